@@ -1,0 +1,62 @@
+/**
+ * The one registry of error words: what each means and the status it is sent with.
+ * `docs/errors.md` is held equal to it both ways by a test.
+ */
+export const ERRORS = {
+  malformed_json: [400, 'The body is not JSON, or is empty where one is needed.'],
+  validation_failed: [400, 'A field, path id or query value is missing or malformed; see `errors`.'],
+  unauthorized: [401, 'The token is missing where one is needed, is unknown, or names another client.'],
+  client_inactive: [403, 'The client of this call is not active.'],
+  host_not_allowed: [403, 'The Host header is not a loopback, IP, one-word or allowed name.'],
+  cross_site_refused: [403, 'A browser sent this admin call from another site.'],
+  admin_token_required: [401, 'The admin API wants its token in `X-Admin-Token`.'],
+  not_found: [404, 'The id, route or webhook does not exist for this client.'],
+  method_not_allowed: [405, 'The path exists, the method does not; see `Allow`.'],
+  request_timeout: [408, 'The request did not arrive whole within the time limit.'],
+  user_exists: [409, 'The e-mail or mobile belongs to another user of this client.'],
+  duplicate_reference: [409, 'The `reference_id` was used before by this client.'],
+  bank_account_exists: [409, 'The user has this verified account already.'],
+  webhook_exists: [409, 'The client has a webhook already; change it with PUT.'],
+  idempotency_in_flight: [409, 'A request with this `Idempotency-Key` is still running.'],
+  client_limit_reached: [409, 'No more clients may be made; see `--max-clients`.'],
+  payload_too_large: [413, 'The body is larger than the limit.'],
+  uri_too_long: [414, 'The URL is longer than the limit.'],
+  unsupported_media_type: [415, 'The body is not `application/json`.'],
+  same_user: [422, 'Payer and receiver are one user.'],
+  bank_user_mismatch: [422, 'The bank account is not the receiver’s.'],
+  bank_not_verified: [422, 'The bank account is not verified.'],
+  kyc_required: [422, 'This client checks KYC and the payer has no successful record.'],
+  idempotency_mismatch: [422, 'The `Idempotency-Key` was used with another request.'],
+  clock_cannot_go_back: [422, 'The clock only advances; `freeze` sets it to an earlier instant.'],
+  headers_too_large: [431, 'The request’s headers are larger than the limit.'],
+  internal_error: [500, 'A fault of the sandbox itself; its log has the details.'],
+  storage_unavailable: [503, 'The data file cannot be written; nothing was changed. Try again.'],
+  not_ready: [503, 'The sandbox is still loading or already stopping.'],
+} as const satisfies Record<string, readonly [status: number, meaning: string]>
+
+/** A stable machine word for one kind of refusal, a key of `ERRORS`. */
+export type ErrorWord = keyof typeof ERRORS
+
+/** One field at fault: its path (`kyc[0].dateOfBirth`), a code (`required`, `invalid_format`, …) and a sentence. */
+export type FieldError = { field: string; code: string; message: string }
+
+/** A refusal with a word of the registry; thrown only before anything was changed. */
+export class SandboxError extends Error {
+  readonly word: ErrorWord
+  readonly status: number
+  readonly errors: readonly FieldError[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    word: ErrorWord,
+    message: string,
+    more: { errors?: readonly FieldError[]; headers?: Record<string, string> } = {},
+  ) {
+    super(message)
+    this.name = 'SandboxError'
+    this.word = word
+    this.status = ERRORS[word][0]
+    this.errors = more.errors ?? []
+    this.headers = more.headers ?? {}
+  }
+}
