@@ -1,0 +1,150 @@
+import { z } from 'zod'
+
+const wholeNumber = (from: number, to: number) =>
+  z.coerce.number({ error: `takes a whole number from ${from} to ${to}` }).int().min(from).max(to)
+
+const takes = <T extends string>(...words: [T, ...T[]]) =>
+  z.enum(words, { error: `takes ${words.join(', ')}` })
+
+const instant = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text).toISOString())
+
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false', '1', '0', ''])], { error: 'takes true or false' })
+  .transform((value) => value === true || value === 'true' || value === '1' || value === '')
+
+const list = z
+  .union([z.string().transform((text) => text.split(',').map((part) => part.trim())), z.array(z.string())])
+  .pipe(z.array(z.string().min(1)))
+
+/** Where a list of options is kept as one: each flag, what it takes, its default and what it means. */
+export const OPTIONS = {
+  port: [wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 = a free one'],
+  host: [z.string().min(1), '127.0.0.1', 'NAME', 'address to listen on'],
+  data: [z.string().min(1), '.payout-sandbox/db.json', 'FILE', 'where state is kept'],
+  memory: [flag, false, '', 'keep no state'],
+  fixtures: [z.string().min(1), undefined, 'PATH', 'file or folder of JSON; default: the shipped set'],
+  'random-seed': [wholeNumber(0, Number.MAX_SAFE_INTEGER), 1, 'N', 'seed of ids, UTRs, chances and names'],
+  clock: [
+    z.union([z.enum(['real', 'frozen']), instant], {
+      error: 'takes real, frozen, or an ISO 8601 instant such as 2026-01-01T00:00:00Z',
+    }),
+    'real',
+    'real|frozen|ISO',
+    'what the clock starts as; an instant is frozen',
+  ],
+  'clock-speed': [
+    z.coerce.number({ error: 'takes a number above 0, up to 1000000' }).gt(0).max(1_000_000),
+    1,
+    'X',
+    'client seconds a real second; 60 = a minute a second',
+  ],
+  auth: [takes('spec', 'strict', 'off'), 'spec', 'spec|strict|off', 'which calls need a token'],
+  'admin-token': [
+    z.string().regex(/^[\x21-\x7e]{1,256}$/, { error: 'takes 1 to 256 visible ASCII characters, or none' }),
+    undefined,
+    'T|none',
+    'token the admin API wants; default: none on a loopback host, else one is made and printed',
+  ],
+  'no-admin': [flag, false, '', 'serve no admin API'],
+  fsync: [flag, false, '', 'answer a change only once the disk has it'],
+  cors: [
+    z.string().refine((value) => URL.canParse(value) && new URL(value).origin === value, {
+      error: 'takes an origin such as http://localhost:3000',
+    }),
+    undefined,
+    'ORIGIN',
+    'let a browser app of that origin call /v1',
+  ],
+  'allow-host': [list, [], 'NAME', 'further Host names to answer to; may be given again'],
+  'max-clients': [wholeNumber(1, 100_000), 1000, 'N', 'how many clients there may be'],
+  'no-auto-clients': [flag, false, '', 'a new name in a base path makes no client'],
+  'log-level': [
+    takes('silent', 'error', 'warn', 'info', 'debug'),
+    'info',
+    'silent|error|warn|info|debug',
+    'what is logged, on standard error',
+  ],
+  'log-format': [takes('pretty', 'json'), undefined, 'pretty|json', 'default: pretty on a terminal'],
+  explain: [flag, false, '', 'answers carry X-Sandbox-Client'],
+  recover: [flag, false, '', 'of a damaged data file keep what is good; a copy is kept'],
+  reset: [flag, false, '', 'in place of a damaged data file start anew; a copy is kept'],
+} as const satisfies Record<string, readonly [z.ZodType, unknown, string, string]>
+
+/** The name of an option, as on the command line. */
+export type OptionName = keyof typeof OPTIONS
+
+/** Every option with its value. */
+export type Options = {
+  [K in OptionName]: z.output<(typeof OPTIONS)[K][0]> | ((typeof OPTIONS)[K][1] extends undefined ? undefined : never)
+}
+
+/** An option that can't be used: which, where it came from, and what it takes. */
+export class BadOption extends Error {}
+
+const NAMES = Object.keys(OPTIONS) as OptionName[]
+
+/** Options that are switches: no value follows them on the command line. */
+export const isSwitch = (name: OptionName): boolean => OPTIONS[name][2] === ''
+
+/** The environment variable of an option. */
+export const variableOf = (name: OptionName): string =>
+  `PAYOUT_SANDBOX_${name.toUpperCase().replaceAll('-', '_')}`
+
+/** One source of options: values by name, and how to call a name of it in a message. */
+export type OptionSource = {
+  values: Readonly<Record<string, unknown>>
+  called: (name: string) => string
+}
+
+/** Takes each option from the first source that has it, checks it, and fills in the defaults. */
+export function readOptions(sources: readonly OptionSource[]): Options {
+  const options: Record<string, unknown> = {}
+  for (const { values, called } of sources) {
+    for (const name of Object.keys(values)) {
+      if (!NAMES.includes(name as OptionName)) {
+        throw new BadOption(`unknown option ${called(name)}${meant(name)}`)
+      }
+    }
+  }
+  for (const name of NAMES) {
+    const source = sources.find(({ values }) => values[name] !== undefined)
+    const [schema, fallback, takesWhat] = OPTIONS[name]
+    if (!source) {
+      options[name] = fallback
+      continue
+    }
+    const value = source.values[name]
+    const result = schema.safeParse(value)
+    if (!result.success) {
+      const why = result.error.issues[0]?.message ?? ''
+      const expected = why.startsWith('takes') ? why : `takes ${takesWhat || 'true or false'}`
+      const shown = name === 'admin-token' ? '' : `, not ${JSON.stringify(value)}`
+      throw new BadOption(`${source.called(name)} ${expected}${shown}`)
+    }
+    options[name] = result.data
+  }
+  const read = options as Options
+  if (read.recover && read.reset) throw new BadOption('--recover and --reset exclude each other')
+  return read
+}
+
+/** ` (did you mean --port?)` for a name that is nearly one of ours. */
+function meant(name: string): string {
+  const near = NAMES.map((known) => [distance(name, known), known] as const).sort((a, b) => a[0] - b[0])[0]
+  return near && near[0] <= 2 ? ` (did you mean --${near[1]}?)` : ''
+}
+
+/** How many single-character edits lie between two words. */
+export function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    }
+    row = next
+  }
+  return row[b.length]!
+}

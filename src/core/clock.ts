@@ -1,0 +1,66 @@
+/** What a clock is, as stored: the client's time `anchor` was now when the wall said `wallAnchor` (both ms). */
+export type ClockState = {
+  mode: 'real' | 'frozen'
+  speed: number
+  anchor: number
+  wallAnchor: number
+}
+
+/** The wall clock in ms: the only place where the product reads it. */
+export const wallNow = (): number => Date.now()
+
+/**
+ * A client's clock: real, sped up or frozen. Times are ms since 1970 inside, ISO 8601 on the wire.
+ *
+ * `wall` is injected so that tests own both times.
+ */
+export function createClock(initial: ClockState, wall: () => number = wallNow) {
+  let state = initial
+  let latest = initial.anchor
+  let held: number | undefined
+
+  const ticking = () => {
+    if (state.mode === 'frozen') return state.anchor
+    const at = Math.floor(state.anchor + (wall() - state.wallAnchor) * state.speed)
+    // A wall clock that is set back must not make time run backwards for a client.
+    if (at > latest) latest = at
+    return latest
+  }
+  const set = (change: Partial<ClockState>, at: number) => {
+    latest = at
+    state = { ...state, ...change, anchor: at, wallAnchor: wall() }
+  }
+  const now = () => held ?? ticking()
+
+  return {
+    now,
+    iso: () => new Date(now()).toISOString(),
+    get state() {
+      return state
+    },
+    /** Takes a stored state as it is, as after a restart or a reset. */
+    load(stored: ClockState) {
+      held = undefined
+      state = stored
+      latest = stored.anchor
+    },
+    freeze: (at = now()) => set({ mode: 'frozen' }, at),
+    resume: () => set({ mode: 'real' }, now()),
+    speed: (factor: number) => set({ speed: factor }, now()),
+    /** Holds the time still at an instant, whatever the mode, while due timers are run. */
+    hold(at: number) {
+      held = at
+    },
+    /** Ends a hold; the clock goes on from `at` in its own mode. */
+    release(at: number) {
+      held = undefined
+      set({}, at)
+    },
+    /** Real ms until the client's time is `at`; Infinity on a frozen clock. */
+    realDelayUntil: (at: number) =>
+      state.mode === 'frozen' ? Number.POSITIVE_INFINITY : Math.max(0, (at - ticking()) / state.speed),
+  }
+}
+
+/** A client's clock. */
+export type Clock = ReturnType<typeof createClock>

@@ -1,0 +1,113 @@
+import { closeSync, existsSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
+import { appendWhole, syncFolderOf } from './files.ts'
+import { checkedLine, type Damage, readCheckedLines } from './lines.ts'
+
+/** What a journal tells of itself when it is read at start. */
+export type JournalNotes = { torn: (file: string, bytes: number) => void; damage?: (damage: Damage) => void }
+
+const headerOf = (generation: number) => checkedLine(JSON.stringify({ generation }))
+
+/**
+ * The file that makes an acknowledgement true: a change is a line, written before its answer is sent.
+ *
+ * Two files at most: the one written to, and, while the document is made anew, the one before it.
+ * Each starts with the generation that tells whether a document already holds its changes.
+ */
+export function createJournal(file: string, previousFile: string, fsync: boolean) {
+  let fd: number | undefined
+  let size = 0
+  let headerBytes = 0
+  let generation = 0
+
+  function start(next: number) {
+    const opened = openSync(file, 'w', 0o600)
+    try {
+      size = appendWhole(opened, 0, headerOf(next))
+      headerBytes = size
+    } catch (error) {
+      closeSync(opened)
+      throw error
+    }
+    if (fd !== undefined) closeSync(fd)
+    fd = opened
+    generation = next
+    if (fsync) {
+      fdatasyncSync(fd)
+      syncFolderOf(file)
+    }
+  }
+
+  function read(path: string, from: number, take: (line: unknown) => void, notes: JournalNotes) {
+    if (!existsSync(path)) return undefined
+    let found: number | undefined
+    const result = readCheckedLines(
+      path,
+      readFileSync(path),
+      (value) => {
+        if (found === undefined) found = (value as { generation: number }).generation
+        else if (found >= from) take(value)
+      },
+      notes.damage,
+    )
+    if (result.tornBytes > 0) notes.torn(path, result.tornBytes)
+    return { generation: found, goodBytes: result.goodBytes }
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    get isEmpty() {
+      return size === headerBytes
+    },
+    get generation() {
+      return generation
+    },
+    /** Hands on every line since a document's generation, then opens the file for more. */
+    open(documentGeneration: number, take: (line: unknown) => void, notes: JournalNotes) {
+      const previous = read(previousFile, documentGeneration, take, notes)
+      if (previous && (previous.generation ?? 0) < documentGeneration) unlinkSync(previousFile)
+      const current = read(file, documentGeneration, take, notes)
+      if (current?.generation === undefined || current.generation < documentGeneration) {
+        start(Math.max(documentGeneration, (previous?.generation ?? 0) + 1))
+        return
+      }
+      generation = current.generation
+      fd = openSync(file, 'r+')
+      size = current.goodBytes
+      headerBytes = headerOf(generation).length
+      // A shorter line must not leave the rest of a torn one behind it.
+      ftruncateSync(fd, size)
+    },
+    /** Writes one change. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
+    append(json: string) {
+      const written = appendWhole(fd!, size, checkedLine(json))
+      if (fsync) fdatasyncSync(fd!)
+      size += written
+    },
+    /** Starts an empty file for the changes that come while the document is made anew. */
+    rotate() {
+      if (existsSync(previousFile)) return
+      renameSync(file, previousFile)
+      try {
+        start(generation + 1)
+      } catch (error) {
+        renameSync(previousFile, file)
+        throw error
+      }
+    },
+    /** The document holds all up to this generation: the file before is done. */
+    dropPrevious() {
+      if (existsSync(previousFile)) unlinkSync(previousFile)
+    },
+    close() {
+      if (fd === undefined) return
+      fdatasyncSync(fd)
+      closeSync(fd)
+      fd = undefined
+    },
+  }
+}
+
+/** The open journal. */
+export type Journal = ReturnType<typeof createJournal>

@@ -1,0 +1,114 @@
+import { linkSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/** Who holds a data file. `startedAt` tells two processes with one number apart. */
+export type LockOwner = { pid: number; host: string; startedAt: string }
+
+/** The data file is in use by another process, which the message names. */
+export class FileInUse extends Error {
+  readonly owner: LockOwner
+  constructor(file: string, owner: LockOwner) {
+    super(`${file} is in use by process ${owner.pid} on ${owner.host}`)
+    this.name = 'FileInUse'
+    this.owner = owner
+  }
+}
+
+// A lock from another machine or container can't be asked; its owner touches the file this often, real ms.
+const TOUCH_EVERY = 2_000
+const SILENT_AFTER = 10_000
+
+/** When a process started, as the kernel counts it; empty where there is no /proc. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return `${boot}:${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
+  } catch {
+    return ''
+  }
+}
+
+function isAlive(owner: LockOwner, lockFile: string, wall: () => number): boolean {
+  if (owner.host !== hostname()) return wall() - statSync(lockFile).mtimeMs < SILENT_AFTER
+  if (owner.startedAt !== '' && startOf(owner.pid) !== owner.startedAt) return false
+  if (owner.pid === process.pid) return owner.startedAt !== ''
+  try {
+    process.kill(owner.pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it lives and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function readOwner(lockFile: string): LockOwner | undefined {
+  try {
+    const owner = JSON.parse(readFileSync(lockFile, 'utf8'))
+    return typeof owner?.pid === 'number' ? owner : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Takes the lock of a data file, or throws `FileInUse`. A lock whose process is dead is taken over at once.
+ * Returns the verb that gives it back.
+ */
+export function takeLock(file: string, wall: () => number): () => void {
+  const lockFile = `${file}.lock`
+  const mine: LockOwner = { pid: process.pid, host: hostname(), startedAt: startOf(process.pid) }
+  const draft = `${lockFile}.${process.pid}.${process.hrtime.bigint()}`
+  writeFileSync(draft, JSON.stringify(mine), { mode: 0o600 })
+  try {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        // A link appears whole and fails if the name is taken: two starters can't both succeed.
+        linkSync(draft, lockFile)
+        break
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 20) throw error
+        const owner = readOwner(lockFile)
+        if (owner && isAlive(owner, lockFile, wall)) throw new FileInUse(file, owner)
+        removeStale(lockFile, draft, owner)
+      }
+    }
+  } finally {
+    unlinkSync(draft)
+  }
+  const touch = setInterval(() => {
+    const now = new Date(wall())
+    try {
+      utimesSync(lockFile, now, now)
+    } catch {
+      // Gone with its folder: the next write of the document tells.
+    }
+  }, TOUCH_EVERY)
+  touch.unref()
+  return () => {
+    clearInterval(touch)
+    const owner = readOwner(lockFile)
+    if (owner?.pid === mine.pid && owner.host === mine.host) unlinkSync(lockFile)
+  }
+}
+
+/** Removes a dead owner's lock; of several starters only the one that can claim the removal does it. */
+function removeStale(lockFile: string, draft: string, dead: LockOwner | undefined): void {
+  const claim = `${lockFile}.claim`
+  try {
+    linkSync(draft, claim)
+  } catch {
+    const claimant = readOwner(claim)
+    if (claimant && startOf(claimant.pid) === claimant.startedAt && claimant.pid !== process.pid) return
+    unlinkSync(claim)
+    return
+  }
+  try {
+    const now = readOwner(lockFile)
+    if (now?.pid === dead?.pid && now?.startedAt === dead?.startedAt) unlinkSync(lockFile)
+  } catch {
+    // Already gone.
+  } finally {
+    unlinkSync(claim)
+  }
+}

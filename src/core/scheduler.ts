@@ -1,0 +1,259 @@
+import type { Clock } from './clock.ts'
+
+/** Something that will happen: a stored row, so that it can be listed, fired, cancelled and survives a restart. */
+export type TimerRow = {
+  timer_id: string
+  /** Client's time, ms. */
+  due_at: number
+  /** Insertion number; breaks ties of `due_at`. */
+  seq: number
+  kind: string
+  /** The id of the resource it is about, if any. */
+  resource_id?: string
+  payload: Record<string, unknown>
+}
+
+/** What ran, as `clock/advance` tells it. */
+export type Fired = { at: string; kind: string; timer_id: string; resource_id?: string } & Record<string, unknown>
+
+/** Does what a timer says. A promise is waited for when time is advanced, and not when the clock ticks. */
+export type TimerHandler = (timer: TimerRow) => Promise<void> | undefined
+
+export type SchedulerDeps = {
+  clock: Clock
+  /** The stored timers; `change` makes a timer's end and its effects one write. */
+  rows: {
+    all: () => Iterable<TimerRow>
+    get: (id: string) => TimerRow | undefined
+    put: (row: TimerRow) => void
+    remove: (id: string) => void
+    change: <T>(run: () => T) => T
+    nextSeq: () => number
+  }
+  onError: (error: unknown, timer: TimerRow) => void
+}
+
+// setTimeout fires at once beyond 2^31-1 ms; a day is far enough to look ahead.
+const LONGEST_SLEEP = 86_400_000
+// How long the event loop may be kept while many timers run in a row, real ms.
+const SLICE_MS = 20
+// A timer whose change could not be written is tried again after this long, real ms.
+const RETRY_MS = 1_000
+
+type Due = { id: string; at: number; seq: number }
+const before = (a: Due, b: Due) => a.at < b.at || (a.at === b.at && a.seq < b.seq)
+
+/** A binary heap of what is due, soonest first; cancelled timers are skipped when they come up. */
+function createHeap() {
+  const items: Due[] = []
+  function up(start: number) {
+    let i = start
+    const item = items[i]!
+    while (i > 0) {
+      const parent = (i - 1) >> 1
+      if (!before(item, items[parent]!)) break
+      items[i] = items[parent]!
+      i = parent
+    }
+    items[i] = item
+  }
+  function down() {
+    let i = 0
+    const item = items[0]!
+    for (;;) {
+      let child = 2 * i + 1
+      if (child >= items.length) break
+      if (child + 1 < items.length && before(items[child + 1]!, items[child]!)) child++
+      if (!before(items[child]!, item)) break
+      items[i] = items[child]!
+      i = child
+    }
+    items[i] = item
+  }
+  return {
+    peek: () => items[0],
+    push(due: Due) {
+      items.push(due)
+      up(items.length - 1)
+    },
+    pop() {
+      const last = items.pop()
+      if (last && items.length > 0) {
+        items[0] = last
+        down()
+      }
+    },
+    clear: () => {
+      items.length = 0
+    },
+  }
+}
+
+/**
+ * Runs stored timers when they are due on a client's clock: by ticking, or by being advanced, when each runs at its
+ * own instant, in order of time and then of insertion, and the deliveries it causes are waited for.
+ */
+export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
+  const heap = createHeap()
+  const handlers = new Map<string, TimerHandler>()
+  const running = new Set<Promise<void>>()
+  let sleep: NodeJS.Timeout | undefined
+  let turn: Promise<unknown> = Promise.resolve()
+  let advancing = false
+  let stopped = true
+
+  /** The soonest timer that still exists. */
+  function soonest(): TimerRow | undefined {
+    for (let due = heap.peek(); due; due = heap.peek()) {
+      const timer = rows.get(due.id)
+      // A row that was replaced has another place in the heap.
+      if (timer && timer.due_at === due.at && timer.seq === due.seq) return timer
+      heap.pop()
+    }
+    return undefined
+  }
+
+  function run(timer: TimerRow): Promise<void> | undefined {
+    const effect = rows.change(() => {
+      rows.remove(timer.timer_id)
+      return handlers.get(timer.kind)?.(timer)
+    })
+    if (!effect) return undefined
+    const tracked = effect.catch((error) => onError(error, timer)).finally(() => running.delete(tracked))
+    running.add(tracked)
+    return tracked
+  }
+
+  /** Sets the one real timer for what is due next. */
+  function arm() {
+    clearTimeout(sleep)
+    if (stopped || advancing) return
+    const timer = soonest()
+    if (!timer) return
+    const delay = clock.realDelayUntil(timer.due_at)
+    if (delay === Number.POSITIVE_INFINITY) return
+    sleep = setTimeout(tick, Math.min(Math.ceil(delay), LONGEST_SLEEP))
+  }
+
+  function tick() {
+    const until = performance.now() + SLICE_MS
+    let wait: number | undefined
+    for (let timer = soonest(); timer && timer.due_at <= clock.now(); timer = soonest()) {
+      try {
+        run(timer)
+      } catch (error) {
+        onError(error, timer)
+        wait = RETRY_MS
+        break
+      }
+      if (performance.now() > until) {
+        wait = 0
+        break
+      }
+    }
+    if (wait === undefined) arm()
+    else if (!stopped) sleep = setTimeout(tick, wait)
+  }
+
+  const fired = (timer: TimerRow): Fired => ({
+    at: new Date(timer.due_at).toISOString(),
+    kind: timer.kind,
+    timer_id: timer.timer_id,
+    ...(timer.resource_id === undefined ? {} : { resource_id: timer.resource_id }),
+    ...timer.payload,
+  })
+
+  /** Everything due until `target`, each at its own instant; answers when all it caused has settled. */
+  async function runUntil(target: number): Promise<Fired[]> {
+    const told: Fired[] = []
+    let at = clock.now()
+    clearTimeout(sleep)
+    advancing = true
+    clock.hold(at)
+    try {
+      await Promise.all(running)
+      let until = performance.now() + SLICE_MS
+      for (let timer = soonest(); timer && timer.due_at <= target; timer = soonest()) {
+        at = Math.max(at, timer.due_at)
+        clock.hold(at)
+        const effect = run(timer)
+        told.push(fired(timer))
+        if (effect) await effect
+        if (running.size > 0) await Promise.all(running)
+        if (performance.now() > until) {
+          await new Promise(setImmediate)
+          until = performance.now() + SLICE_MS
+        }
+      }
+      at = target
+    } finally {
+      advancing = false
+      clock.release(at)
+      arm()
+    }
+    return told
+  }
+
+  /** One call that moves time at once; the next one waits for it. */
+  function inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const mine = turn.then(task)
+    turn = mine.catch(() => {})
+    return mine
+  }
+
+  return {
+    /** Names what a kind of timer does. */
+    handle(kind: string, handler: TimerHandler) {
+      handlers.set(kind, handler)
+    },
+    /** Stores a timer; it runs when the client's clock gets there. */
+    schedule(timer: Omit<TimerRow, 'timer_id' | 'seq'>): TimerRow {
+      const seq = rows.nextSeq()
+      const row: TimerRow = { timer_id: `tmr_${seq}`, seq, ...timer }
+      rows.put(row)
+      const next = heap.peek()
+      heap.push({ id: row.timer_id, at: row.due_at, seq })
+      if (!next || row.due_at < next.at) arm()
+      return row
+    },
+    cancel(id: string) {
+      rows.remove(id)
+    },
+    /** Runs one timer now, whatever its time. */
+    async fire(timer: TimerRow): Promise<Fired> {
+      await run(timer)
+      return { ...fired(timer), at: clock.iso() }
+    },
+    /** Everything that is to happen, soonest first. */
+    pending: (): TimerRow[] => [...rows.all()].sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
+    next: soonest,
+    advanceTo: (target: number) => inTurn(() => runUntil(target)),
+    /** Moves by a span from the time it is when its turn comes. */
+    advanceBy: (span: number) => inTurn(() => runUntil(clock.now() + span)),
+    /** Jumps to the next timer; does nothing where there is none. */
+    advanceToNext: () =>
+      inTurn(async () => {
+        const timer = soonest()
+        return timer ? runUntil(Math.max(timer.due_at, clock.now())) : []
+      }),
+    /** Takes the stored timers as they are: at start, and after a reset. */
+    reload() {
+      heap.clear()
+      for (const { timer_id, due_at, seq } of rows.all()) heap.push({ id: timer_id, at: due_at, seq })
+      arm()
+    },
+    /** Looks at the clock anew: it was frozen, resumed or changed its speed. */
+    arm,
+    start() {
+      stopped = false
+      arm()
+    },
+    stop() {
+      stopped = true
+      clearTimeout(sleep)
+    },
+  }
+}
+
+/** A world's scheduler. */
+export type Scheduler = ReturnType<typeof createScheduler>

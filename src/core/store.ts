@@ -1,0 +1,451 @@
+import { copyFileSync, existsSync, mkdirSync, unlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Low } from 'lowdb'
+import { SandboxError } from '../model/errors.ts'
+import { type DocumentContent, documentAdapter, type Op } from './document.ts'
+import { errnoOf } from './files.ts'
+import { createJournal, type Journal } from './journal.ts'
+import { DamagedFile } from './lines.ts'
+import { takeLock } from './lock.ts'
+import { createTable, imageOf, type Entry, type Table, type TableImage, type TableSpec } from './table.ts'
+
+/** The tables' specs, by table name. */
+export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
+/** A world's content without its changes: one image a table. */
+export type Base<Rows> = { key: string; images: { [K in keyof Rows]: TableImage<Rows[K]> } }
+/** Rows to make a base of, oldest first, by table. */
+export type BaseRows<Rows> = { [K in keyof Rows]?: readonly Rows[K][] }
+
+export type StoreOptions<Rows> = {
+  specs: Specs<Rows>
+  /** Where state is kept; without it nothing is. */
+  file?: string
+  /** Every change waits until the disk has it. */
+  fsync?: boolean
+  /** What to do with a damaged file: keep what is good of it, or start anew; a copy is kept of it either way. */
+  onDamage?: 'refuse' | 'recover' | 'reset'
+  wall: () => number
+  log: { info(message: string): void; warn(message: string): void }
+}
+
+/** One world's tables and draw counter. All changes go through `put` and `remove`. */
+export type WorldTables<Rows> = {
+  readonly name: string
+  readonly tables: { readonly [K in keyof Rows]: Table<Rows[K]> }
+  readonly base: Base<Rows>
+  /** How far the world's random series was drawn; kept with every change. */
+  random: { counter: number }
+  /** `store.change`, which also takes back this world's draws if it fails. */
+  change<T>(run: () => T): T
+  put<K extends keyof Rows & string>(table: K, row: Rows[K]): Entry<Rows[K]>
+  remove<K extends keyof Rows & string>(table: K, id: string): void
+  /** Back to a base: every change is dropped. */
+  reset(base: Base<Rows>): void
+}
+
+type OpenChange = {
+  undo: (() => void)[]
+  ops: { world: string; counter: () => number; texts: string[] }[]
+  after: (() => void)[]
+}
+
+// The document is made anew when the journal is larger than it, and at least this large.
+const COMPACT_FROM_BYTES = 8 * 1024 * 1024
+// At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
+const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
+const RETRY_MS = 1_000
+
+/**
+ * Opens the store: worlds of tables in memory, each change written to the journal before it counts, the document
+ * made anew by lowdb now and then. A change that can't be written is undone and told as `storage_unavailable`.
+ */
+export async function openStore<Rows>(options: StoreOptions<Rows>) {
+  type Name = keyof Rows & string
+  const { specs, file, log } = options
+  const names = Object.keys(specs as object) as Name[]
+  const bases = new Map<string, Base<Rows>>()
+  const worlds = new Map<string, WorldTables<Rows>>()
+  let open: OpenChange | undefined
+  let failure: string | undefined
+  let retry: NodeJS.Timeout | undefined
+
+  // ---- changes
+
+  function fail(error: unknown): SandboxError {
+    const code = errnoOf(error)
+    if (!failure) log.warn(`The data file ${file} cannot be written (${code}); changes are refused until it can.`)
+    failure = code
+    retry ??= setInterval(probe, RETRY_MS).unref()
+    return new SandboxError(
+      'storage_unavailable',
+      `The data file cannot be written (${code}); nothing was changed. Free the disk or make it writable, then try again.`,
+      { headers: { 'retry-after': '1' } },
+    )
+  }
+
+  function healed() {
+    if (!failure) return
+    log.info(`The data file ${file} can be written again.`)
+    failure = undefined
+    clearInterval(retry)
+    retry = undefined
+  }
+
+  /** An empty change: shows whether the disk takes writes again. */
+  function probe() {
+    try {
+      journal?.append('["",0,[]]')
+      healed()
+    } catch {
+      // Still failing; the next probe tells.
+    }
+  }
+
+  /**
+   * Runs a function whose changes count together: all are written in one journal line, or none happened.
+   * Anything thrown undoes them, draws of `random` included. A change inside a change is part of the outer one.
+   */
+  function change<T>(run: () => T, random?: { counter: number }): T {
+    if (open) return run()
+    const mine: OpenChange = { undo: [], ops: [], after: [] }
+    const drawn = random?.counter ?? 0
+    open = mine
+    let result: T
+    try {
+      result = run()
+      if (journal && mine.ops.length > 0) write(journal, mine)
+    } catch (error) {
+      for (let i = mine.undo.length - 1; i >= 0; i--) mine.undo[i]!()
+      if (random) random.counter = drawn
+      throw error
+    } finally {
+      open = undefined
+    }
+    for (const told of mine.after) told()
+    if (journal && journal.size > Math.max(COMPACT_FROM_BYTES, adapter!.bytes())) void compact()
+    return result
+  }
+
+  function write(to: Journal, { ops }: OpenChange) {
+    try {
+      for (const { world, counter, texts } of ops) {
+        to.append(`[${JSON.stringify(world)},${counter()},[${texts.join(',')}]]`)
+      }
+    } catch (error) {
+      throw fail(error)
+    }
+    if (failure) healed()
+  }
+
+  /** Runs a function once the open change is written; at once where none is open. */
+  function afterChange(run: () => void) {
+    if (open) open.after.push(run)
+    else run()
+  }
+
+  function record(world: string, counter: () => number, text: string, undo: () => void) {
+    const mine = open!
+    mine.undo.push(undo)
+    const last = mine.ops.at(-1)
+    if (last?.world === world) last.texts.push(text)
+    else mine.ops.push({ world, counter, texts: [text] })
+  }
+
+  // ---- worlds
+
+  function createWorld(name: string, base: Base<Rows>, counter: number): WorldTables<Rows> {
+    const tables = Object.fromEntries(
+      names.map((table) => [table, createTable(specs[table], base.images[table])]),
+    ) as unknown as WorldTables<Rows>['tables']
+    const random = { counter }
+    let currentBase = base
+    const counterNow = () => random.counter
+    const within = <T>(run: () => T): T => change(run, random)
+
+    return {
+      name,
+      tables,
+      get base() {
+        return currentBase
+      },
+      random,
+      change: within,
+      put: (table, row) =>
+        within(() => {
+          const target = tables[table]
+          const id = specs[table].id(row)
+          const before = target.put(row)
+          record(name, counterNow, `["put","${table}",${JSON.stringify(row)}]`, () => {
+            target.place(id, before)
+          })
+          return target.entry(id)!
+        }),
+      remove: (table, id) =>
+        within(() => {
+          const target = tables[table]
+          const before = target.remove(id)
+          if (!before) return
+          record(name, counterNow, `["remove","${table}",${JSON.stringify(id)}]`, () => {
+            target.place(id, before)
+          })
+        }),
+      reset: (next) =>
+        within(() => {
+          useBase(next)
+          const wayBack = names.map((table) => tables[table].load(next.images[table]))
+          const [oldBase, oldCounter] = [currentBase, random.counter]
+          currentBase = next
+          random.counter = 0
+          record(name, counterNow, `["reset",${JSON.stringify(next.key)}]`, () => {
+            for (const undo of wayBack) undo()
+            currentBase = oldBase
+            random.counter = oldCounter
+          })
+        }),
+    }
+  }
+
+  /** Makes a base of rows given oldest first. The key names their content: equal keys, equal rows. */
+  const makeBase = (key: string, rows: BaseRows<Rows>): Base<Rows> => ({
+    key,
+    images: Object.fromEntries(
+      names.map((table) => [table, imageOf(specs[table], rows[table] ?? [])]),
+    ) as unknown as Base<Rows>['images'],
+  })
+
+  /** A base's rows are written once, when the first world stands on it. */
+  function useBase(base: Base<Rows>) {
+    if (bases.has(base.key)) return
+    bases.set(base.key, base)
+    const undo = () => bases.delete(base.key)
+    record('', () => 0, `["base",${JSON.stringify(base.key)}]`, undo)
+    for (const [, table, row] of baseOps(base)) {
+      record('', () => 0, `["put","${table}",${JSON.stringify(row)}]`, undo)
+    }
+  }
+
+  function* baseOps({ images }: Base<Rows>): Generator<['put', Name, unknown]> {
+    for (const table of names) {
+      for (const row of createTable(specs[table], images[table]).rows()) yield ['put', table, row]
+    }
+  }
+
+  /** Makes a world on a base. */
+  function addWorld(name: string, base: Base<Rows>): WorldTables<Rows> {
+    return change(() => {
+      useBase(base)
+      const world = createWorld(name, base, 0)
+      worlds.set(name, world)
+      record(name, () => world.random.counter, `["world",${JSON.stringify(name)},${JSON.stringify(base.key)},0]`, () => {
+        worlds.delete(name)
+      })
+      return world
+    })
+  }
+
+  /** Forgets a world. */
+  function dropWorld(name: string) {
+    change(() => {
+      const world = worlds.get(name)
+      if (!world) return
+      worlds.delete(name)
+      record(name, () => 0, `["drop",${JSON.stringify(name)}]`, () => worlds.set(name, world))
+    })
+  }
+
+  // ---- reading back
+
+  /** Applies ops without writing them: how a document and a journal become worlds again. */
+  function createReplay() {
+    let world: WorldTables<Rows> | undefined
+    let pending: { key: string; rows: { [K in Name]?: Rows[K][] } } | undefined
+    const finishBase = () => {
+      if (pending) bases.set(pending.key, makeBase(pending.key, pending.rows))
+      pending = undefined
+    }
+    const apply = (op: Op) => {
+      switch (op[0]) {
+        case 'base':
+          finishBase()
+          pending = { key: op[1], rows: {} }
+          return
+        case 'world':
+          finishBase()
+          world = createWorld(op[1], bases.get(op[2])!, op[3])
+          worlds.set(op[1], world)
+          return
+        case 'put': {
+          const table = op[1] as Name
+          // A table that this version no longer knows has nothing to come back to.
+          if (!specs[table]) return
+          if (pending) (pending.rows[table] ??= []).push(op[2] as Rows[Name])
+          else world?.tables[table].put(op[2] as Rows[Name])
+          return
+        }
+        case 'remove':
+          world?.tables[op[1] as Name]?.remove(op[2])
+          return
+        case 'counter':
+          if (world) world.random.counter = op[1]
+          return
+        case 'drop':
+          worlds.delete(op[1])
+          return
+        case 'reset':
+          world?.reset(bases.get(op[1])!)
+          return
+      }
+    }
+    return {
+      apply,
+      line(value: unknown) {
+        const [name, counter, ops] = value as [string, number, Op[]]
+        world = worlds.get(name)
+        for (const op of ops) apply(op)
+        finishBase()
+        if (world) world.random.counter = counter
+      },
+      finish: finishBase,
+    }
+  }
+
+  /** Everything there is, as ops. Rows may change while it is read: the journal then holds the newer ones too. */
+  function* allOps(): Generator<Op> {
+    const used = new Set([...worlds.values()].map((world) => world.base.key))
+    for (const [key, base] of bases) {
+      if (!used.has(key)) {
+        bases.delete(key)
+        continue
+      }
+      yield ['base', key]
+      yield* baseOps(base)
+    }
+    for (const world of [...worlds.values()]) {
+      yield ['world', world.name, world.base.key, world.random.counter]
+      for (const table of names) {
+        for (const one of world.tables[table].changes()) {
+          yield 'row' in one ? ['put', table, one.row] : ['remove', table, one.removed]
+        }
+      }
+    }
+  }
+
+  // ---- files
+
+  const adapter = file === undefined ? undefined : documentAdapter(file)
+  const document = adapter && new Low<DocumentContent>(adapter, { generation: 0, ops: [] })
+  let journal: Journal | undefined
+  let unlock: (() => void) | undefined
+  let compacting: Promise<void> | undefined
+
+  async function load(path: string) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    unlock = takeLock(path, options.wall)
+    try {
+      await readFiles(path)
+    } catch (error) {
+      unlock()
+      if (!(error instanceof DamagedFile) || options.onDamage !== 'reset') throw error
+      log.warn(`${error.message}. Starting anew; the old files are kept as ${keepCopies(path).join(', ')}.`)
+      for (const name of filesOf(path)) if (existsSync(name)) unlinkSync(name)
+      bases.clear()
+      worlds.clear()
+      unlock = takeLock(path, options.wall)
+      await readFiles(path)
+    }
+  }
+
+  const filesOf = (path: string) => {
+    const stem = path.replace(/\.json$/, '')
+    return [path, `${stem}.journal.previous.jsonl`, `${stem}.journal.jsonl`] as const
+  }
+
+  function keepCopies(path: string): string[] {
+    const stamp = new Date(options.wall()).toISOString().replaceAll(':', '-')
+    return filesOf(path)
+      .filter((name) => existsSync(name))
+      .map((name) => {
+        const copy = `${name}.damaged-${stamp}`
+        if (!existsSync(copy)) copyFileSync(name, copy)
+        return copy
+      })
+  }
+
+  async function readFiles(path: string) {
+    const [, previousFile, journalFile] = filesOf(path)
+    const replay = createReplay()
+    let recovered = false
+    const recover = (error: DamagedFile) => {
+      if (options.onDamage !== 'recover') throw error
+      const copies = recovered ? [] : keepCopies(path)
+      recovered = true
+      log.warn(`${error.message}. What stands before it is kept; the old files are copied to ${copies.join(', ')}.`)
+    }
+    await document!.read()
+    const { generation, ops } = document!.data
+    try {
+      for (const op of ops) replay.apply(op)
+    } catch (error) {
+      if (!(error instanceof DamagedFile)) throw error
+      recover(error)
+    }
+    replay.finish()
+    // The ops are spent; what they said lives in the worlds now.
+    document!.data = { generation, ops: [] }
+    const opened = createJournal(journalFile, previousFile, options.fsync ?? false)
+    opened.open(generation, (line) => !recovered && replay.line(line), {
+      torn: (name, bytes) =>
+        log.warn(`${name}: the last ${bytes} bytes were never written whole and were answered to nobody; dropped.`),
+      damage: (damage) => recover(new DamagedFile(damage)),
+    })
+    journal = opened
+    if (recovered) await compact()
+  }
+
+  /** Makes the document anew and starts the journal empty. Requests go on meanwhile. */
+  function compact(): Promise<void> {
+    compacting ??= (async () => {
+      try {
+        journal!.rotate()
+        document!.data = { generation: journal!.generation, ops: allOps() }
+        await document!.write()
+        journal!.dropPrevious()
+      } catch (error) {
+        log.warn(`The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`)
+      } finally {
+        document!.data = { generation: 0, ops: [] }
+        compacting = undefined
+      }
+    })()
+    return compacting
+  }
+
+  if (file !== undefined) await load(file)
+
+  return {
+    worlds: worlds as ReadonlyMap<string, WorldTables<Rows>>,
+    bases: bases as ReadonlyMap<string, Base<Rows>>,
+    makeBase,
+    addWorld,
+    dropWorld,
+    change,
+    afterChange,
+    compact,
+    /** `undefined` while all is well, else the errno of the last failed write. */
+    get failure() {
+      return failure
+    },
+    async close() {
+      if (!journal) return
+      await compacting
+      clearInterval(retry)
+      const total = journal.size + adapter!.bytes()
+      if (!journal.isEmpty && total <= TIDY_AT_STOP_BYTES) await compact()
+      journal.close()
+      unlock?.()
+    },
+  }
+}
+
+/** The open store. */
+export type Store<Rows> = Awaited<ReturnType<typeof openStore<Rows>>>

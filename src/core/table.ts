@@ -1,0 +1,313 @@
+/** A stored row with its place in the order and the JSON texts kept for it. Rows are replaced, never changed. */
+export type Entry<R> = {
+  readonly id: string
+  readonly row: R
+  /** Order of insertion; breaks ties of `at`. */
+  readonly seq: number
+  readonly at: number
+  /** Kept JSON text of the row's one or two views (see `keptText`). */
+  text: string | undefined
+  otherText: string | undefined
+}
+
+/** How a table finds its rows: `at` is the instant it lists by (ms), each index maps a row to its key, if it has one. */
+export type TableSpec<R> = {
+  id: (row: R) => string
+  at: (row: R) => number
+  indexes: Readonly<Record<string, (row: R) => string | undefined>>
+  /** Keys that at most one row has, if any. */
+  uniques?: Readonly<Record<string, (row: R) => string | undefined>>
+}
+
+/** The rows of one index key that a layer adds (oldest first), and the rows below it that it takes away. */
+type Postings = { added: string[]; lastAt: number; gone: Set<string> | undefined }
+
+/** What one layer knows: rows by id (`null`: removed here), and postings by index and key. */
+type Layer<R> = {
+  rows: Map<string, Entry<R> | null>
+  indexes: Record<string, Map<string, Postings>>
+  /** Unique key -> id; `null`: taken away here. */
+  uniques: Record<string, Map<string, string | null>>
+}
+
+/** A table's content at one moment, to be shared by forks, snapshots and resets; it never changes. */
+export type TableImage<R> = { layers: readonly Layer<R>[]; seq: number }
+
+const emptyLayer = <R>(spec: TableSpec<R>): Layer<R> => ({
+  rows: new Map(),
+  indexes: Object.fromEntries(Object.keys(spec.indexes).map((name) => [name, new Map()])),
+  uniques: Object.fromEntries(Object.keys(spec.uniques ?? {}).map((name) => [name, new Map()])),
+})
+
+/**
+ * A table as a stack of layers: immutable ones below (the fixtures, a forked world) and one that takes the changes.
+ * A read looks from the top down; dropping the top layer is a reset; sharing the lower ones is a fork.
+ * Cost of a change or a page does not grow with the table.
+ */
+export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { layers: [], seq: 0 }) {
+  const indexNames = Object.keys(spec.indexes)
+  const uniques = Object.entries(spec.uniques ?? {})
+  // The bottom layer is always the base that resets go back to, be it empty.
+  let below: readonly Layer<R>[] = image.layers.length ? image.layers : [emptyLayer(spec)]
+  let top = emptyLayer(spec)
+  let seq = image.seq
+
+  function find(id: string): Entry<R> | undefined {
+    const own = top.rows.get(id)
+    if (own !== undefined) return own ?? undefined
+    for (let i = below.length - 1; i >= 0; i--) {
+      const entry = below[i]!.rows.get(id)
+      if (entry !== undefined) return entry ?? undefined
+    }
+    return undefined
+  }
+
+  const inLowerLayer = (id: string) => below.some((layer) => layer.rows.has(id))
+
+  function post(index: string, key: string, entry: Entry<R>) {
+    const keys = top.indexes[index]!
+    const postings = keys.get(key)
+    if (postings?.gone?.delete(entry.id)) return
+    if (postings === undefined) {
+      keys.set(key, { added: [entry.id], lastAt: entry.at, gone: undefined })
+    } else if (entry.at >= postings.lastAt && isLast(postings, entry)) {
+      postings.added.push(entry.id)
+      postings.lastAt = entry.at
+    } else {
+      postings.added.splice(placeOf(postings.added, entry), 0, entry.id)
+    }
+  }
+
+  function isLast(postings: Postings, entry: Entry<R>): boolean {
+    const last = postings.added.at(-1)
+    return last === undefined || (find(last)?.seq ?? 0) < entry.seq
+  }
+
+  /** Where an entry belongs in a list of ids sorted by (at, seq). */
+  function placeOf(ids: readonly string[], entry: Entry<R>): number {
+    let low = 0
+    let high = ids.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const other = find(ids[middle]!)!
+      if (other.at < entry.at || (other.at === entry.at && other.seq < entry.seq)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  function unpost(index: string, key: string, entry: Entry<R>) {
+    const keys = top.indexes[index]!
+    let postings = keys.get(key)
+    const added = postings?.added
+    if (added?.at(-1) === entry.id) {
+      added.pop()
+      postings!.lastAt = added.length ? find(added.at(-1)!)!.at : Number.NEGATIVE_INFINITY
+    } else if (added?.[placeOf(added, entry)] === entry.id) {
+      added.splice(placeOf(added, entry), 1)
+    } else {
+      if (!postings) {
+        postings = { added: [], lastAt: Number.NEGATIVE_INFINITY, gone: undefined }
+        keys.set(key, postings)
+      }
+      postings.gone ??= new Set()
+      postings.gone.add(entry.id)
+    }
+    if (postings && postings.added.length === 0 && !postings.gone?.size) keys.delete(key)
+  }
+
+  function idOfUnique(name: string, key: string): string | undefined {
+    const own = top.uniques[name]!.get(key)
+    if (own !== undefined) return own ?? undefined
+    for (let i = below.length - 1; i >= 0; i--) {
+      const id = below[i]!.uniques[name]!.get(key)
+      if (id !== undefined) return id ?? undefined
+    }
+    return undefined
+  }
+
+  /** Moves a row from one key to another where the two differ. */
+  function rekey(previous: Entry<R> | undefined, entry: Entry<R> | undefined) {
+    for (const [name, keyOf] of uniques) {
+      const oldKey = previous && keyOf(previous.row)
+      const newKey = entry && keyOf(entry.row)
+      if (oldKey === newKey) continue
+      if (oldKey !== undefined) top.uniques[name]!.set(oldKey, null)
+      if (newKey !== undefined) top.uniques[name]!.set(newKey, entry!.id)
+    }
+  }
+
+  /** Sets or removes an entry as it is and returns what was there: also the way back of an undone change. */
+  function place(id: string, entry: Entry<R> | undefined): Entry<R> | undefined {
+    const previous = find(id)
+    rekey(previous, entry)
+    // Postings are taken out while the old entry can still be found, and put in once the new one can.
+    if (previous) {
+      for (const name of indexNames) {
+        const key = spec.indexes[name]!(previous.row)
+        if (key !== undefined && (!entry || spec.indexes[name]!(entry.row) !== key)) {
+          unpost(name, key, previous)
+        }
+      }
+    }
+    if (entry) top.rows.set(id, entry)
+    else if (inLowerLayer(id)) top.rows.set(id, null)
+    else top.rows.delete(id)
+    if (entry) {
+      for (const name of indexNames) {
+        const key = spec.indexes[name]!(entry.row)
+        if (key !== undefined && (!previous || spec.indexes[name]!(previous.row) !== key)) {
+          post(name, key, entry)
+        }
+      }
+    }
+    return previous
+  }
+
+  /** The ids of one key, newest first, from `offset` on. */
+  function idsNewestFirst(index: string, key: string, offset: number, limit: number): string[] {
+    const stack: Postings[] = []
+    for (const layer of below) {
+      const postings = layer.indexes[index]!.get(key)
+      if (postings) stack.push(postings)
+    }
+    const own = top.indexes[index]!.get(key)
+    if (own) stack.push(own)
+    const plain = stack.every(
+      (postings, i) =>
+        !postings.gone?.size &&
+        (i === 0 || postings.added.length === 0 || stack[i - 1]!.lastAt <= find(postings.added[0]!)!.at),
+    )
+    if (!plain) return mergedNewestFirst(stack).slice(offset, offset + limit)
+    const ids: string[] = []
+    let skip = offset
+    for (let i = stack.length - 1; i >= 0 && ids.length < limit; i--) {
+      const { added } = stack[i]!
+      for (let j = added.length - 1 - skip; j >= 0 && ids.length < limit; j--) ids.push(added[j]!)
+      skip = Math.max(0, skip - added.length)
+    }
+    return ids
+  }
+
+  /** The rare case: rows older than those below them, or rows taken away from a lower layer. */
+  function mergedNewestFirst(stack: readonly Postings[]): string[] {
+    const ids = new Set<string>()
+    for (const postings of stack) {
+      for (const id of postings.gone ?? []) ids.delete(id)
+      for (const id of postings.added) ids.add(id)
+    }
+    const entries = [...ids].map((id) => find(id)!)
+    return entries.sort((a, b) => b.at - a.at || b.seq - a.seq).map((entry) => entry.id)
+  }
+
+  return {
+    get: (id: string): R | undefined => find(id)?.row,
+    entry: find,
+    /** Adds a row or replaces the one with its id, which keeps its place in the order. Returns what was there. */
+    put(row: R): Entry<R> | undefined {
+      const id = spec.id(row)
+      const old = find(id)
+      const entry = {
+        id,
+        row,
+        seq: old ? old.seq : ++seq,
+        at: old ? old.at : spec.at(row),
+        text: undefined,
+        otherText: undefined,
+      }
+      return place(id, entry)
+    },
+    remove: (id: string): Entry<R> | undefined => place(id, undefined),
+    place,
+    page(index: string, key: string, offset: number, limit: number): Entry<R>[] {
+      return idsNewestFirst(index, key, offset, limit).map((id) => find(id)!)
+    },
+    /** The row that has a unique key. */
+    findUnique(name: string, key: string): Entry<R> | undefined {
+      const id = idOfUnique(name, key)
+      return id === undefined ? undefined : find(id)
+    },
+    /** The newest row of one key. */
+    newest: (index: string, key: string): Entry<R> | undefined => {
+      const [id] = idsNewestFirst(index, key, 0, 1)
+      return id === undefined ? undefined : find(id)
+    },
+    count(index: string, key: string): number {
+      const own = top.indexes[index]!.get(key)
+      let total = own ? own.added.length - (own.gone?.size ?? 0) : 0
+      for (const layer of below) {
+        const postings = layer.indexes[index]!.get(key)
+        if (postings) total += postings.added.length - (postings.gone?.size ?? 0)
+      }
+      return total
+    },
+    /** Every row; those of one layer in the order they came. */
+    *rows(): Generator<R> {
+      for (const entry of top.rows.values()) if (entry) yield entry.row
+      for (let i = below.length - 1; i >= 0; i--) {
+        for (const [id, entry] of below[i]!.rows) {
+          if (entry && find(id) === entry) yield entry.row
+        }
+      }
+    },
+    /** What differs from the layer at the very bottom, oldest first: rows set, and ids of removed ones. */
+    *changes(): Generator<{ row: R } | { removed: string }> {
+      const layers = [...below.slice(1), top]
+      const told = new Set<string>()
+      for (const layer of layers) {
+        for (const id of layer.rows.keys()) {
+          // One layer is the usual case and needs no memory of what was told.
+          if (layers.length > 1) {
+            if (told.has(id)) continue
+            told.add(id)
+          }
+          const entry = find(id)
+          if (entry) yield { row: entry.row }
+          else if (below[0]?.rows.has(id)) yield { removed: id }
+        }
+      }
+    },
+    /** Freezes what is here now, to be shared; the table goes on with a new top layer. Costs nothing. */
+    image(): TableImage<R> {
+      if (top.rows.size > 0) {
+        below = [...below, top]
+        top = emptyLayer(spec)
+      }
+      return { layers: below, seq }
+    },
+    /** Takes another content, and returns the way back. */
+    load(other: TableImage<R>): () => void {
+      const before = { below, top, seq }
+      below = other.layers
+      top = emptyLayer(spec)
+      seq = other.seq
+      return () => {
+        below = before.below
+        top = before.top
+        seq = before.seq
+      }
+    },
+  }
+}
+
+/** A table of one world. */
+export type Table<R> = ReturnType<typeof createTable<R>>
+
+/** A table's content made from rows given oldest first: the fixtures' base. */
+export function imageOf<R>(spec: TableSpec<R>, rows: readonly R[]): TableImage<R> {
+  const table = createTable(spec)
+  for (const row of rows) table.put(row)
+  const { layers, seq } = table.image()
+  return { layers: layers.slice(-1), seq }
+}
+
+/** Renders an entry's JSON text once and keeps it; a row has room for two views. */
+export function keptText<R>(slot: 'text' | 'otherText', render: (row: R) => string) {
+  return (entry: Entry<R>): string => {
+    const kept = entry[slot]
+    if (kept !== undefined) return kept
+    const text = render(entry.row)
+    entry[slot] = text
+    return text
+  }
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { envelope } from './envelope.ts'
+import { maskIfsc, maskNumber } from './mask.ts'
+import { Timestamp, Uuid } from './text.ts'
+
+export const BankStatus = z.enum(['pending', 'success', 'failed'])
+export type BankStatus = z.infer<typeof BankStatus>
+
+export const AccountNumber = z.string().regex(/^\d{9,18}$/, { error: 'must be 9 to 18 digits' })
+export const IfscCode = z
+  .string()
+  .regex(/^[A-Z]{4}0[A-Z0-9]{6}$/, { error: 'must be four letters, 0, and six letters or digits' })
+
+/** A bank account as stored: full numbers, and the name the bank told. */
+export const BankAccountRow = z.strictObject({
+  bank_id: Uuid,
+  user_id: Uuid,
+  account_number: z.string(),
+  ifsc_code: z.string(),
+  bank_status: BankStatus,
+  account_name: z.string(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type BankAccountRow = z.infer<typeof BankAccountRow>
+
+/** The penny drop's result, only in the creation response; its inner statusCode is a string (interface 2.3). */
+export const BankMetadata = z
+  .strictObject({
+    statusCode: z.int(),
+    response: z.strictObject({
+      status: z.boolean(),
+      code: z.int(),
+      message: z.string(),
+      data: z.strictObject({
+        status: z.string(),
+        statusCode: z.string(),
+        result: z.strictObject({
+          bankResponse: z.string(),
+          ifsc: z.string(),
+          accountNumber: z.string(),
+          accountName: z.string(),
+          bankTxnStatus: z.boolean(),
+        }),
+      }),
+    }),
+  })
+  .meta({ id: 'BankMetadata' })
+export type BankMetadata = z.infer<typeof BankMetadata>
+
+const shown = {
+  bank_id: Uuid,
+  user_id: Uuid,
+  bank_name: z.string().nullable(),
+  account_number: z.string(),
+  ifsc_code: z.string(),
+  bank_status: BankStatus,
+}
+
+/** Interface 2.3, without metadata. */
+export const BankAccount = z
+  .strictObject({ ...shown, created_at: Timestamp, updated_at: Timestamp })
+  .meta({ id: 'BankAccount' })
+
+/** The receiving account inside a transaction (interface 2.4). */
+export const BenifBank = z.strictObject(shown).meta({ id: 'BenifBank' })
+
+/** Body of POST /bank (interface 4.5). */
+export const AddBankAccount = z
+  .object({ user_id: Uuid, account_number: AccountNumber, ifsc_code: IfscCode })
+  .meta({
+    id: 'AddBankAccount',
+    examples: [
+      {
+        user_id: '00000000-0000-4000-8000-000000000001',
+        account_number: '999912345678',
+        ifsc_code: 'HDFC0000001',
+      },
+    ],
+  })
+export type AddBankAccount = z.infer<typeof AddBankAccount>
+
+export const AddBankAccountAnswer = envelope(
+  201,
+  z.strictObject({
+    status: z.boolean(),
+    message: z.string(),
+    data: z.strictObject({
+      ...shown,
+      metadata: BankMetadata,
+      created_at: Timestamp,
+      updated_at: Timestamp,
+    }),
+  }),
+).meta({ id: 'AddBankAccountAnswer' })
+
+export const ListBankAccountsAnswer = envelope(200, z.array(BankAccount)).meta({
+  id: 'ListBankAccountsAnswer',
+})
+
+/** A bank account as any answer shows it. */
+export const shownAccount = (row: {
+  bank_id: string
+  user_id: string
+  account_number: string
+  ifsc_code: string
+  bank_status: BankStatus
+}) => ({
+  bank_id: row.bank_id,
+  user_id: row.user_id,
+  bank_name: null,
+  account_number: maskNumber(row.account_number),
+  ifsc_code: maskIfsc(row.ifsc_code),
+  bank_status: row.bank_status,
+})
+
+/** The JSON text of an account in a list. */
+export const bankAccountText = (row: BankAccountRow): string =>
+  JSON.stringify({ ...shownAccount(row), created_at: row.created_at, updated_at: row.updated_at })

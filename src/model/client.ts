@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { envelope } from './envelope.ts'
+import { Timestamp, Uuid } from './text.ts'
+
+/** How a client is named in base paths and admin calls. */
+export const ClientName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+  error: 'must be 1 to 63 of a-z, 0-9 and -, and must not start with -',
+})
+
+/** A client as stored: its profile, and the token that stands for it. */
+export const ClientRow = z.strictObject({
+  client: ClientName,
+  client_id: Uuid,
+  access_token: z.string(),
+  name: z.string(),
+  email: z.string(),
+  email_verified: z.boolean(),
+  status: z.enum(['active', 'inactive']),
+  check_kyc: z.boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type ClientRow = z.infer<typeof ClientRow>
+
+/** Interface 2.6. */
+export const ClientProfile = z
+  .strictObject({
+    client_id: Uuid,
+    email: z.string(),
+    email_verified: z.boolean(),
+    name: z.string(),
+    status: z.enum(['active', 'inactive']),
+    check_kyc: z.boolean(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    ClientConfigurations: z.array(z.looseObject({})),
+  })
+  .meta({ id: 'ClientProfile' })
+
+export const GetClientProfileAnswer = envelope(200, ClientProfile).meta({ id: 'GetClientProfileAnswer' })
+
+/** The JSON text of a profile (interface 2.6). */
+export const clientProfileText = (row: ClientRow): string => {
+  const { client: _, access_token: __, ...profile } = row
+  return JSON.stringify({ ...profile, ClientConfigurations: [] })
+}

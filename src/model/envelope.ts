@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { ERRORS, type ErrorWord, type FieldError } from './errors.ts'
+
+/** The envelope of most answers: interface section 1. */
+export const envelope = <T extends z.ZodType>(code: number, data: T) =>
+  z.strictObject({ status: z.literal(true), code: z.literal(code), message: z.string(), data })
+
+const words = Object.keys(ERRORS) as [ErrorWord, ...ErrorWord[]]
+
+/** The one error body of every endpoint (defaults: Errors). */
+export const ErrorAnswer = z
+  .strictObject({
+    status: z.literal(false),
+    code: z.int().meta({ description: 'The HTTP status.' }),
+    error: z.string().meta({ description: `A stable word, such as ${words.slice(0, 3).join(', ')}.` }),
+    message: z.string(),
+    data: z.null(),
+    errors: z.array(z.strictObject({ field: z.string(), code: z.string(), message: z.string() })),
+  })
+  .meta({
+    id: 'Error',
+    examples: [
+      {
+        status: false,
+        code: 404,
+        error: 'not_found',
+        message: 'No user 00000000-0000-4000-8000-000000000099 for this client.',
+        data: null,
+        errors: [],
+      },
+    ],
+  })
+
+/** The JSON text of an error answer. */
+export const errorText = (
+  status: number,
+  word: string,
+  message: string,
+  errors: readonly FieldError[] = [],
+): string => JSON.stringify({ status: false, code: status, error: word, message, data: null, errors })
+
+/** The JSON text of a success answer around data that is JSON text already. */
+export const successText = (code: number, message: string, data: string): string =>
+  `{"status":true,"code":${code},"message":"${message}","data":${data}}`

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { bankNameOf } from './bank-names.ts'
+import { envelope } from './envelope.ts'
+import { listFields, listQuery } from './list.ts'
+import { maskIfsc, maskNumber } from './mask.ts'
+import { Amount, rupeesOf } from './money.ts'
+import { PaymentFailure, type PaymentRow, PaymentStatus } from './payment.ts'
+import { Timestamp, Uuid } from './text.ts'
+
+/** Interface 2.5: a payment as a flat payout record. */
+export const HistoryRecord = z
+  .strictObject({
+    id: Uuid,
+    client_id: Uuid,
+    client_transaction_id: z.string().max(100),
+    partner_transaction_id: z.string().max(100),
+    user_id: Uuid,
+    account_holder_name: z.string(),
+    account_number: z.string(),
+    ifsc_code: z.string(),
+    bank_name: z.string(),
+    amount: Amount,
+    status: PaymentStatus,
+    currency: z.string().length(3),
+    utr: z.string().max(100).nullable(),
+    remark: z.string().max(50),
+    metadata: PaymentFailure.nullable(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .meta({ id: 'HistoryRecord' })
+
+export const UserHistoryQuery = listQuery(10)
+export const HistoryQuery = UserHistoryQuery.extend({ type: z.literal('debit').optional() })
+export const HistoryAnswer = envelope(
+  200,
+  z.strictObject({
+    total_transactions: z.int(),
+    ...listFields,
+    total_pages: z.int(),
+    transactions: z.array(HistoryRecord),
+  }),
+).meta({ id: 'HistoryAnswer' })
+
+/** Whose history a payment is in: the paying user's for a debit, the receiving user's for a credit. */
+export const historyUserOf = (row: PaymentRow): string =>
+  row.transaction_type === 'debit' ? row.from_user_id : row.to_user_id
+
+/** The JSON text of a payment in the view of 2.5, less its opening, id and client id. The UTR is full here. */
+export const historyTextParts = (row: PaymentRow): string =>
+  JSON.stringify({
+    client_transaction_id: row.client_transaction_id,
+    partner_transaction_id: row.partner_transaction_id,
+    user_id: historyUserOf(row),
+    account_holder_name: row.account_name,
+    account_number: maskNumber(row.account_number),
+    ifsc_code: maskIfsc(row.ifsc_code),
+    bank_name: bankNameOf(row.ifsc_code),
+    amount: rupeesOf(row.paise),
+    status: row.status,
+    currency: row.currency_code,
+    utr: row.utr,
+    remark: row.remark,
+    metadata: row.failure,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }).slice(1)

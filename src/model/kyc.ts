@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import { envelope } from './envelope.ts'
+import { maskNumber } from './mask.ts'
+import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './text.ts'
+import { User } from './user.ts'
+
+export const KycStatus = z.enum(['pending', 'success', 'failed'])
+export type KycStatus = z.infer<typeof KycStatus>
+export const DocumentType = z.enum(['pid', 'tid'])
+export const DocumentName = z.enum(['aadhar', 'pan'])
+
+/** Which document goes with which type (defaults: KYC). */
+export const DOCUMENT_OF = { pid: 'aadhar', tid: 'pan' } as const
+
+/** What a PAN check found; `name` and `dateOfBirth` are verdicts. */
+export const PanResult = z.strictObject({
+  pan: z.string(),
+  panStatus: z.string(),
+  name: z.string(),
+  dateOfBirth: z.string(),
+  aadhaarSeedingStatus: z.string(),
+})
+export type PanResult = z.infer<typeof PanResult>
+
+/** The verification result of a record that the system verified (interface 2.2). */
+export const KycMetadata = z
+  .strictObject({
+    statusCode: z.int(),
+    response: z.strictObject({
+      status: z.boolean(),
+      code: z.int(),
+      message: z.string(),
+      data: z.strictObject({
+        status: z.string(),
+        statusCode: z.int(),
+        result: PanResult.nullable(),
+        metaData: z.strictObject({ requestId: z.string(), transactionId: Uuid }),
+      }),
+    }),
+  })
+  .meta({ id: 'KycMetadata' })
+export type KycMetadata = z.infer<typeof KycMetadata>
+
+/** A KYC record as stored: the full number. */
+export const KycRow = z.strictObject({
+  kyc_id: Uuid,
+  user_id: Uuid,
+  country: z.string().length(2),
+  document_type: DocumentType,
+  document_name: DocumentName,
+  document_number: z.string(),
+  full_name: z.string(),
+  dob: IsoDate,
+  kyc_status: KycStatus,
+  verified_by: z.enum(['client', 'system']),
+  metadata: KycMetadata.nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type KycRow = z.infer<typeof KycRow>
+
+/** Interface 2.2. */
+export const KycRecord = z
+  .strictObject({
+    ...KycRow.omit({ metadata: true, created_at: true, updated_at: true }).shape,
+    vp: z.null(),
+    metadata: KycMetadata.nullable(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .meta({ id: 'KycRecord' })
+
+/** One document of POST /kyc, field names as the interface has them. */
+export const KycItem = z
+  .object({
+    document_type: DocumentType,
+    document_name: DocumentName,
+    document_number: text(64, 0),
+    dateOfBirth: z.string().refine((date) => isoDateOf(date) !== undefined, {
+      error: 'must be a real date as DD-MM-YYYY',
+    }),
+    Nationality: text(64),
+    nameOnCard: text(200),
+  })
+  .refine((item) => DOCUMENT_OF[item.document_type] === item.document_name, {
+    path: ['document_name'],
+    error: 'must be aadhar with pid, or pan with tid',
+    params: { code: 'invalid_value' },
+  })
+  .meta({ id: 'KycItem' })
+export type KycItem = z.infer<typeof KycItem>
+
+/** Body of POST /kyc (interface 4.4). */
+export const SubmitKyc = z
+  .object({ user_id: Uuid, kyc: z.array(KycItem).min(1).max(50) })
+  .meta({
+    id: 'SubmitKyc',
+    examples: [
+      {
+        user_id: '00000000-0000-4000-8000-000000000001',
+        kyc: [
+          {
+            document_type: 'tid',
+            document_name: 'pan',
+            document_number: 'XXXPX1234A',
+            dateOfBirth: '15-08-1990',
+            Nationality: 'Indian',
+            nameOnCard: 'Asha Verma',
+          },
+        ],
+      },
+    ],
+  })
+export type SubmitKyc = z.infer<typeof SubmitKyc>
+
+export const SubmitKycAnswer = envelope(
+  201,
+  z.array(z.strictObject({ status: z.boolean(), message: z.string(), data: KycRecord })),
+).meta({ id: 'SubmitKycAnswer' })
+
+/** GET /kyc/:userId has an envelope of its own (interface 4.4). */
+export const GetKycAnswer = z
+  .strictObject({
+    status: z.literal(true),
+    data: z.strictObject({
+      statusCode: z.literal(200),
+      response: z.strictObject({
+        status: z.literal(true),
+        code: z.literal(200),
+        message: z.string(),
+        data: z.strictObject({ user: z.array(User), kycData: z.array(KycRecord) }),
+      }),
+    }),
+  })
+  .meta({ id: 'GetKycAnswer' })
+
+/** The JSON text of a record, masked (interface 2.2). */
+export const kycText = (row: KycRow): string => {
+  const { metadata, created_at, updated_at, ...rest } = row
+  return JSON.stringify({
+    ...rest,
+    document_number: maskNumber(row.document_number),
+    vp: null,
+    metadata,
+    created_at,
+    updated_at,
+  })
+}
+
+/** Two-letter country of a Nationality; XX (unknown, in ISO 3166) where no code can be told from it. */
+export function countryOf(nationality: string): string {
+  const word = nationality.trim().toUpperCase()
+  if (['INDIAN', 'INDIA', 'IND', 'IN'].includes(word)) return 'IN'
+  return /^[A-Z]{2}$/.test(word) ? word : 'XX'
+}

@@ -1,0 +1,15 @@
+/** Keeps the last four characters, the rest become X; four or fewer are all X (defaults: Masks). */
+export const maskNumber = (value: string): string =>
+  value.length <= 4 ? 'X'.repeat(value.length) : 'X'.repeat(value.length - 4) + value.slice(-4)
+
+/** Keeps the first four and last three characters of an IFSC. */
+export const maskIfsc = (value: string): string =>
+  value.length <= 7
+    ? 'X'.repeat(value.length)
+    : value.slice(0, 4) + 'X'.repeat(value.length - 7) + value.slice(-3)
+
+// Numbers hide in free text too: account and Aadhaar numbers, PANs, secrets.
+const SENSITIVE_TEXT = /\b(?:\d{9,18}|[A-Za-z]{5}\d{4}[A-Za-z])\b|whsec_[A-Za-z0-9+/=]+/g
+
+/** Masks what looks like a number of a person or a secret inside a text. */
+export const maskText = (value: string): string => value.replace(SENSITIVE_TEXT, maskNumber)

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+
+const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
+const LEAST_PAISE = 100
+
+/** Whole paise of a number or decimal text; `undefined` for a third decimal, a sign, an exponent or too many digits. */
+export function paiseOf(amount: number | string): number | undefined {
+  const text = String(amount)
+  if (!DECIMAL.test(text)) return undefined
+  const [rupees, fraction = ''] = text.split('.')
+  return Number(rupees) * 100 + Number(fraction.padEnd(2, '0'))
+}
+
+/** `10050` -> `"100.50"`. */
+export const rupeesOf = (paise: number): string =>
+  `${Math.floor(paise / 100)}.${String(paise % 100).padStart(2, '0')}`
+
+const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; it is never rounded'
+
+/** An amount in rupees as a client sends it: a number, or a decimal text (defaults: Money). */
+export const AmountInput = z
+  .union([z.number().min(1).max(9_999_999_999.99), z.string().regex(DECIMAL)], {
+    error: (issue) => (issue.input === undefined ? undefined : 'must be a number or a decimal text'),
+  })
+  .refine((amount) => (paiseOf(amount) ?? 0) >= LEAST_PAISE, { error: MESSAGE })
+  .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.', examples: [1500.5] })
+
+/** An amount in an answer: decimal text with two places. */
+export const Amount = z.string().regex(/^\d{1,10}\.\d{2}$/)

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { BankStatus } from './bank-account.ts'
+import { Timestamp, Uuid } from './text.ts'
+
+/** The four states of interface section 3. */
+export const PaymentStatus = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
+export type PaymentStatus = z.infer<typeof PaymentStatus>
+
+/** Why a payment failed, as the history's metadata tells it (defaults: Transactions and history). */
+export const PaymentFailure = z
+  .strictObject({
+    reason: z.string(),
+    description: z.string(),
+    source: z.enum(['gateway', 'beneficiary_bank', 'business', 'internal']),
+  })
+  .meta({ id: 'PaymentFailure' })
+export type PaymentFailure = z.infer<typeof PaymentFailure>
+
+/**
+ * The one stored row behind both views of a payment: `/transaction` and `/transaction/history`.
+ * Paise as an integer, full account number; the views mask.
+ */
+export const PaymentRow = z.strictObject({
+  transaction_id: Uuid,
+  id: Uuid,
+  reference_id: z.string().nullable(),
+  client_transaction_id: z.string(),
+  partner_transaction_id: z.string(),
+  from_user_id: Uuid,
+  to_user_id: Uuid,
+  benif_bank_id: Uuid,
+  account_number: z.string(),
+  ifsc_code: z.string(),
+  account_name: z.string(),
+  bank_status: BankStatus,
+  currency_code: z.literal('INR'),
+  transaction_type: z.enum(['debit', 'credit']),
+  paise: z.int(),
+  status: PaymentStatus,
+  utr: z.string().nullable(),
+  remark: z.string(),
+  failure: PaymentFailure.nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type PaymentRow = z.infer<typeof PaymentRow>
+
+/** What a failure reason means, and whose it is; an unlisted reason is the gateway's. */
+const REASONS: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
+  beneficiary_bank_offline: { description: 'The beneficiary bank is offline.', source: 'beneficiary_bank' },
+  beneficiary_bank_failure: { description: 'The beneficiary bank reported a failure.', source: 'beneficiary_bank' },
+  beneficiary_bank_rejected: { description: 'The beneficiary bank rejected the payment.', source: 'beneficiary_bank' },
+  beneficiary_account_dormant: { description: 'The beneficiary account is dormant.', source: 'beneficiary_bank' },
+  bank_account_closed: { description: 'The beneficiary account is closed.', source: 'beneficiary_bank' },
+  bank_account_frozen: { description: 'The beneficiary account is frozen.', source: 'beneficiary_bank' },
+  bank_account_invalid: { description: 'The beneficiary account is invalid.', source: 'beneficiary_bank' },
+  imps_not_allowed: { description: 'IMPS is not allowed on the beneficiary account.', source: 'beneficiary_bank' },
+  invalid_ifsc_code: { description: 'The IFSC is invalid.', source: 'business' },
+  insufficient_funds: { description: 'The balance is too low for the payment.', source: 'business' },
+  transaction_limit_exceeded: { description: 'The payment exceeds a limit.', source: 'business' },
+  npci_beneficiary_timeout: { description: 'The beneficiary bank did not answer in time.', source: 'gateway' },
+  gateway_down: { description: 'The payment gateway is down.', source: 'gateway' },
+  gateway_timeout: { description: 'The payment gateway did not answer in time.', source: 'gateway' },
+  server_error: { description: 'An internal error stopped the payment.', source: 'internal' },
+}
+
+/** A full failure from its reason. */
+export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): PaymentFailure {
+  const known = REASONS[reason] ?? {
+    description: `The payment failed: ${reason.replaceAll('_', ' ')}.`,
+    source: 'gateway' as const,
+  }
+  return { reason, description: more.description ?? known.description, source: more.source ?? known.source }
+}
+
+/** From where a payment may move: terminal states stay, save a late reversal (defaults). */
+export const canMove = (from: PaymentStatus, to: PaymentStatus): boolean =>
+  from === 'PENDING'
+    ? to !== 'PENDING'
+    : from === 'PROCESSING'
+      ? to === 'SUCCESS' || to === 'FAILED'
+      : from === 'SUCCESS' && to === 'FAILED'

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { BenifBank, shownAccount } from './bank-account.ts'
+import { envelope } from './envelope.ts'
+import { listFields, listQuery } from './list.ts'
+import { maskNumber } from './mask.ts'
+import { Amount, AmountInput, rupeesOf } from './money.ts'
+import type { PaymentRow, PaymentStatus } from './payment.ts'
+import { Timestamp, text, Uuid } from './text.ts'
+
+/** Interface 2.4: a payment from user to user. */
+export const Transaction = z
+  .strictObject({
+    transaction_id: Uuid,
+    client_id: Uuid,
+    reference_id: z.string().nullable(),
+    from_user_id: Uuid,
+    to_user_id: Uuid,
+    benif_bank_id: Uuid,
+    currency_code: z.string().length(3),
+    transaction_type: z.enum(['debit', 'credit']),
+    amount: Amount,
+    utr: z.string().nullable(),
+    transaction_status: z.enum(['pending', 'success', 'failed']),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    benif_bank: BenifBank,
+  })
+  .meta({ id: 'Transaction' })
+
+/** Body of POST /transaction (interface 4.2; defaults: Transactions and history). */
+export const CreateTransaction = z
+  .object({
+    from_user_id: Uuid,
+    to_user_id: Uuid,
+    benif_bank_id: Uuid,
+    amount: AmountInput,
+    reference_id: text(100).optional(),
+    remark: text(50, 0).optional(),
+    currency_code: z.literal('INR').default('INR'),
+  })
+  .meta({
+    id: 'CreateTransaction',
+    examples: [
+      {
+        from_user_id: '00000000-0000-4000-8000-000000000001',
+        to_user_id: '00000000-0000-4000-8000-000000000002',
+        benif_bank_id: '00000000-0000-4000-8000-000000000003',
+        amount: 1500.5,
+        reference_id: 'invoice-17',
+      },
+    ],
+  })
+export type CreateTransaction = z.infer<typeof CreateTransaction>
+
+export const TransactionQuery = listQuery(10)
+export const TransactionsAnswer = envelope(200, z.array(Transaction)).meta({ id: 'TransactionsAnswer' })
+/** `total_transation` is spelled this way (interface 4.2). */
+export const ListTransactionsAnswer = envelope(
+  200,
+  z.strictObject({
+    total_transation: z.int(),
+    ...listFields,
+    total_pages: z.int(),
+    transactions: z.array(Transaction),
+  }),
+).meta({ id: 'ListTransactionsAnswer' })
+
+const SHOWN_STATUS: Readonly<Record<PaymentStatus, 'pending' | 'success' | 'failed'>> = {
+  PENDING: 'pending',
+  PROCESSING: 'pending',
+  SUCCESS: 'success',
+  FAILED: 'failed',
+}
+
+/** The JSON text of a payment in the view of 2.4, less its opening, id and client id. */
+export const transactionTextParts = (row: PaymentRow): string =>
+  JSON.stringify({
+    reference_id: row.reference_id,
+    from_user_id: row.from_user_id,
+    to_user_id: row.to_user_id,
+    benif_bank_id: row.benif_bank_id,
+    currency_code: row.currency_code,
+    transaction_type: row.transaction_type,
+    amount: rupeesOf(row.paise),
+    utr: row.utr && maskNumber(row.utr),
+    transaction_status: SHOWN_STATUS[row.status],
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    benif_bank: shownAccount({ ...row, bank_id: row.benif_bank_id, user_id: row.to_user_id }),
+  }).slice(1)

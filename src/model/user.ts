@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { envelope } from './envelope.ts'
+import { listFields, listQuery } from './list.ts'
+import { Timestamp, text, Uuid } from './text.ts'
+
+const UserType = z.enum(['individual', 'business'])
+
+/** A user as stored. `client_id` is the world's and is added when it is shown. */
+export const UserRow = z.strictObject({
+  user_id: Uuid,
+  user_type: UserType,
+  email: z.string(),
+  mobile: z.string(),
+  pid: Uuid.nullable(),
+  tid: Uuid.nullable(),
+  bank_id: Uuid.nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type UserRow = z.infer<typeof UserRow>
+
+/** Interface 2.1. */
+export const User = z
+  .strictObject({
+    user_id: Uuid,
+    client_id: Uuid,
+    ...UserRow.omit({ user_id: true }).shape,
+  })
+  .meta({ id: 'User' })
+
+const MOBILE = /^(?:\+[1-9]\d{6,14}|(?:\+91)?[6-9]\d{9})$/
+
+/** Body of POST /user (interface 4.1; defaults: Users). */
+export const CreateUser = z
+  .object({
+    email: text(254).pipe(z.email()),
+    mobile: z.string().regex(MOBILE, { error: 'must be E.164, or an Indian mobile of ten digits' }),
+    user_type: UserType.default('individual'),
+  })
+  .meta({ id: 'CreateUser', examples: [{ email: 'asha@example.com', mobile: '+919812345678' }] })
+export type CreateUser = z.infer<typeof CreateUser>
+
+export const UserQuery = listQuery(50)
+export const CreateUserAnswer = envelope(201, User).meta({ id: 'CreateUserAnswer' })
+export const GetUserAnswer = envelope(200, User).meta({ id: 'GetUserAnswer' })
+export const ListUsersAnswer = envelope(
+  200,
+  z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
+).meta({ id: 'ListUsersAnswer' })
+
+/** The JSON text of a user, in the order of interface 2.1, without what depends on the client. */
+export const userTextParts = (row: UserRow): string => {
+  const { user_id: _, ...rest } = row
+  return JSON.stringify(rest).slice(1)
+}
+
+/** One spelling of a mobile, so that +91 and bare ten digits are one number. */
+export const mobileKey = (mobile: string): string => (mobile.length === 10 ? `+91${mobile}` : mobile)

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { text, Uuid } from './text.ts'
+
+/** The client's one webhook as stored. */
+export const WebhookRow = z.strictObject({ webhook_id: Uuid, url: z.string(), webhook_secret: z.string() })
+export type WebhookRow = z.infer<typeof WebhookRow>
+
+function isWebhookUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const url = new URL(value)
+  return /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+}
+
+const WebhookUrl = text(2048).refine(isWebhookUrl, {
+  error: 'must be an absolute http or https URL without user info',
+})
+const WebhookSecret = text(256)
+
+/** Body of POST /clientWebhook (interface 4.7). */
+export const CreateWebhook = z
+  .object({ url: WebhookUrl, webhook_secret: WebhookSecret })
+  .meta({
+    id: 'CreateWebhook',
+    examples: [{ url: 'http://127.0.0.1:3000/webhook', webhook_secret: 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA==' }],
+  })
+export type CreateWebhook = z.infer<typeof CreateWebhook>
+
+/** Body of PUT /clientWebhook: either field or both. */
+export const UpdateWebhook = z
+  .object({ url: WebhookUrl.optional(), webhook_secret: WebhookSecret.optional() })
+  .refine((body) => body.url !== undefined || body.webhook_secret !== undefined, {
+    path: ['url'],
+    error: 'send url, webhook_secret or both',
+    params: { code: 'required' },
+  })
+  .meta({ id: 'UpdateWebhook', examples: [{ url: 'http://127.0.0.1:3000/webhook' }] })
+export type UpdateWebhook = z.infer<typeof UpdateWebhook>
+
+/** Interface 2.7: the secret is never shown. */
+export const Webhook = z
+  .strictObject({ webhook_id: Uuid, client_id: Uuid, url: z.string() })
+  .meta({ id: 'Webhook' })
+
+/** POST and PUT answer with an envelope of their own (interface 4.7). */
+export const UpdatedWebhookAnswer = z
+  .strictObject({
+    message: z.string(),
+    updatedWebhook: z.strictObject({
+      response: z.strictObject({ status: z.literal(true), message: z.string(), data: Webhook }),
+    }),
+  })
+  .meta({ id: 'UpdatedWebhookAnswer' })
+export const GetWebhookAnswer = z
+  .strictObject({ message: z.string(), data: Webhook })
+  .meta({ id: 'GetWebhookAnswer' })

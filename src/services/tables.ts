@@ -1,0 +1,87 @@
+import type { ClockState } from '../core/clock.ts'
+import type { TimerRow } from '../core/scheduler.ts'
+import type { Base, Specs, Store, WorldTables } from '../core/store.ts'
+import type { BankAccountRow } from '../model/bank-account.ts'
+import type { ClientRow } from '../model/client.ts'
+import { historyUserOf } from '../model/history.ts'
+import type { KycRow } from '../model/kyc.ts'
+import type { PaymentRow } from '../model/payment.ts'
+import { mobileKey, type UserRow } from '../model/user.ts'
+import type { WebhookRow } from '../model/webhook.ts'
+
+/** A kept answer to a POST with an `Idempotency-Key`. */
+export type IdempotencyRow = {
+  key: string
+  /** What the request asked, to tell the same request from another. */
+  fingerprint: string
+  status: number
+  body: string
+  /** Client's time, ms. */
+  kept_until: number
+}
+
+/** One value of a world that is not a resource of the service, such as its clock. */
+export type SettingRow = { name: 'clock'; value: ClockState & { startedAs: string } }
+
+/** Every table of a world. */
+export type Rows = {
+  client: ClientRow
+  users: UserRow
+  kyc: KycRow
+  bank_accounts: BankAccountRow
+  payments: PaymentRow
+  webhook: WebhookRow
+  idempotency: IdempotencyRow
+  timers: TimerRow
+  settings: SettingRow
+}
+
+const createdAt = (row: { created_at: string }) => Date.parse(row.created_at)
+const always = () => 'all'
+
+/** The key under which a verified account is one of its user. */
+export const accountKey = (row: { user_id: string; account_number: string; ifsc_code: string }) =>
+  `${row.user_id} ${row.ifsc_code} ${row.account_number}`
+
+/** How each table finds and orders its rows. */
+export const TABLES: Specs<Rows> = {
+  client: { id: (row) => row.client_id, at: createdAt, indexes: { all: always } },
+  users: {
+    id: (row) => row.user_id,
+    at: createdAt,
+    indexes: { all: always },
+    uniques: {
+      email: (row) => row.email.toLowerCase(),
+      mobile: (row) => mobileKey(row.mobile),
+    },
+  },
+  kyc: { id: (row) => row.kyc_id, at: createdAt, indexes: { user: (row) => row.user_id } },
+  bank_accounts: {
+    id: (row) => row.bank_id,
+    at: createdAt,
+    indexes: { user: (row) => row.user_id },
+    uniques: { verified: (row) => (row.bank_status === 'success' ? accountKey(row) : undefined) },
+  },
+  payments: {
+    id: (row) => row.transaction_id,
+    at: createdAt,
+    indexes: {
+      all: always,
+      type: (row) => (row.transaction_type === 'debit' ? 'debit' : undefined),
+      user: historyUserOf,
+    },
+    uniques: { reference: (row) => row.reference_id ?? undefined },
+  },
+  webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
+  idempotency: { id: (row) => row.key, at: (row) => row.kept_until, indexes: {} },
+  timers: {
+    id: (row) => row.timer_id,
+    at: (row) => row.due_at,
+    indexes: { resource: (row) => row.resource_id },
+  },
+  settings: { id: (row) => row.name, at: () => 0, indexes: {} },
+}
+
+export type SandboxStore = Store<Rows>
+export type SandboxBase = Base<Rows>
+export type SandboxTables = WorldTables<Rows>
