@@ -21,37 +21,29 @@ const hex32 = (n: number) =>
  * A seeded source of chance whose whole state is one counter, so that a journal line can carry it:
  * draw n of seed s is a function of (s, n) alone, and a restarted world repeats no draw.
  */
-export function createRandom(seed: number, counter = 0) {
+export function createRandom(seed: number, state: { counter: number } = { counter: 0 }) {
   const lanes = [1, 2, 3, 4].map((lane) => mix(mix(seed) ^ mix(lane + Math.floor(seed / 2 ** 32))))
-  let drawn = counter
 
   const word = (n: number, lane: number) =>
     mix(mix(Math.imul(n, GOLDEN) + lanes[lane]!) ^ mix(Math.floor(n / 2 ** 32) + lane))
 
   return {
-    /** How many draws were made: the state to keep. */
-    get counter() {
-      return drawn
-    },
-    set counter(value: number) {
-      drawn = value
-    },
     /** The next whole number of a series; unique in its world. */
-    next: () => ++drawn,
+    next: () => ++state.counter,
     /** A UUID in version 4 form. */
     uuid(): string {
-      const n = ++drawn
+      const n = ++state.counter
       const b = hex32(word(n, 1))
       const c = hex32(word(n, 2))
       const variant = HEX[0x80 | (Number.parseInt(c.slice(0, 2), 16) & 0x3f)]!
       return `${hex32(word(n, 0))}-${b.slice(0, 4)}-4${b.slice(5)}-${variant}${c.slice(2, 4)}-${c.slice(4)}${hex32(word(n, 3))}`
     },
     /** A fraction in [0, 1). */
-    fraction: () => word(++drawn, 0) / 2 ** 32,
+    fraction: () => word(++state.counter, 0) / 2 ** 32,
     /** `length` decimal digits. */
     digits(length: number): string {
       let text = ''
-      while (text.length < length) text += String(word(++drawn, 0) % 1e9).padStart(9, '0')
+      while (text.length < length) text += String(word(++state.counter, 0) % 1e9).padStart(9, '0')
       return text.slice(0, length)
     },
     /** A fraction in [0, 1) that depends on seed, label and n alone; it moves no other draw. */
@@ -65,6 +57,5 @@ export type Random = ReturnType<typeof createRandom>
 
 /** A UUID in version 4 form that depends on the text alone: the id of a client made by its name. */
 export function uuidOf(text: string): string {
-  const random = createRandom(hashText(text), hashText(`${text}#`))
-  return random.uuid()
+  return createRandom(hashText(text), { counter: hashText(`${text}#`) }).uuid()
 }

@@ -260,7 +260,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     let world: WorldTables<Rows> | undefined
     let pending: { key: string; rows: { [K in Name]?: Rows[K][] } } | undefined
     const finishBase = () => {
-      if (pending) bases.set(pending.key, makeBase(pending.key, pending.rows))
+      if (pending) bases.set(pending.key, makeBase(pending.key, pending.rows as BaseRows<Rows>))
       pending = undefined
     }
     const apply = (op: Op) => {

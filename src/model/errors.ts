@@ -29,6 +29,7 @@ export const ERRORS = {
   idempotency_mismatch: [422, 'The `Idempotency-Key` was used with another request.'],
   clock_cannot_go_back: [422, 'The clock only advances; `freeze` sets it to an earlier instant.'],
   headers_too_large: [431, 'The request’s headers are larger than the limit.'],
+  forbidden_move: [422, 'A state of a resource does not lead to the one asked for.'],
   internal_error: [500, 'A fault of the sandbox itself; its log has the details.'],
   storage_unavailable: [503, 'The data file cannot be written; nothing was changed. Try again.'],
   not_ready: [503, 'The sandbox is still loading or already stopping.'],

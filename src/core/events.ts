@@ -1,0 +1,22 @@
+/** Something that happened to a resource, told inside the change that made it so. */
+export type Happening = {
+  /** `transaction.success`, `kyc.failed`, … */
+  type: string
+  resourceId: string
+}
+
+/** Tells listeners, in the order they came, what happened. They may add to the change; what they throw undoes it. */
+export function createEvents() {
+  const listeners: ((event: Happening) => void)[] = []
+  return {
+    on(listener: (event: Happening) => void) {
+      listeners.push(listener)
+    },
+    emit(type: string, resourceId: string) {
+      for (const listener of listeners) listener({ type, resourceId })
+    },
+  }
+}
+
+/** A world's announcements. */
+export type Events = ReturnType<typeof createEvents>

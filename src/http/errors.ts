@@ -1,0 +1,84 @@
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { errorText } from '../model/envelope.ts'
+import { ERRORS, type ErrorWord, SandboxError } from '../model/errors.ts'
+import { maskText } from '../model/mask.ts'
+import type { Log } from '../sandbox.ts'
+
+/** The content type of every JSON answer. */
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** What Fastify and Node call an error, in our words. */
+const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: ['malformed_json', 'The body is not valid JSON. Send a JSON object.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_json', 'The body is empty. Send a JSON object.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', 'The body is not as long as its Content-Length says.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 1 MiB. Send less.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'The body must be JSON: send it with Content-Type: application/json.',
+  ],
+  FST_ERR_CTP_INVALID_TYPE: [
+    'unsupported_media_type',
+    'The body must be JSON: send it with Content-Type: application/json.',
+  ],
+  FST_ERR_BAD_URL: ['validation_failed', 'The path is not well-formed: a % is followed by no hex number.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'A part of the path is longer than any id.'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers or the URL are larger than 16 KiB. Send less.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive whole in time. Send it faster.'],
+}
+
+/** Any thrown value as a refusal; what is no refusal of ours is logged and told without its text. */
+export function refusalOf(error: unknown, log: Log): SandboxError {
+  if (error instanceof SandboxError) return error
+  const known = WORD_OF[(error as FastifyError | undefined)?.code ?? '']
+  if (known) return new SandboxError(...known)
+  const status = (error as FastifyError | undefined)?.statusCode
+  if (status !== undefined && status >= 400 && status < 500) {
+    return new SandboxError('malformed_json', 'The request is not well-formed HTTP with a JSON body.')
+  }
+  log.error('A request failed by a fault of the sandbox', error)
+  return new SandboxError('internal_error', 'The sandbox failed to answer; its log says why. Please report it.')
+}
+
+/** The JSON text of a refusal. */
+export const refusalText = ({ status, word, message, errors }: SandboxError): string =>
+  errorText(status, word, message, errors)
+
+/** Sends a thrown value in the one error envelope. */
+export function createErrorHandler(log: Log) {
+  return (error: unknown, _request: FastifyRequest, reply: FastifyReply) => {
+    const refusal = refusalOf(error, log)
+    // A refused body may still be on its way; the connection can't be used again.
+    if (refusal.status === 413) reply.header('connection', 'close')
+    return reply
+      .code(refusal.status)
+      .headers(refusal.headers)
+      .header('content-type', JSON_TYPE)
+      .send(refusalText(refusal))
+  }
+}
+
+/** Answers what is no HTTP at all, in our envelope, and closes the connection. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [word, message] = WORD_OF[error.code ?? ''] ?? [
+    'malformed_json' as const,
+    'The request is not well-formed HTTP.',
+  ]
+  const [status] = ERRORS[word]
+  const body = errorText(status, word, message)
+  socket.end(
+    `HTTP/1.1 ${status} ${word}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+/** The refusal of a path that no route has. */
+export const noRoute = (method: string, url: string): SandboxError =>
+  new SandboxError(
+    'not_found',
+    `There is no ${method} ${maskText(url.split('?')[0]!.slice(0, 100))}. See /docs for what there is.`,
+  )

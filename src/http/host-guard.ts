@@ -1,0 +1,73 @@
+import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { SandboxError } from '../model/errors.ts'
+
+/** `Host` without its port, in lower case; IPv6 without its brackets. */
+export function hostNameOf(header: string): string {
+  const lower = header.toLowerCase()
+  if (lower.startsWith('[')) return lower.slice(1, lower.indexOf(']'))
+  return lower.replace(/:\d*$/, '')
+}
+
+/**
+ * Which Host names are answered: loopback names, IP addresses, one-word names (those of a compose file or a CI job;
+ * no public DNS name is one word) and those allowed. Others are a page that rebound its own name to this machine.
+ */
+export function createHostGuard(allowed: readonly string[]) {
+  const names = new Set(allowed.map((name) => name.toLowerCase()))
+  // The same few headers come with every request.
+  const known = new Map<string, boolean>()
+
+  function isAllowed(header: string): boolean {
+    const name = hostNameOf(header)
+    if (!/^[a-z0-9._:-]+$/.test(name)) return false
+    return (
+      isIP(name) !== 0 ||
+      /^[a-z0-9_-]+$/.test(name) ||
+      name.endsWith('.localhost') ||
+      name === 'host.docker.internal' ||
+      names.has(name)
+    )
+  }
+
+  function hostsSent(rawHeaders: readonly string[]): number {
+    let count = 0
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i]!
+      if (name.length === 4 && name.toLowerCase() === 'host') count++
+    }
+    return count
+  }
+
+  /** A Fastify `onRequest` hook. */
+  return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
+    const header = request.headers.host ?? ''
+    let ok = known.get(header)
+    if (ok === undefined) {
+      ok = isAllowed(header)
+      if (known.size < 1_000) known.set(header, ok)
+    }
+    if (ok && hostsSent(request.raw.rawHeaders) === 1) return done()
+    const shown = hostNameOf(header).slice(0, 100).replaceAll(/[^a-z0-9._:-]/g, '?')
+    done(
+      new SandboxError(
+        'host_not_allowed',
+        `The Host ${JSON.stringify(shown)} is not answered. Call by a loopback name or IP, or start with --allow-host NAME.`,
+      ),
+    )
+  }
+}
+
+/** Refuses an admin call that a browser sent for a page of another site: checked on the matched route. */
+export function refuseCrossSite(request: FastifyRequest): void {
+  const site = request.headers['sec-fetch-site']
+  const { origin, host } = request.headers
+  const foreign =
+    (site !== undefined && site !== 'none' && site !== 'same-origin') ||
+    (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
+  if (!foreign) return
+  throw new SandboxError(
+    'cross_site_refused',
+    'The admin API answers no page of another site. Call it from a program, or from the console page itself.',
+  )
+}

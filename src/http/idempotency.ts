@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { SandboxError } from '../model/errors.ts'
+import type { World } from '../world.ts'
+
+const KEPT_MS = 24 * 3_600_000
+
+/** An answer as it is sent: kept and replayed whole. */
+export type Answer = { status: number; body: string; replayed?: boolean }
+
+/** The key of a header, bare or in quotes; refused if it is empty or too long. */
+export function keyOf(header: string): string {
+  const key = header.startsWith('"') && header.endsWith('"') ? header.slice(1, -1) : header
+  if (key.length >= 1 && key.length <= 255) return key
+  const message = `must have 1 to 255 characters; found ${key.length}`
+  throw new SandboxError('validation_failed', `The header Idempotency-Key ${message}.`, {
+    errors: [{ field: 'Idempotency-Key', code: 'invalid_format', message }],
+  })
+}
+
+// Keys whose request is running, by world; none of them outlives the process.
+const running = new WeakMap<World, Set<string>>()
+
+/** Replays the kept answer of a key, or refuses the key; `undefined` where it is new. */
+function earlier(world: World, scoped: string, fingerprint: string): Answer | undefined {
+  if (running.get(world)?.has(scoped)) {
+    throw new SandboxError(
+      'idempotency_in_flight',
+      'A request with this Idempotency-Key is still running. Wait for its answer, then try again.',
+    )
+  }
+  const row = world.tables.tables.idempotency.get(scoped)
+  if (!row || row.kept_until <= world.clock.now()) return undefined
+  if (row.fingerprint !== fingerprint) {
+    throw new SandboxError(
+      'idempotency_mismatch',
+      'This Idempotency-Key was used with another body. Use a new key for a new request.',
+    )
+  }
+  return { status: row.status, body: row.body, replayed: true }
+}
+
+/**
+ * Runs a POST once for its key: the same request again gets the kept answer (defaults: Idempotency).
+ * Answers of 401 and 5xx are not kept.
+ *
+ * `run` answers refusals too; what it throws is a fault and is not kept.
+ */
+export async function runOnce(
+  world: World,
+  request: { key: string; route: string; body: string },
+  run: (keep: (answer: Answer) => void) => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const scoped = `${request.route} ${request.key}`
+  const fingerprint = createHash('sha256').update(request.body).digest('base64url')
+  const replay = earlier(world, scoped, fingerprint)
+  if (replay) return replay
+  const keys = running.get(world) ?? new Set<string>()
+  running.set(world, keys.add(scoped))
+  try {
+    return await run(({ status, body }) => {
+      if (status === 401 || status >= 500) return
+      const kept_until = world.clock.now() + KEPT_MS
+      world.tables.put('idempotency', { key: scoped, fingerprint, status, body, kept_until })
+    })
+  } finally {
+    keys.delete(scoped)
+  }
+}

@@ -1,0 +1,110 @@
+import type { z } from 'zod'
+import type { FieldError } from '../model/errors.ts'
+import { SandboxError } from '../model/errors.ts'
+import { maskText } from '../model/mask.ts'
+
+/** Fields whose value no message repeats, not even masked by its form. */
+const SECRET_FIELDS = new Set(['document_number', 'account_number', 'ifsc_code', 'webhook_secret', 'secret'])
+const LONGEST_SHOWN = 40
+
+/** `kyc[0].dateOfBirth` for the path of an issue. */
+const fieldOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (field, part) => (typeof part === 'number' ? `${field}[${part}]` : field ? `${field}.${String(part)}` : String(part)),
+    '',
+  )
+
+const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], data)
+
+/** A value as a message may show it: its kind, and its masked beginning where that helps and gives nothing away. */
+function shown(value: unknown, path: readonly PropertyKey[]): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (typeof value === 'string') {
+    if (SECRET_FIELDS.has(String(path.at(-1)))) return `a text of ${value.length} characters`
+    const start = value.slice(0, LONGEST_SHOWN)
+    return JSON.stringify(maskText(start) + (value.length > LONGEST_SHOWN ? '…' : ''))
+  }
+  if (typeof value === 'number' || typeof value === 'boolean') return maskText(String(value))
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+const EXPECTED_FORMAT: Readonly<Record<string, string>> = {
+  guid: 'must be a UUID',
+  email: 'must be an e-mail address',
+  datetime: 'must be an ISO 8601 instant',
+}
+
+const KIND: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+}
+
+type Issue = z.core.$ZodIssue
+
+function codeOf(issue: Issue, value: unknown): string {
+  if (value === undefined && issue.code !== 'custom') return 'required'
+  if (issue.code === 'custom') return String(issue.params?.['code'] ?? 'invalid_format')
+  if (issue.code === 'invalid_union') return 'invalid_type'
+  return issue.code
+}
+
+function expectationOf(issue: Issue, code: string): string {
+  if (code === 'required' && issue.code !== 'custom') return 'is required'
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KIND[issue.expected] ?? issue.expected}`
+    case 'invalid_format':
+      return EXPECTED_FORMAT[issue.format] ?? issue.message
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+    case 'too_small':
+      return `must ${sizeOf(issue.origin)} at least ${issue.minimum}${unitOf(issue.origin)}`
+    case 'too_big':
+      return `must ${sizeOf(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin)}`
+    case 'unrecognized_keys':
+      return `holds ${issue.keys.map((key) => JSON.stringify(key.slice(0, LONGEST_SHOWN))).join(', ')}, which it does not know`
+    default:
+      return issue.message
+  }
+}
+const sizeOf = (origin: string) => (origin === 'string' || origin === 'array' ? 'have' : 'be')
+const unitOf = (origin: string) => (origin === 'string' ? ' characters' : origin === 'array' ? ' items' : '')
+
+/** What zod found, as fields of an error answer. */
+export function fieldErrors(error: z.core.$ZodError, data: unknown): FieldError[] {
+  return error.issues.map((issue) => {
+    const value = valueAt(data, issue.path)
+    const code = codeOf(issue, value)
+    const expectation = expectationOf(issue, code)
+    const message = code === 'required' ? expectation : `${expectation}; found ${shown(value, issue.path)}`
+    return { field: fieldOf(issue.path) || 'body', code, message }
+  })
+}
+
+const PLACE: Readonly<Record<string, string>> = { body: 'body', querystring: 'query', params: 'path' }
+
+/** The refusal of a request whose body, query or path is not as its schema says. */
+export function validationFailed(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
+  const errors = fieldErrors(error, data)
+  const [first] = errors
+  const more = errors.length > 1 ? ` and ${errors.length - 1} more` : ''
+  const message = `The ${PLACE[part] ?? part} is refused: ${first!.field} ${first!.message}${more}.`
+  return new SandboxError('validation_failed', message, { errors })
+}
+
+/** Fastify's validator compiler: zod's `safeParse`, and a `SandboxError` where it fails. */
+export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
+  const zod = schema as z.ZodType
+  return (data: unknown) => {
+    const result = zod.safeParse(data)
+    return result.success
+      ? { value: result.data }
+      : { error: validationFailed(result.error, data, httpPart ?? 'body') }
+  }
+}

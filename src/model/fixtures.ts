@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { AccountNumber, BankStatus, IfscCode } from './bank-account.ts'
+import { ClientName, ClientRow } from './client.ts'
+import { DocumentName, DocumentType, KycStatus } from './kyc.ts'
+import { Amount } from './money.ts'
+import { PaymentStatus } from './payment.ts'
+import { IsoDate, Timestamp, text, Uuid } from './text.ts'
+import { CreateUser } from './user.ts'
+import { CreateWebhook } from './webhook.ts'
+
+const times = { created_at: Timestamp, updated_at: Timestamp.optional() }
+const owner = { client: ClientName.default('default') }
+
+/** What a fixture file may say, by noun; `fixtures/README.md` explains it. */
+export const FIXTURE_ROWS = {
+  clients: ClientRow.extend({
+    email_verified: z.boolean().default(true),
+    status: ClientRow.shape.status.default('active'),
+    check_kyc: z.boolean().default(false),
+    updated_at: Timestamp.optional(),
+  }),
+  users: z.strictObject({
+    ...owner,
+    user_id: Uuid,
+    user_type: CreateUser.shape.user_type,
+    email: CreateUser.shape.email,
+    mobile: CreateUser.shape.mobile,
+    ...times,
+  }),
+  kyc: z.strictObject({
+    kyc_id: Uuid,
+    user_id: Uuid,
+    document_type: DocumentType,
+    document_name: DocumentName,
+    document_number: text(64, 0),
+    full_name: text(200),
+    dob: IsoDate,
+    country: z.string().regex(/^[A-Z]{2}$/).default('IN'),
+    kyc_status: KycStatus,
+    verified_by: z.enum(['client', 'system']),
+    message: z.string().optional(),
+    statusCode: z.int().optional(),
+    result: z
+      .strictObject({
+        panStatus: z.string(),
+        name: z.string(),
+        dateOfBirth: z.string(),
+        aadhaarSeedingStatus: z.string(),
+      })
+      .optional(),
+    ...times,
+  }),
+  bank_accounts: z.strictObject({
+    bank_id: Uuid,
+    user_id: Uuid,
+    account_number: AccountNumber,
+    ifsc_code: IfscCode,
+    bank_status: BankStatus,
+    account_holder_name: z.string(),
+    ...times,
+  }),
+  transactions: z.strictObject({
+    transaction_id: Uuid,
+    id: Uuid,
+    reference_id: text(100).optional(),
+    client_transaction_id: text(100).optional(),
+    partner_transaction_id: text(100),
+    from_user_id: Uuid,
+    to_user_id: Uuid,
+    benif_bank_id: Uuid,
+    amount: Amount,
+    transaction_type: z.enum(['debit', 'credit']).default('debit'),
+    status: PaymentStatus,
+    utr: text(100).optional(),
+    remark: text(50, 0).default(''),
+    reason: text(100).optional(),
+    ...times,
+  }),
+  webhooks: z.strictObject({ ...owner, webhook_id: Uuid, ...CreateWebhook.shape }),
+} as const
+
+/** The nouns of a fixture set: the keys of one file, or the file names of a folder. */
+export type FixtureNoun = keyof typeof FIXTURE_ROWS
+
+/** A whole checked set, its rows as read. */
+export type Fixtures = { [N in FixtureNoun]: z.output<(typeof FIXTURE_ROWS)[N]>[] }

@@ -1,0 +1,155 @@
+import type { AddBankAccount, BankAccountRow, BankMetadata, BankStatus } from '../model/bank-account.ts'
+import { SandboxError } from '../model/errors.ts'
+import { maskIfsc, maskNumber } from '../model/mask.ts'
+import { holderNameOf } from '../model/names.ts'
+import { notFound, type Parts } from './parts.ts'
+import { accountKey } from './tables.ts'
+import type { Users } from './users.ts'
+
+/** One step in the life of a bank account; `afterMs` counts from the step before, on the client's clock. */
+export type BankStep = {
+  status: BankStatus
+  afterMs: number
+  message?: string
+  bankResponse?: string
+  accountName?: string
+}
+
+const VERIFIED_AT_ONCE: readonly BankStep[] = [{ status: 'success', afterMs: 0 }]
+
+const BANK_RESPONSE: Readonly<Record<BankStatus, string>> = {
+  success: 'Transaction Successful',
+  pending: 'Beneficiary bank offline',
+  failed: 'Invalid account number or IFSC provided',
+}
+const MESSAGE: Readonly<Record<BankStatus, string>> = {
+  success: 'Bank account verified successfully',
+  pending: 'Bank account verification is pending',
+  failed: 'Bank account verification failed',
+}
+
+/** Bank accounts: verified by a penny drop when added (defaults: Bank accounts). */
+export function createBankAccounts(parts: Parts & { users: Users }) {
+  const { store, clock, random, scheduler, events, users } = parts
+  const { bank_accounts, kyc } = store.tables
+
+  function holderOf(userId: string, accountNumber: string): string {
+    const records = kyc.page('user', userId, 0, 50)
+    const known = records.find(({ row }) => row.kyc_status === 'success') ?? records[0]
+    return known ? known.row.full_name.toUpperCase() : holderNameOf(accountNumber)
+  }
+
+  function metadataOf(row: BankAccountRow, step: BankStep): BankMetadata {
+    const ok = step.status === 'success'
+    return {
+      statusCode: 200,
+      response: {
+        status: ok,
+        code: 200,
+        message: step.message ?? MESSAGE[step.status],
+        data: {
+          status: ok ? 'success' : 'failure',
+          statusCode: '200',
+          result: {
+            bankResponse: step.bankResponse ?? BANK_RESPONSE[step.status],
+            ifsc: maskIfsc(row.ifsc_code),
+            accountNumber: maskNumber(row.account_number),
+            accountName: ok ? row.account_name : '',
+            bankTxnStatus: ok,
+          },
+        },
+      },
+    }
+  }
+
+  /** Puts an account in its new state, and the first verified one's id on the user. */
+  function settle(row: BankAccountRow) {
+    const entry = store.put('bank_accounts', row)
+    if (row.bank_status === 'success' && users.get(row.user_id).row.bank_id === null) {
+      users.link(row.user_id, { bank_id: row.bank_id })
+    }
+    events.emit(`bank.${row.bank_status}`, row.bank_id)
+    return entry
+  }
+
+  function move(row: BankAccountRow, step: BankStep) {
+    const { bank_id, user_id } = row
+    // Two pending accounts with one number: the second to be verified is the same account again.
+    const twin = step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
+    const bank_status = twin ? 'failed' : step.status
+    const account_name = step.accountName ?? row.account_name
+    return settle({ ...row, bank_id, user_id, bank_status, account_name, updated_at: clock.iso() })
+  }
+
+  scheduler.handle('bank.step', ({ resource_id, payload }) => {
+    const row = bank_accounts.get(resource_id!)
+    if (row?.bank_status === 'pending') move(row, payload as BankStep)
+    return undefined
+  })
+
+  return {
+    get(id: string) {
+      const entry = bank_accounts.entry(id)
+      if (!entry) throw notFound('bank account', id)
+      return entry
+    },
+    /** Adds an account. `life` says what a scenario wants to happen. Answers the row and the bank's words. */
+    add: ({ user_id, account_number, ifsc_code }: AddBankAccount, life = VERIFIED_AT_ONCE) =>
+      store.change(() => {
+        users.get(user_id)
+        const twin = bank_accounts.findUnique('verified', accountKey({ user_id, account_number, ifsc_code }))
+        if (twin) {
+          throw new SandboxError(
+            'bank_account_exists',
+            `The user has the account ${maskNumber(account_number)} verified already, as ${twin.id}. Use that one.`,
+          )
+        }
+        const [first, ...later] = life as readonly [BankStep, ...BankStep[]]
+        const now = clock.iso()
+        const entry = settle({
+          bank_id: random.uuid(),
+          user_id,
+          account_number,
+          ifsc_code,
+          bank_status: first.status,
+          account_name: first.accountName ?? holderOf(user_id, account_number),
+          created_at: now,
+          updated_at: now,
+        })
+        let due_at = clock.now()
+        for (const step of later) {
+          due_at += step.afterMs
+          scheduler.schedule({ due_at, kind: 'bank.step', resource_id: entry.id, payload: { ...step } })
+        }
+        return {
+          status: first.status !== 'failed',
+          message: first.message ?? MESSAGE[first.status],
+          row: entry.row,
+          metadata: metadataOf(entry.row, first),
+        }
+      }),
+    /** Moves a pending account by hand. */
+    simulate: (id: string, step: Omit<BankStep, 'afterMs'>) =>
+      store.change(() => {
+        const row = bank_accounts.get(id)
+        if (!row) throw notFound('bank account', id)
+        if (row.bank_status !== 'pending' || step.status === 'pending') {
+          throw new SandboxError(
+            'forbidden_move',
+            `A ${row.bank_status} bank account cannot become ${step.status}; only pending ones become success or failed.`,
+          )
+        }
+        for (const { id: timer } of store.tables.timers.page('resource', id, 0, 100)) {
+          scheduler.cancel(timer)
+        }
+        return move(row, { ...step, afterMs: 0 })
+      }),
+    /** A user's accounts, newest first. */
+    ofUser: (userId: string) => {
+      users.get(userId)
+      return bank_accounts.page('user', userId, 0, Number.POSITIVE_INFINITY)
+    },
+  }
+}
+
+export type BankAccounts = ReturnType<typeof createBankAccounts>

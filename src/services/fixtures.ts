@@ -1,0 +1,291 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BaseRows } from '../core/store.ts'
+import { FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
+import { DOCUMENT_OF, type KycMetadata } from '../model/kyc.ts'
+import { maskNumber, maskText } from '../model/mask.ts'
+import { paiseOf } from '../model/money.ts'
+import { failureOf } from '../model/payment.ts'
+import { uuidOf } from '../core/random.ts'
+import type { Rows } from './tables.ts'
+
+/** A fixture set that can't be used: one line a problem, each with its file and the path in it. */
+export class BadFixtures extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'BadFixtures'
+    this.problems = problems
+  }
+}
+
+/** The worlds that a fixture set makes: by client name, the rows of each table, and a key that names the content. */
+export type FixtureWorlds = Map<string, { key: string; rows: BaseRows<Rows> }>
+
+const NOUNS = Object.keys(FIXTURE_ROWS) as FixtureNoun[]
+const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
+const MOST_PROBLEMS = 20
+
+/** One noun's rows as they stand in a file, and how to call the file. */
+type Raw = { noun: FixtureNoun; file: string; path: string; rows: unknown }
+
+function parseFile(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new BadFixtures([`${file}: ${(error as Error).message}`])
+  }
+}
+
+function readRaw(path: string): Raw[] {
+  if (!existsSync(path)) throw new BadFixtures([`${path}: there is no such file or folder`])
+  if (statSync(path).isDirectory()) {
+    return NOUNS.map((noun) => ({ noun, file: join(path, fileOf(noun)), path: '' }))
+      .filter(({ file }) => existsSync(file))
+      .map((found) => ({ ...found, rows: parseFile(found.file) }))
+  }
+  return rawOf(path, parseFile(path))
+}
+
+function rawOf(file: string, content: unknown): Raw[] {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new BadFixtures([`${file}: must be an object with ${NOUNS.join(', ')}`])
+  }
+  const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
+  if (unknown.length > 0) {
+    throw new BadFixtures(unknown.map((key) => `${file}: ${key}: is none of ${NOUNS.join(', ')}`))
+  }
+  return NOUNS.filter((noun) => noun in content).map((noun) => {
+    return { noun, file, path: noun, rows: (content as Record<string, unknown>)[noun] }
+  })
+}
+
+/** Collects problems and checks rows and what they refer to. */
+function createCheck() {
+  const problems: string[] = []
+  const places = new Map<object, string>()
+  const note = (place: string, message: string) => {
+    if (problems.length < MOST_PROBLEMS) problems.push(`${place}: ${message}`)
+  }
+  return {
+    problems,
+    note: (row: object, field: string, message: string) => note(`${places.get(row)}.${field}`, message),
+    rows({ noun, file, path, rows }: Raw): object[] {
+      if (!Array.isArray(rows)) {
+        note(`${file}: ${path}`, 'must be a list of rows')
+        return []
+      }
+      return rows.flatMap((raw, i) => {
+        const place = `${file}: ${path}[${i}]`
+        const result = FIXTURE_ROWS[noun].safeParse(raw)
+        if (result.success) {
+          places.set(result.data, place)
+          return [result.data]
+        }
+        for (const issue of result.error.issues) {
+          const field = issue.path.map((part) => `.${String(part)}`).join('')
+          note(`${place}${field}`, maskText(issue.message))
+        }
+        return []
+      })
+    },
+  }
+}
+
+function checkRelations(set: Fixtures, note: (row: object, field: string, message: string) => void) {
+  const clients = new Set(set.clients.map((row) => row.client))
+  const users = new Map(set.users.map((row) => [row.user_id, row]))
+  const accounts = new Map(set.bank_accounts.map((row) => [row.bank_id, row]))
+
+  function unique<R extends object>(rows: readonly R[], field: string, keyOf: (row: R) => string | undefined) {
+    const seen = new Set<string>()
+    for (const row of rows) {
+      const key = keyOf(row)
+      if (key === undefined) continue
+      if (seen.has(key)) note(row, field, 'is there twice')
+      seen.add(key)
+    }
+  }
+  unique(set.clients, 'client', (row) => row.client)
+  unique(set.clients, 'client_id', (row) => row.client_id)
+  unique(set.clients, 'access_token', (row) => row.access_token)
+  unique(set.users, 'user_id', (row) => row.user_id)
+  unique(set.users, 'email', (row) => `${row.client} ${row.email.toLowerCase()}`)
+  unique(set.users, 'mobile', (row) => `${row.client} ${row.mobile}`)
+  unique(set.kyc, 'kyc_id', (row) => row.kyc_id)
+  unique(set.bank_accounts, 'bank_id', (row) => row.bank_id)
+  unique(set.transactions, 'transaction_id', (row) => row.transaction_id)
+  unique(set.transactions, 'id', (row) => row.id)
+  unique(set.transactions, 'reference_id', (row) =>
+    row.reference_id && `${users.get(row.from_user_id)?.client} ${row.reference_id}`,
+  )
+  unique(set.webhooks, 'client', (row) => row.client)
+
+  for (const row of [...set.users, ...set.webhooks]) {
+    if (!clients.has(row.client)) note(row, 'client', `there is no client ${row.client}`)
+  }
+  for (const row of [...set.kyc, ...set.bank_accounts]) {
+    if (!users.has(row.user_id)) note(row, 'user_id', `there is no user ${row.user_id}`)
+  }
+  for (const row of set.kyc) {
+    if (DOCUMENT_OF[row.document_type] !== row.document_name) {
+      note(row, 'document_name', 'must be aadhar with pid, or pan with tid')
+    }
+  }
+  for (const row of set.transactions) {
+    const [from, to] = [users.get(row.from_user_id), users.get(row.to_user_id)]
+    const account = accounts.get(row.benif_bank_id)
+    if (!from) note(row, 'from_user_id', `there is no user ${row.from_user_id}`)
+    if (!to) note(row, 'to_user_id', `there is no user ${row.to_user_id}`)
+    if (from && to && from.client !== to.client) note(row, 'to_user_id', 'belongs to another client')
+    if (row.from_user_id === row.to_user_id) note(row, 'to_user_id', 'is the payer')
+    if (!account) note(row, 'benif_bank_id', `there is no bank account ${row.benif_bank_id}`)
+    else if (account.user_id !== row.to_user_id) note(row, 'benif_bank_id', 'is not the receiver’s')
+    if (row.status === 'SUCCESS' && !row.utr) note(row, 'utr', 'is missing on a SUCCESS')
+    if (row.status === 'FAILED' && !row.reason) note(row, 'reason', 'is missing on a FAILED')
+  }
+}
+
+const updated = <R extends { created_at: string; updated_at?: string | undefined }>(row: R) => ({
+  created_at: row.created_at,
+  updated_at: row.updated_at ?? row.created_at,
+})
+
+function kycMetadata(row: Fixtures['kyc'][number]): KycMetadata | null {
+  if (row.document_type === 'pid') return null
+  const ok = row.kyc_status === 'success'
+  const statusCode = row.statusCode ?? 200
+  return {
+    statusCode,
+    response: {
+      status: ok,
+      code: statusCode,
+      message: row.message ?? (ok ? 'PAN verified successfully' : 'PAN verification failed'),
+      data: {
+        status: ok ? 'success' : 'failure',
+        statusCode,
+        result: row.result ? { pan: maskNumber(row.document_number), ...row.result } : null,
+        metaData: {
+          requestId: `${Date.parse(row.created_at)}-${uuidOf(`request ${row.kyc_id}`)}`,
+          transactionId: uuidOf(`transaction ${row.kyc_id}`),
+        },
+      },
+    },
+  }
+}
+
+/** Stored rows of one client, oldest first, with what the rows imply for each other (`pid`, `tid`, `bank_id`). */
+function rowsOfClient(set: Fixtures, name: string): BaseRows<Rows> {
+  const users = new Map(set.users.filter((row) => row.client === name).map((row) => [row.user_id, row]))
+  const accounts = new Map(set.bank_accounts.map((row) => [row.bank_id, row]))
+  const oldestFirst = <R extends { created_at: string }>(rows: R[]) =>
+    rows.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at))
+  const kyc = oldestFirst(set.kyc.filter((row) => users.has(row.user_id)))
+  const bank = oldestFirst(set.bank_accounts.filter((row) => users.has(row.user_id)))
+  const links = new Map<string, { pid: string | null; tid: string | null; bank_id: string | null }>()
+  for (const id of users.keys()) links.set(id, { pid: null, tid: null, bank_id: null })
+  for (const row of kyc) {
+    if (row.kyc_status === 'success') links.get(row.user_id)![row.document_type] = row.kyc_id
+  }
+  for (const row of bank) {
+    if (row.bank_status === 'success') links.get(row.user_id)!.bank_id ??= row.bank_id
+  }
+  return {
+    client: set.clients
+      .filter((row) => row.client === name)
+      .map(({ created_at, updated_at, ...row }) => ({ ...row, ...updated({ created_at, updated_at }) })),
+    users: oldestFirst([...users.values()]).map((row) => ({
+      user_id: row.user_id,
+      user_type: row.user_type,
+      email: row.email,
+      mobile: row.mobile,
+      ...links.get(row.user_id)!,
+      ...updated(row),
+    })),
+    kyc: kyc.map((row) => ({
+      kyc_id: row.kyc_id,
+      user_id: row.user_id,
+      country: row.country,
+      document_type: row.document_type,
+      document_name: row.document_name,
+      document_number: row.document_number,
+      full_name: row.full_name,
+      dob: row.dob,
+      kyc_status: row.kyc_status,
+      verified_by: row.verified_by,
+      metadata: kycMetadata(row),
+      ...updated(row),
+    })),
+    bank_accounts: bank.map(({ account_holder_name, created_at, updated_at, ...row }) => ({
+      ...row,
+      account_name: account_holder_name,
+      ...updated({ created_at, updated_at }),
+    })),
+    payments: oldestFirst(set.transactions.filter((row) => users.has(row.from_user_id))).map((row) => {
+      const account = accounts.get(row.benif_bank_id)!
+      return {
+        transaction_id: row.transaction_id,
+        id: row.id,
+        reference_id: row.reference_id ?? null,
+        client_transaction_id: row.client_transaction_id ?? row.reference_id ?? row.id,
+        partner_transaction_id: row.partner_transaction_id,
+        from_user_id: row.from_user_id,
+        to_user_id: row.to_user_id,
+        benif_bank_id: row.benif_bank_id,
+        account_number: account.account_number,
+        ifsc_code: account.ifsc_code,
+        account_name: account.account_holder_name,
+        bank_status: account.bank_status,
+        currency_code: 'INR',
+        transaction_type: row.transaction_type,
+        paise: paiseOf(row.amount)!,
+        status: row.status,
+        utr: row.utr ?? null,
+        remark: row.remark,
+        failure: row.status === 'FAILED' ? failureOf(row.reason!) : null,
+        ...updated(row),
+      }
+    }),
+    webhook: set.webhooks
+      .filter((row) => row.client === name)
+      .map(({ webhook_id, url, webhook_secret }) => ({ webhook_id, url, webhook_secret })),
+  }
+}
+
+/** The client that is there when a set names none. */
+const DEFAULT_CLIENT = {
+  client: 'default',
+  client_id: 'c0000000-0000-4000-8000-000000000001',
+  access_token: 'sbx_test_token',
+  name: 'Sandbox Payments',
+  email: 'payments@example.com',
+  created_at: '2025-01-06T03:30:00.000Z',
+}
+
+function worldsOf(raws: Raw[], content: string): FixtureWorlds {
+  const check = createCheck()
+  const set = Object.fromEntries(NOUNS.map((noun) => [noun, []])) as unknown as Fixtures
+  for (const raw of raws) set[raw.noun] = check.rows(raw) as never
+  if (set.clients.length === 0) set.clients.push(FIXTURE_ROWS.clients.parse(DEFAULT_CLIENT))
+  if (check.problems.length === 0) checkRelations(set, check.note)
+  if (check.problems.length === 0 && !set.clients.some((row) => row.client === 'default')) {
+    check.note(set.clients[0]!, 'client', 'one client must be called default')
+  }
+  if (check.problems.length > 0) throw new BadFixtures(check.problems)
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
+  return new Map(
+    set.clients.map(({ client }) => [client, { key: `${client} ${digest}`, rows: rowsOfClient(set, client) }]),
+  )
+}
+
+/** Reads a folder of fixture files, or one file with everything; refuses all of it if anything is wrong. */
+export function readFixtures(path: string): FixtureWorlds {
+  const raws = readRaw(path)
+  if (raws.length === 0) throw new BadFixtures([`${path}: holds none of ${NOUNS.map(fileOf).join(', ')}`])
+  return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
+}
+
+/** A set given in a call or a test, as `readFixtures` would read it from a file of that name. */
+export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
+  worldsOf(rawOf(file, content), JSON.stringify(content))

@@ -1,0 +1,207 @@
+import { SandboxError } from '../model/errors.ts'
+import {
+  countryOf,
+  type KycItem,
+  type KycMetadata,
+  type KycRow,
+  type KycStatus,
+  type PanResult,
+  type SubmitKyc,
+} from '../model/kyc.ts'
+import { maskNumber } from '../model/mask.ts'
+import { isoDateOf } from '../model/text.ts'
+import { notFound, type Parts } from './parts.ts'
+import type { Users } from './users.ts'
+
+/** One step in the life of a KYC record; `afterMs` counts from the step before, on the client's clock. */
+export type KycStep = {
+  status: KycStatus
+  afterMs: number
+  message?: string
+  /** The check's own status: 200, 400, 404, 503. */
+  statusCode?: number
+  /** What differs from a clean PAN result; `null`: the source told nothing. */
+  result?: Partial<Omit<PanResult, 'pan'>> | null
+}
+
+const PAN = /^[A-Z]{5}[0-9]{4}[A-Z]$/
+const AADHAAR = /^\d{12}$/
+const AADHAAR_DECIDED_AFTER_MS = 5_000
+const CLEAN: Omit<PanResult, 'pan'> = {
+  panStatus: 'EXISTING AND VALID',
+  name: 'MATCHING',
+  dateOfBirth: 'MATCHING',
+  aadhaarSeedingStatus: 'Y',
+}
+
+const INVALID_PAN: KycStep = {
+  status: 'failed',
+  afterMs: 0,
+  message: 'The PAN is empty or malformed',
+  statusCode: 400,
+  result: {
+    panStatus: 'Record (PAN) Not Found in ITD Database/Invalid PAN',
+    name: 'NOT MATCHING',
+    dateOfBirth: 'NOT MATCHING',
+    aadhaarSeedingStatus: 'NA',
+  },
+}
+
+/** What happens to a document that no scenario speaks of (defaults: KYC). */
+function usualLife({ document_type, document_number }: KycItem): readonly KycStep[] {
+  if (document_type === 'tid') return [{ status: 'success', afterMs: 0 }]
+  if (document_number === '') return [{ status: 'pending', afterMs: 0 }]
+  return [
+    { status: 'pending', afterMs: 0 },
+    { status: 'success', afterMs: AADHAAR_DECIDED_AFTER_MS },
+  ]
+}
+
+/** A number that no scenario can make good. */
+function malformed({ document_type, document_number }: KycItem): KycStep | undefined {
+  if (document_type === 'tid') return PAN.test(document_number) ? undefined : INVALID_PAN
+  if (document_number === '' || AADHAAR.test(document_number)) return undefined
+  return { status: 'failed', afterMs: 0, message: 'The Aadhaar number is not twelve digits' }
+}
+
+const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatus, string>>> = {
+  tid: {
+    success: 'PAN verified successfully',
+    pending: 'PAN verification is pending',
+    failed: 'PAN verification failed',
+  },
+  pid: {
+    success: 'Aadhaar verified successfully',
+    pending: 'Aadhaar verification is pending',
+    failed: 'Aadhaar verification failed',
+  },
+}
+
+/** KYC records: a PAN is decided at once by the system, an Aadhaar later (defaults: KYC). */
+export function createKyc(parts: Parts & { users: Users }) {
+  const { store, clock, random, scheduler, events, users } = parts
+  const { kyc } = store.tables
+
+  function panMetadata(number: string, step: KycStep, message: string): KycMetadata {
+    const ok = step.status === 'success'
+    const statusCode = step.statusCode ?? (step.status === 'pending' ? 503 : 200)
+    const result =
+      step.result === null || (step.result === undefined && statusCode === 503)
+        ? null
+        : { pan: maskNumber(number), ...CLEAN, ...step.result }
+    return {
+      statusCode,
+      response: {
+        status: ok,
+        code: statusCode,
+        message,
+        data: {
+          status: ok ? 'success' : 'failure',
+          statusCode,
+          result,
+          metaData: { requestId: `${clock.now()}-${random.uuid()}`, transactionId: random.uuid() },
+        },
+      },
+    }
+  }
+
+  function messageOf(type: KycItem['document_type'], step: KycStep): string {
+    return step.message ?? DEFAULT_MESSAGE[type][step.status]
+  }
+
+  function metadataOf(row: Pick<KycRow, 'document_type' | 'document_number'>, step: KycStep) {
+    if (row.document_type === 'pid') return null
+    return panMetadata(row.document_number, step, messageOf(row.document_type, step))
+  }
+
+  /** Puts a record in its new state, and with a success its id on the user. */
+  function settle(row: KycRow) {
+    const entry = store.put('kyc', row)
+    if (row.kyc_status === 'success') {
+      users.link(row.user_id, row.document_type === 'pid' ? { pid: row.kyc_id } : { tid: row.kyc_id })
+    }
+    events.emit(`kyc.${row.kyc_status}`, row.kyc_id)
+    return entry
+  }
+
+  function submitItem(userId: string, item: KycItem, life: readonly KycStep[]) {
+    const [first, ...later] = life as readonly [KycStep, ...KycStep[]]
+    const now = clock.iso()
+    const kyc_id = random.uuid()
+    const { document_type, document_name, document_number } = item
+    const entry = settle({
+      kyc_id,
+      user_id: userId,
+      country: countryOf(item.Nationality),
+      document_type,
+      document_name,
+      document_number,
+      full_name: item.nameOnCard,
+      dob: isoDateOf(item.dateOfBirth)!,
+      kyc_status: first.status,
+      verified_by: document_type === 'tid' ? 'system' : 'client',
+      metadata: metadataOf(item, first),
+      created_at: now,
+      updated_at: now,
+    })
+    let due_at = clock.now()
+    for (const step of later) {
+      due_at += step.afterMs
+      scheduler.schedule({ due_at, kind: 'kyc.step', resource_id: kyc_id, payload: { ...step } })
+    }
+    return {
+      status: first.status !== 'failed',
+      message: messageOf(document_type, first),
+      entry,
+    }
+  }
+
+  function move(row: KycRow, step: KycStep) {
+    const metadata = metadataOf(row, step)
+    return settle({ ...row, kyc_status: step.status, metadata, updated_at: clock.iso() })
+  }
+
+  scheduler.handle('kyc.step', ({ resource_id, payload }) => {
+    const row = kyc.get(resource_id!)
+    // Only what is pending can still be decided.
+    if (row?.kyc_status === 'pending') move(row, payload as KycStep)
+    return undefined
+  })
+
+  return {
+    get(id: string) {
+      const entry = kyc.entry(id)
+      if (!entry) throw notFound('KYC record', id)
+      return entry
+    },
+    /** Stores each item as a record. `lives` says, by item, what a scenario wants to happen. */
+    submit: ({ user_id, kyc: items }: SubmitKyc, lives: readonly (readonly KycStep[] | undefined)[] = []) =>
+      store.change(() => {
+        users.get(user_id)
+        return items.map((item, i) => {
+          const bad = malformed(item)
+          return submitItem(user_id, item, bad ? [bad] : (lives[i] ?? usualLife(item)))
+        })
+      }),
+    /** Moves a pending record by hand. */
+    simulate: (id: string, step: Omit<KycStep, 'afterMs'>) =>
+      store.change(() => {
+        const row = kyc.get(id)
+        if (!row) throw notFound('KYC record', id)
+        if (row.kyc_status !== 'pending' || step.status === 'pending') {
+          throw new SandboxError(
+            'forbidden_move',
+            `A ${row.kyc_status} KYC record cannot become ${step.status}; only pending ones become success or failed.`,
+          )
+        }
+        for (const { id: timer } of store.tables.timers.page('resource', id, 0, 100)) {
+          scheduler.cancel(timer)
+        }
+        return move(row, { ...step, afterMs: 0 })
+      }),
+    /** A user's records, newest first. */
+    ofUser: (userId: string) => kyc.page('user', userId, 0, Number.POSITIVE_INFINITY),
+  }
+}
+
+export type Kyc = ReturnType<typeof createKyc>

@@ -1,0 +1,58 @@
+import { SandboxError } from '../model/errors.ts'
+import type { ListQuery } from '../model/list.ts'
+import { maskText } from '../model/mask.ts'
+import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
+import { notFound, type Parts } from './parts.ts'
+
+/** Users: made with an e-mail and a mobile that no other user of the client has (defaults: Users). */
+export function createUsers({ store, clock, random, events }: Parts) {
+  const { users } = store.tables
+
+  function get(id: string) {
+    const entry = users.entry(id)
+    if (!entry) throw notFound('user', id)
+    return entry
+  }
+
+  function refuseDuplicate(field: 'email' | 'mobile', key: string, sent: string) {
+    const other = users.findUnique(field, key)
+    if (!other) return
+    const message = `The ${field} ${maskText(sent)} belongs to user ${other.id}.`
+    throw new SandboxError('user_exists', `${message} Use another one, or read that user.`, {
+      errors: [{ field, code: 'duplicate', message }],
+    })
+  }
+
+  return {
+    get,
+    create: ({ email, mobile, user_type }: CreateUser) =>
+      store.change(() => {
+        refuseDuplicate('email', email.toLowerCase(), email)
+        refuseDuplicate('mobile', mobileKey(mobile), mobile)
+        const now = clock.iso()
+        const entry = store.put('users', {
+          user_id: random.uuid(),
+          user_type,
+          email,
+          mobile,
+          pid: null,
+          tid: null,
+          bank_id: null,
+          created_at: now,
+          updated_at: now,
+        })
+        events.emit('user.created', entry.id)
+        return entry
+      }),
+    /** Sets the ids that KYC and bank checks leave on a user. */
+    link(id: string, links: Partial<Pick<UserRow, 'pid' | 'tid' | 'bank_id'>>) {
+      store.put('users', { ...get(id).row, ...links, updated_at: clock.iso() })
+    },
+    list: ({ page, limit }: ListQuery) => ({
+      total: users.count('all', 'all'),
+      entries: users.page('all', 'all', (page - 1) * limit, limit),
+    }),
+  }
+}
+
+export type Users = ReturnType<typeof createUsers>

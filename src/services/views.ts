@@ -1,0 +1,28 @@
+import { type Entry, keptText } from '../core/table.ts'
+import { bankAccountText } from '../model/bank-account.ts'
+import { historyTextParts } from '../model/history.ts'
+import { kycText } from '../model/kyc.ts'
+import type { PaymentRow } from '../model/payment.ts'
+import { transactionTextParts } from '../model/transaction.ts'
+import { type UserRow, userTextParts } from '../model/user.ts'
+
+// A row's JSON text is made once and kept. Worlds share rows, so what depends on the client is put in when it is sent.
+const userText = keptText('text', userTextParts)
+const transactionText = keptText('text', transactionTextParts)
+const historyText = keptText('otherText', historyTextParts)
+
+/** How one client's rows look in its answers: JSON text, masked, with its client_id. */
+export function createViews(clientId: string) {
+  return {
+    user: (entry: Entry<UserRow>) =>
+      `{"user_id":"${entry.id}","client_id":"${clientId}",${userText(entry)}`,
+    kyc: keptText('text', kycText),
+    bankAccount: keptText('text', bankAccountText),
+    transaction: (entry: Entry<PaymentRow>) =>
+      `{"transaction_id":"${entry.id}","client_id":"${clientId}",${transactionText(entry)}`,
+    history: (entry: Entry<PaymentRow>) =>
+      `{"id":"${entry.row.id}","client_id":"${clientId}",${historyText(entry)}`,
+  }
+}
+
+export type Views = ReturnType<typeof createViews>

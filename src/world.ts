@@ -1,0 +1,119 @@
+import { type ClockState, createClock, wallNow } from './core/clock.ts'
+import { createEvents } from './core/events.ts'
+import { createRandom } from './core/random.ts'
+import { createScheduler, type TimerRow } from './core/scheduler.ts'
+import { createBankAccounts } from './services/bank-accounts.ts'
+import { createKyc } from './services/kyc.ts'
+import { createPayments } from './services/payments.ts'
+import type { SandboxStore, SandboxTables } from './services/tables.ts'
+import { createUsers } from './services/users.ts'
+import { createWebhooks } from './services/webhooks.ts'
+import { createViews } from './services/views.ts'
+
+/** What a world starts from, and goes back to on a reset. */
+export type WorldStart = { randomSeed: number; clock: string; clockSpeed: number }
+
+export type WorldDeps = {
+  name: string
+  tables: SandboxTables
+  store: SandboxStore
+  start: WorldStart
+  wall?: () => number
+  log: { error(message: string, error?: unknown): void }
+}
+
+/** `--clock frozen` stands here, so that two runs give the same bytes. */
+export const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')
+
+/** The clock that a start option asks for. */
+function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): ClockState {
+  const wallAnchor = wall()
+  if (clock === 'real') return { mode: 'real', speed: clockSpeed, anchor: wallAnchor, wallAnchor }
+  const anchor = clock === 'frozen' ? FROZEN_AT : Date.parse(clock)
+  return { mode: 'frozen', speed: clockSpeed, anchor, wallAnchor }
+}
+
+/** One client's world: every part built once, all of it on the client's own tables, clock and chance. */
+export function createWorld({ name, tables, store, start, wall = wallNow, log }: WorldDeps) {
+  const startedAs = `${start.clock} ${start.clockSpeed}`
+  const kept = tables.tables.settings.get('clock')?.value
+  // A restart goes on with the stored time, unless it asks for another clock than the last start did.
+  const clock = createClock(kept?.startedAs === startedAs ? kept : startingClock(start, wall), wall)
+  // The store keeps the counter of the world's one series with every change.
+  const random = createRandom(start.randomSeed, tables.random)
+  const events = createEvents()
+  const { timers } = tables.tables
+  const scheduler = createScheduler({
+    clock,
+    rows: {
+      all: () => timers.rows(),
+      get: timers.get,
+      put: (row: TimerRow) => void tables.put('timers', row),
+      remove: (id) => tables.remove('timers', id),
+      change: tables.change,
+      nextSeq: random.next,
+    },
+    onError: (error, timer) => log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
+  })
+
+  const parts = { store: tables, clock, random, scheduler, events }
+  const clientId = tables.tables.client.newest('all', 'all')!.id
+  const profile = () => tables.tables.client.get(clientId)!
+  const users = createUsers(parts)
+  const kyc = createKyc({ ...parts, users })
+  const bankAccounts = createBankAccounts({ ...parts, users })
+  const payments = createPayments({ ...parts, users, checkKyc: () => profile().check_kyc })
+  const webhooks = createWebhooks(parts)
+
+  function keepClock() {
+    tables.put('settings', { name: 'clock', value: { ...clock.state, startedAs } })
+  }
+
+  return {
+    name,
+    tables,
+    clock,
+    random,
+    scheduler,
+    events,
+    profile,
+    users,
+    kyc,
+    bankAccounts,
+    payments,
+    webhooks,
+    views: createViews(clientId),
+    change: tables.change,
+    afterChange: store.afterChange,
+    /** Stores where the clock stands, so that a restart goes on from there. */
+    keepClock,
+    /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
+    changeClock(run: () => void) {
+      const before = clock.state
+      try {
+        run()
+        keepClock()
+      } catch (error) {
+        clock.load(before)
+        throw error
+      } finally {
+        scheduler.arm()
+      }
+    },
+    /** Sets the clock back to what a start makes it. */
+    restartClock() {
+      const value = startingClock(start, wall)
+      tables.put('settings', { name: 'clock', value: { ...value, startedAs } })
+      store.afterChange(() => clock.load(value))
+    },
+    start() {
+      scheduler.reload()
+      scheduler.start()
+      if (kept?.startedAs !== startedAs) keepClock()
+    },
+    stop: scheduler.stop,
+  }
+}
+
+/** One client's world. */
+export type World = ReturnType<typeof createWorld>
