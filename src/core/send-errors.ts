@@ -3,40 +3,35 @@ import type { Socket } from 'node:net'
 import type { Target } from './addresses.ts'
 
 /**
- * Why an attempt failed, as a stable word.
- *
- * - `timeout_connect`, `timeout_answer`, `timeout_body`: the deadline came while connecting (waiting for a free
- *   connection, DNS and TLS included), before the answer's headers, inside its body
- * - `refused`, `unreachable`, `dns`, `tls`: no connection
- * - `reset`, `no_answer`: the connection was torn down, or closed, before any answer; `reset_body`: inside its body
- * - `not_http`, `headers_too_large`: the answer can't be read
- * - `redirect`, `gone`, `status`: a whole answer, with 3xx, 410, another status that is not 2xx
- * - `answer_too_large`, `answer_compressed`: remarks; such an answer is judged by its status, so `ok` may be true
- * - `address_refused`: the address rules forbid it; `bad_request`: the URL or a header can't be sent
- * - `closed`: the sender was closed meanwhile; `failed`: anything else
+ * Every word for how an attempt went wrong, and what it means; docs/webhooks.md is held equal to it by a test.
+ * `answer_too_large` and `answer_compressed` are remarks: such an answer is judged by its status, so `ok` may be true.
  */
-export type SendErrorCode =
-  | 'timeout_connect'
-  | 'timeout_answer'
-  | 'timeout_body'
-  | 'refused'
-  | 'unreachable'
-  | 'dns'
-  | 'tls'
-  | 'reset'
-  | 'no_answer'
-  | 'reset_body'
-  | 'not_http'
-  | 'headers_too_large'
-  | 'redirect'
-  | 'gone'
-  | 'status'
-  | 'answer_too_large'
-  | 'answer_compressed'
-  | 'address_refused'
-  | 'bad_request'
-  | 'closed'
-  | 'failed'
+export const SEND_ERRORS = {
+  timeout_connect: 'The deadline came before there was a connection (busy, DNS, TCP or TLS).',
+  timeout_answer: 'The deadline came before the answer’s headers.',
+  timeout_body: 'The deadline came inside the answer’s body.',
+  refused: 'Nothing listens on that port.',
+  unreachable: 'There is no network way to the address.',
+  dns: 'The host name can’t be looked up.',
+  tls: 'The TLS handshake failed, or the certificate is not trusted.',
+  reset: 'The connection was reset before any answer.',
+  no_answer: 'The connection was closed without an answer.',
+  reset_body: 'The connection broke off inside the answer’s body.',
+  not_http: 'What came back is not HTTP.',
+  headers_too_large: 'The answer’s headers are over 16 KiB.',
+  redirect: 'A 3xx answer; redirects are not followed.',
+  gone: 'A 410 answer; no further attempts are made.',
+  status: 'Another status that is not 2xx.',
+  answer_too_large: 'A 2xx answer over 64 KiB: delivered, the rest was not read.',
+  answer_compressed: 'A 2xx answer that came compressed: delivered, not unpacked.',
+  address_refused: 'The address rules forbid it.',
+  bad_request: 'The URL or a header can’t be sent.',
+  closed: 'The sandbox stopped meanwhile.',
+  failed: 'Anything else; the message has the system’s words.',
+} as const
+
+/** Why an attempt failed, as a stable word: a key of `SEND_ERRORS`. */
+export type SendErrorCode = keyof typeof SEND_ERRORS
 
 /** What went wrong: a word for programs, a sentence for people. */
 export type SendError = { code: SendErrorCode; message: string }
