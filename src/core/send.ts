@@ -49,6 +49,8 @@ export type SenderDeps = AddressPolicyDeps & {
 }
 
 const DEADLINE_MS = 10_000
+// A receiver that is not sent to for this long, real ms, has its connections closed.
+const IDLE_MS = 15_000
 const READ_BYTES = 64 * 1024
 const KEPT_BYTES = 4 * 1024
 // A client has one webhook, so a table of this size hardly ever starts over.
@@ -68,7 +70,8 @@ const textOf = (bytes: Buffer[]) => new TextDecoder().decode(Buffer.concat(bytes
  */
 export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
   const policy = createAddressPolicy(rules)
-  const pooled = { keepAlive: true, maxSockets, lookup: policy.lookup }
+  // `timeout` ends idle connections only: for a busy one Node just emits an event, which nobody hears.
+  const pooled = { keepAlive: true, maxSockets, timeout: IDLE_MS, lookup: policy.lookup }
   // For the second try on a surely new connection: this pool keeps none.
   const unpooled = { ...pooled, maxFreeSockets: 0 }
   const agents = {
@@ -125,6 +128,7 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
     }
     const packed = () => !/^(identity)?$/i.test(res?.headers['content-encoding'] ?? '')
     const fail = (error: SendError) => {
+      if (settled) return
       settle(error)
       req?.destroy()
     }
@@ -207,20 +211,14 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
   return {
     /** Makes one attempt and says how it ended; it never rejects. */
     send(request: SendRequest): Promise<SendResult> {
-      const target = targetOf(request.url)
-      const error: SendError | undefined = closed
-        ? { code: 'closed', message: 'the sandbox is stopping' }
-        : 'code' in target
-          ? target
-          : undefined
-      if (error || 'code' in target)
+      const unsent = { ok: false, answer: '', truncated: false, durationMs: 0 }
+      if (closed)
         return Promise.resolve({
-          ok: false,
-          answer: '',
-          truncated: false,
-          durationMs: 0,
-          error: error!,
+          ...unsent,
+          error: { code: 'closed', message: 'the sandbox is stopping' },
         })
+      const target = targetOf(request.url)
+      if ('code' in target) return Promise.resolve({ ...unsent, error: target })
       return new Promise((resolve) => run(request, target, resolve))
     },
     /** Ends running attempts (`closed`), drops idle connections and refuses what comes after. */
