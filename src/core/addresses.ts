@@ -1,0 +1,223 @@
+import dns from 'node:dns'
+import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
+
+/** What an IP address is, as far as it matters for where a webhook may go. */
+export type AddressKind =
+  | 'loopback'
+  | 'private'
+  | 'unspecified'
+  | 'link_local'
+  | 'metadata'
+  | 'public'
+
+/** Where a webhook goes: a checked URL in the parts `node:http` wants. `host` is without brackets and final dot. */
+export type Target = {
+  secure: boolean
+  host: string
+  port: number
+  path: string
+  authority: string
+}
+
+/** The longest webhook URL in characters (defaults.md, Webhook). */
+export const MAX_URL_LENGTH = 2048
+
+// Services that hand out a machine's credentials and sit outside 169.254/16: AWS (IMDS, ECS and EKS share a
+// prefix), Google, Scaleway, Alibaba, Oracle and Azure.
+const METADATA = [
+  'fd00:ec2::/32',
+  'fd20:ce::254/128',
+  'fd00:42::42/128',
+  '100.100.100.200/32',
+  '192.0.0.192/32',
+  '168.63.129.16/32',
+  '169.254.169.254/32',
+  '169.254.170.2/32',
+  '169.254.170.23/32',
+]
+
+// The first list that holds an address names its kind, so the single metadata addresses come before their ranges.
+const KINDS: [AddressKind, BlockList][] = [
+  ['metadata', blockList(METADATA)],
+  ['link_local', blockList(['169.254.0.0/16', 'fe80::/10'])],
+  ['loopback', blockList(['127.0.0.0/8', '::1/128'])],
+  ['unspecified', blockList(['0.0.0.0/32', '::/128'])],
+  // 100.64/10 is what carriers and overlay networks use inside; fec0::/10 is the old form of fc00::/7.
+  [
+    'private',
+    blockList([
+      '10.0.0.0/8',
+      '172.16.0.0/12',
+      '192.168.0.0/16',
+      '100.64.0.0/10',
+      'fc00::/7',
+      'fec0::/10',
+    ]),
+  ],
+]
+
+const METADATA_LABELS = new Set(['metadata', 'instance-data', 'rancher-metadata'])
+
+function blockList(ranges: string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address, prefix] = range.split('/') as [string, string]
+    list.addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6')
+  }
+  return list
+}
+
+/** The eight 16-bit words of an IPv6 address, in any spelling `net.isIPv6` takes. */
+function wordsOf(address: string): number[] {
+  const text = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
+    [(a << 8) | b, (c << 8) | d].map((word) => word.toString(16)).join(':'),
+  )
+  const words = (part: string | undefined) =>
+    part ? part.split(':').map((word) => Number.parseInt(word, 16)) : []
+  const [head, tail] = text.split('::')
+  const left = words(head)
+  const right = words(tail)
+  return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right]
+}
+
+/** The IPv4 address an IPv6 one stands for, where a translator or tunnel would send it there. */
+function embeddedIpv4(address: string): string | undefined {
+  const w = wordsOf(address)
+  const dotted = (high: number, low: number) =>
+    `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
+  const starts = (...prefix: number[]) => prefix.every((word, i) => w[i] === word)
+  const last = dotted(w[6]!, w[7]!)
+  // ::a.b.c.d (old "compatible" form; :: and ::1 are their own), ::ffff:a.b.c.d (mapped), ::ffff:0:a.b.c.d (SIIT)
+  if (starts(0, 0, 0, 0, 0, 0) && (w[6] !== 0 || w[7]! > 1)) return last
+  if (starts(0, 0, 0, 0, 0, 0xffff) || starts(0, 0, 0, 0, 0xffff, 0)) return last
+  // NAT64, well-known and local-use prefix
+  if (starts(0x64, 0xff9b, 0, 0, 0, 0) || starts(0x64, 0xff9b, 1)) return last
+  // 6to4
+  if (starts(0x2002)) return dotted(w[1]!, w[2]!)
+  // Teredo keeps the client's address inverted
+  if (starts(0x2001, 0)) return dotted(w[6]! ^ 0xffff, w[7]! ^ 0xffff)
+  // ISATAP, under any prefix
+  if ((w[4]! & 0xfdff) === 0 && w[5] === 0x5efe) return last
+  return undefined
+}
+
+/**
+ * Says what kind of address an IP is; an IPv4 address wrapped in an IPv6 one (mapped, NAT64, 6to4, Teredo, ISATAP)
+ * is what it wraps.
+ *
+ * @param address - an IP as the resolver or `URL` writes it, a zone (`%eth0`) allowed.
+ */
+export function classifyAddress(address: string): AddressKind {
+  const bare = address.replace(/%.*$/, '')
+  const family = isIP(bare) === 4 ? 'ipv4' : 'ipv6'
+  const own = KINDS.find(([, list]) => list.check(bare, family))?.[0]
+  if (own !== undefined || family === 'ipv4') return own ?? 'public'
+  const inner = embeddedIpv4(bare)
+  return inner === undefined ? 'public' : classifyAddress(inner)
+}
+
+/**
+ * Reads a webhook URL: absolute http or https, no user info, at most 2,048 characters.
+ *
+ * @returns the target, or `problem`: a sentence's end that fits after "the URL".
+ */
+export function readTarget(text: string): { target: Target } | { problem: string } {
+  if (text.length > MAX_URL_LENGTH)
+    return { problem: `is longer than ${MAX_URL_LENGTH} characters` }
+  // `URL` forgives spaces, backslashes and missing slashes; what it would mend is not what the user reads.
+  if (!/^https?:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text))
+    return { problem: 'is not an absolute http or https URL' }
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return { problem: 'has user info in it (`name:password@`)' }
+  const url = new URL(text)
+  const secure = url.protocol === 'https:'
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
+  if (port === 0) return { problem: 'has port 0, which nothing listens on' }
+  const host = bareHost(url)
+  return { target: { secure, host, port, path: url.pathname + url.search, authority: url.host } }
+}
+
+const bareHost = (url: URL) => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+
+function readHost(entry: string): string {
+  const text = entry.includes(':') && isIP(entry) === 6 ? `[${entry}]` : entry
+  const whole = `http://${text}/`
+  if (
+    !/^[^\s/\\?#@]+$/.test(text) ||
+    text.replace(/^\[.*\]/, '').includes(':') ||
+    !URL.canParse(whole)
+  )
+    throw new Error(
+      `"${entry}" is no host: give a name or an IP address, without scheme, port or path`,
+    )
+  return bareHost(new URL(whole))
+}
+
+/** Thrown into a connection that may not be made; `code` is `ADDRESS_REFUSED`, the message says why. */
+export class AddressRefused extends Error {
+  readonly code = 'ADDRESS_REFUSED'
+}
+
+export type AddressPolicyDeps = {
+  /** Public hosts that may be reached, by name or IP (`--webhook-allow`). */
+  allow: readonly string[]
+  /** The resolver; tests give their own. */
+  lookup?: typeof dns.lookup
+}
+
+/**
+ * Decides where webhooks may go: loopback and private addresses always, public ones when their host was listed,
+ * link-local and cloud-metadata ones never.
+ *
+ * A name is judged by what it resolves to in the very look-up the connection uses, so that it can't be changed in
+ * between; of several addresses the refused ones are left out. `0.0.0.0` and `::` count as loopback, which is where
+ * they lead. Throws an `Error` in plain words where an entry of `allow` is no host.
+ */
+export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolicyDeps) {
+  const allowed = new Set(allow.map(readHost))
+
+  /** Why `address` may not be reached under the name `host`, or undefined where it may. */
+  function refuseAddress(host: string, address: string): string | undefined {
+    const shown = host === address ? host : `${host} (${address})`
+    switch (classifyAddress(address)) {
+      case 'link_local':
+        return `${shown} is a link-local address; webhooks never go there`
+      case 'metadata':
+        return `${shown} is a cloud metadata address; webhooks never go there`
+      case 'public':
+        return allowed.has(host)
+          ? undefined
+          : `${shown} is a public address; start with --webhook-allow ${host} to send there`
+      default:
+        return undefined
+    }
+  }
+
+  /** Why a URL's host is refused before anything is looked up: a literal address, or a metadata service's name. */
+  function refuseHost(host: string): string | undefined {
+    if (isIP(host) !== 0) return refuseAddress(host, host)
+    if (METADATA_LABELS.has(host.toLowerCase().split('.', 1)[0]!))
+      return `${host} names a cloud metadata service; webhooks never go there`
+    return undefined
+  }
+
+  /** The `lookup` option of a connection: resolves, and hands over only addresses that may be reached. */
+  const guardedLookup: LookupFunction = (host, options, callback) => {
+    const name = host.replace(/\.$/, '')
+    lookup(host, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, [])
+      const usable = found.filter(({ address }) => refuseAddress(name, address) === undefined)
+      const first = usable[0]
+      if (first === undefined) {
+        const why = found[0] && refuseAddress(name, found[0].address)
+        return callback(new AddressRefused(why ?? `${name} resolves to no address`), [])
+      }
+      if (options.all) callback(null, usable)
+      else callback(null, first.address, first.family)
+    })
+  }
+
+  return { refuseHost, refuseAddress, lookup: guardedLookup }
+}
+
+/** Where webhooks may go. */
+export type AddressPolicy = ReturnType<typeof createAddressPolicy>

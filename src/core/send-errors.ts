@@ -1,0 +1,144 @@
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Target } from './addresses.ts'
+
+/**
+ * Every word for how an attempt went wrong, and what it means; docs/webhooks.md is held equal to it by a test.
+ * `answer_too_large` and `answer_compressed` are remarks: such an answer is judged by its status, so `ok` may be true.
+ */
+export const SEND_ERRORS = {
+  timeout_connect: 'The deadline came before there was a connection (busy, DNS, TCP or TLS).',
+  timeout_answer: 'The deadline came before the answer’s headers.',
+  timeout_body: 'The deadline came inside the answer’s body.',
+  refused: 'Nothing listens on that port.',
+  unreachable: 'There is no network way to the address.',
+  dns: 'The host name can’t be looked up.',
+  tls: 'The TLS handshake failed, or the certificate is not trusted.',
+  reset: 'The connection was reset before any answer.',
+  no_answer: 'The connection was closed without an answer.',
+  reset_body: 'The connection broke off inside the answer’s body.',
+  not_http: 'What came back is not HTTP.',
+  headers_too_large: 'The answer’s headers are over 16 KiB.',
+  redirect: 'A 3xx answer; redirects are not followed.',
+  gone: 'A 410 answer; no further attempts are made.',
+  status: 'Another status that is not 2xx.',
+  answer_too_large: 'A 2xx answer over 64 KiB: delivered, the rest was not read.',
+  answer_compressed: 'A 2xx answer that came compressed: delivered, not unpacked.',
+  address_refused: 'The address rules forbid it.',
+  bad_request: 'The URL or a header can’t be sent.',
+  closed: 'The sandbox stopped meanwhile.',
+  failed: 'Anything else; the message has the system’s words.',
+} as const
+
+/** Why an attempt failed, as a stable word: a key of `SEND_ERRORS`. */
+export type SendErrorCode = keyof typeof SEND_ERRORS
+
+/** What went wrong: a word for programs, a sentence for people. */
+export type SendError = { code: SendErrorCode; message: string }
+
+// A receiver may ask for any number; beyond a year it is no plan, and sums must stay exact.
+const LONGEST_RETRY_MS = 365 * 86_400_000
+
+/**
+ * Reads a `Retry-After` header: seconds or an HTTP date (RFC 9110, 10.2.3).
+ *
+ * @returns ms from `wallNow` (ms), 0 for a date gone by, at most a year; undefined where it can't be read.
+ */
+export function readRetryAfter(value: string, wallNow: number): number | undefined {
+  const text = value.trim()
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_RETRY_MS)
+  if (!/^[A-Z][a-z]+, .+ GMT$/.test(text)) return undefined
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - wallNow), LONGEST_RETRY_MS)
+}
+
+const TLS_CODES =
+  /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$)/
+
+/** Puts an error of a connection in plain words. */
+export function explainFailure(error: NodeJS.ErrnoException, target: Target): SendError {
+  const at = target.authority
+  const code = error.code ?? ''
+  const say = (word: SendErrorCode, message: string): SendError => ({ code: word, message })
+  if (code === 'ADDRESS_REFUSED') return say('address_refused', error.message)
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return say('headers_too_large', `${at} answered with more than 16 KiB of headers`)
+  if (code.startsWith('HPE_'))
+    return say(
+      'not_http',
+      `what ${at} answered is not HTTP (${error.message.replace(/^Parse Error: /, '')})`,
+    )
+  if (error.syscall === 'getaddrinfo')
+    return say('dns', `the name ${target.host} can't be looked up (${code})`)
+  if (TLS_CODES.test(code) || error.message.includes('before secure TLS connection'))
+    return say('tls', `no secure connection to ${at}: ${error.message.trim()}`)
+  switch (code) {
+    case 'ECONNREFUSED':
+      return say('refused', `nothing listens on ${at}: the connection was refused`)
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'ECONNABORTED':
+      return error.syscall === undefined
+        ? say('no_answer', `${at} closed the connection without an answer`)
+        : say('reset', `${at} reset the connection before it answered`)
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'EHOSTDOWN':
+    case 'ENETDOWN':
+    case 'EADDRNOTAVAIL':
+      return say('unreachable', `there is no way to ${at} (${code})`)
+    case 'ETIMEDOUT':
+      return say('timeout_connect', `${at} did not take the connection (${code})`)
+    default:
+      return say('failed', `sending to ${at} failed: ${error.message || code || error.name}`)
+  }
+}
+
+/** Says in which stage of an attempt its deadline of `ms` came. */
+export function explainTimeout(
+  req: ClientRequest | undefined,
+  res: IncomingMessage | undefined,
+  target: Target,
+  ms: number,
+) {
+  const at = target.authority
+  const socket = req?.socket as (Socket & { secureConnecting?: boolean }) | null | undefined
+  const say = (code: SendErrorCode, message: string): SendError => ({ code, message })
+  if (res) return say('timeout_body', `${at} began to answer, but did not end within ${ms} ms`)
+  if (!socket) return say('timeout_connect', `every connection to ${at} was busy for ${ms} ms`)
+  if (socket.connecting) return say('timeout_connect', `no connection to ${at} within ${ms} ms`)
+  if (socket.secureConnecting)
+    return say('timeout_connect', `no secure connection to ${at} within ${ms} ms`)
+  return say('timeout_answer', `${at} took the request, but did not answer within ${ms} ms`)
+}
+
+/** Judges an answer by its status; undefined for a plain 2xx, a remark for one not read whole or not unpacked. */
+export function judgeAnswer(
+  res: IncomingMessage,
+  compressed: boolean,
+  tooLarge: boolean,
+): SendError | undefined {
+  const status = res.statusCode!
+  const words = `answered ${status} ${http.STATUS_CODES[status] ?? ''}`.trimEnd()
+  if (status === 410) return { code: 'gone', message: `${words}: it wants no more events` }
+  if (status >= 300 && status < 400) {
+    const to = res.headers.location?.slice(0, 200)
+    return {
+      code: 'redirect',
+      message: `${words}${to ? ` to ${to}` : ''}; redirects are not followed`,
+    }
+  }
+  if (status < 200 || status > 299)
+    return { code: 'status', message: `${words}; only 2xx is delivered` }
+  if (compressed)
+    return {
+      code: 'answer_compressed',
+      message: `${words}, packed with ${res.headers['content-encoding']} though none was asked; it was not unpacked`,
+    }
+  if (tooLarge)
+    return {
+      code: 'answer_too_large',
+      message: `${words} with more than 64 KiB; the rest was not read`,
+    }
+  return undefined
+}

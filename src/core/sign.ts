@@ -1,0 +1,212 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/** What is signed: the event's id, unix seconds of the attempt, the body's bytes as sent, the client's secret. */
+export type SignInput = { id: string; timestamp: number; body: string | Uint8Array; secret: string }
+
+/** How a scenario makes headers go wrong (`webhooks:` rules; see docs/webhooks.md). */
+export type SignFault = { signature?: 'wrong' | 'missing'; timestamp?: 'stale' }
+
+/** How far a timestamp may be from the receiver's clock, in seconds: what the public libraries allow. */
+export const TOLERANCE_SECONDS = 300
+
+// Older than any receiver should take, and still plausible to one that never looks.
+const STALE_SECONDS = 3_600
+
+/**
+ * The bytes of a secret that is base64, less its `whsec_`; undefined where it isn't.
+ *
+ * It takes what the public `standardwebhooks` package takes in its default mode, which is a little more than strict
+ * base64 (padding may be missing; a lone last character is left out), so that whatever it decodes it can verify.
+ */
+function decodedSecret(secret: string): Buffer | undefined {
+  const text = secret.replace(/^whsec_/, '')
+  const bare = text.replace(/={1,2}$/, '')
+  if (text.length < 4 || bare === '') return undefined
+  const digits = bare.length % 4 === 1 ? bare.slice(0, -1) : bare
+  return /^[A-Za-z0-9+/]*$/.test(digits) ? Buffer.from(digits, 'base64') : undefined
+}
+
+/** The keys a secret stands for: its UTF-8 bytes, then its decoded bytes where it is base64. */
+function keysOf(secret: string): Buffer[] {
+  const decoded = decodedSecret(secret)
+  const plain = Buffer.from(secret, 'utf8')
+  return decoded ? [plain, decoded] : [plain]
+}
+
+const signatureOf = (
+  key: Buffer,
+  id: string,
+  timestamp: number | string,
+  body: string | Uint8Array,
+) => createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
+
+const bodySignatureOf = (key: Buffer, body: string | Uint8Array) =>
+  createHmac('sha256', key).update(body).digest('hex')
+
+/**
+ * The signing headers of one attempt, as Standard Webhooks has them.
+ *
+ * `webhook-signature` carries one `v1,` + base64 HMAC-SHA256 of `id.timestamp.body` for each reading of the secret:
+ * its UTF-8 bytes, then, where it is base64 (`whsec_` or not), its decoded bytes. Receivers take any that fits, so
+ * both modes of the public `standardwebhooks` package verify. `x-webhook-signature` is the hex HMAC-SHA256 of the
+ * body alone, keyed with the UTF-8 bytes.
+ *
+ * With a fault: `wrong` signs with other keys, `missing` leaves both signatures out, `stale` signs rightly for a
+ * time an hour before `timestamp`.
+ */
+export function signWebhook(input: SignInput, fault: SignFault = {}): Record<string, string> {
+  const { id, body, secret } = input
+  const timestamp = fault.timestamp === 'stale' ? input.timestamp - STALE_SECONDS : input.timestamp
+  const headers: Record<string, string> = {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+  }
+  if (fault.signature === 'missing') return headers
+  const keys = keysOf(fault.signature === 'wrong' ? `${secret}#not-the-secret` : secret)
+  headers['webhook-signature'] = keys
+    .map((key) => `v1,${signatureOf(key, id, timestamp, body)}`)
+    .join(' ')
+  headers['x-webhook-signature'] = bodySignatureOf(keys[0]!, body)
+  return headers
+}
+
+/** Why a received webhook does not verify, as a stable word. */
+export type VerifyErrorCode =
+  | 'header_missing'
+  | 'header_malformed'
+  | 'body_changed'
+  | 'other_secret'
+  | 'no_match'
+  | 'timestamp_too_old'
+  | 'timestamp_too_new'
+
+/** Whether a received webhook is genuine, and if not, why, in plain words. */
+export type Verdict = { ok: true } | { ok: false; code: VerifyErrorCode; reason: string }
+
+export type VerifyInput = {
+  /** As `node:http` gives them: lower-case names. */
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The body's bytes as received, before any parsing. */
+  body: string | Uint8Array
+  secret: string
+  /** Unix seconds of the clock the timestamp is held against. */
+  now: number
+  /** Seconds the timestamp may be off, either way; 300 unless given. */
+  tolerance?: number
+  /** The bytes that were sent under this id, if known: tells a changed body from another secret. */
+  sentBody?: string | Uint8Array
+}
+
+/** Compares in a time that does not depend on where the texts differ; hashing makes their lengths equal. */
+function same(a: string, b: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(a), hash(b))
+}
+
+function firstDifference(a: Buffer, b: Buffer): number {
+  let i = 0
+  while (i < a.length && a[i] === b[i]) i++
+  return i
+}
+
+/** Finds the likeliest reason for signatures that don't fit. */
+function explainMismatch(
+  input: VerifyInput,
+  id: string,
+  timestamp: string,
+  given: string[],
+): Verdict {
+  const body = Buffer.from(input.body as Uint8Array)
+  const fails = (code: VerifyErrorCode, reason: string): Verdict => ({ ok: false, code, reason })
+  const keys = keysOf(input.secret)
+  const fits = (candidate: string | Buffer) =>
+    keys.some((key) => given.some((one) => same(one, signatureOf(key, id, timestamp, candidate))))
+
+  const plain = input.headers['x-webhook-signature']
+  if (typeof plain === 'string' && same(plain, bodySignatureOf(keys[0]!, body)))
+    return fails(
+      'no_match',
+      'the body is as signed, but webhook-id or webhook-timestamp was changed after signing',
+    )
+  if (input.sentBody !== undefined) {
+    const sent = Buffer.from(input.sentBody as Uint8Array)
+    if (sent.equals(body))
+      return fails('other_secret', 'the body is as sent, so it was signed with another secret')
+    const at = firstDifference(body, sent)
+    return fails(
+      'body_changed',
+      `the body was changed: ${body.length} bytes came, ${sent.length} were signed, and byte ${at + 1} is the first that differs`,
+    )
+  }
+  let compact: string
+  try {
+    compact = JSON.stringify(JSON.parse(body.toString('utf8')))
+  } catch {
+    return fails(
+      'body_changed',
+      `the body was changed or cut: its ${body.length} bytes are no JSON`,
+    )
+  }
+  if (fits(compact))
+    return fails(
+      'body_changed',
+      'the body was written anew: the same JSON, but not the bytes that were signed',
+    )
+  return fails(
+    'no_match',
+    'no signature fits: it was signed with another secret, or the body was changed',
+  )
+}
+
+/**
+ * Says whether a received webhook is genuine: headers there, a `v1` signature that fits the secret in either reading,
+ * `x-webhook-signature` (where sent) as well, and a timestamp within the tolerance.
+ *
+ * The signature is judged before the timestamp, so a stale one is known to be genuine.
+ */
+export function verifySignature(input: VerifyInput): Verdict {
+  const fails = (code: VerifyErrorCode, reason: string): Verdict => ({ ok: false, code, reason })
+  const found: string[] = []
+  for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
+    const value = input.headers[name]
+    if (value === undefined || value === '')
+      return fails('header_missing', `the header ${name} is missing`)
+    if (typeof value !== 'string')
+      return fails('header_malformed', `the header ${name} came more than once`)
+    found.push(value)
+  }
+  const [id, timestamp, signatures] = found as [string, string, string]
+  if (!/^\d{1,15}$/.test(timestamp))
+    return fails(
+      'header_malformed',
+      `webhook-timestamp is not in unix seconds: ${timestamp.slice(0, 40)}`,
+    )
+  const given = signatures
+    .split(' ')
+    .filter((entry) => entry.startsWith('v1,'))
+    .map((entry) => entry.slice(3))
+  if (given.length === 0)
+    return fails('header_malformed', 'webhook-signature has no entry that begins with `v1,`')
+
+  const keys = keysOf(input.secret)
+  const right = keys.map((key) => signatureOf(key, id, timestamp, input.body))
+  if (!right.some((one) => given.some((other) => same(one, other))))
+    return explainMismatch(input, id, timestamp, given)
+  const plain = input.headers['x-webhook-signature']
+  if (plain !== undefined && !same(String(plain), bodySignatureOf(keys[0]!, input.body)))
+    return fails('no_match', 'webhook-signature fits, but x-webhook-signature does not')
+
+  const age = input.now - Number(timestamp)
+  const tolerance = input.tolerance ?? TOLERANCE_SECONDS
+  if (age > tolerance)
+    return fails(
+      'timestamp_too_old',
+      `the timestamp is ${age} s old; at most ${tolerance} s are taken`,
+    )
+  if (age < -tolerance)
+    return fails(
+      'timestamp_too_new',
+      `the timestamp is ${-age} s ahead; at most ${tolerance} s are taken`,
+    )
+  return { ok: true }
+}
