@@ -76,6 +76,7 @@ export function createWorld({ name, tables, store, start, wall = wallNow, log }:
     random,
     scheduler,
     events,
+    clientId,
     profile,
     users,
     kyc,

@@ -1,0 +1,48 @@
+import { operation } from '../../http/operation.ts'
+import {
+  AddBankAccount,
+  AddBankAccountAnswer,
+  ListBankAccountsAnswer,
+  shownAccount,
+} from '../../model/bank-account.ts'
+import { successText } from '../../model/envelope.ts'
+import { UserPath } from './users.ts'
+
+/** Bank accounts (interface 4.5). */
+export const bankAccountOperations = [
+  operation({
+    id: 'addBankAccount',
+    method: 'POST',
+    url: '/bank',
+    tag: 'Bank accounts',
+    summary: 'Add a bank account of a user; it is verified when it is added',
+    description: 'An account that the bank refuses is data.status false inside the 201.',
+    body: AddBankAccount,
+    status: 201,
+    answer: AddBankAccountAnswer,
+    refusals: ['bank_account_exists'],
+    handle({ bankAccounts }, { body }) {
+      const { status, message, row, metadata } = bankAccounts.add(body)
+      const { created_at, updated_at } = row
+      const data = { ...shownAccount(row), metadata, created_at, updated_at }
+      return successText(201, 'Bank account processed successfully', JSON.stringify({ status, message, data }))
+    },
+  }),
+  operation({
+    id: 'listBankAccounts',
+    method: 'GET',
+    url: '/bank/:userId',
+    tag: 'Bank accounts',
+    summary: 'Read the bank accounts of a user, newest first',
+    params: UserPath,
+    status: 200,
+    answer: ListBankAccountsAnswer,
+    refusals: [],
+    handle: ({ bankAccounts, views }, { params }) =>
+      successText(
+        200,
+        'Bank accounts fetched successfully',
+        `[${bankAccounts.ofUser(params.userId).map(views.bankAccount).join()}]`,
+      ),
+  }),
+]

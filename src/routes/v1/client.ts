@@ -1,0 +1,20 @@
+import { operation } from '../../http/operation.ts'
+import { clientProfileText, GetClientProfileAnswer } from '../../model/client.ts'
+import { successText } from '../../model/envelope.ts'
+
+/** The client profile (interface 4.6). */
+export const clientOperations = [
+  operation({
+    id: 'getClientProfile',
+    method: 'GET',
+    url: '/client/profile',
+    tag: 'Client',
+    summary: 'Read the profile of the authenticated client',
+    status: 200,
+    answer: GetClientProfileAnswer,
+    refusals: [],
+    tokenNeeded: true,
+    handle: (world) =>
+      successText(200, 'Client profile fetched successfully', clientProfileText(world.profile())),
+  }),
+]

@@ -1,0 +1,53 @@
+import type { Entry } from '../../core/table.ts'
+import { operation } from '../../http/operation.ts'
+import { successText } from '../../model/envelope.ts'
+import { HistoryAnswer, HistoryQuery, UserHistoryQuery } from '../../model/history.ts'
+import { type ListQuery, pagesOf } from '../../model/list.ts'
+import type { PaymentRow } from '../../model/payment.ts'
+import type { World } from '../../world.ts'
+import { UserPath } from './users.ts'
+
+type Found = { total: number; entries: Entry<PaymentRow>[] }
+
+function historyText({ views }: World, { page, limit }: ListQuery, { total, entries }: Found) {
+  const counts = `"total_transactions":${total},"page":${page},"limit":${limit},"total_pages":${pagesOf(total, limit)}`
+  const rows = entries.map(views.history).join()
+  return successText(
+    200,
+    'Transaction history fetched successfully',
+    `{${counts},"transactions":[${rows}]}`,
+  )
+}
+
+/** Transaction history (interface 4.3). */
+export const historyOperations = [
+  operation({
+    id: 'listTransactionHistory',
+    method: 'GET',
+    url: '/transaction/history',
+    tag: 'Transaction history',
+    summary: 'List the client’s payout records, newest first',
+    query: HistoryQuery,
+    status: 200,
+    answer: HistoryAnswer,
+    refusals: [],
+    tokenNeeded: true,
+    handle: (world, { query }) =>
+      historyText(world, query, world.payments.history(query, query.type)),
+  }),
+  operation({
+    id: 'listUserTransactionHistory',
+    method: 'GET',
+    url: '/transaction/history/user/:userId',
+    tag: 'Transaction history',
+    summary: 'List one user’s payout records, newest first',
+    params: UserPath,
+    query: UserHistoryQuery,
+    status: 200,
+    answer: HistoryAnswer,
+    refusals: [],
+    tokenNeeded: true,
+    handle: (world, { params, query }) =>
+      historyText(world, query, world.payments.historyOfUser(params.userId, query)),
+  }),
+]

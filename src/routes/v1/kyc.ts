@@ -1,0 +1,46 @@
+import { operation } from '../../http/operation.ts'
+import { successText } from '../../model/envelope.ts'
+import { GetKycAnswer, SubmitKyc, SubmitKycAnswer } from '../../model/kyc.ts'
+import { UserPath } from './users.ts'
+
+/** KYC (interface 4.4). */
+export const kycOperations = [
+  operation({
+    id: 'submitKyc',
+    method: 'POST',
+    url: '/kyc',
+    tag: 'KYC',
+    summary: 'Submit KYC documents of a user',
+    description: 'A document that fails is an entry with status false inside the 201.',
+    body: SubmitKyc,
+    status: 201,
+    answer: SubmitKycAnswer,
+    refusals: [],
+    handle({ kyc, views }, { body }) {
+      const entries = kyc
+        .submit(body)
+        .map(
+          ({ status, message, entry }) =>
+            `{"status":${status},"message":${JSON.stringify(message)},"data":${views.kyc(entry)}}`,
+        )
+      return successText(201, 'KYC processed successfully', `[${entries.join()}]`)
+    },
+  }),
+  operation({
+    id: 'getKyc',
+    method: 'GET',
+    url: '/kyc/:userId',
+    tag: 'KYC',
+    summary: 'Read a user with their KYC records',
+    params: UserPath,
+    status: 200,
+    answer: GetKycAnswer,
+    refusals: [],
+    handle({ users, kyc, views }, { params }) {
+      const user = views.user(users.get(params.userId))
+      const records = kyc.ofUser(params.userId).map(views.kyc).join()
+      const response = `{"status":true,"code":200,"message":"KYC fetched successfully","data":{"user":[${user}],"kycData":[${records}]}}`
+      return `{"status":true,"data":{"statusCode":200,"response":${response}}}`
+    },
+  }),
+]

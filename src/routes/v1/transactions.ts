@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { operation } from '../../http/operation.ts'
+import { successText } from '../../model/envelope.ts'
+import { pagesOf } from '../../model/list.ts'
+import { Uuid } from '../../model/text.ts'
+import {
+  CreateTransaction,
+  ListTransactionsAnswer,
+  TransactionQuery,
+  TransactionsAnswer,
+} from '../../model/transaction.ts'
+
+/** Transactions (interface 4.2). */
+export const transactionOperations = [
+  operation({
+    id: 'createTransaction',
+    method: 'POST',
+    url: '/transaction',
+    tag: 'Transactions',
+    summary: 'Initiate a payment from one user to another user’s bank account',
+    body: CreateTransaction,
+    status: 200,
+    answer: TransactionsAnswer,
+    refusals: [
+      'duplicate_reference',
+      'same_user',
+      'bank_user_mismatch',
+      'bank_not_verified',
+      'kyc_required',
+    ],
+    handle: ({ payments, views }, { body }) =>
+      successText(
+        200,
+        'Transaction initiated successfully',
+        `[${views.transaction(payments.create(body))}]`,
+      ),
+  }),
+  operation({
+    id: 'listTransactions',
+    method: 'GET',
+    url: '/transaction',
+    tag: 'Transactions',
+    summary: 'List transactions, newest first',
+    query: TransactionQuery,
+    status: 200,
+    answer: ListTransactionsAnswer,
+    refusals: [],
+    handle({ payments, views }, { query }) {
+      const { total, entries } = payments.list(query)
+      const counts = `"total_transation":${total},"page":${query.page},"limit":${query.limit},"total_pages":${pagesOf(total, query.limit)}`
+      const rows = entries.map(views.transaction).join()
+      return successText(
+        200,
+        'Transactions fetched successfully',
+        `{${counts},"transactions":[${rows}]}`,
+      )
+    },
+  }),
+  operation({
+    id: 'getTransaction',
+    method: 'GET',
+    url: '/transaction/:transaction_id',
+    tag: 'Transactions',
+    summary: 'Read one transaction',
+    params: z.object({ transaction_id: Uuid }),
+    status: 200,
+    answer: TransactionsAnswer,
+    refusals: [],
+    handle: ({ payments, views }, { params }) =>
+      successText(
+        200,
+        'Transaction fetched successfully',
+        `[${views.transaction(payments.get(params.transaction_id))}]`,
+      ),
+  }),
+]

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { operation } from '../../http/operation.ts'
+import { successText } from '../../model/envelope.ts'
+import { Uuid } from '../../model/text.ts'
+import {
+  CreateUser,
+  CreateUserAnswer,
+  GetUserAnswer,
+  ListUsersAnswer,
+  UserQuery,
+} from '../../model/user.ts'
+
+/** Path of calls about one user. */
+export const UserPath = z.object({ userId: Uuid })
+
+/** Users (interface 4.1). */
+export const userOperations = [
+  operation({
+    id: 'createUser',
+    method: 'POST',
+    url: '/user',
+    tag: 'Users',
+    summary: 'Create a user',
+    body: CreateUser,
+    status: 201,
+    answer: CreateUserAnswer,
+    refusals: ['user_exists'],
+    handle: ({ users, views }, { body }) =>
+      successText(201, 'User created successfully', views.user(users.create(body))),
+  }),
+  operation({
+    id: 'getUser',
+    method: 'GET',
+    url: '/user/:userId',
+    tag: 'Users',
+    summary: 'Read one user',
+    params: UserPath,
+    status: 200,
+    answer: GetUserAnswer,
+    refusals: [],
+    handle: ({ users, views }, { params }) =>
+      successText(200, 'User fetched successfully', views.user(users.get(params.userId))),
+  }),
+  operation({
+    id: 'listUsers',
+    method: 'GET',
+    url: '/users',
+    tag: 'Users',
+    summary: 'List users, newest first',
+    query: UserQuery,
+    status: 200,
+    answer: ListUsersAnswer,
+    refusals: [],
+    handle({ users, views }, { query }) {
+      const { total, entries } = users.list(query)
+      const rows = entries.map(views.user).join()
+      const counts = `"total_users":${total},"page":${query.page},"limit":${query.limit}`
+      return successText(200, 'Users fetched successfully', `{${counts},"users":[${rows}]}`)
+    },
+  }),
+]

@@ -1,0 +1,67 @@
+import { operation } from '../../http/operation.ts'
+import {
+  CreateWebhook,
+  GetWebhookAnswer,
+  UpdatedWebhookAnswer,
+  UpdateWebhook,
+  type WebhookRow,
+} from '../../model/webhook.ts'
+import type { World } from '../../world.ts'
+
+/** A webhook as it is shown: never with its secret. */
+const shown = (world: World, { webhook_id, url }: WebhookRow) => ({
+  webhook_id,
+  client_id: world.clientId,
+  url,
+})
+
+const updated = (world: World, message: string, row: WebhookRow) =>
+  JSON.stringify({
+    message,
+    updatedWebhook: { response: { status: true, message, data: shown(world, row) } },
+  })
+
+/** The webhook configuration (interface 4.7). */
+export const webhookOperations = [
+  operation({
+    id: 'createWebhook',
+    method: 'POST',
+    url: '/clientWebhook',
+    tag: 'Webhook',
+    summary: 'Create the client’s webhook',
+    body: CreateWebhook,
+    status: 200,
+    answer: UpdatedWebhookAnswer,
+    refusals: ['webhook_exists'],
+    handle: (world, { body }) =>
+      updated(world, 'Webhook created successfully', world.webhooks.create(body)),
+  }),
+  operation({
+    id: 'getWebhook',
+    method: 'GET',
+    url: '/clientWebhook',
+    tag: 'Webhook',
+    summary: 'Read the client’s webhook',
+    status: 200,
+    answer: GetWebhookAnswer,
+    refusals: [],
+    handle: (world) =>
+      JSON.stringify({
+        message: 'Webhook fetched successfully',
+        data: shown(world, world.webhooks.get()),
+      }),
+  }),
+  operation({
+    id: 'updateWebhook',
+    method: 'PUT',
+    url: '/clientWebhook',
+    tag: 'Webhook',
+    summary: 'Change the client’s webhook',
+    body: UpdateWebhook,
+    status: 200,
+    answer: UpdatedWebhookAnswer,
+    refusals: [],
+    handle: (world, { body }) =>
+      updated(world, 'Webhook updated successfully', world.webhooks.update(body)),
+  }),
+]
