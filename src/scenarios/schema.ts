@@ -147,11 +147,9 @@ const lifecycle = <S extends z.ZodType>(one: S) => z.array(one).min(1).max(20)
 
 const PaymentState = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
 const CheckState = z.enum(['pending', 'success', 'failed'])
-const Reason = z
-  .string()
-  .regex(/^[a-z][a-z0-9_]{0,63}$/, {
-    error: ({ input }) => `must be a word such as beneficiary_bank_offline, not ${shown(input)}`,
-  })
+const Reason = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, {
+  error: ({ input }) => `must be a word such as beneficiary_bank_offline, not ${shown(input)}`,
+})
 const Source = z.enum(['gateway', 'beneficiary_bank', 'business', 'internal'])
 
 const TransactionStep = step({
@@ -210,12 +208,10 @@ const Respond = z
       .meta({ description: 'Sent as JSON; without it, the error envelope of the status.' }),
     headers: z
       .record(
-        z
-          .string()
-          .regex(FRAMING, {
-            error: ({ input }) =>
-              `${shown(input)} is no header that a scenario can set; the server frames its answers itself`,
-          }),
+        z.string().regex(FRAMING, {
+          error: ({ input }) =>
+            `${shown(input)} is no header that a scenario can set; the server frames its answers itself`,
+        }),
         z
           .string()
           .max(1_024)
@@ -240,13 +236,10 @@ const outcome = {
     .enum(['reset', 'hang', 'empty', 'malformed', 'truncate'])
     .optional()
     .meta({ description: 'What goes wrong with the answer.' }),
-  at: z
-    .enum(['before', 'after'])
-    .optional()
-    .meta({
-      description:
-        'Whether the fault comes before (the default) or after the operation is carried out.',
-    }),
+  at: z.enum(['before', 'after']).optional().meta({
+    description:
+      'Whether the fault comes before (the default) or after the operation is carried out.',
+  }),
 }
 
 const Outcome = z
@@ -263,13 +256,10 @@ const sequence = {
       description:
         'An outcome for each matching call in turn; pass: the rule stays out of that call.',
     }),
-  then_on: z
-    .enum(['last', 'loop', 'pass'])
-    .optional()
-    .meta({
-      description:
-        'After the sequence: its last outcome again (the default), all over, or the rule stays out.',
-    }),
+  then_on: z.enum(['last', 'loop', 'pass']).optional().meta({
+    description:
+      'After the sequence: its last outcome again (the default), all over, or the rule stays out.',
+  }),
 }
 
 const which = {
@@ -306,11 +296,9 @@ const which = {
 
 const Rule = z
   .strictObject({
-    name: text(120)
-      .optional()
-      .meta({
-        description: 'What the rule is called in answers and logs; one of its own in the file.',
-      }),
+    name: text(120).optional().meta({
+      description: 'What the rule is called in answers and logs; one of its own in the file.',
+    }),
     description: text(500).optional(),
     when: When,
     ...which,
@@ -356,12 +344,9 @@ const WebhookRule = z
           .optional()
           .meta({ description: 'How many times the event is sent in all.' }),
         drop: z.literal(true).optional().meta({ description: 'The event is never sent.' }),
-        hold_until: z
-          .enum(EVENTS)
-          .optional()
-          .meta({
-            description: 'Sent only after this later event of the same resource: out of order.',
-          }),
+        hold_until: z.enum(EVENTS).optional().meta({
+          description: 'Sent only after this later event of the same resource: out of order.',
+        }),
         signature: z.enum(['wrong', 'missing']).optional(),
         timestamp: z
           .literal('stale')
@@ -382,11 +367,9 @@ const WebhookRule = z
   })
   .meta({ id: 'WebhookRule' })
 
-const Uuid = z
-  .string()
-  .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, {
-    error: ({ input }) => `must be a UUID, not ${shown(input)}`,
-  })
+const Uuid = z.string().regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, {
+  error: ({ input }) => `must be a UUID, not ${shown(input)}`,
+})
 const Resource = z
   .string()
   .regex(/^(?:latest|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, {

@@ -1,4 +1,15 @@
-import { Composer, CST, type Document, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, Parser } from 'yaml'
+import {
+  Composer,
+  CST,
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  Parser,
+} from 'yaml'
 import { shown } from './words.ts'
 
 /** A place in a file; both count from 1. */
@@ -36,7 +47,8 @@ const SYNTAX: Readonly<Record<string, string>> = {
   MISSING_CHAR: 'a bracket, quote, comma or space is missing here',
   UNEXPECTED_TOKEN: 'this does not belong here; is a quote or a line break missing before it?',
   MULTILINE_IMPLICIT_KEY: 'a key must be on one line, with a colon and a space after it',
-  BLOCK_AS_IMPLICIT_KEY: 'a mapping cannot start inside another on one line; quote a text that holds ": "',
+  BLOCK_AS_IMPLICIT_KEY:
+    'a mapping cannot start inside another on one line; quote a text that holds ": "',
   BLOCK_IN_FLOW: 'a block inside { } or [ ]; close the bracket first',
   BAD_SCALAR_START: 'a text cannot start with this character; put it in quotes',
   BAD_DQ_ESCAPE: 'a backslash sequence that double quotes do not know; use single quotes',
@@ -52,7 +64,12 @@ const REFUSED: Readonly<Record<string, string>> = {
   'directive-line': 'a directive (%); leave it out',
 }
 
-type Scan = { tokens: CST.Token[]; lines: LineCounter; faults: { offset: number; message: string }[]; whole: boolean }
+type Scan = {
+  tokens: CST.Token[]
+  lines: LineCounter
+  faults: { offset: number; message: string }[]
+  whole: boolean
+}
 
 function scan(text: string): Scan {
   const lines = new LineCounter()
@@ -68,11 +85,15 @@ function scan(text: string): Scan {
     const type: string | null = scalarNext ? 'scalar-text' : CST.tokenType(lexeme)
     scalarNext = type === 'scalar'
     // Commas with nothing between them are errors by the thousand; the first one is enough.
-    const refused = type === 'comma' && afterComma ? 'a comma with no value before it' : REFUSED[type ?? '']
+    const refused =
+      type === 'comma' && afterComma ? 'a comma with no value before it' : REFUSED[type ?? '']
     if (type !== 'space' && type !== 'newline') afterComma = type === 'comma'
     if (refused) result.faults.push({ offset: parser.offset, message: refused })
     if (type === 'doc-start' && documents++ > 0) {
-      result.faults.push({ offset: parser.offset, message: 'a second document (---); one file holds one scenario' })
+      result.faults.push({
+        offset: parser.offset,
+        message: 'a second document (---); one file holds one scenario',
+      })
     }
     const { offset } = parser
     const tooMuch = beyondBounds(lexeme, ++lexemes)
@@ -82,7 +103,10 @@ function scan(text: string): Scan {
     }
     for (const token of parser.next(lexeme)) result.tokens.push(token)
     if (parser.stack.length > MOST_LEVELS && levelsOf(parser) > MOST_LEVELS) {
-      result.faults.push({ offset, message: `more than ${MOST_LEVELS} levels of mappings and lists; a scenario needs about ten` })
+      result.faults.push({
+        offset,
+        message: `more than ${MOST_LEVELS} levels of mappings and lists; a scenario needs about ten`,
+      })
       return result
     }
     if (result.faults.length >= MOST_FAULTS) return result
@@ -95,9 +119,7 @@ function beyondBounds(lexeme: string, count: number): string | undefined {
   if (lexeme.length > LONGEST_TEXT && lexeme.trim() !== '') {
     return `a text of ${lexeme.length} characters; at most ${LONGEST_TEXT} are taken`
   }
-  return count > MOST_TOKENS
-    ? 'too many values for one file; split it with extends'
-    : undefined
+  return count > MOST_TOKENS ? 'too many values for one file; split it with extends' : undefined
 }
 
 function levelsOf(parser: Parser): number {
@@ -150,7 +172,10 @@ function plainOf(node: unknown, path: string, walk: Walk): unknown {
   const { value, source = '' } = node
   if (typeof value !== 'number' || PLAIN_NUMBER.test(source)) return value
   const hint = 'a number should be plain digits; put it in quotes if it is a word'
-  walk.faults.push({ offset: offsetOf(node), message: `${shown(source)} would be read as a number and lose its form: ${hint}` })
+  walk.faults.push({
+    offset: offsetOf(node),
+    message: `${shown(source)} would be read as a number and lose its form: ${hint}`,
+  })
   return source
 }
 
@@ -161,7 +186,10 @@ function mapOf(node: { items: { key: unknown; value: unknown }[] }, path: string
     if (key === undefined) continue
     const at = under(path, key)
     if (Object.hasOwn(plain, key)) {
-      walk.faults.push({ offset: offsetOf(keyNode as Node), message: `the key ${shown(key)} is here twice; keep one` })
+      walk.faults.push({
+        offset: offsetOf(keyNode as Node),
+        message: `the key ${shown(key)} is here twice; keep one`,
+      })
       continue
     }
     walk.keys.set(at, offsetOf(keyNode as Node))
@@ -173,12 +201,18 @@ function mapOf(node: { items: { key: unknown; value: unknown }[] }, path: string
 
 function compose({ tokens }: Scan, text: string): Document.Parsed | undefined {
   // Unique keys are checked in mapOf: the library's own check is quadratic.
-  const composer = new Composer({ uniqueKeys: false, version: '1.2', schema: 'core', prettyErrors: false })
+  const composer = new Composer({
+    uniqueKeys: false,
+    version: '1.2',
+    schema: 'core',
+    prettyErrors: false,
+  })
   // Each error captures a stack, which is most of its cost, and a broken file can have twenty thousand.
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
   try {
-    for (const document of composer.compose(tokens, true, text.length)) return document as Document.Parsed
+    for (const document of composer.compose(tokens, true, text.length))
+      return document as Document.Parsed
     return undefined
   } finally {
     Error.stackTraceLimit = stackTraceLimit
@@ -211,7 +245,9 @@ export function readYaml(text: string): Source {
       value = plainOf(document.contents, '', walk)
     }
   }
-  const faults = walk.faults.slice(0, MOST_FAULTS).map(({ offset, message }) => ({ ...placeAt(offset), message }))
+  const faults = walk.faults
+    .slice(0, MOST_FAULTS)
+    .map(({ offset, message }) => ({ ...placeAt(offset), message }))
   const placeOf = (path: Path, of: 'key' | 'value' = 'value'): Place => {
     for (let length = path.length; length >= 0; length--) {
       const key = pathKey(path.slice(0, length))
