@@ -33,6 +33,11 @@ export type Decision = Hit & { outcome: Outcome; also?: Hit }
 /** What an event meets on its way out. */
 export type WebhookDecision = Hit & { outcome: WebhookOutcome }
 
+type Found = { rule: CompiledRule; turn: Turn; hit: number }
+
+/** What this call has spent already; `null`: the rule was spent and passed, or did not act. */
+type Earlier = Map<CompiledRule, Found | null>
+
 export type DeciderDeps = {
   /** In order: the header's scenario, pushed rules, the active one and what it extends, the default. */
   layers: readonly CompiledScenario[]
@@ -98,26 +103,21 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
     return turn === 'pass' ? undefined : { turn, hit }
   }
 
-  type Found = { rule: CompiledRule; turn: Turn; hit: number }
-
   function rulesFor(layer: CompiledScenario, call: Call): OperationRules {
     if (call.operation === 'submitKyc' && call.item !== undefined) return layer.byItem
     return layer.byOperation.get(call.operation)!
   }
 
-  /** The first rule that has a say in a question; `tried` remembers what the call has spent already. */
-  function first(
-    question: 'answer' | 'life',
-    call: Call,
-    tried: Map<CompiledRule, Found | undefined>,
-  ) {
+  /** The first rule that has a say in a question; a rule that `earlier` is about is not spent again. */
+  function first(question: 'answer' | 'life', call: Call, earlier: Earlier): Found | undefined {
     let found: Found | undefined
     const take = (rule: CompiledRule) => {
-      if (!tried.has(rule)) {
+      const known = earlier.get(rule)
+      if (known === undefined) {
         const taken = turnOf(rule, call)
-        tried.set(rule, taken && { rule, ...taken })
-      }
-      found = tried.get(rule)
+        found = taken && { rule, ...taken }
+        earlier.set(rule, found ?? null)
+      } else found = known ?? undefined
       return found?.turn[question] !== undefined
     }
     for (const layer of layers) {
@@ -132,12 +132,12 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
 
   /** Decides about a call and spends the rules that decide it; `undefined` where no rule has a say. */
   function decide(call: Call): Decision | undefined {
-    const tried = new Map<CompiledRule, Found | undefined>()
-    const answer = first('answer', call, tried)
+    const earlier: Earlier = new Map()
+    const answer = first('answer', call, earlier)
     if (answer && !isCarriedOut(answer.turn.answer!)) {
       return { ...hitOf(answer), outcome: answer.turn.answer! }
     }
-    const life = first('life', call, tried)
+    const life = first('life', call, earlier)
     if (!answer) return life && { ...hitOf(life), outcome: life.turn.life! }
     if (!life) return { ...hitOf(answer), outcome: answer.turn.answer! }
     const outcome = { ...answer.turn.answer, ...life.turn.life }
