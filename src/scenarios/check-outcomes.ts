@@ -7,7 +7,8 @@ import type {
   OutcomeDefinition,
   TransactionStepDefinition,
 } from './schema.ts'
-import { type OperationId, oneOf, orMeant, REASONS, shown } from './words.ts'
+import { oneOf, orMeant, shown } from './wording.ts'
+import { type OperationId, REASONS } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
 /** Which operation makes what a lifecycle is the life of. */

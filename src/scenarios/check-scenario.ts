@@ -1,5 +1,5 @@
 import { parseDuration } from '../core/duration.ts'
-import { checkEventWhen, checkWhen, type Findings } from './check-conditions.ts'
+import { checkEventWhen, checkWhen, type Findings, noFindings } from './check-conditions.ts'
 import { checkOutcome, movable } from './check-outcomes.ts'
 import { eventsOf } from './events.ts'
 import type { Fault } from './explain.ts'
@@ -11,7 +11,8 @@ import type {
   TimelineDefinition,
   WebhookRuleDefinition,
 } from './schema.ts'
-import { EVENTS, OPERATIONS, type OperationId, oneOf, orMeant, shown } from './words.ts'
+import { oneOf, orMeant, shown } from './wording.ts'
+import { EVENTS, OPERATIONS, type OperationId } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
 /** Whether the schema found nothing wrong at a path or below it. */
@@ -25,12 +26,13 @@ const isMapping = (value: unknown): value is Mapping =>
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 const ACTIONS = ['trigger', 'simulate', 'credit', 'create_users', 'use', 'rule', 'reset'] as const
+const THING = { transaction: 'transaction', kyc: 'KYC record', bank: 'bank account' } as const
 // A timeline entry is a timer each time: below this, a month's advance would never come to its end.
 const SHORTEST_EVERY_MS = 100
 
 /** Everything about a definition that its schema cannot say. Parts that the schema refused are left alone. */
 export function checkScenario(definition: unknown, clean: Clean): Findings {
-  const findings: Findings = { faults: [], warnings: [] }
+  const findings = noFindings()
   if (!isMapping(definition)) return findings
   const check = (key: string, one: (value: unknown, path: Path) => void) => {
     for (const [i, value] of listOf(definition[key]).entries()) one(value, [key, i])
@@ -105,7 +107,7 @@ function checkThen(
     faults.push({
       path,
       of: 'value',
-      message: 'the rule says not what happens; give it `then` or `sequence`',
+      message: 'the rule does not say what happens; give it `then` or `sequence`',
     })
   }
   if (then !== undefined && sequence !== undefined)
@@ -272,7 +274,7 @@ function checkSimulate(
   }
   const states = movable(kind)
   if (!states.includes(status)) {
-    const message = `a ${kind} moves to ${oneOf(states)}, not to ${status}`
+    const message = `a ${THING[kind]} moves to ${oneOf(states)}, not to ${status}`
     faults.push({ path: [...path, 'status'], of: 'value', message })
   }
   if (reason !== undefined && status.toUpperCase() !== 'FAILED') {

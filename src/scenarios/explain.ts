@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { oneOf, orMeant, shown } from './words.ts'
+import { oneOf, orMeant, shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
 /** A fault of a definition: at which key or value of it, and a sentence. */
@@ -7,6 +7,9 @@ export type Fault = { path: Path; of: 'key' | 'value'; message: string }
 
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
+
+// More would only be cut off later, and each is held against all known words.
+const MOST_KEYS = 50
 
 const KIND: Readonly<Record<string, string>> = {
   string: 'text',
@@ -54,14 +57,19 @@ function wrongWord(issue: RawIssue & { code: 'invalid_value' }): string {
     : `must be ${oneOf(known)}, not ${value}${near}`
 }
 
+/** The keys that a schema of an object, or of a record of named keys, takes. */
+function knownTo(schema: unknown): string[] {
+  const { def } = (schema as { _zod: { def: { shape?: object; keyType?: z.core.$ZodType } } })._zod
+  return def.shape ? Object.keys(def.shape) : [...(def.keyType?._zod.values ?? [])].map(String)
+}
+
 /** The sentence for an issue that its schema has none for. Unknown keys are told by `faultsOf`; here, what is known. */
 export function explain(issue: RawIssue): string | undefined {
   if (issue.code === 'invalid_type') return wrongType(issue as never)
   if (issue.code === 'too_big' || issue.code === 'too_small') return wrongSize(issue as never)
   if (issue.code === 'invalid_value') return wrongWord(issue as never)
   if (issue.code === 'unrecognized_keys') {
-    const { shape } = (issue.inst as unknown as { _zod: { def: { shape: object } } })._zod.def
-    return Object.keys(shape).join(' ')
+    return knownTo(issue.inst).join(' ')
   }
   if (issue.code === 'invalid_format')
     return `has a form that is not taken here: ${shown(issue.input)}`
@@ -87,7 +95,7 @@ const name = (path: Path): string => {
 
 function unknownKeys(issue: Issue & { code: 'unrecognized_keys' }, path: Path): Fault[] {
   const known = issue.message.split(' ')
-  return issue.keys.map((key) => {
+  return issue.keys.slice(0, MOST_KEYS).map((key) => {
     const near = orMeant(key, known)
     const message = `unknown word ${shown(key)}${near || `; known here: ${known.join(', ')}`}`
     return { path: [...path, key], of: 'key', message }

@@ -3,7 +3,7 @@ import { basename, join, sep } from 'node:path'
 import type { CompiledScenario } from './compiled.ts'
 import { type Problem, readScenario } from './read.ts'
 import { SCENARIO_NAME } from './schema.ts'
-import { orMeant, shown } from './words.ts'
+import { orMeant, shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
 /** The scenario that lies under every other one. */

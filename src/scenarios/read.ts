@@ -1,4 +1,4 @@
-import type { Findings } from './check-conditions.ts'
+import { type Findings, noFindings } from './check-conditions.ts'
 import { checkRule, checkScenario } from './check-scenario.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
@@ -48,8 +48,10 @@ function whenAround(path: Path): Path | undefined {
   return at < 0 || at === path.length - 1 ? undefined : path.slice(0, at + 1)
 }
 
+type Told = Pick<Findings, 'faults' | 'warnings'>
+
 /** What the schema found, less what a check tells better: conditions have a hundred shapes, and a union of all names none. */
-function joined(fromSchema: readonly Fault[], { faults, warnings }: Findings): Findings {
+function joined(fromSchema: readonly Fault[], { faults, warnings }: Findings): Told {
   const left = fromSchema.filter(({ path }) => {
     const when = whenAround(path)
     if (
@@ -71,7 +73,7 @@ function joined(fromSchema: readonly Fault[], { faults, warnings }: Findings): F
   return { faults: [...left, ...faults], warnings }
 }
 
-function check(value: unknown): Findings & { definition: ScenarioDefinition | undefined } {
+function check(value: unknown): Told & { definition: ScenarioDefinition | undefined } {
   const result = Scenario.safeParse(value, { error: explain, reportInput: true })
   const fromSchema = result.success ? [] : faultsOf(result.error.issues)
   const clean = (path: Path) => !fromSchema.some((fault) => startsWith(fault.path, path))
@@ -190,7 +192,7 @@ export function readRule(value: unknown, file = 'rule'): ReadRuleResult {
   if (bad) return { ok: false, problems: [problemAt(bad.path, bad.message)] }
   const result = Rule.safeParse(value, { error: explain, reportInput: true })
   const fromSchema = result.success ? [] : faultsOf(result.error.issues)
-  const findings: Findings = { faults: [], warnings: [] }
+  const findings = noFindings()
   checkRule(
     value,
     [],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DURATION_FORM, parseDelay, parseDuration } from '../core/duration.ts'
-import { EVENTS, OPERATIONS, OPERATORS, shown } from './words.ts'
+import { shown } from './wording.ts'
+import { EVENTS, OPERATIONS, OPERATORS } from './words.ts'
 
 // No schema in this file transforms: the JSON Schema for editors describes just what is read here.
 
@@ -377,10 +378,16 @@ const Resource = z
   })
   .meta({ description: 'latest, or the id of a resource.' })
 
-const Amount = z.union([z.string().regex(/^\d{1,10}(\.\d{1,2})?$/), z.number().min(1)], {
-  error: ({ input }) =>
-    input === undefined ? undefined : `must be rupees such as "2500.00", not ${shown(input)}`,
-})
+const wrongAmount = ({ input }: { input?: unknown }) =>
+  input === undefined ? undefined : `must be rupees such as "2500.00", not ${shown(input)}`
+
+const Amount = z.union(
+  [
+    z.string().regex(/^\d{1,10}(\.\d{1,2})?$/, { error: wrongAmount }),
+    z.number().min(1, { error: wrongAmount }),
+  ],
+  { error: wrongAmount },
+)
 
 const Simulate = z.strictObject({
   transaction: Resource.optional(),

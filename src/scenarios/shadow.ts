@@ -4,7 +4,10 @@ import { holds, isEqual, numberOf, type Test } from './match.ts'
 /** A rule that no call reaches: its list and place, and why. */
 export type Unreachable = { list: 'rules' | 'webhooks'; index: number; message: string }
 
-const sameField = (a: Test, b: Test) => a.part === b.part && a.path.join('.') === b.path.join('.')
+const sameField = (a: Test, b: Test) =>
+  a.part === b.part &&
+  a.path.length === b.path.length &&
+  a.path.every((key, i) => key === b.path[i])
 
 const UP = new Set(['gt', 'gte'])
 const DOWN = new Set(['lt', 'lte'])

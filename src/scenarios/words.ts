@@ -1,5 +1,3 @@
-import { distance } from '../config/options.ts'
-
 /** The operations a rule can speak of: the operationIds of the OpenAPI document. */
 export const OPERATIONS = [
   'createUser',
@@ -173,49 +171,3 @@ export const isWordField = (field: string): boolean =>
   /(?:_id|_number|_code|_type|Id)$|^(?:utr|mobile|pid|tid|pan|aadhaar|aadhar|dateOfBirth|email)$/.test(
     field,
   )
-
-/** The known word that was probably meant, or `undefined` where none is near. */
-export function meantBy(word: string, known: readonly string[]): string | undefined {
-  const lower = word.toLowerCase()
-  let best: string | undefined
-  // Two edits in a long word, one in a short one: `eqq` is eq, `item` is not `times`.
-  let least = word.length <= 4 ? 2 : 3
-  for (const candidate of known) {
-    if (Math.abs(candidate.length - word.length) >= least) continue
-    const edits = distance(lower, candidate.toLowerCase())
-    if (edits < least) {
-      least = edits
-      best = candidate
-    }
-  }
-  return best
-}
-
-/** `; did you mean "x"?`, or nothing where no known word is near. */
-export function orMeant(word: string, known: readonly string[]): string {
-  const near = meantBy(word, known)
-  return near === undefined ? '' : `; did you mean "${near}"?`
-}
-
-/** `a, b or c`. */
-export const oneOf = (words: readonly unknown[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
-
-const LONGEST_SHOWN = 48
-
-function masked(text: string): string {
-  // Whatever could be an account, card, Aadhaar, PAN or IFSC keeps its last characters, as in an answer.
-  return text
-    .replace(/\b[A-Z]{5}\d{4}[A-Z]\b/gi, (pan) => `XXXXXX${pan.slice(-4)}`)
-    .replace(/\b([A-Z]{4})0[A-Z0-9]{3}([A-Z0-9]{3})\b/gi, '$1XXXX$2')
-    .replace(/\d{8,}/g, (digits) => 'X'.repeat(digits.length - 4) + digits.slice(-4))
-}
-
-/** A value of a file as a message may show it: in quotes, masked, and cut where it is long. */
-export function shown(value: unknown): string {
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object' && value !== null) return 'a mapping'
-  if (typeof value !== 'string') return value === undefined ? 'nothing' : masked(String(value))
-  const text = masked(value)
-  return JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)
-}

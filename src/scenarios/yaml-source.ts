@@ -10,7 +10,7 @@ import {
   type Node,
   Parser,
 } from 'yaml'
-import { shown } from './words.ts'
+import { shown } from './wording.ts'
 
 /** A place in a file; both count from 1. */
 export type Place = { line: number; column: number }
@@ -68,14 +68,12 @@ type Scan = {
   tokens: CST.Token[]
   lines: LineCounter
   faults: { offset: number; message: string }[]
-  whole: boolean
 }
 
 function scan(text: string): Scan {
   const lines = new LineCounter()
   const parser = new Parser(lines.addNewLine)
-  const result: Scan = { tokens: [], lines, faults: [], whole: false }
-  let documents = 0
+  const result: Scan = { tokens: [], lines, faults: [] }
   let scalarNext = false
   let lexemes = 0
   let afterComma = false
@@ -89,12 +87,6 @@ function scan(text: string): Scan {
       type === 'comma' && afterComma ? 'a comma with no value before it' : REFUSED[type ?? '']
     if (type !== 'space' && type !== 'newline') afterComma = type === 'comma'
     if (refused) result.faults.push({ offset: parser.offset, message: refused })
-    if (type === 'doc-start' && documents++ > 0) {
-      result.faults.push({
-        offset: parser.offset,
-        message: 'a second document (---); one file holds one scenario',
-      })
-    }
     const { offset } = parser
     const tooMuch = beyondBounds(lexeme, ++lexemes)
     if (tooMuch) {
@@ -112,7 +104,12 @@ function scan(text: string): Scan {
     if (result.faults.length >= MOST_FAULTS) return result
   }
   for (const token of parser.end()) result.tokens.push(token)
-  return { ...result, whole: true }
+  const [, second] = result.tokens.filter((token) => token.type === 'document')
+  if (second) {
+    const message = 'a second document (---); one file holds one scenario'
+    result.faults.push({ offset: second.offset, message })
+  }
+  return result
 }
 
 function beyondBounds(lexeme: string, count: number): string | undefined {
@@ -171,11 +168,8 @@ function plainOf(node: unknown, path: string, walk: Walk): unknown {
   if (!isScalar(node)) return null
   const { value, source = '' } = node
   if (typeof value !== 'number' || PLAIN_NUMBER.test(source)) return value
-  const hint = 'a number should be plain digits; put it in quotes if it is a word'
-  walk.faults.push({
-    offset: offsetOf(node),
-    message: `${shown(source)} would be read as a number and lose its form: ${hint}`,
-  })
+  const message = `put ${shown(source)} in quotes: read as a number it loses its form`
+  walk.faults.push({ offset: offsetOf(node), message })
   return source
 }
 
