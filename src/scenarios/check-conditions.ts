@@ -1,6 +1,6 @@
-import { RE2JS } from 're2js'
-import type { Fault } from './explain.ts'
-import { isComparison, numberOf, operationsOf } from './match.ts'
+import { type Findings, isMapping } from './findings.ts'
+import { isComparison, operationsOf } from './match.ts'
+import { wrongArgument } from './operator-arguments.ts'
 import { oneOf, orMeant, shown } from './wording.ts'
 import {
   CALL_PARTS,
@@ -16,95 +16,14 @@ import {
 } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
-/** What a check finds: what refuses the file, and what is only told. */
-export type Findings = {
-  faults: Fault[]
-  warnings: Fault[]
-  counts: { patterns: number; tests: number }
-}
-
-/** Findings, none yet. */
-export const noFindings = (): Findings => ({
-  faults: [],
-  warnings: [],
-  counts: { patterns: 0, tests: 0 },
-})
-
 type Where = {
   part: CallPart | EventPart
   operations: readonly OperationId[]
   field?: string
 } & Findings
 
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const isScalar = (value: unknown) => value === null || typeof value !== 'object'
-
-function wantText(argument: unknown, most: number): string | undefined {
-  if (typeof argument !== 'string' || argument === '') return `must be text, not ${shown(argument)}`
-  return argument.length > most
-    ? `must have at most ${most} characters, has ${argument.length}`
-    : undefined
-}
-
-// Linear in the input, but by this factor: 500 steps over 4 KiB take some 50 ms at the very worst.
-const LARGEST_PATTERN = 500
 const MOST_PATTERNS = 100
 const MOST_TESTS = 100
-
-function wantPattern(argument: unknown): string | undefined {
-  const wrong = wantText(argument, 200)
-  if (wrong) return wrong
-  try {
-    const size = RE2JS.compile(argument as string).programSize()
-    return size > LARGEST_PATTERN ? 'repeats too much; RE2 writes every repeat out' : undefined
-  } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : ''
-    return `is no regular expression that RE2 takes (${why.slice(0, 80)}); it has no backreferences and no look-around`
-  }
-}
-
-const wantNumber = (argument: unknown) =>
-  numberOf(argument) === undefined
-    ? `must be a number or a decimal text, not ${shown(argument)}`
-    : undefined
-
-const wantBoolean = (argument: unknown) =>
-  typeof argument === 'boolean' ? undefined : `must be true or false, not ${shown(argument)}`
-
-function wantPaise(argument: unknown) {
-  const fits = Number.isInteger(argument) && (argument as number) >= 0 && (argument as number) <= 99
-  return fits ? undefined : `must be a whole number from 0 to 99, not ${shown(argument)}`
-}
-
-function wantList(argument: unknown): string | undefined {
-  if (!Array.isArray(argument)) return `must be a list of values, not ${shown(argument)}`
-  if (argument.length === 0) return 'must have at least 1 value; nothing is in an empty list'
-  if (argument.length > 1_000) return `must have at most 1000 values, has ${argument.length}`
-  return argument.every(isScalar) ? undefined : 'must be a list of plain values'
-}
-
-const anything = () => undefined
-const wantStart = (argument: unknown) => wantText(argument, 256)
-
-/** What is wrong with an operator's argument, as the rest of a sentence. */
-const ARGUMENT: Readonly<Record<Operator, (argument: unknown) => string | undefined>> = {
-  eq: anything,
-  ne: anything,
-  in: wantList,
-  gt: wantNumber,
-  gte: wantNumber,
-  lt: wantNumber,
-  lte: wantNumber,
-  startsWith: wantStart,
-  endsWith: wantStart,
-  contains: (argument) => (isScalar(argument) ? undefined : 'must be a plain value'),
-  matches: wantPattern,
-  empty: wantBoolean,
-  absent: wantBoolean,
-  paise: wantPaise,
-}
 
 /** A number that stands where account numbers, ids or codes do. */
 function checkWord(value: unknown, path: Path, { field, part, faults }: Where) {
@@ -122,7 +41,7 @@ function checkComparison(condition: Record<string, unknown>, path: Path, where: 
       where.faults.push({ path: at, of: 'key', message })
       return
     }
-    const wrong = ARGUMENT[operator as Operator](argument)
+    const wrong = wrongArgument(operator as Operator, argument)
     if (wrong) {
       where.faults.push({ path: at, of: 'value', message: `\`${operator}\` ${wrong}` })
       continue
@@ -237,7 +156,7 @@ function checkOperation(
     return OPERATIONS
   }
   for (const [operator, argument] of Object.entries(condition)) {
-    const bad = ARGUMENT[operator as Operator](argument)
+    const bad = wrongArgument(operator as Operator, argument)
     const at = [...path, operator]
     if (bad) faults.push({ path: at, of: 'value', message: `\`${operator}\` ${bad}` })
     else if (operator === 'in') {

@@ -1,12 +1,12 @@
 import { parseDuration } from '../core/duration.ts'
 import { canMove, type PaymentStatus } from '../model/payment.ts'
-import type { Findings } from './check-conditions.ts'
+import type { Findings } from './findings.ts'
 import type {
   BankStepDefinition,
   KycStepDefinition,
   OutcomeDefinition,
   TransactionStepDefinition,
-} from './schema.ts'
+} from './outcome-schema.ts'
 import { oneOf, orMeant, shown } from './wording.ts'
 import { type OperationId, REASONS } from './words.ts'
 import type { Path } from './yaml-source.ts'

@@ -12,19 +12,18 @@ import type {
   Turn,
   WebhookOutcome,
 } from './compiled.ts'
+import type { Condition } from './condition-schema.ts'
 import { eventsOf } from './events.ts'
 import { hashOf } from './fingerprint.ts'
 import { keyReader, operationsOf, type Test, testsOf } from './match.ts'
+import type { OutcomeDefinition } from './outcome-schema.ts'
 import { createRuleList } from './rule-list.ts'
+import type { RuleDefinition, WebhookRuleDefinition } from './rule-schema.ts'
 import type {
   ActionDefinition,
-  Condition,
   CountDefinition,
-  OutcomeDefinition,
-  RuleDefinition,
   ScenarioDefinition,
   TimelineDefinition,
-  WebhookRuleDefinition,
 } from './schema.ts'
 import { CALL_PARTS, EVENT_PARTS, EVENTS, OPERATIONS, type OperationId } from './words.ts'
 

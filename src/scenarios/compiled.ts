@@ -3,7 +3,8 @@ import type { KycStatus, PanResult } from '../model/kyc.ts'
 import type { PaymentFailure, PaymentStatus } from '../model/payment.ts'
 import type { Call, EventCall, Test } from './match.ts'
 import type { RuleList } from './rule-list.ts'
-import type { ActionDefinition, RuleDefinition, ScenarioDefinition } from './schema.ts'
+import type { RuleDefinition } from './rule-schema.ts'
+import type { ActionDefinition, ScenarioDefinition } from './schema.ts'
 import type { EventName, OperationId } from './words.ts'
 
 /** A step of a payment; `afterMs` counts from the step before, on the client's clock. The first is at creation. */

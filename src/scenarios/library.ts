@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'no
 import { basename, join, sep } from 'node:path'
 import type { CompiledScenario } from './compiled.ts'
 import { type Problem, readScenario } from './read.ts'
-import { SCENARIO_NAME } from './schema.ts'
+import { SCENARIO_NAME } from './value-schema.ts'
 import { orMeant, shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 

@@ -1,9 +1,11 @@
-import { type Findings, noFindings } from './check-conditions.ts'
-import { checkRule, checkScenario } from './check-scenario.ts'
+import { checkRule } from './check-rule.ts'
+import { checkScenario } from './check-scenario.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
 import { explain, type Fault, faultsOf } from './explain.ts'
-import { Rule, type RuleDefinition, Scenario, type ScenarioDefinition } from './schema.ts'
+import { type Findings, noFindings } from './findings.ts'
+import { Rule, type RuleDefinition } from './rule-schema.ts'
+import { Scenario, type ScenarioDefinition } from './schema.ts'
 import { unreachableIn } from './shadow.ts'
 import { MOST_LEVELS, type Path, readYaml, type Source } from './yaml-source.ts'
 
@@ -98,11 +100,12 @@ function finish(
   const problems = [...earlier, ...faults.map(asProblem).filter(isNew)]
     .sort(byPlace)
     .slice(0, MOST_PROBLEMS)
-  if (problems.length > 0 || !definition) return { ok: false, problems, warnings }
+  if (problems.length > 0 || !definition)
+    return { ok: false, problems, warnings: warnings.slice(0, MOST_PROBLEMS) }
   const scenario = compileScenario(definition, name)
   for (const { list, index, message } of unreachableIn(scenario))
     warnings.push(problemAt([list, index], message))
-  return { ok: true, scenario, warnings: warnings.sort(byPlace), problemAt }
+  return { ok: true, scenario, warnings: warnings.sort(byPlace).slice(0, MOST_PROBLEMS), problemAt }
 }
 
 /** Reads the text of a scenario file; `name` is what the scenario is called, `file` what messages call the file. */
