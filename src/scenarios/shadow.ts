@@ -72,7 +72,7 @@ function contradiction(tests: readonly Test[]): string | undefined {
   for (const a of tests) {
     const other = tests.find((b) => a !== b && contradicts(a, b))
     if (other)
-      return `this rule never matches: ${[a.part, ...a.path].join('.')} cannot be ${a.operator} and ${other.operator} what is said here at once`
+      return `this rule never matches: no ${[a.part, ...a.path].join('.')} holds against both ${a.operator} and ${other.operator}`
   }
   return undefined
 }
