@@ -1,0 +1,81 @@
+import { parseDuration } from '../core/duration.ts'
+import { movable } from './check-outcomes.ts'
+import { checkRule } from './check-rule.ts'
+import type { Fault } from './explain.ts'
+import { type Clean, type Findings, isMapping } from './findings.ts'
+import type { ActionDefinition, TimelineDefinition } from './schema.ts'
+import { oneOf, shown } from './wording.ts'
+import type { Path } from './yaml-source.ts'
+
+const ACTIONS = ['trigger', 'simulate', 'credit', 'create_users', 'use', 'rule', 'reset'] as const
+const THING = { transaction: 'transaction', kyc: 'KYC record', bank: 'bank account' } as const
+// A timeline entry is a timer each time: below this, a month's advance would never come to its end.
+const SHORTEST_EVERY_MS = 100
+
+/** Checks one entry of a timeline. */
+export function checkEntry(entry: unknown, path: Path, clean: Clean, findings: Findings) {
+  if (!isMapping(entry)) return
+  const { every, times, do: action } = entry as TimelineDefinition
+  const say = (key: string, message: string) =>
+    findings.faults.push({ path: [...path, key], of: 'value', message })
+  if (
+    typeof every === 'string' &&
+    clean([...path, 'every']) &&
+    parseDuration(every)! < SHORTEST_EVERY_MS
+  ) {
+    say('every', `\`every\` must be at least ${SHORTEST_EVERY_MS}ms, not ${shown(every)}`)
+  }
+  if (typeof times === 'number' && times > 1 && every === undefined)
+    say('times', '`times` needs `every`: how long between them')
+  if (!isMapping(action)) return
+  const at = [...path, 'do']
+  if ('rule' in action) checkRule(action['rule'], [...at, 'rule'], clean, findings)
+  if (clean(at)) checkAction(action as ActionDefinition, at, findings.faults)
+}
+
+function checkAction(action: ActionDefinition, path: Path, faults: Fault[]) {
+  const named = ACTIONS.filter((word) => action[word] !== undefined)
+  if (named.length !== 1) {
+    const what = named.length === 0 ? 'no action' : `${named.length} actions (${named.join(', ')})`
+    faults.push({ path, of: 'value', message: `${what}; \`do\` takes one of ${oneOf(ACTIONS)}` })
+  }
+  if (action.resource !== undefined && action.trigger === undefined) {
+    faults.push({
+      path: [...path, 'resource'],
+      of: 'key',
+      message: '`resource` goes with `trigger`; leave it out',
+    })
+  }
+  if (action.simulate) checkSimulate(action.simulate, [...path, 'simulate'], faults)
+}
+
+function checkSimulate(
+  simulate: NonNullable<ActionDefinition['simulate']>,
+  path: Path,
+  faults: Fault[],
+) {
+  const { status, reason, ...which } = simulate
+  const kinds = Object.keys(which) as ('transaction' | 'kyc' | 'bank')[]
+  const [kind] = kinds
+  if (kind === undefined || kinds.length > 1) {
+    faults.push({
+      path,
+      of: 'value',
+      message:
+        '`simulate` moves one resource: say one of transaction, kyc or bank, as latest or an id',
+    })
+    return
+  }
+  const states = movable(kind)
+  if (!states.includes(status)) {
+    const message = `a ${THING[kind]} moves to ${oneOf(states)}, not to ${status}`
+    faults.push({ path: [...path, 'status'], of: 'value', message })
+  }
+  if (reason !== undefined && status.toUpperCase() !== 'FAILED') {
+    faults.push({
+      path: [...path, 'reason'],
+      of: 'key',
+      message: `\`reason\` belongs to FAILED, and the status is ${status}; leave it out`,
+    })
+  }
+}

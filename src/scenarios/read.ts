@@ -1,0 +1,210 @@
+import { checkRule } from './check-rule.ts'
+import { checkScenario } from './check-scenario.ts'
+import { compileScenario } from './compile.ts'
+import type { CompiledScenario } from './compiled.ts'
+import { explain, type Fault, faultsOf } from './explain.ts'
+import { type Findings, noFindings } from './findings.ts'
+import { Rule, type RuleDefinition } from './rule-schema.ts'
+import { Scenario, type ScenarioDefinition } from './schema.ts'
+import { unreachableIn } from './shadow.ts'
+import { MOST_LEVELS, type Path, readYaml, type Source } from './yaml-source.ts'
+
+/**
+ * Something wrong with a scenario, or only worth telling. `line` and `column` count from 1; both are 0 where there is no
+ * text (a definition sent as JSON), and `path` (`rules[0].when`) says where.
+ */
+export type Problem = { file: string; line: number; column: number; path: string; message: string }
+
+/** A scenario that may be used, or why not: all problems at once, in the order of the file. */
+export type ReadResult =
+  | {
+      ok: true
+      scenario: CompiledScenario
+      warnings: Problem[]
+      problemAt: (path: Path, message: string) => Problem
+    }
+  | { ok: false; problems: Problem[]; warnings: Problem[] }
+
+const MOST_PROBLEMS = 50
+const MOST_CHARACTERS = 64 * 1024
+
+/** `file:line:column: message`; without a line `file: path: message`. */
+export function problemText({ file, line, column, path, message }: Problem): string {
+  if (line > 0) return `${file}:${line}:${column}: ${message}`
+  return path === '' ? `${file}: ${message}` : `${file}: ${path}: ${message}`
+}
+
+const pathText = (path: Path) =>
+  path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '')
+
+const startsWith = (path: Path, start: Path) => start.every((key, i) => path[i] === key)
+
+const isAt = (a: Path, b: Path) => a.length === b.length && startsWith(a, b)
+
+/** The `when` that a path leads into, past its own key. */
+function whenAround(path: Path): Path | undefined {
+  const at = path.lastIndexOf('when')
+  return at < 0 || at === path.length - 1 ? undefined : path.slice(0, at + 1)
+}
+
+type Told = Pick<Findings, 'faults' | 'warnings'>
+
+/** What the schema found, less what a check tells better: conditions have a hundred shapes, and a union of all names none. */
+function joined(fromSchema: readonly Fault[], { faults, warnings }: Findings): Told {
+  const left = fromSchema.filter(({ path }) => {
+    const when = whenAround(path)
+    if (
+      when &&
+      path.length > when.length + 1 &&
+      faults.some((fault) => startsWith(fault.path, when))
+    )
+      return false
+    if (
+      when &&
+      path.at(when.length) === 'operation' &&
+      faults.some((fault) => startsWith(fault.path, path))
+    )
+      return false
+    if (path.at(-1) === 'when' && faults.some((fault) => isAt(fault.path, path.slice(0, -1))))
+      return false
+    return !faults.some((fault) => isAt(fault.path, path))
+  })
+  return { faults: [...left, ...faults], warnings }
+}
+
+function check(value: unknown): Told & { definition: ScenarioDefinition | undefined } {
+  const result = Scenario.safeParse(value, { error: explain, reportInput: true })
+  const fromSchema = result.success ? [] : faultsOf(result.error.issues)
+  const clean = (path: Path) => !fromSchema.some((fault) => startsWith(fault.path, path))
+  const findings = joined(fromSchema, checkScenario(value, clean))
+  return { ...findings, definition: result.success ? result.data : undefined }
+}
+
+const byPlace = (a: Problem, b: Problem) => a.line - b.line || a.column - b.column
+
+function finish(
+  value: unknown,
+  name: string,
+  problemAt: (path: Path, message: string, of?: 'key' | 'value') => Problem,
+  earlier: Problem[],
+): ReadResult {
+  const { faults, warnings: told, definition } = check(value)
+  const asProblem = ({ path, of, message }: Fault) => problemAt(path, message, of)
+  const warnings = told.map(asProblem)
+  // A value that the text spoils (a number that loses its form) is not complained about twice.
+  const isNew = ({ line, column }: Problem) =>
+    line === 0 || !earlier.some((one) => one.line === line && one.column === column)
+  const problems = [...earlier, ...faults.map(asProblem).filter(isNew)]
+    .sort(byPlace)
+    .slice(0, MOST_PROBLEMS)
+  if (problems.length > 0 || !definition)
+    return { ok: false, problems, warnings: warnings.slice(0, MOST_PROBLEMS) }
+  const scenario = compileScenario(definition, name)
+  for (const { list, index, message } of unreachableIn(scenario))
+    warnings.push(problemAt([list, index], message))
+  return { ok: true, scenario, warnings: warnings.sort(byPlace).slice(0, MOST_PROBLEMS), problemAt }
+}
+
+/** Reads the text of a scenario file; `name` is what the scenario is called, `file` what messages call the file. */
+export function readScenario(
+  text: string,
+  { name, file }: { name: string; file: string },
+): ReadResult {
+  const source: Source = readYaml(text)
+  const earlier = source.faults.map(({ line, column, message }) => ({
+    file,
+    line,
+    column,
+    path: '',
+    message,
+  }))
+  if (source.value === undefined) return { ok: false, problems: earlier, warnings: [] }
+  const problemAt = (path: Path, message: string, of: 'key' | 'value' = 'value') => ({
+    file,
+    ...source.placeOf(path, of),
+    path: pathText(path),
+    message,
+  })
+  return finish(source.value, name, problemAt, earlier)
+}
+
+/** What makes a JSON value unfit to be looked at: too deep or too large, or a key that reaches for a prototype. */
+function unfit(value: unknown): Fault | undefined {
+  const open: [unknown, Path][] = [[value, []]]
+  let characters = 0
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [inner, path] = next
+    characters += typeof inner === 'string' ? inner.length : 4
+    if (characters > MOST_CHARACTERS) {
+      return {
+        path: [],
+        of: 'value',
+        message: 'the definition is over 64 KiB; split it with extends',
+      }
+    }
+    if (typeof inner !== 'object' || inner === null) continue
+    if (path.length >= MOST_LEVELS) {
+      return {
+        path: path.slice(0, 4),
+        of: 'value',
+        message: `more than ${MOST_LEVELS} levels of mappings and lists`,
+      }
+    }
+    for (const [key, below] of Object.entries(inner)) {
+      if (key === '__proto__') {
+        return { path, of: 'value', message: 'the key __proto__ is not taken; use another name' }
+      }
+      characters += key.length
+      open.push([below, [...path, Array.isArray(inner) ? Number(key) : key]])
+    }
+  }
+  return undefined
+}
+
+const jsonProblem = (file: string) => (path: Path, message: string) => ({
+  file,
+  line: 0,
+  column: 0,
+  path: pathText(path),
+  message,
+})
+
+/** Checks a scenario that came as JSON; `file` is what messages call it. */
+export function readDefinition(
+  value: unknown,
+  { name, file }: { name: string; file: string },
+): ReadResult {
+  const problemAt = jsonProblem(file)
+  const bad = unfit(value)
+  if (bad) return { ok: false, problems: [problemAt(bad.path, bad.message)], warnings: [] }
+  return finish(value, name, problemAt, [])
+}
+
+/** A rule that may be pushed, or why not. */
+export type ReadRuleResult =
+  | { ok: true; rule: RuleDefinition; warnings: Problem[] }
+  | { ok: false; problems: Problem[] }
+
+/** Checks one rule that came as JSON. Compile it as a scenario of one rule, named after the id that it gets. */
+export function readRule(value: unknown, file = 'rule'): ReadRuleResult {
+  const problemAt = jsonProblem(file)
+  const bad = unfit(value)
+  if (bad) return { ok: false, problems: [problemAt(bad.path, bad.message)] }
+  const result = Rule.safeParse(value, { error: explain, reportInput: true })
+  const fromSchema = result.success ? [] : faultsOf(result.error.issues)
+  const findings = noFindings()
+  checkRule(
+    value,
+    [],
+    (path) => !fromSchema.some((fault) => startsWith(fault.path, path)),
+    findings,
+  )
+  const { faults, warnings } = joined(fromSchema, findings)
+  const asProblem = ({ path, message }: Fault) => problemAt(path, message)
+  if (faults.length > 0 || !result.success)
+    return { ok: false, problems: faults.slice(0, MOST_PROBLEMS).map(asProblem) }
+  return { ok: true, rule: result.data, warnings: warnings.map(asProblem) }
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { CheckState, PaymentState, Reason } from './outcome-schema.ts'
+import { Rule, WebhookRule } from './rule-schema.ts'
+import { Duration, ScenarioName, text } from './value-schema.ts'
+import { shown } from './wording.ts'
+import { EVENTS, OPERATIONS } from './words.ts'
+
+const Uuid = z.string().regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, {
+  error: ({ input }) => `must be a UUID, not ${shown(input)}`,
+})
+const Resource = z
+  .string()
+  .regex(/^(?:latest|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, {
+    error: ({ input }) => `must be latest or a UUID, not ${shown(input)}`,
+  })
+  .meta({ description: 'latest, or the id of a resource.' })
+
+const wrongAmount = ({ input }: { input?: unknown }) =>
+  input === undefined ? undefined : `must be rupees such as "2500.00", not ${shown(input)}`
+
+const Amount = z.union(
+  [
+    z.string().regex(/^\d{1,10}(\.\d{1,2})?$/, { error: wrongAmount }),
+    z.number().min(1, { error: wrongAmount }),
+  ],
+  { error: wrongAmount },
+)
+
+const Simulate = z.strictObject({
+  transaction: Resource.optional(),
+  kyc: Resource.optional(),
+  bank: Resource.optional(),
+  status: z.union([PaymentState, CheckState], {
+    error: ({ input }) =>
+      input === undefined
+        ? undefined
+        : `must be a status such as SUCCESS or failed, not ${shown(input)}`,
+  }),
+  reason: Reason.optional(),
+})
+
+const Credit = z.strictObject({
+  amount: Amount,
+  to_user_id: Uuid.optional().meta({
+    description: 'Who receives it; else the sandbox picks a user with a verified account.',
+  }),
+  from_user_id: Uuid.optional(),
+  benif_bank_id: Uuid.optional(),
+  reference_id: text(100).optional(),
+  remark: text(50).optional(),
+})
+
+const Do = z
+  .strictObject(
+    {
+      trigger: z.enum(EVENTS).optional().meta({ description: 'Fires an event now.' }),
+      resource: Resource.optional().meta({
+        description: 'Which resource `trigger` is about: latest (the default) or an id.',
+      }),
+      simulate: Simulate.optional().meta({ description: 'Moves one resource by hand.' }),
+      credit: Credit.optional().meta({ description: 'Makes an incoming payment.' }),
+      create_users: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .optional()
+        .meta({ description: 'Makes so many users.' }),
+      use: ScenarioName.optional().meta({ description: 'Makes another scenario the active one.' }),
+      rule: Rule.optional().meta({ description: 'Pushes a rule in front of the scenario.' }),
+      reset: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'Back to the fixtures and the start scenario.' }),
+    },
+    {
+      error: ({ input }) =>
+        input === undefined
+          ? 'is missing; say what happens, such as do: { use: provider-outage }'
+          : undefined,
+    },
+  )
+  .meta({ id: 'Action' })
+
+const TimelineEntry = z
+  .strictObject({
+    after: Duration.optional().meta({
+      description: 'How long after the scenario was activated; at once without it.',
+    }),
+    every: Duration.optional().meta({ description: 'And again each time after this long.' }),
+    times: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .optional()
+      .meta({ description: 'How many times in all; without end without it.' }),
+    do: Do,
+  })
+  .meta({ id: 'TimelineEntry' })
+
+const Count = z.union(
+  [
+    z.int().min(0),
+    z.strictObject({
+      exactly: z.int().min(0).optional(),
+      atLeast: z.int().min(0).optional(),
+      atMost: z.int().min(0).optional(),
+    }),
+  ],
+  {
+    error: ({ input }) =>
+      input === undefined
+        ? undefined
+        : `must be a whole number or a mapping of exactly, atLeast and atMost, not ${shown(input)}`,
+  },
+)
+
+// No schema of the language transforms: the JSON Schema for editors describes just what is read.
+
+/** A scenario file. */
+export const Scenario = z
+  .strictObject({
+    $schema: z.string().max(500).optional().meta({ description: 'For editors of JSON files.' }),
+    title: text(200).optional(),
+    description: text(2_000).optional(),
+    extends: ScenarioName.optional().meta({
+      description: 'Another scenario to lie under this one.',
+    }),
+    base: z
+      .literal('none')
+      .optional()
+      .meta({ description: 'none: the default scenario does not lie under this one.' }),
+    rules: z.array(Rule).max(2_000).optional().meta({ description: 'First match wins.' }),
+    webhooks: z
+      .array(WebhookRule)
+      .max(500)
+      .optional()
+      .meta({ description: 'What happens to events on their way out; first match wins.' }),
+    timeline: z
+      .array(TimelineEntry)
+      .max(500)
+      .optional()
+      .meta({ description: 'What happens by itself, from the moment the scenario is activated.' }),
+    expect: z
+      .strictObject({ requests: z.partialRecord(z.enum(OPERATIONS), Count).optional() })
+      .optional()
+      .meta({ description: 'What must have happened at the end.' }),
+  })
+  .meta({ id: 'Scenario', title: 'Scenario file of payout-sandbox' })
+
+export type ScenarioDefinition = z.infer<typeof Scenario>
+export type ActionDefinition = z.infer<typeof Do>
+export type TimelineDefinition = z.infer<typeof TimelineEntry>
+export type CountDefinition = z.infer<typeof Count>

@@ -1,0 +1,173 @@
+/** The operations a rule can speak of: the operationIds of the OpenAPI document. */
+export const OPERATIONS = [
+  'createUser',
+  'getUser',
+  'listUsers',
+  'createTransaction',
+  'listTransactions',
+  'getTransaction',
+  'listTransactionHistory',
+  'listUserTransactionHistory',
+  'submitKyc',
+  'getKyc',
+  'addBankAccount',
+  'listBankAccounts',
+  'getClientProfile',
+  'createWebhook',
+  'getWebhook',
+  'updateWebhook',
+] as const
+export type OperationId = (typeof OPERATIONS)[number]
+
+/** The events there are (defaults: Webhook). */
+export const EVENTS = [
+  'transaction.pending',
+  'transaction.processing',
+  'transaction.success',
+  'transaction.failed',
+  'kyc.pending',
+  'kyc.success',
+  'kyc.failed',
+  'bank.pending',
+  'bank.success',
+  'bank.failed',
+  'user.created',
+  'webhook.test',
+] as const
+export type EventName = (typeof EVENTS)[number]
+
+/** What compares a value; an object of these, and of these only, is a comparison. */
+export const OPERATORS = [
+  'eq',
+  'ne',
+  'in',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'startsWith',
+  'endsWith',
+  'contains',
+  'matches',
+  'empty',
+  'absent',
+  'paise',
+] as const
+export type Operator = (typeof OPERATORS)[number]
+
+/** The parts of a call that `when` can look at, besides `operation`. */
+export const CALL_PARTS = ['params', 'query', 'headers', 'body', 'item', 'user', 'account'] as const
+export type CallPart = (typeof CALL_PARTS)[number]
+
+/** The parts of an event that a webhook rule's `when` can look at, besides `event`. */
+export const EVENT_PARTS = ['data', 'user', 'account'] as const
+export type EventPart = (typeof EVENT_PARTS)[number]
+
+/** Why a payment fails; another word is taken too, but a near miss of one of these is not. */
+export const REASONS = [
+  'beneficiary_bank_offline',
+  'beneficiary_bank_failure',
+  'beneficiary_bank_rejected',
+  'beneficiary_account_dormant',
+  'bank_account_closed',
+  'bank_account_frozen',
+  'bank_account_invalid',
+  'imps_not_allowed',
+  'invalid_ifsc_code',
+  'insufficient_funds',
+  'transaction_limit_exceeded',
+  'npci_beneficiary_timeout',
+  'gateway_down',
+  'gateway_timeout',
+  'server_error',
+] as const
+
+const USER = [
+  'user_id',
+  'user_type',
+  'email',
+  'mobile',
+  'pid',
+  'tid',
+  'bank_id',
+  'created_at',
+  'updated_at',
+]
+const ACCOUNT = [
+  'bank_id',
+  'user_id',
+  'account_number',
+  'ifsc_code',
+  'bank_status',
+  'account_name',
+  'created_at',
+  'updated_at',
+]
+const ITEM = [
+  'document_type',
+  'document_name',
+  'document_number',
+  'dateOfBirth',
+  'Nationality',
+  'nameOnCard',
+]
+const PAYMENT = [
+  'from_user_id',
+  'to_user_id',
+  'benif_bank_id',
+  'amount',
+  'reference_id',
+  'remark',
+  'currency_code',
+]
+
+const BODY: Partial<Record<OperationId, readonly string[]>> = {
+  createUser: ['email', 'mobile', 'user_type'],
+  createTransaction: PAYMENT,
+  submitKyc: ['user_id', 'kyc'],
+  addBankAccount: ['user_id', 'account_number', 'ifsc_code'],
+  createWebhook: ['url', 'webhook_secret'],
+  updateWebhook: ['url', 'webhook_secret'],
+}
+const PARAMS: Partial<Record<OperationId, readonly string[]>> = {
+  getUser: ['userId'],
+  getTransaction: ['transaction_id'],
+  listUserTransactionHistory: ['userId'],
+  getKyc: ['userId'],
+  listBankAccounts: ['userId'],
+}
+const QUERY: Partial<Record<OperationId, readonly string[]>> = {
+  listUsers: ['page', 'limit'],
+  listTransactions: ['page', 'limit'],
+  listTransactionHistory: ['type', 'page', 'limit'],
+  listUserTransactionHistory: ['page', 'limit'],
+}
+
+const listed = (
+  table: Partial<Record<OperationId, readonly string[]>>,
+  operations: readonly OperationId[],
+) => [...new Set(operations.flatMap((operation) => table[operation] ?? []))]
+
+/**
+ * The fields that a part of these operations' calls has by the contract.
+ *
+ * `closed`: the part has no others. `undefined`: anything can be in it.
+ */
+export function fieldsOf(
+  part: CallPart | EventPart,
+  operations: readonly OperationId[],
+): { fields: readonly string[]; closed: boolean } | undefined {
+  if (part === 'user') return { fields: USER, closed: true }
+  if (part === 'account') return { fields: ACCOUNT, closed: true }
+  if (part === 'item') return { fields: ITEM, closed: false }
+  if (part === 'params') return { fields: listed(PARAMS, operations), closed: true }
+  if (part === 'query') return { fields: listed(QUERY, operations), closed: false }
+  if (part === 'body') return { fields: listed(BODY, operations), closed: false }
+  return undefined
+}
+
+/** Fields that hold digits or letters that only look like numbers; in a file they must be quoted. */
+export const isWordField = (field: string): boolean =>
+  /(?:_id|_number|_code|_type|Id)$|^(?:utr|mobile|pid|tid|pan|aadhaar|aadhar|dateOfBirth|email)$/.test(
+    field,
+  )

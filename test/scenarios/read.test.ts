@@ -1,0 +1,787 @@
+import t from 'tap'
+import { problemText, readDefinition, readRule, readScenario } from '../../src/scenarios/read.ts'
+
+const rule = (when: string, then = '{ delay: 1s }') =>
+  `rules:\n  - when: ${when}\n    then: ${then}\n`
+const pay = (steps: string) =>
+  rule('{ operation: createTransaction }', `{ transaction: [${steps}] }`)
+
+/** Broken files: what is wrong, the text, and every problem (the first six), as line:column: message. */
+const BROKEN: readonly (readonly [what: string, text: string, problems: readonly string[]])[] = [
+  [
+    'a typo in a key',
+    'rules:\n  - when: { opration: getUser }\n    then: { delay: 1s }\n',
+    ['2:13: unknown word "opration"; did you mean "operation"?'],
+  ],
+  [
+    'a typo at the top',
+    'titel: x\nrules: []\n',
+    ['1:1: unknown word "titel"; did you mean "title"?'],
+  ],
+  [
+    'an unknown word with nothing near',
+    'frobnicate: 1\nrules: []\n',
+    [
+      '1:1: unknown word "frobnicate"; known here: $schema, title, description, extends, base, rules, webhooks, timeline, expect',
+    ],
+  ],
+  [
+    'a typo in an operation',
+    rule('{ operation: createTransacton }'),
+    ['2:24: unknown operation "createTransacton"; did you mean "createTransaction"?'],
+  ],
+  [
+    'an operation that there is not',
+    rule('{ operation: payEverybody }'),
+    [
+      '2:24: unknown operation "payEverybody"; known: createUser, getUser, listUsers, createTransaction, listTransactions, getTransaction, listTransactionHistory, listUserTransactionHistory, submitKyc, getKyc, addBankAccount, listBankAccounts, getClientProfile, createWebhook, getWebhook, updateWebhook or "*"',
+    ],
+  ],
+  [
+    'a typo in a status',
+    pay('{ status: PENDNG }'),
+    [
+      '3:37: `status` must be PENDING, PROCESSING, SUCCESS or FAILED, not "PENDNG"; did you mean "PENDING"?',
+    ],
+  ],
+  [
+    'a typo in an operator',
+    rule('{ operation: createTransaction, body: { amount: { gtee: 5 } } }'),
+    ['2:61: unknown comparison "gtee" for `amount`; did you mean "gte"?'],
+  ],
+  [
+    'an operator beside a field',
+    rule('{ operation: createTransaction, body: { amount: { gte: 5, foo: 1 } } }'),
+    [
+      '2:69: "foo" is no comparison and cannot stand beside one; known: eq, ne, in, gt, gte, lt, lte, startsWith, endsWith, contains, matches, empty, absent, paise',
+    ],
+  ],
+  [
+    'an operator without a field',
+    rule('{ operation: createTransaction, body: { gte: 5 } }'),
+    [
+      '2:49: `body` takes fields; a comparison stands under one, such as body: { field: { gte: … } }',
+    ],
+  ],
+  [
+    'a typo in a reason',
+    pay('{ status: PENDING }, { status: FAILED, reason: beneficary_bank_offline }'),
+    [
+      '3:74: unknown reason "beneficary_bank_offline"; did you mean "beneficiary_bank_offline"? (or give it a `description`)',
+    ],
+  ],
+  [
+    'a typo in a fault',
+    rule('{ operation: getUser }', '{ fault: rest }'),
+    [
+      '3:20: `fault` must be reset, hang, empty, malformed or truncate, not "rest"; did you mean "reset"?',
+    ],
+  ],
+  [
+    'a typo in an event',
+    'webhooks:\n  - when: { event: transaction.sucess }\n    then: { copies: 2 }\n',
+    ['2:20: unknown event "transaction.sucess"; did you mean "transaction.success"?'],
+  ],
+  [
+    'a field that a user has not',
+    rule('{ operation: getUser, user: { emial: a@b.c } }'),
+    ['2:41: `user` has no "emial"; did you mean "email"?'],
+  ],
+  [
+    'an empty rule',
+    'rules: [{}]\n',
+    ['1:9: an empty rule; say which calls with `when` and what happens with `then`'],
+  ],
+  ['an empty when', rule('{}'), ['2:11: an empty `when`; for every call say operation: "*"']],
+  [
+    'a rule without when',
+    'rules:\n  - then: { delay: 1s }\n',
+    ['2:5: `when` is missing; say which calls, such as when: { operation: createTransaction }'],
+  ],
+  [
+    'a rule without then',
+    'rules:\n  - when: { operation: getUser }\n',
+    ['2:5: the rule does not say what happens; give it `then` or `sequence`'],
+  ],
+  [
+    'an empty outcome',
+    rule('{ operation: getUser }', '{}'),
+    ['3:11: an empty outcome; say kyc, bank, transaction, respond, delay or fault'],
+  ],
+  [
+    'an empty condition',
+    rule('{ operation: createUser, body: { email: {} } }'),
+    [
+      '2:51: an empty condition says nothing; write a value, or { empty: true } or { absent: true }',
+    ],
+  ],
+  ['an empty file', '', ['1:1: a scenario file must be a mapping (name: value), not nothing']],
+  [
+    'a file of comments',
+    '# nothing\n',
+    ['1:1: a scenario file must be a mapping (name: value), not nothing'],
+  ],
+  [
+    'a scenario that says nothing',
+    'title: x\n',
+    ['1:1: the scenario says nothing; give it rules, webhooks, a timeline or extends'],
+  ],
+  [
+    'a list for a file',
+    '- a\n',
+    ['1:1: a scenario file must be a mapping (name: value), not a list'],
+  ],
+  [
+    'text for a file',
+    'hello\n',
+    ['1:1: a scenario file must be a mapping (name: value), not the text "hello"'],
+  ],
+  ['a mapping for a list', 'rules: { when: x }\n', ['1:8: `rules` must be a list, not a mapping']],
+  [
+    'a number for a text',
+    'title: 42\nrules: []\n',
+    ['1:8: `title` must be text, not the number 42; put it in quotes'],
+  ],
+  [
+    'a text for a number',
+    rule('{ operation: getUser }').replace('when:', 'times: "3"\n    when:'),
+    ['2:12: `times` must be a number, not the text "3"'],
+  ],
+  [
+    'no times',
+    rule('{ operation: getUser }').replace('when:', 'times: 0\n    when:'),
+    ['2:12: `times` must be at least 1, not 0'],
+  ],
+  [
+    'a chance over one',
+    rule('{ operation: getUser }').replace('when:', 'chance: 5\n    when:'),
+    ['2:13: `chance` must be at most 1, not 5'],
+  ],
+  [
+    'a duration without a unit',
+    rule('{ operation: getUser }', '{ delay: 5 }'),
+    [
+      '3:20: `delay` must be a duration (500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S, or a range such as 200ms..2s), not 5; a number has no unit, write 5s',
+    ],
+  ],
+  [
+    'a duration in months',
+    pay('{ status: PENDING }, { status: SUCCESS, after: P1M }'),
+    [
+      '3:74: `after` must be a duration (500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S), not "P1M"',
+    ],
+  ],
+  [
+    'a range that runs backwards',
+    rule('{ operation: getUser }', '{ delay: 2s..1s }'),
+    [
+      '3:20: `delay` must be a duration (500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S, or a range such as 200ms..2s), not "2s..1s"',
+    ],
+  ],
+  [
+    'a status out of range',
+    rule('{ operation: getUser }', '{ respond: { status: 99 } }'),
+    ['3:32: `status` must be at least 200, not 99'],
+  ],
+  [
+    'a header that frames',
+    rule(
+      '{ operation: getUser }',
+      '{ respond: { status: 503, headers: { Content-Length: "5" } } }',
+    ),
+    [
+      '3:48: "Content-Length" is no header that a scenario can set; the server frames its answers itself',
+    ],
+  ],
+  [
+    'an unquoted account number',
+    rule('{ operation: addBankAccount, body: { account_number: 999900000001 } }'),
+    ['2:64: `account_number` is a word, not a number: put XXXXXXXX0001 in quotes'],
+  ],
+  [
+    'an unquoted account number in a list',
+    rule(
+      '{ operation: addBankAccount, body: { account_number: { in: [999900000001, "999900000002"] } } }',
+    ),
+    ['2:71: `account_number` is a word, not a number: put XXXXXXXX0001 in quotes'],
+  ],
+  [
+    'an account number with a zero in front',
+    rule('{ operation: addBankAccount, body: { account_number: 000123456789 } }'),
+    ['2:64: put "XXXXXXXX6789" in quotes: read as a number it loses its form'],
+  ],
+  [
+    'an account number of twenty digits',
+    rule('{ operation: addBankAccount, body: { account_number: 12345678901234567890 } }'),
+    ['2:64: put "XXXXXXXXXXXXXXXX7890" in quotes: read as a number it loses its form'],
+  ],
+  [
+    'a code with an exponent',
+    rule('{ operation: addBankAccount, body: { ifsc_code: 1E10 } }'),
+    ['2:59: put "1E10" in quotes: read as a number it loses its form'],
+  ],
+  ['a tab', 'rules:\n\t- when: { operation: getUser }\n', ['2:1: a tab; indent with spaces']],
+  [
+    'a duplicate key',
+    'title: a\ntitle: b\nrules: []\n',
+    ['2:1: the key "title" is here twice; keep one'],
+  ],
+  [
+    'a duplicate rule name',
+    `rules:\n${'  - { name: one, when: { operation: getUser }, then: { delay: 1s } }\n'.repeat(2)}`,
+    ['3:13: the name "one" is that of rules[0] too; counters hang on it, so give each its own'],
+  ],
+  [
+    'a key __proto__',
+    'rules: []\n__proto__: { title: x }\n',
+    ['2:1: the key __proto__ is not taken; use another name'],
+  ],
+  [
+    'an anchor and an alias',
+    'rules: &r []\nwebhooks: *r\n',
+    [
+      '1:8: an anchor (&); write the value out where it is used',
+      '2:11: an alias (*); write the value out',
+    ],
+  ],
+  [
+    'a tag',
+    'title: !!js/function x\nrules: []\n',
+    ['1:8: a tag (!); leave it out, and quote what is a text'],
+  ],
+  ['a directive', '%YAML 1.1\n---\nrules: []\n', ['1:1: a directive (%); leave it out']],
+  [
+    'two documents',
+    'rules: []\n---\nrules: []\n',
+    ['2:1: a second document (---); one file holds one scenario'],
+  ],
+  [
+    'an open bracket',
+    'rules: [\ntitle: x\n',
+    ['2:1: the indentation fits no line above; align it with its neighbours'],
+  ],
+  [
+    'an open quote',
+    'title: "abc\nrules: []\n',
+    ['3:1: a bracket, quote, comma or space is missing here'],
+  ],
+  [
+    'a colon in a text',
+    'title: slow: very\nrules: []\n',
+    ['1:8: a mapping cannot start inside another on one line; quote a text that holds ": "'],
+  ],
+  [
+    'a list at the wrong indent',
+    'rules:\n  - when: { operation: getUser }\n   then: { delay: 1s }\n',
+    ['3:1: a bracket, quote, comma or space is missing here'],
+  ],
+  [
+    'an alias bomb',
+    `a: &a [x,x]\n${Array.from({ length: 9 }, (_, i) => `${'bcdefghij'[i]}: &${'bcdefghij'[i]} [*${'abcdefghi'[i]},*${'abcdefghi'[i]}]`).join('\n')}\n`,
+    [
+      '1:4: an anchor (&); write the value out where it is used',
+      '2:4: an anchor (&); write the value out where it is used',
+      '2:8: an alias (*); write the value out',
+      '2:11: an alias (*); write the value out',
+      '3:4: an anchor (&); write the value out where it is used',
+      '3:8: an alias (*); write the value out',
+    ],
+  ],
+  [
+    'brackets without end',
+    '['.repeat(60_000),
+    ['1:33: more than 32 levels of mappings and lists; a scenario needs about ten'],
+  ],
+  [
+    'dashes without end',
+    '- '.repeat(30_000),
+    ['1:65: more than 32 levels of mappings and lists; a scenario needs about ten'],
+  ],
+  [
+    'question marks without end',
+    '? '.repeat(30_000),
+    ['1:65: more than 32 levels of mappings and lists; a scenario needs about ten'],
+  ],
+  [
+    'maps without end',
+    '{a: '.repeat(15_000),
+    ['1:129: more than 32 levels of mappings and lists; a scenario needs about ten'],
+  ],
+  [
+    'thirty-three levels',
+    `rules: ${'['.repeat(33)}${']'.repeat(33)}\n`,
+    ['1:39: more than 32 levels of mappings and lists; a scenario needs about ten'],
+  ],
+  [
+    'a file over 64 KiB',
+    `title: x\n${'# padding\n'.repeat(7_000)}`,
+    ['1:1: the file has 70009 bytes; at most 65536 (64 KiB) are read. Split it with extends'],
+  ],
+  [
+    'thousands of keys',
+    Array.from({ length: 6_000 }, (_, i) => `k${i}: 1`).join('\n'),
+    ['5715:1: too many values for one file; split it with extends'],
+  ],
+  [
+    'a catastrophic pattern with a backreference',
+    rule('{ operation: createUser, body: { email: { matches: "(a+)\\\\1" } } }'),
+    [
+      '2:62: `matches` is no regular expression that RE2 takes (invalid escape sequence: `\\1`); it has no backreferences and no look-around',
+    ],
+  ],
+  [
+    'a pattern that does not close',
+    rule('{ operation: createUser, body: { email: { matches: "(a" } } }'),
+    [
+      '2:62: `matches` is no regular expression that RE2 takes (missing closing ): `(a`); it has no backreferences and no look-around',
+    ],
+  ],
+  [
+    'a pattern that repeats too much',
+    rule('{ operation: createUser, body: { email: { matches: "((a{1000}){1000}){1000}" } } }'),
+    [
+      '2:62: `matches` is no regular expression that RE2 takes (invalid repeat count: `{1000}`); it has no backreferences and no look-around',
+    ],
+  ],
+  [
+    'a pattern of 201 characters',
+    rule(`{ operation: createUser, body: { email: { matches: ${'a'.repeat(201)} } } }`),
+    ['2:62: `matches` must have at most 200 characters, has 201'],
+  ],
+  [
+    'a payment that starts as SUCCESS',
+    pay('{ status: SUCCESS }'),
+    [
+      '3:37: impossible step: a transaction is made PENDING, not SUCCESS; let SUCCESS be a later step, with after: 0s if at once',
+    ],
+  ],
+  [
+    'a payment that leaves FAILED',
+    pay('{ status: PENDING }, { status: FAILED, after: 1s }, { status: SUCCESS, after: 1s }'),
+    ['3:89: impossible step: FAILED is final; SUCCESS cannot follow it'],
+  ],
+  [
+    'a payment that goes back',
+    pay('{ status: PENDING }, { status: PROCESSING, after: 1s }, { status: PENDING, after: 1s }'),
+    ['3:93: impossible step: PENDING cannot follow PROCESSING; SUCCESS or FAILED can'],
+  ],
+  [
+    'a first step that waits',
+    pay('{ status: PENDING, after: 1s }'),
+    ['3:46: the first step is at creation; leave `after` out, or put a step before it'],
+  ],
+  [
+    'a reason without a failure',
+    pay('{ status: PENDING }, { status: SUCCESS, after: 1s, reason: gateway_down }'),
+    ['3:78: `reason` belongs to FAILED, and this step is SUCCESS; leave it out'],
+  ],
+  [
+    'a check that changes its mind',
+    rule(
+      '{ operation: submitKyc }',
+      '{ kyc: [{ status: failed }, { status: success, after: 1s }] }',
+    ),
+    ['3:49: impossible step: failed is final; success cannot follow it'],
+  ],
+  [
+    'a success with a fake PAN',
+    rule(
+      '{ operation: submitKyc }',
+      '{ kyc: [{ status: success, result: { panStatus: Marked as Fake } }] }',
+    ),
+    [
+      '3:59: impossible step: a check with panStatus "Marked as Fake" is no success; say failed, or EXISTING AND VALID',
+    ],
+  ],
+  [
+    'a name on a refused account',
+    rule('{ operation: addBankAccount }', '{ bank: [{ status: failed, accountName: A }] }'),
+    ['3:38: `accountName` belongs to success, and this step is failed; leave it out'],
+  ],
+  [
+    'a lifecycle for the wrong operation',
+    rule('{ operation: getUser }', '{ kyc: [{ status: failed }] }'),
+    ['3:13: `kyc` is the life of what submitKyc makes; say operation: submitKyc in `when`'],
+  ],
+  [
+    'a lifecycle for every operation',
+    rule('{ operation: "*" }', '{ transaction: [{ status: PENDING }] }'),
+    [
+      '3:13: `transaction` is the life of what createTransaction makes; say operation: createTransaction in `when`',
+    ],
+  ],
+  [
+    'an item of a payment',
+    rule('{ operation: createTransaction, item: { document_type: tid } }'),
+    ['2:43: `item` is a document of POST /kyc; say operation: submitKyc'],
+  ],
+  [
+    'a lifecycle with respond',
+    rule(
+      '{ operation: createTransaction }',
+      '{ respond: { status: 503 }, transaction: [{ status: PENDING }] }',
+    ),
+    [
+      '3:39: `respond` answers instead of the operation, so no `transaction` is made; leave one out',
+    ],
+  ],
+  [
+    'a lifecycle with a fault before',
+    rule(
+      '{ operation: createTransaction }',
+      '{ fault: reset, transaction: [{ status: PENDING }] }',
+    ),
+    [
+      '3:27: the fault comes before the operation, so no `transaction` is made; say at: after, or leave one out',
+    ],
+  ],
+  [
+    'at without fault',
+    rule('{ operation: getUser }', '{ at: after, delay: 1s }'),
+    ['3:13: `at` says when a fault comes; add `fault`, or leave it out'],
+  ],
+  [
+    'then and sequence',
+    'rules:\n  - when: { operation: getUser }\n    then: { delay: 1s }\n    sequence: [pass]\n',
+    ['4:5: `then` and `sequence` exclude each other; keep one'],
+  ],
+  [
+    'then_on without sequence',
+    'rules:\n  - when: { operation: getUser }\n    then: { delay: 1s }\n    then_on: loop\n',
+    ['4:5: `then_on` says what comes after a `sequence`; this rule has none'],
+  ],
+  [
+    'a typo in a sequence',
+    'rules:\n  - when: { operation: getUser }\n    sequence: [pas, { dely: 1s }]\n',
+    [
+      '3:16: entry 1 must be pass, not "pas"; did you mean "pass"?',
+      '3:23: unknown word "dely"; did you mean "delay"?',
+    ],
+  ],
+  [
+    'a key that is no path',
+    rule('{ operation: getUser }').replace('when:', 'key: user_id\n    when:'),
+    ['2:10: `key` must be the path of a value of the call, such as body.user_id, not "user_id"'],
+  ],
+  [
+    'a dropped event with copies',
+    'webhooks:\n  - when: { event: "*" }\n    then: { drop: true, copies: 2 }\n',
+    ['3:13: a dropped event is not sent, so `copies` has no effect; leave one out'],
+  ],
+  [
+    'an event that waits for itself',
+    'webhooks:\n  - when: { event: "transaction.*" }\n    then: { hold_until: transaction.success }\n',
+    [
+      '3:25: transaction.success would wait for itself; let `when.event` name the events that are to wait',
+    ],
+  ],
+  [
+    'two actions at once',
+    'timeline:\n  - do: { use: slow, create_users: 1 }\n',
+    [
+      '2:9: 2 actions (create_users, use); `do` takes one of trigger, simulate, credit, create_users, use, rule or reset',
+    ],
+  ],
+  [
+    'no action',
+    'timeline:\n  - after: 1s\n    do: {}\n',
+    [
+      '3:9: no action; `do` takes one of trigger, simulate, credit, create_users, use, rule or reset',
+    ],
+  ],
+  [
+    'times without every',
+    'timeline:\n  - { times: 3, do: { use: slow } }\n',
+    ['2:14: `times` needs `every`: how long between them'],
+  ],
+  [
+    'every moment',
+    'timeline:\n  - { every: 1ms, do: { use: slow } }\n',
+    ['2:14: `every` must be at least 100ms, not "1ms"'],
+  ],
+  [
+    'a simulated move that cannot be',
+    'timeline:\n  - do: { simulate: { kyc: latest, status: SUCCESS } }\n',
+    ['2:44: a KYC record moves to success or failed, not to SUCCESS'],
+  ],
+  [
+    'a rule in a timeline',
+    'timeline:\n  - do: { rule: { when: { operation: getUsr }, then: { delay: 1s } } }\n',
+    ['2:38: unknown operation "getUsr"; did you mean "getUser"?'],
+  ],
+  [
+    'an amount with three decimals',
+    'timeline:\n  - do: { credit: { amount: "1.234" } }\n',
+    ['2:29: `amount` must be rupees such as "2500.00", not "1.234"'],
+  ],
+  [
+    'an expectation of an unknown operation',
+    'expect: { requests: { getUsers: { atLeast: 1 } } }\n',
+    ['1:23: unknown word "getUsers"; did you mean "getUser"?'],
+  ],
+  [
+    'an expectation that nothing meets',
+    'expect: { requests: { getUser: { atLeast: 3, atMost: 1 } } }\n',
+    ['1:32: no number is at least 3 and at most 1'],
+  ],
+  [
+    'a name that is none',
+    'extends: Slow Network\n',
+    [
+      '1:10: `extends` must be a name of small letters, digits and hyphens, at most 63 characters, not "Slow Network"',
+    ],
+  ],
+  ['another base', 'base: other\nrules: []\n', ['1:7: `base` must be none, not "other"']],
+  [
+    'a control character in a header',
+    rule('{ operation: getUser }', '{ respond: { status: 503, headers: { x-a: "a\\r\\nb" } } }'),
+    ['3:53: `x-a` must be one line of printable ASCII'],
+  ],
+  [
+    'five things at once',
+    'titel: x\nrules:\n  - when: { operation: getUsr }\n    then: { dely: 1s }\n  - {}\nextends: A\n',
+    [
+      '1:1: unknown word "titel"; did you mean "title"?',
+      '3:24: unknown operation "getUsr"; did you mean "getUser"?',
+      '4:13: unknown word "dely"; did you mean "delay"?',
+      '5:5: an empty rule; say which calls with `when` and what happens with `then`',
+      '6:10: `extends` must be a name of small letters, digits and hyphens, at most 63 characters, not "A"',
+    ],
+  ],
+]
+
+const read = (text: string) => readScenario(text, { name: 'x', file: 'x.yaml' })
+
+function timed<T>(run: () => T): { result: T; ms: number } {
+  const start = performance.now()
+  const result = run()
+  return { result, ms: performance.now() - start }
+}
+
+t.test('a broken file is refused with its place, what was found and what to do', async (t) => {
+  for (const [what, text, wanted] of BROKEN) {
+    const { result, ms } = timed(() => read(text))
+    t.equal(result.ok, false, what)
+    if (result.ok) continue
+    t.strictSame(
+      result.problems.slice(0, 6).map(problemText),
+      wanted.map((one) => `x.yaml:${one}`),
+      what,
+    )
+    // The first one bears the start of the parsers.
+    t.ok(ms < 250, `${what} is told within 250 ms (${ms.toFixed(0)})`)
+  }
+})
+
+const many = (count: number, one: (i: number) => string) =>
+  `rules:\n${Array.from({ length: count }, (_, i) => one(i)).join('')}`
+
+t.test('no file of 64 KiB takes long, right or wrong', async (t) => {
+  const files: Record<string, string> = {
+    'brackets side by side': '[]'.repeat(19_900),
+    quotes: '"'.repeat(65_000),
+    'bad escapes': `- "${'\\x'.repeat(4_000)}"\n`.repeat(8),
+    commas: `[${','.repeat(60_000)}]`,
+    'unknown fields': `rules: [{ when: { operation: createTransaction, body: {${Array.from({ length: 4_000 }, (_, i) => `amoun${i}: 1`)}}}, then: { delay: 1s } }]`,
+    'unknown operations': many(
+      700,
+      () => '  - { when: { operation: listUserTransactionHistorie }, then: { delay: 1s } }\n',
+    ),
+    patterns: many(
+      500,
+      (i) =>
+        `  - { when: { operation: createUser, body: { email: { matches: '(\\pL{16}){20}${i}' } } }, then: { delay: 1s } }\n`,
+    ),
+    'many rules': many(
+      370,
+      (i) =>
+        `  - { name: r${i}, when: { operation: createTransaction, body: { amount: { gte: 1${i}000 } } }, then: { transaction: [{ status: PENDING }, { status: FAILED, after: 3s }] } }\n`,
+    ),
+  }
+  for (const [what, text] of Object.entries(files)) {
+    const best = Math.min(...[1, 2].map(() => timed(() => read(text)).ms))
+    t.ok(best < 250, `${what}: ${best.toFixed(0)} ms`)
+  }
+})
+
+t.test('a value that a message shows is masked and cut', async (t) => {
+  const result = read(
+    `base: "${'x'.repeat(500)}"\nextends: "999912345678 ABCDE1234F HDFC0001234"\n`,
+  )
+  t.notOk(result.ok)
+  if (result.ok) return
+  const text = result.problems.map(problemText).join()
+  t.notMatch(text, /999912345678|ABCDE1234F|HDFC0001234|x{60}/)
+  t.match(text, /XXXXXXXX5678 XXXXXX234F HDFCXXXX234/)
+})
+
+t.test('JSON is read like YAML, tabs and all', async (t) => {
+  const text = JSON.stringify(
+    { rules: [{ when: { operation: 'getUser' }, then: { delay: '1s' } }] },
+    null,
+    '\t',
+  )
+  const result = read(text)
+  t.ok(result.ok)
+  const broken = read(text.replace('getUser', 'getUsr'))
+  t.notOk(broken.ok)
+  if (!broken.ok) {
+    t.strictSame(broken.problems.map(problemText), [
+      'x.yaml:5:18: unknown operation "getUsr"; did you mean "getUser"?',
+    ])
+  }
+})
+
+t.test('a byte order mark and Windows line ends do no harm', async (t) => {
+  const result = read(
+    '\ufeffrules:\r\n  - when: { operation: getUsr }\r\n    then: { delay: 1s }\r\n',
+  )
+  t.notOk(result.ok)
+  if (!result.ok) t.match(problemText(result.problems[0]!), /^x\.yaml:2:24: unknown operation/)
+})
+
+t.test('words that YAML 1.1 took for something else stay words', async (t) => {
+  const result = read(
+    rule(
+      '{ operation: createUser, body: { flag: { in: [yes, no, on, NO] }, time: 12:30:45, day: 2026-01-31 } }',
+    ),
+  )
+  t.ok(result.ok)
+  if (result.ok) {
+    t.strictSame(
+      result.scenario.rules[0]!.tests.map(({ argument }) => argument),
+      [['yes', 'no', 'on', 'NO'], '12:30:45', '2026-01-31'],
+    )
+  }
+})
+
+const WARNED: readonly (readonly [what: string, text: string, warnings: readonly string[]])[] = [
+  [
+    'a rule under one that takes every call',
+    many(2, () => '  - { when: { operation: getUser }, then: { delay: 1s } }\n'),
+    [
+      '3:5: this rule is never reached: rule 1 (rules[0]) comes first and takes every call that it matches',
+    ],
+  ],
+  [
+    'a narrower rule under a wider one',
+    many(
+      1,
+      () =>
+        '  - { name: wide, when: { operation: "*", body: { amount: { gte: 100 } } }, then: { respond: { status: 503 } } }\n',
+    ) +
+      '  - { when: { operation: createTransaction, body: { amount: { gt: 500, paise: 91 } } }, then: { delay: 1s } }\n',
+    [
+      '3:5: this rule is never reached: wide (rules[0]) comes first and takes every call that it matches',
+    ],
+  ],
+  [
+    'a life under a call that is never carried out',
+    many(1, () => '  - { when: { operation: createTransaction }, then: { fault: reset } }\n') +
+      '  - { when: { operation: createTransaction }, then: { transaction: [{ status: PENDING }] } }\n',
+    [
+      '3:5: this rule is never reached: rule 1 (rules[0]) comes first and takes every call that it matches',
+    ],
+  ],
+  [
+    'a rule that contradicts itself',
+    rule('{ operation: createTransaction, body: { amount: { gt: 10, lt: 5 } } }'),
+    ['2:5: this rule never matches: no body.amount holds against both gt and lt'],
+  ],
+  [
+    'a field that is nearly one of the body',
+    rule('{ operation: createTransaction, body: { ammount: 5 } }'),
+    ['2:51: `body` usually has no "ammount"; did you mean "amount"?'],
+  ],
+  [
+    'a body of a GET',
+    rule('{ operation: getUser, body: { a: 1 } }'),
+    ['2:33: this rule never matches: getUser has no body'],
+  ],
+  [
+    'a reason of one’s own',
+    pay('{ status: PENDING }, { status: FAILED, reason: moon_phase }'),
+    ['3:74: "moon_phase" is a reason of your own; a `description` says what it means'],
+  ],
+  [
+    'a key that counts nothing',
+    rule('{ operation: getUser }').replace('when:', 'key: params.userId\n    when:'),
+    ['2:5: `key` has nothing to count here; it goes with skip, times, chance or sequence'],
+  ],
+  [
+    'a webhook rule under a wider one',
+    'webhooks:\n  - { when: { event: "*" }, then: { copies: 2 } }\n  - { when: { event: kyc.failed }, then: { drop: true } }\n',
+    [
+      '3:5: this rule is never reached: webhook rule 1 (webhooks[0]) comes first and takes every call that it matches',
+    ],
+  ],
+]
+
+t.test('what is allowed but hardly meant is warned of', async (t) => {
+  for (const [what, text, wanted] of WARNED) {
+    const result = read(text)
+    t.ok(result.ok, what)
+    t.strictSame(
+      result.warnings.map(problemText),
+      wanted.map((one) => `x.yaml:${one}`),
+      what,
+    )
+  }
+})
+
+t.test('a rule under one that does not always act is not warned of', async (t) => {
+  const lower = '  - { when: { operation: createTransaction }, then: { delay: 1s } }\n'
+  for (const upper of [
+    '  - { when: { operation: createTransaction }, times: 1, then: { delay: 2s } }\n',
+    '  - { when: { operation: createTransaction }, skip: 1, then: { delay: 2s } }\n',
+    '  - { when: { operation: createTransaction }, chance: 0.5, then: { delay: 2s } }\n',
+    '  - { when: { operation: createTransaction }, sequence: [{ delay: 2s }, pass] }\n',
+    '  - { when: { operation: createTransaction }, sequence: [{ delay: 2s }], then_on: pass }\n',
+    '  - { when: { operation: createTransaction }, then: { transaction: [{ status: PENDING }] } }\n',
+    '  - { when: { operation: createTransaction, body: { amount: { gte: 5 } } }, then: { delay: 2s } }\n',
+    '  - { when: { operation: getUser }, then: { delay: 2s } }\n',
+  ]) {
+    t.strictSame(read(`rules:\n${upper}${lower}`).warnings, [], upper.trim())
+  }
+})
+
+t.test('a definition that comes as JSON is told by path', async (t) => {
+  const at = { name: 'inline', file: 'definition' }
+  const told = (value: unknown) => {
+    const result = readDefinition(value, at)
+    return result.ok ? [] : result.problems.map(problemText)
+  }
+  t.strictSame(told({ rules: [{ when: { operation: 'getUsr' }, then: { delay: '1s' } }] }), [
+    'definition: rules[0].when.operation: unknown operation "getUsr"; did you mean "getUser"?',
+  ])
+  t.strictSame(told(null), [
+    'definition: a scenario file must be a mapping (name: value), not nothing',
+  ])
+  t.strictSame(told(JSON.parse('{"rules":[],"__proto__":{"title":"x"}}')), [
+    'definition: the key __proto__ is not taken; use another name',
+  ])
+  t.match(told({ title: 'x'.repeat(70_000) })[0], /over 64 KiB/)
+  let deep: unknown = 1
+  for (let i = 0; i < 10_000; i++) deep = [deep]
+  t.match(told({ rules: deep })[0], /more than 32 levels/)
+  t.ok(readDefinition({ rules: [{ when: { operation: '*' }, then: { delay: '1s' } }] }, at).ok)
+})
+
+t.test('one rule is checked as those of a file are', async (t) => {
+  const good = readRule({
+    when: { operation: 'getUser' },
+    times: 1,
+    then: { respond: { status: 503 } },
+  })
+  t.ok(good.ok)
+  const bad = readRule({})
+  t.notOk(bad.ok)
+  if (!bad.ok) t.match(bad.problems.map(problemText)[0], /^rule: an empty rule/)
+  const kind = readRule({ when: { operation: 'getUser' }, then: { kyc: [{ status: 'failed' }] } })
+  if (!kind.ok)
+    t.match(
+      problemText(kind.problems[0]!),
+      /^rule: then\.kyc: `kyc` is the life of what submitKyc makes/,
+    )
+  t.notOk(kind.ok)
+})
