@@ -95,6 +95,7 @@ export async function openSandbox(config: SandboxConfig) {
 
   return {
     store,
+    wall,
     startedAt: wall(),
     get default() {
       return worlds.get(DEFAULT)!

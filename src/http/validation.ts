@@ -102,7 +102,8 @@ export function validationFailed(error: z.core.$ZodError, data: unknown, part: s
 export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
   const zod = schema as z.ZodType
   return (data: unknown) => {
-    const result = zod.safeParse(data)
+    // No body at all comes as null; a schema with a default takes it as left out.
+    const result = zod.safeParse(data ?? undefined)
     return result.success
       ? { value: result.data }
       : { error: validationFailed(result.error, data, httpPart ?? 'body') }

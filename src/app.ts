@@ -1,0 +1,176 @@
+import swagger from '@fastify/swagger'
+import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify'
+import { parse as parseJson } from 'secure-json-parse'
+import { type AdminCall, serveAdmin } from './http/admin.ts'
+import { type AuthMode, createClientChoice, takeClientFromPath } from './http/clients.ts'
+import { serveDocs } from './http/docs-page.ts'
+import { answerClientError, createErrorHandler, noRoute } from './http/errors.ts'
+import { createHostGuard } from './http/host-guard.ts'
+import { openApiDocument } from './http/openapi.ts'
+import { type Operation, serve } from './http/operation.ts'
+import { validatorCompiler } from './http/validation.ts'
+import { SandboxError } from './model/errors.ts'
+import { clockCalls } from './routes/admin/clock.ts'
+import { healthCalls } from './routes/admin/health.ts'
+import { resetCalls } from './routes/admin/reset.ts'
+import { bankAccountOperations } from './routes/v1/bank-accounts.ts'
+import { clientOperations } from './routes/v1/client.ts'
+import { historyOperations } from './routes/v1/history.ts'
+import { kycOperations } from './routes/v1/kyc.ts'
+import { transactionOperations } from './routes/v1/transactions.ts'
+import { userOperations } from './routes/v1/users.ts'
+import { webhookOperations } from './routes/v1/webhook.ts'
+import type { Log, Sandbox } from './sandbox.ts'
+
+/** Every endpoint of the service. */
+export const OPERATIONS: readonly Operation[] = [
+  ...userOperations,
+  ...kycOperations,
+  ...bankAccountOperations,
+  ...transactionOperations,
+  ...historyOperations,
+  ...clientOperations,
+  ...webhookOperations,
+]
+
+/** Every call of the admin API. */
+export const ADMIN_CALLS: readonly AdminCall[] = [...healthCalls, ...clockCalls, ...resetCalls]
+
+export type AppOptions = {
+  auth: AuthMode
+  allowHost: readonly string[]
+  /** `undefined`: the admin API wants no token. */
+  adminToken: string | undefined
+  admin: boolean
+  cors: string | undefined
+  explain: boolean
+  log: Log
+}
+
+const MIB = 1024 * 1024
+// Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
+const REQUEST_MS = 10_000
+
+/** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
+export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
+  const { log } = options
+  const app = Fastify({
+    bodyLimit: MIB,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: 5_000,
+    // Without both of these a slow body stays open for ever.
+    http: { headersTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 },
+    routerOptions: { maxParamLength: 1_024 },
+    rewriteUrl: takeClientFromPath,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: createErrorHandler(log) as never,
+    return503OnClosing: false,
+  })
+  app.server.maxConnections = 4_096
+  app.setErrorHandler(createErrorHandler(log))
+  app.setValidatorCompiler(validatorCompiler as never)
+  app.addHook('onRequest', createHostGuard(options.allowHost))
+  app.decorateRequest('bodyText', '')
+  app.decorateRequest('world', null as never)
+  takeJsonOnly(app)
+  const methods = collectMethods(app)
+  const choice = createClientChoice(sandbox, options.auth)
+
+  await app.register(swagger, {
+    openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
+    // The document is made from the operations on its first use; Fastify's routes only say that they exist.
+    transform: ({ schema, url }) => ({ schema: { ...(schema as object), hide: true }, url }),
+    transformObject: () => openApiDocument(OPERATIONS, '/v1') as never,
+  })
+
+  await app.register(
+    async (service) => {
+      if (options.cors !== undefined) await allowOrigin(service, options.cors)
+      if (options.explain) {
+        service.addHook('onSend', async (request, reply) => {
+          if (request.world) reply.header('x-sandbox-client', request.world.name)
+        })
+      }
+      for (const op of OPERATIONS) serve(service, op, { choice, log })
+    },
+    { prefix: '/v1' },
+  )
+  if (options.admin) {
+    await app.register(
+      async (admin) => {
+        for (const call of ADMIN_CALLS) {
+          serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
+        }
+      },
+      { prefix: '/__admin' },
+    )
+  }
+  let document: string | undefined
+  app.get('/openapi.json', (_request, reply) => {
+    document ??= JSON.stringify(app.swagger())
+    return reply.header('content-type', 'application/json; charset=utf-8').send(document)
+  })
+  serveDocs(app)
+  refuseOtherMethods(app, methods)
+  app.setNotFoundHandler((request) => {
+    throw noRoute(request.method, request.originalUrl)
+  })
+  return app
+}
+
+/** Bodies are JSON or refused; a form or plain text could be sent by any web page. */
+function takeJsonOnly(app: FastifyInstance) {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const text = body as string
+    if (request.headers['idempotency-key'] !== undefined) request.bodyText = text
+    // A call that takes no body may still be sent as JSON.
+    if (text === '') return done(null, undefined)
+    try {
+      done(null, parseJson(text, undefined, { protoAction: 'error', constructorAction: 'error' }))
+    } catch {
+      done(new SandboxError('malformed_json', 'The body is not valid JSON, or holds a key such as __proto__. Send a JSON object.'))
+    }
+  })
+}
+
+async function allowOrigin(service: FastifyInstance, origin: string) {
+  const { default: cors } = await import('@fastify/cors')
+  await service.register(cors, {
+    origin,
+    methods: ['GET', 'POST', 'PUT'],
+    exposedHeaders: ['Idempotency-Replayed', 'Retry-After'],
+  })
+}
+
+/** Which methods each path has, noted as the routes come. */
+function collectMethods(app: FastifyInstance): Map<string, Set<string>> {
+  const methods = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = methods.get(url) ?? new Set()
+    for (const one of [method].flat()) known.add(one)
+    methods.set(url, known)
+  })
+  return methods
+}
+
+/** A known path answers a method it does not have with 405 and says which it has. */
+function refuseOtherMethods(app: FastifyInstance, methods: Map<string, Set<string>>) {
+  const all: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+  for (const [url, known] of [...methods]) {
+    if (url.includes('*')) continue
+    const others = all.filter((method) => !known.has(method))
+    const allow = [...known].sort().join(', ')
+    app.route({
+      method: others,
+      url,
+      handler(request) {
+        throw new SandboxError(
+          'method_not_allowed',
+          `${request.method} is not a method of this path. Use ${allow}.`,
+          { headers: { allow } },
+        )
+      },
+    })
+  }
+}

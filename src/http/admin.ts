@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { SandboxError } from '../model/errors.ts'
+import type { Sandbox } from '../sandbox.ts'
+import type { World } from '../world.ts'
+import { type ClientChoice, sameSecret } from './clients.ts'
+import { JSON_TYPE } from './errors.ts'
+import { refuseCrossSite } from './host-guard.ts'
+
+type Shape<S> = S extends z.ZodType ? z.output<S> : undefined
+
+/** One call of the admin API. */
+export type AdminCall = {
+  id: string
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  url: string
+  summary: string
+  params?: z.ZodObject
+  body?: z.ZodType
+  /** Answered to anyone who can reach the port: no token, no client. */
+  open?: boolean
+  answer: z.ZodType
+  handle(world: World, input: { params: never; body: never }, sandbox: Sandbox): unknown
+}
+
+/** Describes one admin call; `handle` answers with the value of its body, or a promise of it. */
+export function adminCall<
+  P extends z.ZodObject | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+  A extends z.ZodType = z.ZodType,
+>(
+  definition: Omit<AdminCall, 'params' | 'body' | 'handle' | 'answer'> & {
+    params?: P
+    body?: B
+    answer: A
+    handle(
+      world: World,
+      input: { params: Shape<P>; body: Shape<B> },
+      sandbox: Sandbox,
+    ): z.input<A> | Promise<z.input<A>>
+  },
+): AdminCall {
+  return definition as unknown as AdminCall
+}
+
+export type AdminDeps = { sandbox: Sandbox; choice: ClientChoice; adminToken: string | undefined }
+
+/** Serves one admin call behind its guards: same site, admin token, client. */
+export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDeps) {
+  const { sandbox, choice, adminToken } = deps
+  function refuseStranger(request: FastifyRequest) {
+    if (adminToken === undefined) return
+    const sent = request.headers['x-admin-token']
+    if (typeof sent === 'string' && sameSecret(sent, adminToken)) return
+    throw new SandboxError(
+      'admin_token_required',
+      'The admin API wants its token: send it as X-Admin-Token. It is printed at start, or given by --admin-token.',
+    )
+  }
+  app.route({
+    method: call.method,
+    url: call.url,
+    schema: {
+      ...(call.params && { params: call.params }),
+      ...(call.body && { body: call.body }),
+    },
+    config: { admin: call },
+    onRequest(request, _reply, done) {
+      try {
+        refuseCrossSite(request)
+        if (!call.open) {
+          refuseStranger(request)
+          request.world = choice.forAdmin(request)
+        }
+        done()
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+    async handler(request, reply) {
+      const input = { params: request.params as never, body: request.body as never }
+      const answer = (await call.handle(request.world, input, sandbox)) as { httpStatus?: number } | undefined
+      const { httpStatus = 200, ...body } = answer ?? {}
+      return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
+    },
+  })
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    admin?: AdminCall
+  }
+}

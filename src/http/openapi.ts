@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { ErrorAnswer } from '../model/envelope.ts'
+import { ERRORS, type ErrorWord } from '../model/errors.ts'
+import { VERSION } from '../version.ts'
+import { COMMON_REFUSALS, type Operation } from './operation.ts'
+
+type Json = Record<string, unknown>
+
+/** `/user/:userId` -> `/user/{userId}`. */
+const pathOf = (url: string) => url.replace(/:(\w+)/g, '{$1}')
+
+const nameOf = (schema: z.ZodType): string => {
+  const id = z.globalRegistry.get(schema)?.id
+  if (id === undefined) throw new Error('A schema of a route has no name: give it one by .meta({ id })')
+  return id
+}
+const ref = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${nameOf(schema)}` })
+const json = (schema: z.ZodType) => ({ 'application/json': { schema: ref(schema) } })
+
+/** A schema written out, its named parts as references to the components. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const found = z.toJSONSchema(schema, { io, target: 'draft-2020-12', unrepresentable: 'any' }) as Json
+  delete found['$schema']
+  return found
+}
+
+/** Every named schema that the given ones reach, as OpenAPI components. */
+function componentsOf(inputs: readonly z.ZodType[], outputs: readonly z.ZodType[]): Json {
+  const components: Json = {}
+  const collect = (schema: z.ZodType, io: 'input' | 'output') => {
+    const { $defs = {}, ...own } = schemaOf(schema, io) as { $defs?: Json }
+    for (const [name, part] of Object.entries({ ...$defs, [nameOf(schema)]: own })) {
+      const text = JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/')
+      const { id: _, $id: __, ...clean } = JSON.parse(text) as Json
+      components[name] ??= clean
+    }
+  }
+  for (const schema of inputs) collect(schema, 'input')
+  for (const schema of outputs) collect(schema, 'output')
+  return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
+  if (!object) return []
+  const { properties = {}, required = [] } = schemaOf(object, 'input') as {
+    properties?: Json
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: place === 'query' ? queryWord(name, schema as Json) : schema,
+  }))
+}
+
+/** A page or limit is text on the wire and a whole number to whoever reads the document. */
+const queryWord = (name: string, schema: Json): Json => {
+  if (name !== 'page' && name !== 'limit') return schema
+  const fallback = Number(schema['default'])
+  return { type: 'integer', minimum: 1, ...(name === 'limit' && { maximum: 100 }), default: fallback }
+}
+
+function refusalsOf(op: Operation): Json {
+  const words: ErrorWord[] = [...COMMON_REFUSALS, ...op.refusals, 'storage_unavailable']
+  if (op.body) words.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
+  if (op.method === 'POST') words.push('idempotency_in_flight', 'idempotency_mismatch')
+  const byStatus = new Map<number, ErrorWord[]>()
+  for (const word of words) {
+    const [status] = ERRORS[word]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), word])
+  }
+  return Object.fromEntries(
+    [...byStatus].sort(([a], [b]) => a - b).map(([status, list]) => [
+      String(status),
+      {
+        description: list.map((word) => `\`${word}\`: ${ERRORS[word][1]}`).join(' '),
+        content: json(ErrorAnswer),
+      },
+    ]),
+  )
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same request with the same key gets the stored answer for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+function operationOf(op: Operation): Json {
+  return {
+    operationId: op.id,
+    tags: [op.tag],
+    summary: op.summary,
+    ...(op.description && { description: op.description }),
+    // An empty requirement beside the token: it may be left out.
+    security: op.tokenNeeded ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
+    parameters: [
+      ...parametersOf(op.params, 'path'),
+      ...parametersOf(op.query, 'query'),
+      ...(op.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
+    ],
+    ...(op.body && { requestBody: { required: true, content: json(op.body) } }),
+    responses: {
+      [op.status]: { description: op.summary, content: json(op.answer) },
+      ...refusalsOf(op),
+    },
+  }
+}
+
+/** The service's OpenAPI 3.1 document, made from the operations and their zod schemas alone. */
+export function openApiDocument(operations: readonly Operation[], serverUrl: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const op of operations) {
+    const path = pathOf(op.url)
+    paths[path] = { ...paths[path], [op.method.toLowerCase()]: operationOf(op) }
+  }
+  const bodies = operations.flatMap(({ body }) => (body ? [body] : []))
+  const answers = operations.map(({ answer }) => answer)
+  const tags = [...new Set(operations.map(({ tag }) => tag))]
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Payout and user-account service (sandbox)',
+      version: VERSION,
+      description:
+        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: serverUrl }],
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: componentsOf(bodies, [...answers, ErrorAnswer]),
+      securitySchemes: {
+        accessToken: { type: 'http', scheme: 'bearer', description: 'A token of the fixtures.' },
+      },
+    },
+  }
+}

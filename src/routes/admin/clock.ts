@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import { parseDuration } from '../../core/duration.ts'
+import type { Fired } from '../../core/scheduler.ts'
+import { adminCall } from '../../http/admin.ts'
+import { SandboxError } from '../../model/errors.ts'
+import { Timestamp } from '../../model/text.ts'
+import type { World } from '../../world.ts'
+
+const instant = z.iso.datetime({
+  offset: true,
+  error: 'must be an ISO 8601 instant such as 2026-01-01T00:00:00Z',
+})
+const duration = z
+  .string()
+  .refine((text) => parseDuration(text) !== undefined, {
+    error: 'must be a duration such as 500ms, 5s, 2m, 1h, 2d or PT5S, at most 10 years',
+  })
+
+const ClockAnswer = z
+  .strictObject({
+    now: Timestamp,
+    mode: z.enum(['real', 'frozen']),
+    speed: z.number(),
+    nextTimerAt: Timestamp.nullable(),
+    pendingTimers: z.int(),
+  })
+  .meta({ id: 'Clock' })
+
+const FiredTimer = z
+  .looseObject({ at: Timestamp, kind: z.string(), timer_id: z.string(), resource_id: z.string().optional() })
+  .meta({ id: 'FiredTimer' })
+const FiredAnswer = z
+  .strictObject({ now: Timestamp, fired: z.array(FiredTimer) })
+  .meta({ id: 'Fired' })
+const Timer = z
+  .strictObject({
+    timer_id: z.string(),
+    at: Timestamp,
+    kind: z.string(),
+    resource_id: z.string().optional(),
+    payload: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Timer' })
+const TimerPath = z.object({ id: z.string().min(1).max(64) })
+
+const iso = (ms: number) => new Date(ms).toISOString()
+
+function clockAnswer({ clock, scheduler }: World): z.input<typeof ClockAnswer> {
+  const { mode, speed } = clock.state
+  const next = scheduler.next()
+  return {
+    now: clock.iso(),
+    mode,
+    speed,
+    nextTimerAt: next ? iso(next.due_at) : null,
+    pendingTimers: scheduler.pending().length,
+  }
+}
+
+/** Runs what is due on the way, then stores where the clock stands. */
+async function moved(world: World, fired: Promise<Fired[]>) {
+  const told = await fired
+  world.changeClock(() => {})
+  return { now: world.clock.iso(), fired: told }
+}
+
+function timerOf({ scheduler }: World, id: string) {
+  const timer = scheduler.pending().find(({ timer_id }) => timer_id === id)
+  if (!timer) throw new SandboxError('not_found', `No timer ${id.slice(0, 64)} is pending for this client.`)
+  return timer
+}
+
+/** A client's clock and what is still to happen on it. */
+export const clockCalls = [
+  adminCall({
+    id: 'getClock',
+    method: 'GET',
+    url: '/clock',
+    summary: 'Read the clock',
+    answer: ClockAnswer,
+    handle: clockAnswer,
+  }),
+  adminCall({
+    id: 'freezeClock',
+    method: 'POST',
+    url: '/clock/freeze',
+    summary: 'Stop the clock, where it stands or at an instant; timers passed on the way run',
+    body: z.object({ at: instant.optional() }).default({}),
+    answer: ClockAnswer,
+    async handle(world, { body }) {
+      const at = body.at === undefined ? world.clock.now() : Date.parse(body.at)
+      if (at > world.clock.now()) await world.scheduler.advanceTo(at)
+      world.changeClock(() => world.clock.freeze(at))
+      return clockAnswer(world)
+    },
+  }),
+  adminCall({
+    id: 'resumeClock',
+    method: 'POST',
+    url: '/clock/resume',
+    summary: 'Let the clock tick on from where it stands',
+    answer: ClockAnswer,
+    handle(world) {
+      world.changeClock(world.clock.resume)
+      return clockAnswer(world)
+    },
+  }),
+  adminCall({
+    id: 'setClockSpeed',
+    method: 'POST',
+    url: '/clock/speed',
+    summary: 'Make the clock tick faster or slower: 60 = a minute a second',
+    body: z.object({ factor: z.number().gt(0).max(1_000_000) }),
+    answer: ClockAnswer,
+    handle(world, { body }) {
+      world.changeClock(() => world.clock.speed(body.factor))
+      return clockAnswer(world)
+    },
+  }),
+  adminCall({
+    id: 'advanceClock',
+    method: 'POST',
+    url: '/clock/advance',
+    summary: 'Move time by a duration or to an instant; answers when all that was due has settled',
+    body: z
+      .object({ by: duration.optional(), to: instant.optional() })
+      .refine(({ by, to }) => (by === undefined) !== (to === undefined), {
+        path: ['by'],
+        error: 'send by or to, one of them',
+        params: { code: 'required' },
+      }),
+    answer: FiredAnswer,
+    handle(world, { body: { by, to } }) {
+      if (by !== undefined) return moved(world, world.scheduler.advanceBy(parseDuration(by)!))
+      const target = Date.parse(to!)
+      if (target < world.clock.now()) {
+        throw new SandboxError(
+          'clock_cannot_go_back',
+          `It is ${world.clock.iso()} already, later than ${iso(target)}. Set an earlier time with /clock/freeze {"at"}.`,
+        )
+      }
+      return moved(world, world.scheduler.advanceTo(target))
+    },
+  }),
+  adminCall({
+    id: 'advanceClockToNext',
+    method: 'POST',
+    url: '/clock/next',
+    summary: 'Jump to the next timer and run it',
+    answer: FiredAnswer,
+    handle: (world) => moved(world, world.scheduler.advanceToNext()),
+  }),
+  adminCall({
+    id: 'listTimers',
+    method: 'GET',
+    url: '/timers',
+    summary: 'What is still to happen, and when; soonest first',
+    answer: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
+    handle: ({ scheduler }) => ({
+      timers: scheduler.pending().map(({ timer_id, due_at, kind, resource_id, payload }) => ({
+        timer_id,
+        at: iso(due_at),
+        kind,
+        ...(resource_id !== undefined && { resource_id }),
+        payload,
+      })),
+    }),
+  }),
+  adminCall({
+    id: 'deleteTimer',
+    method: 'DELETE',
+    url: '/timers/:id',
+    summary: 'Cancel a timer: it will not happen',
+    params: TimerPath,
+    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimer' }),
+    handle(world, { params }) {
+      const { timer_id } = timerOf(world, params.id)
+      world.scheduler.cancel(timer_id)
+      return { deleted: timer_id }
+    },
+  }),
+  adminCall({
+    id: 'fireTimer',
+    method: 'POST',
+    url: '/timers/:id/fire',
+    summary: 'Run a timer now',
+    params: TimerPath,
+    answer: FiredAnswer,
+    async handle(world, { params }) {
+      const fired = await world.scheduler.fire(timerOf(world, params.id))
+      return { now: world.clock.iso(), fired: [fired] }
+    },
+  }),
+]

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { adminCall } from '../../http/admin.ts'
+import { Timestamp } from '../../model/text.ts'
+import { VERSION } from '../../version.ts'
+
+const Health = z.strictObject({
+  status: z.enum(['healthy', 'degraded']),
+  version: z.string(),
+  uptimeInSeconds: z.int(),
+  timestamp: Timestamp,
+  message: z.string().optional(),
+})
+const Ready = z.strictObject({ ready: z.literal(true), clients: z.int() })
+
+/** Whether the process is up, and whether it can do its work. */
+export const healthCalls = [
+  adminCall({
+    id: 'getHealth',
+    method: 'GET',
+    url: '/health',
+    summary: 'Whether the server listens, and whether its data file can be written',
+    open: true,
+    answer: Health,
+    handle(_world, _input, { store, startedAt, wall }) {
+      const failure = store.failure
+      return {
+        status: failure ? ('degraded' as const) : ('healthy' as const),
+        version: VERSION,
+        uptimeInSeconds: Math.floor((wall() - startedAt) / 1_000),
+        timestamp: new Date(wall()).toISOString(),
+        ...(failure && { message: `The data file cannot be written (${failure}); changes are refused.` }),
+      }
+    },
+  }),
+  adminCall({
+    id: 'getReady',
+    method: 'GET',
+    url: '/ready',
+    summary: 'Whether fixtures and data are loaded',
+    open: true,
+    answer: Ready,
+    // The sandbox is opened before it is served: one that answers is ready.
+    handle: (_world, _input, { worlds }) => ({ ready: true as const, clients: worlds.size }),
+  }),
+]

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { adminCall } from '../../http/admin.ts'
+import { RESET_PARTS } from '../../sandbox.ts'
+
+/** Back to the fixtures. */
+export const resetCalls = [
+  adminCall({
+    id: 'reset',
+    method: 'POST',
+    url: '/reset',
+    summary: 'Back to the fixtures, start clock and start seed',
+    body: z
+      .object({
+        parts: z.array(z.enum(RESET_PARTS)).min(1).optional(),
+        all: z.boolean().optional(),
+      })
+      .default({}),
+    answer: z
+      .strictObject({ reset: z.array(z.string()), parts: z.array(z.enum(RESET_PARTS)) })
+      .meta({ id: 'Reset' }),
+    handle(world, { body }, sandbox) {
+      const parts = body.parts ?? [...RESET_PARTS]
+      const worlds = body.all ? [...sandbox.worlds.values()] : [world]
+      for (const one of worlds) sandbox.reset(one, parts)
+      return { reset: worlds.map(({ name }) => name), parts }
+    },
+  }),
+]
