@@ -129,7 +129,12 @@ function takeJsonOnly(app: FastifyInstance) {
     try {
       done(null, parseJson(text, undefined, { protoAction: 'error', constructorAction: 'error' }))
     } catch {
-      done(new SandboxError('malformed_json', 'The body is not valid JSON, or holds a key such as __proto__. Send a JSON object.'))
+      done(
+        new SandboxError(
+          'malformed_json',
+          'The body is not valid JSON, or holds a key such as __proto__. Send a JSON object.',
+        ),
+      )
     }
   })
 }

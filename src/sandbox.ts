@@ -46,7 +46,9 @@ export async function openSandbox(config: SandboxConfig) {
     wall,
     log,
   })
-  const bases = new Map([...fixtures].map(([name, { key, rows }]) => [name, store.makeBase(key, rows)]))
+  const bases = new Map(
+    [...fixtures].map(([name, { key, rows }]) => [name, store.makeBase(key, rows)]),
+  )
   const worlds = new Map<string, World>()
   const tokens = new Map<string, World>()
 
@@ -64,9 +66,18 @@ export async function openSandbox(config: SandboxConfig) {
   function ownProfile(name: string, token: string) {
     const tables = store.worlds.get(name)!
     const from = tables.tables.client.newest('all', 'all')!
-    const profile = { ...from.row, client: name, client_id: uuidOf(`client ${name}`), access_token: token }
+    const profile = {
+      ...from.row,
+      client: name,
+      client_id: uuidOf(`client ${name}`),
+      access_token: token,
+    }
     tables.remove('client', from.id)
-    tables.put('client', { ...profile, name: `Sandbox client ${name}`, email: `${name}@example.com` })
+    tables.put('client', {
+      ...profile,
+      name: `Sandbox client ${name}`,
+      email: `${name}@example.com`,
+    })
   }
 
   function create(name: string, token: string): World {
@@ -114,7 +125,10 @@ export async function openSandbox(config: SandboxConfig) {
         )
       }
       if (!config.autoClients) {
-        throw new SandboxError('not_found', `There is no client ${name}, and --no-auto-clients makes none.`)
+        throw new SandboxError(
+          'not_found',
+          `There is no client ${name}, and --no-auto-clients makes none.`,
+        )
       }
       if (worlds.size >= config.maxClients) {
         throw new SandboxError(

@@ -3,4 +3,6 @@ import { join } from 'node:path'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 
 /** The package's version. */
-export const VERSION: string = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')).version
+export const VERSION: string = JSON.parse(
+  readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'),
+).version

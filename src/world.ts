@@ -7,8 +7,8 @@ import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
 import type { SandboxStore, SandboxTables } from './services/tables.ts'
 import { createUsers } from './services/users.ts'
-import { createWebhooks } from './services/webhooks.ts'
 import { createViews } from './services/views.ts'
+import { createWebhooks } from './services/webhooks.ts'
 
 /** What a world starts from, and goes back to on a reset. */
 export type WorldStart = { randomSeed: number; clock: string; clockSpeed: number }
@@ -53,7 +53,8 @@ export function createWorld({ name, tables, store, start, wall = wallNow, log }:
       change: tables.change,
       nextSeq: random.next,
     },
-    onError: (error, timer) => log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
+    onError: (error, timer) =>
+      log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
   })
 
   const parts = { store: tables, clock, random, scheduler, events }

@@ -1,21 +1,26 @@
 import { z } from 'zod'
 
 const wholeNumber = (from: number, to: number) =>
-  z.coerce.number({ error: `takes a whole number from ${from} to ${to}` }).int().min(from).max(to)
+  z.coerce
+    .number({ error: `takes a whole number from ${from} to ${to}` })
+    .int()
+    .min(from)
+    .max(to)
 
 const takes = <T extends string>(...words: [T, ...T[]]) =>
   z.enum(words, { error: `takes ${words.join(', ')}` })
 
-const instant = z.iso
-  .datetime({ offset: true })
-  .transform((text) => new Date(text).toISOString())
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString())
 
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false', '1', '0', ''])], { error: 'takes true or false' })
   .transform((value) => value === true || value === 'true' || value === '1' || value === '')
 
 const list = z
-  .union([z.string().transform((text) => text.split(',').map((part) => part.trim())), z.array(z.string())])
+  .union([
+    z.string().transform((text) => text.split(',').map((part) => part.trim())),
+    z.array(z.string()),
+  ])
   .pipe(z.array(z.string().min(1)))
 
 /** Where a list of options is kept as one: each flag, what it takes, its default and what it means. */
@@ -24,8 +29,18 @@ export const OPTIONS = {
   host: [z.string().min(1), '127.0.0.1', 'NAME', 'address to listen on'],
   data: [z.string().min(1), '.payout-sandbox/db.json', 'FILE', 'where state is kept'],
   memory: [flag, false, '', 'keep no state'],
-  fixtures: [z.string().min(1), undefined, 'PATH', 'file or folder of JSON; default: the shipped set'],
-  'random-seed': [wholeNumber(0, Number.MAX_SAFE_INTEGER), 1, 'N', 'seed of ids, UTRs, chances and names'],
+  fixtures: [
+    z.string().min(1),
+    undefined,
+    'PATH',
+    'file or folder of JSON; default: the shipped set',
+  ],
+  'random-seed': [
+    wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    1,
+    'N',
+    'seed of ids, UTRs, chances and names',
+  ],
   clock: [
     z.union([z.enum(['real', 'frozen']), instant], {
       error: 'takes real, frozen, or an ISO 8601 instant such as 2026-01-01T00:00:00Z',
@@ -42,7 +57,9 @@ export const OPTIONS = {
   ],
   auth: [takes('spec', 'strict', 'off'), 'spec', 'spec|strict|off', 'which calls need a token'],
   'admin-token': [
-    z.string().regex(/^[\x21-\x7e]{1,256}$/, { error: 'takes 1 to 256 visible ASCII characters, or none' }),
+    z
+      .string()
+      .regex(/^[\x21-\x7e]{1,256}$/, { error: 'takes 1 to 256 visible ASCII characters, or none' }),
     undefined,
     'T|none',
     'token the admin API wants; default: none on a loopback host, else one is made and printed',
@@ -66,7 +83,12 @@ export const OPTIONS = {
     'silent|error|warn|info|debug',
     'what is logged, on standard error',
   ],
-  'log-format': [takes('pretty', 'json'), undefined, 'pretty|json', 'default: pretty on a terminal'],
+  'log-format': [
+    takes('pretty', 'json'),
+    undefined,
+    'pretty|json',
+    'default: pretty on a terminal',
+  ],
   explain: [flag, false, '', 'answers carry X-Sandbox-Client'],
   recover: [flag, false, '', 'of a damaged data file keep what is good; a copy is kept'],
   reset: [flag, false, '', 'in place of a damaged data file start anew; a copy is kept'],
@@ -77,7 +99,9 @@ export type OptionName = keyof typeof OPTIONS
 
 /** Every option with its value. */
 export type Options = {
-  [K in OptionName]: z.output<(typeof OPTIONS)[K][0]> | ((typeof OPTIONS)[K][1] extends undefined ? undefined : never)
+  [K in OptionName]:
+    | z.output<(typeof OPTIONS)[K][0]>
+    | ((typeof OPTIONS)[K][1] extends undefined ? undefined : never)
 }
 
 /** An option that can't be used: which, where it came from, and what it takes. */
@@ -132,7 +156,9 @@ export function readOptions(sources: readonly OptionSource[]): Options {
 
 /** ` (did you mean --port?)` for a name that is nearly one of ours. */
 function meant(name: string): string {
-  const near = NAMES.map((known) => [distance(name, known), known] as const).sort((a, b) => a[0] - b[0])[0]
+  const near = NAMES.map((known) => [distance(name, known), known] as const).sort(
+    (a, b) => a[0] - b[0],
+  )[0]
   return near && near[0] <= 2 ? ` (did you mean --${near[1]}?)` : ''
 }
 
@@ -142,7 +168,11 @@ export function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+      next[j] = Math.min(
+        row[j]! + 1,
+        next[j - 1]! + 1,
+        row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
+      )
     }
     row = next
   }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** The folder with package.json, fixtures and scenarios: above this file, be it source or bundle. */
 export const PACKAGE_ROOT: string = (() => {
   let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
+  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder)
+    folder = dirname(folder)
   return folder
 })()

@@ -58,7 +58,9 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
     },
     /** Real ms until the client's time is `at`; Infinity on a frozen clock. */
     realDelayUntil: (at: number) =>
-      state.mode === 'frozen' ? Number.POSITIVE_INFINITY : Math.max(0, (at - ticking()) / state.speed),
+      state.mode === 'frozen'
+        ? Number.POSITIVE_INFINITY
+        : Math.max(0, (at - ticking()) / state.speed),
   }
 }
 

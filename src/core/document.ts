@@ -85,7 +85,9 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
 /** The generation a document belongs to; its journals carry the same number or a higher one. */
 export function generationOf(content: Buffer): number {
   const end = content.indexOf(10)
-  return Number(/"generation":(\d+)/.exec(content.toString('utf8', 0, end === -1 ? 0 : end))?.[1] ?? 0)
+  return Number(
+    /"generation":(\d+)/.exec(content.toString('utf8', 0, end === -1 ? 0 : end))?.[1] ?? 0,
+  )
 }
 
 /**

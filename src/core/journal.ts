@@ -1,9 +1,21 @@
-import { closeSync, existsSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+} from 'node:fs'
 import { appendWhole, syncFolderOf } from './files.ts'
 import { checkedLine, type Damage, readCheckedLines } from './lines.ts'
 
 /** What a journal tells of itself when it is read at start. */
-export type JournalNotes = { torn: (file: string, bytes: number) => void; damage?: (damage: Damage) => void }
+export type JournalNotes = {
+  torn: (file: string, bytes: number) => void
+  damage?: (damage: Damage) => void
+}
 
 const headerOf = (generation: number) => checkedLine(JSON.stringify({ generation }))
 

@@ -56,7 +56,12 @@ export function readCheckedLines(
     // A whole line whose line feed alone was changed was acknowledged: that is damage, not a torn write.
     const tail = content.toString('utf8', start, content.length - 1)
     if (tail[8] === ' ' && tail.slice(0, 8) === crcHex(tail.slice(9))) {
-      onDamage({ file, line: lines + 1, byte: content.length - 1, what: 'the line feed is missing' })
+      onDamage({
+        file,
+        line: lines + 1,
+        byte: content.length - 1,
+        what: 'the line feed is missing',
+      })
       return { goodBytes: start, lines, tornBytes: 0 }
     }
   }

@@ -99,7 +99,8 @@ function removeStale(lockFile: string, draft: string, dead: LockOwner | undefine
     linkSync(draft, claim)
   } catch {
     const claimant = readOwner(claim)
-    if (claimant && startOf(claimant.pid) === claimant.startedAt && claimant.pid !== process.pid) return
+    if (claimant && startOf(claimant.pid) === claimant.startedAt && claimant.pid !== process.pid)
+      return
     unlinkSync(claim)
     return
   }

@@ -14,7 +14,10 @@ export type TimerRow = {
 }
 
 /** What ran, as `clock/advance` tells it. */
-export type Fired = { at: string; kind: string; timer_id: string; resource_id?: string } & Record<string, unknown>
+export type Fired = { at: string; kind: string; timer_id: string; resource_id?: string } & Record<
+  string,
+  unknown
+>
 
 /** Does what a timer says. A promise is waited for when time is advanced, and not when the clock ticks. */
 export type TimerHandler = (timer: TimerRow) => Promise<void> | undefined
@@ -119,7 +122,9 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
       return handlers.get(timer.kind)?.(timer)
     })
     if (!effect) return undefined
-    const tracked = effect.catch((error) => onError(error, timer)).finally(() => running.delete(tracked))
+    const tracked = effect
+      .catch((error) => onError(error, timer))
+      .finally(() => running.delete(tracked))
     running.add(tracked)
     return tracked
   }
@@ -239,7 +244,8 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
     /** Takes the stored timers as they are: at start, and after a reset. */
     reload() {
       heap.clear()
-      for (const { timer_id, due_at, seq } of rows.all()) heap.push({ id: timer_id, at: due_at, seq })
+      for (const { timer_id, due_at, seq } of rows.all())
+        heap.push({ id: timer_id, at: due_at, seq })
       arm()
     },
     /** Looks at the clock anew: it was frozen, resumed or changed its speed. */

@@ -7,7 +7,14 @@ import { errnoOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { DamagedFile } from './lines.ts'
 import { takeLock } from './lock.ts'
-import { createTable, imageOf, type Entry, type Table, type TableImage, type TableSpec } from './table.ts'
+import {
+  createTable,
+  type Entry,
+  imageOf,
+  type Table,
+  type TableImage,
+  type TableSpec,
+} from './table.ts'
 
 /** The tables' specs, by table name. */
 export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
@@ -73,7 +80,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   function fail(error: unknown): SandboxError {
     const code = errnoOf(error)
-    if (!failure) log.warn(`The data file ${file} cannot be written (${code}); changes are refused until it can.`)
+    if (!failure)
+      log.warn(
+        `The data file ${file} cannot be written (${code}); changes are refused until it can.`,
+      )
     failure = code
     retry ??= setInterval(probe, RETRY_MS).unref()
     return new SandboxError(
@@ -236,9 +246,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       useBase(base)
       const world = createWorld(name, base, 0)
       worlds.set(name, world)
-      record(name, () => world.random.counter, `["world",${JSON.stringify(name)},${JSON.stringify(base.key)},0]`, () => {
-        worlds.delete(name)
-      })
+      record(
+        name,
+        () => world.random.counter,
+        `["world",${JSON.stringify(name)},${JSON.stringify(base.key)},0]`,
+        () => {
+          worlds.delete(name)
+        },
+      )
       return world
     })
   }
@@ -249,7 +264,12 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       const world = worlds.get(name)
       if (!world) return
       worlds.delete(name)
-      record(name, () => 0, `["drop",${JSON.stringify(name)}]`, () => worlds.set(name, world))
+      record(
+        name,
+        () => 0,
+        `["drop",${JSON.stringify(name)}]`,
+        () => worlds.set(name, world),
+      )
     })
   }
 
@@ -346,7 +366,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     } catch (error) {
       unlock()
       if (!(error instanceof DamagedFile) || options.onDamage !== 'reset') throw error
-      log.warn(`${error.message}. Starting anew; the old files are kept as ${keepCopies(path).join(', ')}.`)
+      log.warn(
+        `${error.message}. Starting anew; the old files are kept as ${keepCopies(path).join(', ')}.`,
+      )
       for (const name of filesOf(path)) if (existsSync(name)) unlinkSync(name)
       bases.clear()
       worlds.clear()
@@ -379,7 +401,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       if (options.onDamage !== 'recover') throw error
       const copies = recovered ? [] : keepCopies(path)
       recovered = true
-      log.warn(`${error.message}. What stands before it is kept; the old files are copied to ${copies.join(', ')}.`)
+      log.warn(
+        `${error.message}. What stands before it is kept; the old files are copied to ${copies.join(', ')}.`,
+      )
     }
     await document!.read()
     const { generation, ops } = document!.data
@@ -395,7 +419,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     const opened = createJournal(journalFile, previousFile, options.fsync ?? false)
     opened.open(generation, (line) => !recovered && replay.line(line), {
       torn: (name, bytes) =>
-        log.warn(`${name}: the last ${bytes} bytes were never written whole and were answered to nobody; dropped.`),
+        log.warn(
+          `${name}: the last ${bytes} bytes were never written whole and were answered to nobody; dropped.`,
+        ),
       damage: (damage) => recover(new DamagedFile(damage)),
     })
     journal = opened
@@ -411,7 +437,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         await document!.write()
         journal!.dropPrevious()
       } catch (error) {
-        log.warn(`The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`)
+        log.warn(
+          `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
+        )
       } finally {
         document!.data = { generation: 0, ops: [] }
         compacting = undefined

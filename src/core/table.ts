@@ -176,7 +176,9 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     const plain = stack.every(
       (postings, i) =>
         !postings.gone?.size &&
-        (i === 0 || postings.added.length === 0 || stack[i - 1]!.lastAt <= find(postings.added[0]!)!.at),
+        (i === 0 ||
+          postings.added.length === 0 ||
+          stack[i - 1]!.lastAt <= find(postings.added[0]!)!.at),
     )
     if (!plain) return mergedNewestFirst(stack).slice(offset, offset + limit)
     const ids: string[] = []

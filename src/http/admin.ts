@@ -79,7 +79,9 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
     },
     async handler(request, reply) {
       const input = { params: request.params as never, body: request.body as never }
-      const answer = (await call.handle(request.world, input, sandbox)) as { httpStatus?: number } | undefined
+      const answer = (await call.handle(request.world, input, sandbox)) as
+        | { httpStatus?: number }
+        | undefined
       const { httpStatus = 200, ...body } = answer ?? {}
       return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
     },

@@ -12,7 +12,9 @@ const FILES = {
 const FOLDERS = ['dist/swagger-ui', 'node_modules/@fastify/swagger-ui/static']
 
 function readAsset(name: string): Buffer {
-  const folder = FOLDERS.map((path) => join(PACKAGE_ROOT, path)).find((path) => existsSync(join(path, name)))
+  const folder = FOLDERS.map((path) => join(PACKAGE_ROOT, path)).find((path) =>
+    existsSync(join(path, name)),
+  )
   return readFileSync(join(folder!, name))
 }
 

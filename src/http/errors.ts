@@ -10,9 +10,15 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** What Fastify and Node call an error, in our words. */
 const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: ['malformed_json', 'The body is not valid JSON. Send a JSON object.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: [
+    'malformed_json',
+    'The body is not valid JSON. Send a JSON object.',
+  ],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_json', 'The body is empty. Send a JSON object.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', 'The body is not as long as its Content-Length says.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'malformed_json',
+    'The body is not as long as its Content-Length says.',
+  ],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 1 MiB. Send less.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
@@ -22,10 +28,19 @@ const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
     'unsupported_media_type',
     'The body must be JSON: send it with Content-Type: application/json.',
   ],
-  FST_ERR_BAD_URL: ['validation_failed', 'The path is not well-formed: a % is followed by no hex number.'],
+  FST_ERR_BAD_URL: [
+    'validation_failed',
+    'The path is not well-formed: a % is followed by no hex number.',
+  ],
   FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'A part of the path is longer than any id.'],
-  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers or the URL are larger than 16 KiB. Send less.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive whole in time. Send it faster.'],
+  HPE_HEADER_OVERFLOW: [
+    'headers_too_large',
+    'The headers or the URL are larger than 16 KiB. Send less.',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    'request_timeout',
+    'The request did not arrive whole in time. Send it faster.',
+  ],
 }
 
 /** Any thrown value as a refusal; what is no refusal of ours is logged and told without its text. */
@@ -35,10 +50,16 @@ export function refusalOf(error: unknown, log: Log): SandboxError {
   if (known) return new SandboxError(...known)
   const status = (error as FastifyError | undefined)?.statusCode
   if (status !== undefined && status >= 400 && status < 500) {
-    return new SandboxError('malformed_json', 'The request is not well-formed HTTP with a JSON body.')
+    return new SandboxError(
+      'malformed_json',
+      'The request is not well-formed HTTP with a JSON body.',
+    )
   }
   log.error('A request failed by a fault of the sandbox', error)
-  return new SandboxError('internal_error', 'The sandbox failed to answer; its log says why. Please report it.')
+  return new SandboxError(
+    'internal_error',
+    'The sandbox failed to answer; its log says why. Please report it.',
+  )
 }
 
 /** The JSON text of a refusal. */

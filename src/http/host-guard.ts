@@ -48,7 +48,9 @@ export function createHostGuard(allowed: readonly string[]) {
       if (known.size < 1_000) known.set(header, ok)
     }
     if (ok && hostsSent(request.raw.rawHeaders) === 1) return done()
-    const shown = hostNameOf(header).slice(0, 100).replaceAll(/[^a-z0-9._:-]/g, '?')
+    const shown = hostNameOf(header)
+      .slice(0, 100)
+      .replaceAll(/[^a-z0-9._:-]/g, '?')
     done(
       new SandboxError(
         'host_not_allowed',

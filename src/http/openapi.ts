@@ -11,7 +11,8 @@ const pathOf = (url: string) => url.replace(/:(\w+)/g, '{$1}')
 
 const nameOf = (schema: z.ZodType): string => {
   const id = z.globalRegistry.get(schema)?.id
-  if (id === undefined) throw new Error('A schema of a route has no name: give it one by .meta({ id })')
+  if (id === undefined)
+    throw new Error('A schema of a route has no name: give it one by .meta({ id })')
   return id
 }
 const ref = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${nameOf(schema)}` })
@@ -19,7 +20,11 @@ const json = (schema: z.ZodType) => ({ 'application/json': { schema: ref(schema)
 
 /** A schema written out, its named parts as references to the components. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const found = z.toJSONSchema(schema, { io, target: 'draft-2020-12', unrepresentable: 'any' }) as Json
+  const found = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+  }) as Json
   delete found['$schema']
   return found
 }
@@ -58,7 +63,12 @@ function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'query'):
 const queryWord = (name: string, schema: Json): Json => {
   if (name !== 'page' && name !== 'limit') return schema
   const fallback = Number(schema['default'])
-  return { type: 'integer', minimum: 1, ...(name === 'limit' && { maximum: 100 }), default: fallback }
+  return {
+    type: 'integer',
+    minimum: 1,
+    ...(name === 'limit' && { maximum: 100 }),
+    default: fallback,
+  }
 }
 
 function refusalsOf(op: Operation): Json {
@@ -71,13 +81,15 @@ function refusalsOf(op: Operation): Json {
     byStatus.set(status, [...(byStatus.get(status) ?? []), word])
   }
   return Object.fromEntries(
-    [...byStatus].sort(([a], [b]) => a - b).map(([status, list]) => [
-      String(status),
-      {
-        description: list.map((word) => `\`${word}\`: ${ERRORS[word][1]}`).join(' '),
-        content: json(ErrorAnswer),
-      },
-    ]),
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, list]) => [
+        String(status),
+        {
+          description: list.map((word) => `\`${word}\`: ${ERRORS[word][1]}`).join(' '),
+          content: json(ErrorAnswer),
+        },
+      ]),
   )
 }
 

@@ -67,7 +67,11 @@ function send(reply: FastifyReply, { status, body, replayed }: Answer) {
 }
 
 /** Serves an operation: its client is found, its input checked, and its answer sent or kept for its key. */
-export function serve(app: FastifyInstance, op: Operation, { choice, log }: { choice: ClientChoice; log: Log }) {
+export function serve(
+  app: FastifyInstance,
+  op: Operation,
+  { choice, log }: { choice: ClientChoice; log: Log },
+) {
   function answer(request: FastifyRequest): Answer {
     // The check has run; its refusal is thrown here so that an idempotency key keeps it like any other.
     if (request.validationError) throw request.validationError
@@ -108,11 +112,17 @@ export function serve(app: FastifyInstance, op: Operation, { choice, log }: { ch
       if (header === undefined) return send(reply, answer(request))
       const key = keyOf(String(header))
       const once = { key, route: `${op.method} ${op.url}`, body: request.bodyText }
-      return runOnce(request.world, once, (keep) => answerAndKeep(request, keep)).then((done) => send(reply, done))
+      return runOnce(request.world, once, (keep) => answerAndKeep(request, keep)).then((done) =>
+        send(reply, done),
+      )
     },
   })
 }
 
 /** The refusals that any endpoint of the service may answer with. */
-export const COMMON_REFUSALS: readonly ErrorWord[] = ['validation_failed', 'unauthorized', 'client_inactive', 'not_found']
-
+export const COMMON_REFUSALS: readonly ErrorWord[] = [
+  'validation_failed',
+  'unauthorized',
+  'client_inactive',
+  'not_found',
+]

@@ -4,18 +4,32 @@ import { SandboxError } from '../model/errors.ts'
 import { maskText } from '../model/mask.ts'
 
 /** Fields whose value no message repeats, not even masked by its form. */
-const SECRET_FIELDS = new Set(['document_number', 'account_number', 'ifsc_code', 'webhook_secret', 'secret'])
+const SECRET_FIELDS = new Set([
+  'document_number',
+  'account_number',
+  'ifsc_code',
+  'webhook_secret',
+  'secret',
+])
 const LONGEST_SHOWN = 40
 
 /** `kyc[0].dateOfBirth` for the path of an issue. */
 const fieldOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
-    (field, part) => (typeof part === 'number' ? `${field}[${part}]` : field ? `${field}.${String(part)}` : String(part)),
+    (field, part) =>
+      typeof part === 'number'
+        ? `${field}[${part}]`
+        : field
+          ? `${field}.${String(part)}`
+          : String(part),
     '',
   )
 
 const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], data)
+  path.reduce<unknown>(
+    (value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part],
+    data,
+  )
 
 /** A value as a message may show it: its kind, and its masked beginning where that helps and gives nothing away. */
 function shown(value: unknown, path: readonly PropertyKey[]): string {
@@ -74,7 +88,8 @@ function expectationOf(issue: Issue, code: string): string {
   }
 }
 const sizeOf = (origin: string) => (origin === 'string' || origin === 'array' ? 'have' : 'be')
-const unitOf = (origin: string) => (origin === 'string' ? ' characters' : origin === 'array' ? ' items' : '')
+const unitOf = (origin: string) =>
+  origin === 'string' ? ' characters' : origin === 'array' ? ' items' : ''
 
 /** What zod found, as fields of an error answer. */
 export function fieldErrors(error: z.core.$ZodError, data: unknown): FieldError[] {
@@ -82,15 +97,24 @@ export function fieldErrors(error: z.core.$ZodError, data: unknown): FieldError[
     const value = valueAt(data, issue.path)
     const code = codeOf(issue, value)
     const expectation = expectationOf(issue, code)
-    const message = code === 'required' ? expectation : `${expectation}; found ${shown(value, issue.path)}`
+    const message =
+      code === 'required' ? expectation : `${expectation}; found ${shown(value, issue.path)}`
     return { field: fieldOf(issue.path) || 'body', code, message }
   })
 }
 
-const PLACE: Readonly<Record<string, string>> = { body: 'body', querystring: 'query', params: 'path' }
+const PLACE: Readonly<Record<string, string>> = {
+  body: 'body',
+  querystring: 'query',
+  params: 'path',
+}
 
 /** The refusal of a request whose body, query or path is not as its schema says. */
-export function validationFailed(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
+export function validationFailed(
+  error: z.core.$ZodError,
+  data: unknown,
+  part: string,
+): SandboxError {
   const errors = fieldErrors(error, data)
   const [first] = errors
   const more = errors.length > 1 ? ` and ${errors.length - 1} more` : ''

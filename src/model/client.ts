@@ -37,7 +37,9 @@ export const ClientProfile = z
   })
   .meta({ id: 'ClientProfile' })
 
-export const GetClientProfileAnswer = envelope(200, ClientProfile).meta({ id: 'GetClientProfileAnswer' })
+export const GetClientProfileAnswer = envelope(200, ClientProfile).meta({
+  id: 'GetClientProfileAnswer',
+})
 
 /** The JSON text of a profile (interface 2.6). */
 export const clientProfileText = (row: ClientRow): string => {

@@ -12,7 +12,9 @@ export const ErrorAnswer = z
   .strictObject({
     status: z.literal(false),
     code: z.int().meta({ description: 'The HTTP status.' }),
-    error: z.string().meta({ description: `A stable word, such as ${words.slice(0, 3).join(', ')}.` }),
+    error: z
+      .string()
+      .meta({ description: `A stable word, such as ${words.slice(0, 3).join(', ')}.` }),
     message: z.string(),
     data: z.null(),
     errors: z.array(z.strictObject({ field: z.string(), code: z.string(), message: z.string() })),
@@ -37,7 +39,8 @@ export const errorText = (
   word: string,
   message: string,
   errors: readonly FieldError[] = [],
-): string => JSON.stringify({ status: false, code: status, error: word, message, data: null, errors })
+): string =>
+  JSON.stringify({ status: false, code: status, error: word, message, data: null, errors })
 
 /** The JSON text of a success answer around data that is JSON text already. */
 export const successText = (code: number, message: string, data: string): string =>

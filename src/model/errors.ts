@@ -4,8 +4,14 @@
  */
 export const ERRORS = {
   malformed_json: [400, 'The body is not JSON, or is empty where one is needed.'],
-  validation_failed: [400, 'A field, path id or query value is missing or malformed; see `errors`.'],
-  unauthorized: [401, 'The token is missing where one is needed, is unknown, or names another client.'],
+  validation_failed: [
+    400,
+    'A field, path id or query value is missing or malformed; see `errors`.',
+  ],
+  unauthorized: [
+    401,
+    'The token is missing where one is needed, is unknown, or names another client.',
+  ],
   client_inactive: [403, 'The client of this call is not active.'],
   host_not_allowed: [403, 'The Host header is not a loopback, IP, one-word or allowed name.'],
   cross_site_refused: [403, 'A browser sent this admin call from another site.'],

@@ -35,7 +35,10 @@ export const FIXTURE_ROWS = {
     document_number: text(64, 0),
     full_name: text(200),
     dob: IsoDate,
-    country: z.string().regex(/^[A-Z]{2}$/).default('IN'),
+    country: z
+      .string()
+      .regex(/^[A-Z]{2}$/)
+      .default('IN'),
     kyc_status: KycStatus,
     verified_by: z.enum(['client', 'system']),
     message: z.string().optional(),

@@ -91,26 +91,24 @@ export const KycItem = z
 export type KycItem = z.infer<typeof KycItem>
 
 /** Body of POST /kyc (interface 4.4). */
-export const SubmitKyc = z
-  .object({ user_id: Uuid, kyc: z.array(KycItem).min(1).max(50) })
-  .meta({
-    id: 'SubmitKyc',
-    examples: [
-      {
-        user_id: '00000000-0000-4000-8000-000000000001',
-        kyc: [
-          {
-            document_type: 'tid',
-            document_name: 'pan',
-            document_number: 'XXXPX1234A',
-            dateOfBirth: '15-08-1990',
-            Nationality: 'Indian',
-            nameOnCard: 'Asha Verma',
-          },
-        ],
-      },
-    ],
-  })
+export const SubmitKyc = z.object({ user_id: Uuid, kyc: z.array(KycItem).min(1).max(50) }).meta({
+  id: 'SubmitKyc',
+  examples: [
+    {
+      user_id: '00000000-0000-4000-8000-000000000001',
+      kyc: [
+        {
+          document_type: 'tid',
+          document_name: 'pan',
+          document_number: 'XXXPX1234A',
+          dateOfBirth: '15-08-1990',
+          Nationality: 'Indian',
+          nameOnCard: 'Asha Verma',
+        },
+      ],
+    },
+  ],
+})
 export type SubmitKyc = z.infer<typeof SubmitKyc>
 
 export const SubmitKycAnswer = envelope(

@@ -17,7 +17,9 @@ export const text = (max: number, min = 1) =>
 export const Uuid = z.guid().toLowerCase()
 
 /** ISO 8601 in UTC with milliseconds. */
-export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ examples: ['2026-01-01T09:30:00.000Z'] })
+export const Timestamp = z.iso
+  .datetime({ precision: 3 })
+  .meta({ examples: ['2026-01-01T09:30:00.000Z'] })
 
 /** A calendar date, YYYY-MM-DD. */
 export const IsoDate = z.iso.date()

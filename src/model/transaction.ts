@@ -53,7 +53,9 @@ export const CreateTransaction = z
 export type CreateTransaction = z.infer<typeof CreateTransaction>
 
 export const TransactionQuery = listQuery(10)
-export const TransactionsAnswer = envelope(200, z.array(Transaction)).meta({ id: 'TransactionsAnswer' })
+export const TransactionsAnswer = envelope(200, z.array(Transaction)).meta({
+  id: 'TransactionsAnswer',
+})
 /** `total_transation` is spelled this way (interface 4.2). */
 export const ListTransactionsAnswer = envelope(
   200,

@@ -55,4 +55,5 @@ export const userTextParts = (row: UserRow): string => {
 }
 
 /** One spelling of a mobile, so that +91 and bare ten digits are one number. */
-export const mobileKey = (mobile: string): string => (mobile.length === 10 ? `+91${mobile}` : mobile)
+export const mobileKey = (mobile: string): string =>
+  mobile.length === 10 ? `+91${mobile}` : mobile

@@ -2,7 +2,11 @@ import { z } from 'zod'
 import { text, Uuid } from './text.ts'
 
 /** The client's one webhook as stored. */
-export const WebhookRow = z.strictObject({ webhook_id: Uuid, url: z.string(), webhook_secret: z.string() })
+export const WebhookRow = z.strictObject({
+  webhook_id: Uuid,
+  url: z.string(),
+  webhook_secret: z.string(),
+})
 export type WebhookRow = z.infer<typeof WebhookRow>
 
 function isWebhookUrl(value: string): boolean {
@@ -17,12 +21,15 @@ const WebhookUrl = text(2048).refine(isWebhookUrl, {
 const WebhookSecret = text(256)
 
 /** Body of POST /clientWebhook (interface 4.7). */
-export const CreateWebhook = z
-  .object({ url: WebhookUrl, webhook_secret: WebhookSecret })
-  .meta({
-    id: 'CreateWebhook',
-    examples: [{ url: 'http://127.0.0.1:3000/webhook', webhook_secret: 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA==' }],
-  })
+export const CreateWebhook = z.object({ url: WebhookUrl, webhook_secret: WebhookSecret }).meta({
+  id: 'CreateWebhook',
+  examples: [
+    {
+      url: 'http://127.0.0.1:3000/webhook',
+      webhook_secret: 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA==',
+    },
+  ],
+})
 export type CreateWebhook = z.infer<typeof CreateWebhook>
 
 /** Body of PUT /clientWebhook: either field or both. */

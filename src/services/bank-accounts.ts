@@ -1,4 +1,9 @@
-import type { AddBankAccount, BankAccountRow, BankMetadata, BankStatus } from '../model/bank-account.ts'
+import type {
+  AddBankAccount,
+  BankAccountRow,
+  BankMetadata,
+  BankStatus,
+} from '../model/bank-account.ts'
 import { SandboxError } from '../model/errors.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import { holderNameOf } from '../model/names.ts'
@@ -97,7 +102,10 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
     add: ({ user_id, account_number, ifsc_code }: AddBankAccount, life = VERIFIED_AT_ONCE) =>
       store.change(() => {
         users.get(user_id)
-        const twin = bank_accounts.findUnique('verified', accountKey({ user_id, account_number, ifsc_code }))
+        const twin = bank_accounts.findUnique(
+          'verified',
+          accountKey({ user_id, account_number, ifsc_code }),
+        )
         if (twin) {
           throw new SandboxError(
             'bank_account_exists',
@@ -119,7 +127,12 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
         let due_at = clock.now()
         for (const step of later) {
           due_at += step.afterMs
-          scheduler.schedule({ due_at, kind: 'bank.step', resource_id: entry.id, payload: { ...step } })
+          scheduler.schedule({
+            due_at,
+            kind: 'bank.step',
+            resource_id: entry.id,
+            payload: { ...step },
+          })
         }
         return {
           status: first.status !== 'failed',

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { uuidOf } from '../core/random.ts'
 import type { BaseRows } from '../core/store.ts'
 import { FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
 import { DOCUMENT_OF, type KycMetadata } from '../model/kyc.ts'
 import { maskNumber, maskText } from '../model/mask.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf } from '../model/payment.ts'
-import { uuidOf } from '../core/random.ts'
 import type { Rows } from './tables.ts'
 
 /** A fixture set that can't be used: one line a problem, each with its file and the path in it. */
@@ -70,7 +70,8 @@ function createCheck() {
   }
   return {
     problems,
-    note: (row: object, field: string, message: string) => note(`${places.get(row)}.${field}`, message),
+    note: (row: object, field: string, message: string) =>
+      note(`${places.get(row)}.${field}`, message),
     rows({ noun, file, path, rows }: Raw): object[] {
       if (!Array.isArray(rows)) {
         note(`${file}: ${path}`, 'must be a list of rows')
@@ -93,12 +94,19 @@ function createCheck() {
   }
 }
 
-function checkRelations(set: Fixtures, note: (row: object, field: string, message: string) => void) {
+function checkRelations(
+  set: Fixtures,
+  note: (row: object, field: string, message: string) => void,
+) {
   const clients = new Set(set.clients.map((row) => row.client))
   const users = new Map(set.users.map((row) => [row.user_id, row]))
   const accounts = new Map(set.bank_accounts.map((row) => [row.bank_id, row]))
 
-  function unique<R extends object>(rows: readonly R[], field: string, keyOf: (row: R) => string | undefined) {
+  function unique<R extends object>(
+    rows: readonly R[],
+    field: string,
+    keyOf: (row: R) => string | undefined,
+  ) {
     const seen = new Set<string>()
     for (const row of rows) {
       const key = keyOf(row)
@@ -117,8 +125,10 @@ function checkRelations(set: Fixtures, note: (row: object, field: string, messag
   unique(set.bank_accounts, 'bank_id', (row) => row.bank_id)
   unique(set.transactions, 'transaction_id', (row) => row.transaction_id)
   unique(set.transactions, 'id', (row) => row.id)
-  unique(set.transactions, 'reference_id', (row) =>
-    row.reference_id && `${users.get(row.from_user_id)?.client} ${row.reference_id}`,
+  unique(
+    set.transactions,
+    'reference_id',
+    (row) => row.reference_id && `${users.get(row.from_user_id)?.client} ${row.reference_id}`,
   )
   unique(set.webhooks, 'client', (row) => row.client)
 
@@ -138,7 +148,8 @@ function checkRelations(set: Fixtures, note: (row: object, field: string, messag
     const account = accounts.get(row.benif_bank_id)
     if (!from) note(row, 'from_user_id', `there is no user ${row.from_user_id}`)
     if (!to) note(row, 'to_user_id', `there is no user ${row.to_user_id}`)
-    if (from && to && from.client !== to.client) note(row, 'to_user_id', 'belongs to another client')
+    if (from && to && from.client !== to.client)
+      note(row, 'to_user_id', 'belongs to another client')
     if (row.from_user_id === row.to_user_id) note(row, 'to_user_id', 'is the payer')
     if (!account) note(row, 'benif_bank_id', `there is no bank account ${row.benif_bank_id}`)
     else if (account.user_id !== row.to_user_id) note(row, 'benif_bank_id', 'is not the receiver’s')
@@ -177,13 +188,18 @@ function kycMetadata(row: Fixtures['kyc'][number]): KycMetadata | null {
 
 /** Stored rows of one client, oldest first, with what the rows imply for each other (`pid`, `tid`, `bank_id`). */
 function rowsOfClient(set: Fixtures, name: string): BaseRows<Rows> {
-  const users = new Map(set.users.filter((row) => row.client === name).map((row) => [row.user_id, row]))
+  const users = new Map(
+    set.users.filter((row) => row.client === name).map((row) => [row.user_id, row]),
+  )
   const accounts = new Map(set.bank_accounts.map((row) => [row.bank_id, row]))
   const oldestFirst = <R extends { created_at: string }>(rows: R[]) =>
     rows.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at))
   const kyc = oldestFirst(set.kyc.filter((row) => users.has(row.user_id)))
   const bank = oldestFirst(set.bank_accounts.filter((row) => users.has(row.user_id)))
-  const links = new Map<string, { pid: string | null; tid: string | null; bank_id: string | null }>()
+  const links = new Map<
+    string,
+    { pid: string | null; tid: string | null; bank_id: string | null }
+  >()
   for (const id of users.keys()) links.set(id, { pid: null, tid: null, bank_id: null })
   for (const row of kyc) {
     if (row.kyc_status === 'success') links.get(row.user_id)![row.document_type] = row.kyc_id
@@ -194,7 +210,10 @@ function rowsOfClient(set: Fixtures, name: string): BaseRows<Rows> {
   return {
     client: set.clients
       .filter((row) => row.client === name)
-      .map(({ created_at, updated_at, ...row }) => ({ ...row, ...updated({ created_at, updated_at }) })),
+      .map(({ created_at, updated_at, ...row }) => ({
+        ...row,
+        ...updated({ created_at, updated_at }),
+      })),
     users: oldestFirst([...users.values()]).map((row) => ({
       user_id: row.user_id,
       user_type: row.user_type,
@@ -222,31 +241,33 @@ function rowsOfClient(set: Fixtures, name: string): BaseRows<Rows> {
       account_name: account_holder_name,
       ...updated({ created_at, updated_at }),
     })),
-    payments: oldestFirst(set.transactions.filter((row) => users.has(row.from_user_id))).map((row) => {
-      const account = accounts.get(row.benif_bank_id)!
-      return {
-        transaction_id: row.transaction_id,
-        id: row.id,
-        reference_id: row.reference_id ?? null,
-        client_transaction_id: row.client_transaction_id ?? row.reference_id ?? row.id,
-        partner_transaction_id: row.partner_transaction_id,
-        from_user_id: row.from_user_id,
-        to_user_id: row.to_user_id,
-        benif_bank_id: row.benif_bank_id,
-        account_number: account.account_number,
-        ifsc_code: account.ifsc_code,
-        account_name: account.account_holder_name,
-        bank_status: account.bank_status,
-        currency_code: 'INR',
-        transaction_type: row.transaction_type,
-        paise: paiseOf(row.amount)!,
-        status: row.status,
-        utr: row.utr ?? null,
-        remark: row.remark,
-        failure: row.status === 'FAILED' ? failureOf(row.reason!) : null,
-        ...updated(row),
-      }
-    }),
+    payments: oldestFirst(set.transactions.filter((row) => users.has(row.from_user_id))).map(
+      (row) => {
+        const account = accounts.get(row.benif_bank_id)!
+        return {
+          transaction_id: row.transaction_id,
+          id: row.id,
+          reference_id: row.reference_id ?? null,
+          client_transaction_id: row.client_transaction_id ?? row.reference_id ?? row.id,
+          partner_transaction_id: row.partner_transaction_id,
+          from_user_id: row.from_user_id,
+          to_user_id: row.to_user_id,
+          benif_bank_id: row.benif_bank_id,
+          account_number: account.account_number,
+          ifsc_code: account.ifsc_code,
+          account_name: account.account_holder_name,
+          bank_status: account.bank_status,
+          currency_code: 'INR',
+          transaction_type: row.transaction_type,
+          paise: paiseOf(row.amount)!,
+          status: row.status,
+          utr: row.utr ?? null,
+          remark: row.remark,
+          failure: row.status === 'FAILED' ? failureOf(row.reason!) : null,
+          ...updated(row),
+        }
+      },
+    ),
     webhook: set.webhooks
       .filter((row) => row.client === name)
       .map(({ webhook_id, url, webhook_secret }) => ({ webhook_id, url, webhook_secret })),
@@ -275,14 +296,18 @@ function worldsOf(raws: Raw[], content: string): FixtureWorlds {
   if (check.problems.length > 0) throw new BadFixtures(check.problems)
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
   return new Map(
-    set.clients.map(({ client }) => [client, { key: `${client} ${digest}`, rows: rowsOfClient(set, client) }]),
+    set.clients.map(({ client }) => [
+      client,
+      { key: `${client} ${digest}`, rows: rowsOfClient(set, client) },
+    ]),
   )
 }
 
 /** Reads a folder of fixture files, or one file with everything; refuses all of it if anything is wrong. */
 export function readFixtures(path: string): FixtureWorlds {
   const raws = readRaw(path)
-  if (raws.length === 0) throw new BadFixtures([`${path}: holds none of ${NOUNS.map(fileOf).join(', ')}`])
+  if (raws.length === 0)
+    throw new BadFixtures([`${path}: holds none of ${NOUNS.map(fileOf).join(', ')}`])
   return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
 }
 

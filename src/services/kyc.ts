@@ -118,7 +118,10 @@ export function createKyc(parts: Parts & { users: Users }) {
   function settle(row: KycRow) {
     const entry = store.put('kyc', row)
     if (row.kyc_status === 'success') {
-      users.link(row.user_id, row.document_type === 'pid' ? { pid: row.kyc_id } : { tid: row.kyc_id })
+      users.link(
+        row.user_id,
+        row.document_type === 'pid' ? { pid: row.kyc_id } : { tid: row.kyc_id },
+      )
     }
     events.emit(`kyc.${row.kyc_status}`, row.kyc_id)
     return entry
@@ -175,7 +178,10 @@ export function createKyc(parts: Parts & { users: Users }) {
       return entry
     },
     /** Stores each item as a record. `lives` says, by item, what a scenario wants to happen. */
-    submit: ({ user_id, kyc: items }: SubmitKyc, lives: readonly (readonly KycStep[] | undefined)[] = []) =>
+    submit: (
+      { user_id, kyc: items }: SubmitKyc,
+      lives: readonly (readonly KycStep[] | undefined)[] = [],
+    ) =>
       store.change(() => {
         users.get(user_id)
         return items.map((item, i) => {

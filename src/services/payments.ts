@@ -1,7 +1,13 @@
 import { SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
-import { canMove, failureOf, type PaymentFailure, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
+import {
+  canMove,
+  failureOf,
+  type PaymentFailure,
+  type PaymentRow,
+  type PaymentStatus,
+} from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import { notFound, type Parts } from './parts.ts'
 import type { Users } from './users.ts'
@@ -42,7 +48,10 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     const account = bank_accounts.get(benif_bank_id)
     if (!account) throw notFound('bank account', benif_bank_id)
     if (from_user_id === to_user_id) {
-      throw new SandboxError('same_user', 'from_user_id and to_user_id are one user. Pay to another user.')
+      throw new SandboxError(
+        'same_user',
+        'from_user_id and to_user_id are one user. Pay to another user.',
+      )
     }
     if (account.user_id !== to_user_id) {
       throw new SandboxError(
@@ -57,14 +66,17 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
       )
     }
     const kycDone = () =>
-      kyc.page('user', from_user_id, 0, Number.POSITIVE_INFINITY).some(({ row }) => row.kyc_status === 'success')
+      kyc
+        .page('user', from_user_id, 0, Number.POSITIVE_INFINITY)
+        .some(({ row }) => row.kyc_status === 'success')
     if (checkKyc() && !kycDone()) {
       throw new SandboxError(
         'kyc_required',
         `User ${from_user_id} has no successful KYC record. Submit one with POST /kyc first.`,
       )
     }
-    const earlier = reference_id === undefined ? undefined : payments.findUnique('reference', reference_id)
+    const earlier =
+      reference_id === undefined ? undefined : payments.findUnique('reference', reference_id)
     if (earlier) {
       throw new SandboxError(
         'duplicate_reference',
@@ -96,7 +108,12 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   function make(
     input: CreateTransaction,
     type: PaymentRow['transaction_type'],
-    account: { account_number: string; ifsc_code: string; account_name: string; bank_status: 'success' | 'pending' | 'failed' },
+    account: {
+      account_number: string
+      ifsc_code: string
+      account_name: string
+      bank_status: 'success' | 'pending' | 'failed'
+    },
     life: readonly PaymentStep[],
   ) {
     const [first, ...later] = life as readonly [PaymentStep, ...PaymentStep[]]
@@ -129,7 +146,12 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     let due_at = clock.now()
     for (const { afterMs, ...step } of later) {
       due_at += afterMs
-      scheduler.schedule({ due_at, kind: 'transaction.step', resource_id: transaction_id, payload: step })
+      scheduler.schedule({
+        due_at,
+        kind: 'transaction.step',
+        resource_id: transaction_id,
+        payload: step,
+      })
     }
     return entry
   }
@@ -178,7 +200,8 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
       }),
     list: (query: ListQuery) => page('all', 'all', query),
     /** History of the whole client, or of its debits. */
-    history: (query: ListQuery, type?: 'debit') => (type ? page('type', type, query) : page('all', 'all', query)),
+    history: (query: ListQuery, type?: 'debit') =>
+      type ? page('type', type, query) : page('all', 'all', query),
     historyOfUser(userId: string, query: ListQuery) {
       users.get(userId)
       return page('user', userId, query)

@@ -9,7 +9,10 @@ export function createWebhooks({ store, random }: Parts) {
   function get(): WebhookRow {
     const row = current()
     if (!row) {
-      throw new SandboxError('not_found', 'This client has no webhook yet. Create it with POST /clientWebhook.')
+      throw new SandboxError(
+        'not_found',
+        'This client has no webhook yet. Create it with POST /clientWebhook.',
+      )
     }
     return row
   }

@@ -10,11 +10,9 @@ const instant = z.iso.datetime({
   offset: true,
   error: 'must be an ISO 8601 instant such as 2026-01-01T00:00:00Z',
 })
-const duration = z
-  .string()
-  .refine((text) => parseDuration(text) !== undefined, {
-    error: 'must be a duration such as 500ms, 5s, 2m, 1h, 2d or PT5S, at most 10 years',
-  })
+const duration = z.string().refine((text) => parseDuration(text) !== undefined, {
+  error: 'must be a duration such as 500ms, 5s, 2m, 1h, 2d or PT5S, at most 10 years',
+})
 
 const ClockAnswer = z
   .strictObject({
@@ -27,7 +25,12 @@ const ClockAnswer = z
   .meta({ id: 'Clock' })
 
 const FiredTimer = z
-  .looseObject({ at: Timestamp, kind: z.string(), timer_id: z.string(), resource_id: z.string().optional() })
+  .looseObject({
+    at: Timestamp,
+    kind: z.string(),
+    timer_id: z.string(),
+    resource_id: z.string().optional(),
+  })
   .meta({ id: 'FiredTimer' })
 const FiredAnswer = z
   .strictObject({ now: Timestamp, fired: z.array(FiredTimer) })
@@ -66,7 +69,8 @@ async function moved(world: World, fired: Promise<Fired[]>) {
 
 function timerOf({ scheduler }: World, id: string) {
   const timer = scheduler.pending().find(({ timer_id }) => timer_id === id)
-  if (!timer) throw new SandboxError('not_found', `No timer ${id.slice(0, 64)} is pending for this client.`)
+  if (!timer)
+    throw new SandboxError('not_found', `No timer ${id.slice(0, 64)} is pending for this client.`)
   return timer
 }
 

@@ -28,7 +28,9 @@ export const healthCalls = [
         version: VERSION,
         uptimeInSeconds: Math.floor((wall() - startedAt) / 1_000),
         timestamp: new Date(wall()).toISOString(),
-        ...(failure && { message: `The data file cannot be written (${failure}); changes are refused.` }),
+        ...(failure && {
+          message: `The data file cannot be written (${failure}); changes are refused.`,
+        }),
       }
     },
   }),

@@ -25,7 +25,11 @@ export const bankAccountOperations = [
       const { status, message, row, metadata } = bankAccounts.add(body)
       const { created_at, updated_at } = row
       const data = { ...shownAccount(row), metadata, created_at, updated_at }
-      return successText(201, 'Bank account processed successfully', JSON.stringify({ status, message, data }))
+      return successText(
+        201,
+        'Bank account processed successfully',
+        JSON.stringify({ status, message, data }),
+      )
     },
   }),
   operation({

@@ -1,0 +1,133 @@
+import { join } from 'node:path'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { Test } from 'tap'
+import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.ts'
+import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { ErrorAnswer } from '../src/model/envelope.ts'
+import { openSandbox, type Sandbox, type SandboxConfig } from '../src/sandbox.ts'
+import { fixturesOf, readFixtures } from '../src/services/fixtures.ts'
+
+/** Whom the shipped fixtures tell of; see `fixtures/README.md`. */
+export const ASHA = '00000000-0000-4000-8000-000000000001'
+export const ROHAN = '00000000-0000-4000-8000-000000000003'
+export const KABIR = '00000000-0000-4000-8000-000000000005'
+export const ROHANS_ACCOUNT = 'b0000000-0000-4000-8000-000000000003'
+export const TOKEN = { authorization: 'Bearer sbx_test_token' }
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body.
+export type Answer = { status: number; headers: Record<string, any>; text: string; body: any }
+
+export type StartOptions = {
+  sandbox?: Partial<SandboxConfig>
+  app?: Partial<AppOptions>
+  /** Inline fixtures in place of the shipped ones. */
+  fixtures?: unknown
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** What was logged, for tests that read it. */
+export function createLog() {
+  const lines: string[] = []
+  const log = (message: string, error?: unknown) =>
+    void lines.push(error ? `${message}: ${error}` : message)
+  return { lines, debug: log, info: log, warn: log, error: log }
+}
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const patternOf = (prefix: string, url: string) =>
+  new RegExp(`^(?:/@[^/]+)?${escaped(prefix + url).replace(/:\w+/g, '[^/?]+')}(?:\\?.*)?$`)
+const SCHEMAS = [
+  ...OPERATIONS.map((op) => ({ op, pattern: patternOf('/v1', op.url) })),
+  ...ADMIN_CALLS.map((op) => ({ op, pattern: patternOf('/__admin', op.url) })),
+]
+
+/** Holds an answer against the schema of its call, or of errors: no test can forget it. */
+export function checkAnswer(method: string, url: string, status: number, text: string): void {
+  const found = SCHEMAS.filter(({ op, pattern }) => op.method === method && pattern.test(url))
+  const schema = status >= 400 ? ErrorAnswer : found[0]?.op.answer
+  // Paths with a parameter match fixed ones too; the fixed one comes by exact text.
+  const exact = found.find(({ op }) => url.split('?')[0]!.endsWith(op.url))
+  const wanted = status >= 400 ? schema : (exact?.op.answer ?? schema)
+  if (!wanted) return
+  const result = wanted.safeParse(JSON.parse(text))
+  if (!result.success)
+    throw new Error(`${method} ${url} ${status}: ${result.error.message}\n${text}`)
+}
+
+/** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */
+export async function start(t: Test, options: StartOptions = {}) {
+  const sandbox: Sandbox = await openSandbox({
+    fixtures: options.fixtures
+      ? fixturesOf(options.fixtures)
+      : readFixtures(join(PACKAGE_ROOT, 'fixtures')),
+    start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1 },
+    maxClients: 1000,
+    autoClients: true,
+    log: silent,
+    ...options.sandbox,
+  })
+  const app: FastifyInstance = await buildApp(sandbox, {
+    auth: 'spec',
+    allowHost: [],
+    adminToken: undefined,
+    admin: true,
+    cors: undefined,
+    explain: false,
+    log: options.sandbox?.log ?? silent,
+    ...options.app,
+  })
+  let open = true
+  const close = async () => {
+    if (!open) return
+    open = false
+    await app.close()
+    await sandbox.close()
+  }
+  t.teardown(close)
+
+  async function call(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS',
+    url: string,
+    payload?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const request: InjectOptions = { method, url, headers: { host: '127.0.0.1:4310', ...headers } }
+    if (payload !== undefined) request.payload = payload as never
+    const { statusCode, headers: answered, body } = await app.inject(request)
+    checkAnswer(method, url, statusCode, body)
+    return {
+      status: statusCode,
+      headers: answered,
+      text: body,
+      body: body ? JSON.parse(body) : undefined,
+    }
+  }
+
+  return {
+    app,
+    sandbox,
+    close,
+    call,
+    get: (url: string, headers?: Record<string, string>) => call('GET', url, undefined, headers),
+    post: (url: string, body?: unknown, headers?: Record<string, string>) =>
+      call('POST', url, body, headers),
+    put: (url: string, body?: unknown, headers?: Record<string, string>) =>
+      call('PUT', url, body, headers),
+    advance: (by: string) => call('POST', '/__admin/clock/advance', { by }),
+    /** A payment of Asha to Rohan, both ready for it. */
+    pay: (more: object = {}, headers?: Record<string, string>) =>
+      call(
+        'POST',
+        '/v1/transaction',
+        {
+          from_user_id: ASHA,
+          to_user_id: ROHAN,
+          benif_bank_id: ROHANS_ACCOUNT,
+          amount: 100,
+          ...more,
+        },
+        headers,
+      ),
+  }
+}
