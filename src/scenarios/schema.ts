@@ -145,7 +145,7 @@ export const Scenario = z
       .optional()
       .meta({ description: 'What must have happened at the end.' }),
   })
-  .meta({ id: 'Scenario', title: 'Scenario file of payout-sandbox' })
+  .meta({ title: 'Scenario file of payout-sandbox' })
 
 export type ScenarioDefinition = z.infer<typeof Scenario>
 export type ActionDefinition = z.infer<typeof Do>

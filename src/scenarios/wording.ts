@@ -1,20 +1,24 @@
-/** How many edits lie between two words, or `most` where it is that many or more. Gives up early: broken files ask thousands of times. */
+/**
+ * How many edits lie between two words, a swap of neighbours being one; `most` where it is that many or more.
+ * Gives up early: a broken file asks thousands of times.
+ */
 function edits(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     let least = i
     for (let j = 1; j <= b.length; j++) {
-      const cost = Math.min(
-        row[j]! + 1,
-        next[j - 1]! + 1,
-        row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
-      )
+      const same = a[i - 1] === b[j - 1]
+      let cost = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (same ? 0 : 1))
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      if (swapped) cost = Math.min(cost, before[j - 2]! + 1)
       next[j] = cost
-      if (cost < least) least = cost
+      least = Math.min(least, cost)
     }
     if (least >= most) return most
+    before = row
     row = next
   }
   return row[b.length]!

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { scenarioJsonSchema } from '../../src/scenarios/json-schema.ts'
+import { problemText, readScenario } from '../../src/scenarios/read.ts'
+import { EVENTS, OPERATIONS } from '../../src/scenarios/words.ts'
+
+const guide = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8')
+const reference = guide.slice(guide.indexOf('## Reference'))
+
+type Node = {
+  properties?: Record<string, Node>
+  enum?: string[]
+  const?: unknown
+  items?: Node
+  anyOf?: Node[]
+  $ref?: string
+  definitions?: Record<string, Node>
+}
+const root = JSON.parse(scenarioJsonSchema()) as Node
+const defined = (name: string): Node => root.definitions![name]!
+const at = (node: Node, name: string): Node => node.properties![name]!
+
+/** Each section of the reference, and the part of the schema that it tells. */
+const SECTIONS: readonly (readonly [heading: string, node: Node])[] = [
+  ['Scenario file', root],
+  ['Rule', defined('Rule')],
+  ['When', defined('When')],
+  ['Comparison', defined('Comparison')],
+  ['Outcome', defined('Outcome')],
+  ['Step of a transaction', defined('TransactionStep')],
+  ['Step of a KYC record', defined('KycStep')],
+  ['Result of a PAN check', at(defined('KycStep'), 'result').anyOf![0]!],
+  ['Step of a bank account', defined('BankStep')],
+  ['Respond', defined('Respond')],
+  ['Webhook rule', defined('WebhookRule')],
+  ['When of a webhook rule', at(defined('WebhookRule'), 'when')],
+  ['Outcome of a webhook rule', at(defined('WebhookRule'), 'then')],
+  ['Timeline entry', defined('TimelineEntry')],
+  ['Action', defined('Action')],
+  ['Simulate', at(defined('Action'), 'simulate')],
+  ['Credit', at(defined('Action'), 'credit')],
+  ['Expect', at(root, 'expect')],
+]
+
+const sectionOf = (heading: string) =>
+  reference.split('\n### ').find((one) => one.startsWith(`${heading}\n`)) ?? ''
+
+t.test('the reference has the words of the schema, and no others', async (t) => {
+  for (const [heading, node] of SECTIONS) {
+    const told = [...sectionOf(heading).matchAll(/^\| `([^`]+)` \|/gm)].map(([, word]) => word)
+    t.strictSame(told.sort(), Object.keys(node.properties!).sort(), heading)
+  }
+})
+
+t.test('each word that a value can be is told with it', async (t) => {
+  for (const [heading, node] of SECTIONS) {
+    for (const [word, value] of Object.entries(node.properties!)) {
+      const row = sectionOf(heading)
+        .split('\n')
+        .find((line) => line.startsWith(`| \`${word}\``))!
+      const words = [...(value.enum ?? []), ...(value.const === undefined ? [] : [value.const])]
+      // Events and operations have lists of their own.
+      if (words.length > 8) continue
+      for (const one of words) t.ok(row.includes(String(one)), `${heading}: ${word}: ${one}`)
+    }
+  }
+  for (const word of [...OPERATIONS, ...EVENTS]) t.ok(reference.includes(`\`${word}\``), word)
+})
+
+t.test('every part of the schema has its section', async (t) => {
+  const told = new Set(SECTIONS.map(([, node]) => node))
+  const untold: string[] = []
+  const seek = (node: Node, path: string) => {
+    if (typeof node !== 'object' || node === null) return
+    if (node.properties && !told.has(node)) untold.push(path)
+    for (const [key, inner] of Object.entries(node)) seek(inner as Node, `${path}/${key}`)
+  }
+  seek(root, '')
+  // These three only vary what has a section: the outcome with a sequence, the operation's comparison, a count.
+  t.strictSame(
+    untold.map((path) => path.replace(/\/anyOf\/\d+$/, '')),
+    [
+      '/properties/expect/properties/requests/additionalProperties',
+      '/definitions/Rule/properties/then',
+      '/definitions/When/properties/operation',
+    ],
+  )
+})
+
+t.test('every snippet reads without a problem or a warning', async (t) => {
+  const snippets = [...guide.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) => text!)
+  t.equal(snippets.length, 8)
+  for (const [i, text] of snippets.entries()) {
+    const result = readScenario(text, { name: `snippet-${i}`, file: `snippet ${i}` })
+    t.strictSame(
+      [...(result.ok ? [] : result.problems), ...result.warnings].map(problemText),
+      [],
+      `snippet ${i}`,
+    )
+  }
+})

@@ -1,0 +1,151 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { type Library, readLibrary } from '../../src/scenarios/library.ts'
+import { problemText, readDefinition } from '../../src/scenarios/read.ts'
+
+const shipped = new URL('../../scenarios', import.meta.url).pathname
+const rule = 'rules: [{ when: { operation: getUser }, then: { delay: 1s } }]\n'
+
+function libraryOf(folders: string[]): Library {
+  const result = readLibrary(folders)
+  if (!result.ok) throw new Error(result.problems.map(problemText).join('\n'))
+  return result.library
+}
+
+function problemsOf(folder: string): string[] {
+  const result = readLibrary([folder])
+  return result.ok ? [] : result.problems.map((one) => problemText(one).replace(`${folder}/`, ''))
+}
+
+t.test('a folder gives its scenarios by the names of the files', async (t) => {
+  const folder = t.testdir({
+    'one.yaml': rule,
+    'two.yml': rule,
+    'three.json': '{"rules":[]}',
+    'notes.md': '#',
+    'x.schema.json': '{',
+    '.hidden.yaml': '[',
+  })
+  const library = libraryOf([folder])
+  t.strictSame(library.names, ['one', 'three', 'two'])
+  t.equal(library.fileOf('two'), join(folder, 'two.yml'))
+  t.equal(library.get('four'), undefined)
+})
+
+t.test('the user’s folder is searched before the shipped one', async (t) => {
+  const library = libraryOf([t.testdir({ 'slow.yaml': `title: mine\n${rule}` }), shipped])
+  t.equal(library.get('slow')?.title, 'mine')
+  t.equal(library.get('flaky-network')?.title, 'One call in ten is lost, and one in five is slow')
+})
+
+t.test('a scenario lies over what it extends, and that over the default', async (t) => {
+  const library = libraryOf([
+    t.testdir({
+      'default.yaml': rule,
+      'a.yaml': 'extends: b\n',
+      'b.yaml': `extends: c\n${rule}`,
+      'c.yaml': rule,
+      'bare.yaml': `base: none\n${rule}`,
+      'over-bare.yaml': 'extends: bare\n',
+      'on-default.yaml': 'extends: default\n',
+    }),
+  ])
+  const layers = (name: string) => library.layersOf(library.get(name)!).map((one) => one.name)
+  t.strictSame(layers('a'), ['a', 'b', 'c', 'default'])
+  t.strictSame(layers('c'), ['c', 'default'])
+  t.strictSame(layers('default'), ['default'])
+  t.strictSame(layers('bare'), ['bare'])
+  t.strictSame(layers('over-bare'), ['over-bare', 'bare'])
+  t.strictSame(layers('on-default'), ['on-default', 'default'])
+})
+
+const REFUSED: readonly (readonly [
+  what: string,
+  files: Record<string, string>,
+  problems: readonly string[],
+])[] = [
+  [
+    'one broken file among good ones',
+    { 'a.yaml': rule, 'b.yaml': 'titel: x\n', 'c.yaml': 'rules: [{}]\n' },
+    [
+      'b.yaml:1:1: unknown word "titel"; did you mean "title"?',
+      'c.yaml:1:9: an empty rule; say which calls with `when` and what happens with `then`',
+    ],
+  ],
+  [
+    'a name that there is not',
+    { 'a.yaml': 'extends: slwo\n', 'slow.yaml': rule },
+    ['a.yaml:1:10: there is no scenario "slwo"; did you mean "slow"?'],
+  ],
+  [
+    'a scenario to use that there is not',
+    { 'a.yaml': 'timeline: [{ do: { use: nowhere } }]\n' },
+    ['a.yaml:1:25: there is no scenario "nowhere"; there are a'],
+  ],
+  [
+    'a circle',
+    { 'a.yaml': 'extends: b\n', 'b.yaml': 'extends: a\n' },
+    [
+      'a.yaml:1:10: a extends b extends a: a circle; let one of them stand alone',
+      'b.yaml:1:10: b extends a extends b: a circle; let one of them stand alone',
+    ],
+  ],
+  [
+    'a scenario that extends itself',
+    { 'a.yaml': 'extends: a\n' },
+    ['a.yaml:1:10: a extends a: a circle; let one of them stand alone'],
+  ],
+  [
+    'a name that is none',
+    { 'My Scenario.yaml': rule },
+    [
+      'My Scenario.yaml:1:1: "My Scenario.yaml" gives no name: small letters, digits and hyphens, at most 63; rename the file',
+    ],
+  ],
+  [
+    'two files of one name',
+    { 'a.json': '{"rules":[]}', 'a.yaml': rule },
+    ['a.yaml:1:1: "a.json" has the name "a" too; keep one'],
+  ],
+]
+
+t.test('a set is whole or refused', async (t) => {
+  for (const [what, files, wanted] of REFUSED) {
+    await t.test(what, async (t) => t.strictSame(problemsOf(t.testdir(files)), wanted))
+  }
+})
+
+t.test('what is no text file of fair size inside the folder is refused', async (t) => {
+  const folder = t.testdir({ 'good.yaml': rule, 'big.yaml': '#'.repeat(70_000) })
+  writeFileSync(join(folder, 'binary.yaml'), Buffer.from([0x74, 0xff, 0xfe]))
+  mkdirSync(join(folder, 'folder.yaml'))
+  symlinkSync(join(shipped, 'slow.yaml'), join(folder, 'link.yaml'))
+  symlinkSync(join(folder, 'good.yaml'), join(folder, 'inside.yaml'))
+  symlinkSync(join(folder, 'gone'), join(folder, 'dangling.yaml'))
+  t.strictSame(problemsOf(folder), [
+    'dangling.yaml:1:1: this is no file that can be read; remove it from the folder',
+    'folder.yaml:1:1: this is no file that can be read; remove it from the folder',
+    'big.yaml:1:1: the file has 70000 bytes; at most 65536 (64 KiB) are read. Split it with extends',
+    'binary.yaml:1:1: the file is not UTF-8; save it as that',
+    'link.yaml:1:1: a link that leads out of the folder; copy the file instead',
+  ])
+})
+
+t.test('a definition of one call is held against the names that there are', async (t) => {
+  const library = libraryOf([shipped])
+  const inline = (definition: object) => {
+    const result = readDefinition(definition, { name: 'inline', file: 'definition' })
+    if (!result.ok) throw new Error('broken')
+    return result.scenario
+  }
+  t.strictSame(library.checkNames(inline({ extends: 'slow' })), [])
+  t.strictSame(
+    library.layersOf(inline({ extends: 'slow' })).map(({ name }) => name),
+    ['inline', 'slow', 'default'],
+  )
+  t.match(library.checkNames(inline({ extends: 'slwo' })), [
+    { path: ['extends'], message: /did you mean "slow"/ },
+  ])
+  t.match(library.unknown('flaky-netwrk'), /did you mean "flaky-network"/)
+})

@@ -1,0 +1,300 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { createRandom } from '../../src/core/random.ts'
+import { failureOf } from '../../src/model/payment.ts'
+import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
+import { scenarioJsonSchema } from '../../src/scenarios/json-schema.ts'
+import { readLibrary } from '../../src/scenarios/library.ts'
+import { magicValuesOf } from '../../src/scenarios/magic-values.ts'
+import type { Call } from '../../src/scenarios/match.ts'
+import { problemText } from '../../src/scenarios/read.ts'
+import { EVENTS, type EventName, REASONS } from '../../src/scenarios/words.ts'
+
+const folder = new URL('../../scenarios/', import.meta.url).pathname
+const textOf = (file: string) => readFileSync(`${folder}${file}`, 'utf8')
+const result = readLibrary([folder])
+if (!result.ok) throw new Error(result.problems.map(problemText).join('\n'))
+const { library, warnings } = result
+
+function play(name: string) {
+  const counters = new Map<string, Counter>()
+  const scenario = library.get(name)!
+  const decider = createDecider({
+    layers: library.layersOf(scenario),
+    counters: {
+      get: (key) => counters.get(key),
+      set: (key, value) => void counters.set(key, value),
+    },
+    chance: createRandom(1).at,
+  })
+  return { ...decider, scenario }
+}
+
+const pay: Call = {
+  operation: 'createTransaction',
+  body: { amount: 100 },
+  account: { account_number: '123456789012' },
+}
+const pan: Call = {
+  operation: 'submitKyc',
+  item: { document_type: 'tid', document_number: 'ABCPX1234A' },
+}
+const aadhaar: Call = {
+  operation: 'submitKyc',
+  item: { document_type: 'pid', document_number: '123412341234' },
+}
+const bank: Call = { operation: 'addBankAccount', body: { account_number: '123456789012' } }
+const read: Call = { operation: 'getTransaction' }
+const times = <T>(count: number, run: (i: number) => T) =>
+  Array.from({ length: count }, (_, i) => run(i))
+
+/** A life as text: `PENDING, PROCESSING 1000, FAILED 2000 reason`. */
+const life = (steps: readonly { status: string; afterMs: number; reason?: string }[] | undefined) =>
+  steps?.map(({ status, afterMs, reason = '' }) => `${status} ${afterMs} ${reason}`.trim())
+
+t.test('the shipped set is the promised one, without a warning', async (t) => {
+  t.strictSame(library.names, [
+    'bank-verification-failures',
+    'default',
+    'failed-payouts',
+    'flaky-network',
+    'kyc-failures',
+    'kyc-review',
+    'late-reversals',
+    'live-demo',
+    'lost-responses',
+    'pending-transactions',
+    'provider-outage',
+    'rate-limited',
+    'slow',
+    'stuck-transactions',
+    'webhook-bad-signatures',
+    'webhook-disorder',
+    'webhook-duplicates',
+    'webhook-storm',
+  ])
+  t.strictSame(warnings.map(problemText), [])
+})
+
+t.test('each file points editors to its schema, has a title, and is listed', async (t) => {
+  const readme = textOf('README.md')
+  for (const file of readdirSync(folder).filter((one) => one.endsWith('.yaml'))) {
+    const name = file.replace('.yaml', '')
+    t.equal(
+      textOf(file).split('\n')[0],
+      '# yaml-language-server: $schema=./scenario.schema.json',
+      file,
+    )
+    t.ok(textOf(file).split('\n')[1]?.startsWith('# '), `${file} says what it is for`)
+    t.ok(
+      readme.includes(`| [${name}](${file}) | ${library.get(name)!.title} |`),
+      `README.md has ${name}`,
+    )
+  }
+})
+
+t.test('the JSON Schema is up to date', async (t) => {
+  t.equal(
+    textOf('scenario.schema.json'),
+    scenarioJsonSchema(),
+    'run node --import tsx scripts/scenario-schema.ts',
+  )
+})
+
+t.test('the known reasons are those that have a sentence', async (t) => {
+  for (const reason of REASONS)
+    t.notMatch(failureOf(reason).description, /^The payment failed/, reason)
+})
+
+t.test('default: every magic value has its row, and any other value none', async (t) => {
+  const rows = magicValuesOf(library.get('default')!).map(({ where, value, outcome }) => [
+    where,
+    value,
+    outcome,
+  ])
+  t.strictSame(rows, [
+    ['PAN', 'XXXPX0001A', 'failed (name NOT MATCHING)'],
+    ['PAN', 'XXXPX0002A', 'failed (dateOfBirth NOT MATCHING)'],
+    ['PAN', 'XXXPX0003A', 'failed (Record (PAN) Not Found in ITD Database/Invalid PAN)'],
+    ['PAN', 'XXXPX0004A', 'failed (Marked as Fake)'],
+    ['PAN', 'XXXPX0005A', 'failed (Marked as Deactivated)'],
+    ['PAN', 'XXXPX0006A', 'failed (Deleted)'],
+    ['PAN', 'XXXPX0007A', 'success (aadhaarSeedingStatus N)'],
+    ['PAN', 'XXXPX0008A', 'pending (source down) -> success'],
+    ['Aadhaar', '999999990019', 'pending -> success'],
+    ['Aadhaar', '999999990026', 'pending -> failed'],
+    ['Aadhaar', '999999990035', 'stays pending'],
+    ['Aadhaar', '999999990042', 'failed'],
+    ['account at POST /bank', '999900000001', 'failed (Invalid account number or IFSC provided)'],
+    ['account at POST /bank', '999900000002', 'failed (Account is blocked)'],
+    ['account at POST /bank', '999900000003', 'failed (Account closed)'],
+    ['account at POST /bank', '999900000004', 'success (NRE Account)'],
+    ['account at POST /bank', '999900000005', 'success (in the name of SOMEONE ELSE)'],
+    ['account at POST /bank', '999900000006', 'pending (Beneficiary bank offline) -> success'],
+    [
+      'account at POST /bank',
+      '999900000007',
+      'pending (NPCI Unavailable) -> failed (NPCI Unavailable)',
+    ],
+    ['payout to account', '999900000101', 'FAILED (beneficiary_bank_offline)'],
+    ['payout to account', '999900000102', 'FAILED (bank_account_closed)'],
+    ['payout to account', '999900000103', 'FAILED (imps_not_allowed)'],
+    ['payout to account', '999900000104', 'stays PENDING'],
+    ['payout to account', '999900000105', 'stays PROCESSING'],
+    [
+      'payout to account',
+      '999900000106',
+      'SUCCESS, then FAILED (beneficiary_bank_rejected) 3s later',
+    ],
+    ['paise of the amount', '.91', 'FAILED (bank_account_invalid)'],
+    ['paise of the amount', '.92', 'FAILED (beneficiary_bank_offline)'],
+    ['paise of the amount', '.93', 'FAILED (insufficient_funds)'],
+    ['paise of the amount', '.94', 'stays PROCESSING'],
+    ['paise of the amount', '.95', 'stays PENDING'],
+    ['paise of the amount', '.96', 'SUCCESS, then FAILED (beneficiary_bank_rejected) 3s later'],
+  ])
+  const { decide } = play('default')
+  for (const call of [pay, pan, aadhaar, bank, read])
+    t.equal(decide(call), undefined, call.operation)
+})
+
+t.test('default: the account’s rule comes before the amount’s', async (t) => {
+  const { decide } = play('default')
+  const call = { ...pay, body: { amount: '10.95' } }
+  t.strictSame(life(decide(call)?.outcome.transaction), ['PENDING 0'])
+  t.strictSame(
+    life(decide({ ...call, account: { account_number: '999900000105' } })?.outcome.transaction),
+    ['PENDING 0', 'PROCESSING 1000'],
+  )
+})
+
+t.test('magic values hold under a scenario that says nothing of them', async (t) => {
+  const { decide } = play('slow')
+  const { outcome } = decide({ ...pay, account: { account_number: '999900000104' } })!
+  t.strictSame(outcome.delay, { minMs: 2_000, maxMs: 4_000 })
+  t.strictSame(life(outcome.transaction), ['PENDING 0'])
+})
+
+t.test('kyc-failures: no check succeeds', async (t) => {
+  const { decide } = play('kyc-failures')
+  t.strictSame(
+    times(5, () => decide(pan)?.outcome.kyc?.[0]?.message),
+    [
+      'The name does not match',
+      'The date of birth does not match',
+      'The PAN is marked as fake',
+      'The PAN is deactivated',
+      'The name does not match',
+    ],
+  )
+  t.strictSame(life(decide(aadhaar)?.outcome.kyc), ['pending 0', 'failed 5000'])
+})
+
+t.test('kyc-review: a check is pending for a day, then succeeds', async (t) => {
+  const { decide } = play('kyc-review')
+  for (const call of [pan, aadhaar])
+    t.strictSame(life(decide(call)?.outcome.kyc), ['pending 0', 'success 86400000'])
+})
+
+t.test('bank-verification-failures: no account is verified', async (t) => {
+  const { decide } = play('bank-verification-failures')
+  const ends = times(8, () => decide(bank)?.outcome.bank?.at(-1)?.status)
+  t.strictSame(
+    ends,
+    times(8, () => 'failed'),
+  )
+})
+
+t.test('payments that are late, stuck, failed or reversed', async (t) => {
+  const lifeIn = (name: string) => life(play(name).decide(pay)?.outcome.transaction)
+  t.strictSame(lifeIn('pending-transactions'), ['PENDING 0', 'PROCESSING 1500000', 'SUCCESS 5000'])
+  t.strictSame(lifeIn('stuck-transactions'), ['PENDING 0', 'PROCESSING 1000'])
+  t.strictSame(lifeIn('late-reversals'), [
+    'PENDING 0',
+    'PROCESSING 1000',
+    'SUCCESS 2000',
+    'FAILED 86400000 beneficiary_bank_rejected',
+  ])
+  const { decide } = play('failed-payouts')
+  const reasons = times(7, () => decide(pay)?.outcome.transaction?.at(-1)?.reason)
+  t.equal(new Set(reasons).size, 6)
+  t.equal(reasons[6], reasons[0])
+})
+
+t.test(
+  'provider-outage: every call is answered 503, until another scenario takes over',
+  async (t) => {
+    const { decide, scenario } = play('provider-outage')
+    for (const call of [pay, read, bank]) t.equal(decide(call)?.outcome.respond?.status, 503)
+    t.equal(decide({ operation: 'submitKyc' })?.outcome.respond?.status, 503)
+    t.strictSame(scenario.timeline, [{ afterMs: 120_000, do: { use: 'default' } }])
+  },
+)
+
+t.test('flaky-network: about one call in ten is lost and one in five late', async (t) => {
+  const { decide } = play('flaky-network')
+  const outcomes = times(1_000, () => decide(read)?.outcome)
+  const lost = outcomes.filter((one) => one?.fault === 'reset' && one.at === 'before').length
+  const late = outcomes.filter((one) => one?.delay).length
+  t.ok(lost > 70 && lost < 130, `${lost} lost`)
+  t.ok(late > 140 && late < 220, `${late} late`)
+})
+
+t.test('rate-limited: every fifth call is answered 429', async (t) => {
+  const { decide } = play('rate-limited')
+  t.strictSame(
+    times(10, () => decide(read)?.outcome.respond?.status),
+    [...Array(4), 429, ...Array(4), 429],
+  )
+})
+
+t.test(
+  'lost-responses: the answer to every second payment is lost after it was made',
+  async (t) => {
+    const { decide } = play('lost-responses')
+    t.strictSame(
+      times(4, () => decide(pay)?.outcome),
+      [{ fault: 'reset', at: 'after' }, undefined, { fault: 'reset', at: 'after' }, undefined],
+    )
+    t.equal(decide(read), undefined)
+  },
+)
+
+t.test('webhook scenarios do to events what their titles say', async (t) => {
+  const all = (name: string) => {
+    const { decideWebhook } = play(name)
+    return Object.fromEntries(
+      EVENTS.map((event: EventName) => [event, decideWebhook({ event })?.outcome]),
+    )
+  }
+  for (const outcome of Object.values(all('webhook-storm'))) t.strictSame(outcome, { copies: 20 })
+  for (const outcome of Object.values(all('webhook-duplicates'))) t.equal(outcome?.copies, 2)
+  t.match(all('webhook-disorder'), {
+    'transaction.pending': { holdUntil: 'transaction.processing' },
+    'kyc.pending': { holdUntil: 'kyc.success' },
+    'bank.pending': { holdUntil: 'bank.success' },
+    'transaction.success': undefined,
+  })
+  t.match(all('webhook-bad-signatures'), {
+    'transaction.pending': { signature: 'wrong' },
+    'transaction.processing': { signature: 'missing' },
+    'transaction.success': { timestamp: 'stale' },
+    'transaction.failed': { body: 'truncated' },
+    'kyc.failed': undefined,
+  })
+})
+
+t.test('live-demo: users and payments come by themselves, and the large ones fail', async (t) => {
+  const { scenario } = play('live-demo')
+  const kinds = scenario.timeline.map(({ do: action }) => Object.keys(action)[0])
+  t.strictSame(kinds, ['create_users', 'create_users', 'credit', 'credit', 'simulate'])
+  // What is failed is the latest: nothing else may come in between.
+  const [, , small, large, failing] = scenario.timeline
+  const smalls = times(8, (i) => small!.afterMs + i * small!.everyMs!)
+  for (const minute of [0, 1]) {
+    const [from, to] = [large!, failing!].map(
+      (entry) => entry.afterMs + minute * entry.everyMs!,
+    ) as [number, number]
+    t.notOk(smalls.some((at) => at >= from && at <= to))
+  }
+})
