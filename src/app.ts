@@ -12,6 +12,7 @@ import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
 import { clockCalls } from './routes/admin/clock.ts'
 import { healthCalls } from './routes/admin/health.ts'
+import { serveIndexPage } from './routes/admin/index-page.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { bankAccountOperations } from './routes/v1/bank-accounts.ts'
 import { clientOperations } from './routes/v1/client.ts'
@@ -98,6 +99,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   if (options.admin) {
     await app.register(
       async (admin) => {
+        serveIndexPage(admin, ADMIN_CALLS)
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
         }

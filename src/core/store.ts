@@ -298,8 +298,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
           const table = op[1] as Name
           // A table that this version no longer knows has nothing to come back to.
           if (!specs[table]) return
-          if (pending) (pending.rows[table] ??= []).push(op[2] as Rows[Name])
-          else world?.tables[table].put(op[2] as Rows[Name])
+          if (pending) {
+            pending.rows[table] ??= []
+            pending.rows[table].push(op[2] as Rows[Name])
+          } else world?.tables[table].put(op[2] as Rows[Name])
           return
         }
         case 'remove':

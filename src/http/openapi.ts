@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { VERSION } from '../config/version.ts'
 import { ErrorAnswer } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord } from '../model/errors.ts'
-import { VERSION } from '../version.ts'
 import { COMMON_REFUSALS, type Operation } from './operation.ts'
 
 type Json = Record<string, unknown>

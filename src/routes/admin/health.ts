@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { VERSION } from '../../config/version.ts'
 import { adminCall } from '../../http/admin.ts'
 import { Timestamp } from '../../model/text.ts'
-import { VERSION } from '../../version.ts'
 
 const Health = z.strictObject({
   status: z.enum(['healthy', 'degraded']),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PACKAGE_ROOT } from './config/package-root.ts'
+import { PACKAGE_ROOT } from './package-root.ts'
 
 /** The package's version. */
 export const VERSION: string = JSON.parse(

@@ -1,0 +1,67 @@
+// The floors, lowest first: a file imports only from its own floor and those below it.
+const FLOORS = [
+  '^src/model',
+  '^src/config',
+  '^src/core',
+  '^src/scenarios',
+  '^src/services',
+  '^src/(world|sandbox)\\.ts',
+  '^src/(http|log\\.ts)',
+  '^src/routes',
+  '^src/app\\.ts',
+  '^src/(server|index)\\.ts',
+  '^src/cli',
+  '^src/(bundle|bin)\\.ts',
+]
+
+const upward = FLOORS.flatMap((path, i) =>
+  i === FLOORS.length - 1
+    ? []
+    : [
+        {
+          name: `floor ${path} imports from above`,
+          severity: 'error',
+          from: { path },
+          to: { path: FLOORS.slice(i + 1) },
+        },
+      ],
+)
+
+module.exports = {
+  forbidden: [
+    ...upward,
+    {
+      name: 'no-circle',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'routes-apart',
+      severity: 'error',
+      from: { path: '^src/routes/admin' },
+      to: { path: '^src/routes/v1' },
+    },
+    {
+      name: 'http-only-above',
+      severity: 'error',
+      from: { path: FLOORS.slice(0, 6) },
+      to: { path: 'node_modules/(fastify|@fastify)' },
+    },
+    {
+      name: 'lowdb-only-in-the-store',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/core/(store|document)' },
+      to: { path: 'node_modules/lowdb' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'types'],
+    },
+  },
+}

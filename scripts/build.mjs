@@ -1,0 +1,76 @@
+// Makes dist: one bundle for the command line and the library, its code cache, Swagger UI's files, and the types.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const dist = join(root, 'dist')
+const require = createRequire(import.meta.url)
+
+rmSync(dist, { recursive: true, force: true })
+mkdirSync(dist)
+
+const { metafile } = await build({
+  entryPoints: [join(root, 'src/bundle.ts')],
+  outfile: join(dist, 'payout-sandbox.cjs'),
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'cjs',
+  minify: true,
+  metafile: true,
+  legalComments: 'linked',
+  define: { 'import.meta.url': 'bundleUrl' },
+  banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+})
+
+cpSync(join(root, 'scripts/loader.cjs'), join(dist, 'loader.cjs'))
+writeFileSync(
+  join(dist, 'bin.cjs'),
+  `#!/usr/bin/env node
+require('./loader.cjs').main(process.argv.slice(2), process.env).then((code) => {
+  process.exitCode = code
+})
+`,
+)
+chmodSync(join(dist, 'bin.cjs'), 0o755)
+writeFileSync(
+  join(dist, 'index.js'),
+  `import bundle from './loader.cjs'\nexport const { startSandbox } = bundle\n`,
+)
+
+const swaggerUi = join(dist, 'swagger-ui')
+mkdirSync(swaggerUi)
+const assets = join(dirname(require.resolve('@fastify/swagger-ui/package.json')), 'static')
+for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
+  cpSync(join(assets, name), join(swaggerUi, name))
+
+// The cache is taken after real calls were answered, so that what they compiled is in it.
+const warmed = spawnSync(process.execPath, [join(root, 'scripts/code-cache.cjs')], {
+  stdio: 'inherit',
+})
+if (warmed.status !== 0) process.exit(1)
+
+if (process.argv.includes('--types')) {
+  const tsc = spawnSync(
+    process.execPath,
+    [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  )
+  if (tsc.status !== 0) process.exit(1)
+}
+
+// What is in the bundle, for the bill of materials: package names and nothing else.
+const packages = new Set(
+  Object.keys(metafile.inputs).flatMap((path) => {
+    const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]
+    return name === undefined ? [] : [name]
+  }),
+)
+writeFileSync(join(dist, 'bundled.json'), `${JSON.stringify([...packages].sort(), null, 2)}\n`)

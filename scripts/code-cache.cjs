@@ -1,0 +1,47 @@
+// Starts the bundle once, answers a few calls, and keeps what V8 compiled for it.
+'use strict'
+const { readFileSync, writeFileSync } = require('node:fs')
+const { dirname, join } = require('node:path')
+const http = require('node:http')
+const vm = require('node:vm')
+
+const file = join(__dirname, '../dist/payout-sandbox.cjs')
+const script = new vm.Script(
+  `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`,
+  { filename: file, importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER },
+)
+const module_ = { exports: {} }
+script.runInThisContext()(module_.exports, require, module_, file, dirname(file))
+
+const call = (url, options, body) =>
+  new Promise((resolve, reject) => {
+    const request = http.request(url, { agent: false, ...options }, (response) => {
+      response.resume().on('end', resolve)
+    })
+    request.on('error', reject).end(body)
+  })
+
+async function warm() {
+  const { main, startSandbox } = module_.exports
+  const sandbox = await startSandbox({})
+  await call(`${sandbox.url}/users`)
+  const headers = { 'content-type': 'application/json' }
+  await call(
+    `${sandbox.url}/user`,
+    { method: 'POST', headers },
+    '{"email":"a@example.com","mobile":"9000000000"}',
+  )
+  await call(`${sandbox.adminUrl}/health`)
+  await sandbox.close()
+  // The command line too, up to its help text.
+  const write = process.stdout.write
+  process.stdout.write = () => true
+  await main(['--help'], {})
+  process.stdout.write = write
+  writeFileSync(`${file}.${process.version}-${process.arch}.cache`, script.createCachedData())
+}
+
+warm().catch((error) => {
+  console.error(error)
+  process.exit(1)
+})

@@ -1,0 +1,41 @@
+import { get } from 'node:http'
+import type { Options } from '../config/options.ts'
+
+const DEADLINE_MS = 3_000
+
+/** Asks the running server of these options how it is; 0 if it is healthy, else 1. It is the image's HEALTHCHECK. */
+export function health({ host, port }: Options): Promise<number> {
+  const hostname = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  const told = (line: string, code: number) => {
+    process.stdout.write(`${line}\n`)
+    return code
+  }
+  return new Promise((resolve) => {
+    const request = get(
+      {
+        hostname,
+        port,
+        path: '/__admin/health',
+        timeout: DEADLINE_MS,
+        headers: { host: '127.0.0.1' },
+      },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => {
+          text += chunk
+        })
+        response.on('end', () => {
+          const healthy = response.statusCode === 200 && text.includes('"status":"healthy"')
+          resolve(told(healthy ? 'healthy' : `not healthy: ${text.slice(0, 300)}`, healthy ? 0 : 1))
+        })
+      },
+    )
+    request.on('timeout', () =>
+      request.destroy(new Error(`no answer within ${DEADLINE_MS / 1_000} s`)),
+    )
+    request.on('error', (error) => {
+      resolve(told(`not healthy: ${hostname}:${port}: ${error.message}`, 1))
+    })
+  })
+}

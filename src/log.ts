@@ -1,0 +1,34 @@
+import { maskText } from './model/mask.ts'
+import type { Log } from './sandbox.ts'
+
+const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
+export type LogLevel = (typeof LEVELS)[number]
+
+/**
+ * Writes log lines: for people `12:30:05 warn  message`, or one JSON object a line. Numbers in messages are masked.
+ * A request costs nothing here unless the level is `debug`.
+ */
+export function createLog(options: {
+  level: LogLevel
+  format: 'pretty' | 'json'
+  wall: () => number
+  write: (line: string) => void
+}): Log {
+  const most = LEVELS.indexOf(options.level)
+  function at(level: Exclude<LogLevel, 'silent'>) {
+    if (LEVELS.indexOf(level) > most) return () => {}
+    return (message: string, error?: unknown) => {
+      const time = new Date(options.wall()).toISOString()
+      const text = maskText(message)
+      const cause =
+        error === undefined ? undefined : maskText((error as Error)?.stack ?? String(error))
+      if (options.format === 'json')
+        options.write(`${JSON.stringify({ time, level, message: text, error: cause })}\n`)
+      else
+        options.write(
+          `${time.slice(11, 19)} ${level.padEnd(5)} ${text}${cause ? `\n${cause}` : ''}\n`,
+        )
+    }
+  }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}

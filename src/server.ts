@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from './app.ts'
+import { type Options, readOptions } from './config/options.ts'
+import { PACKAGE_ROOT } from './config/package-root.ts'
+import { wallNow } from './core/clock.ts'
+import { hostNameOf } from './http/host-guard.ts'
+import { createLog } from './log.ts'
+import { type Log, openSandbox, type Sandbox } from './sandbox.ts'
+import { readFixtures } from './services/fixtures.ts'
+
+/** A sandbox that listens. */
+export type RunningServer = {
+  url: string
+  adminUrl: string
+  docsUrl: string
+  consoleUrl: string
+  token: string
+  adminToken: string | undefined
+  data: string | null
+  app: FastifyInstance
+  sandbox: Sandbox
+  /** Stops: answers what is in flight, drops what is silent, leaves one tidy document. */
+  close(): Promise<void>
+}
+
+// In-flight answers get this long to finish before silent sockets are cut, real ms.
+const GRACE_MS = 3_000
+
+const isLoopback = (host: string) =>
+  host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+
+function adminTokenOf(options: Options): string | undefined {
+  const given = options['admin-token']
+  if (given === 'none') return undefined
+  if (given !== undefined) return given
+  // Whoever reaches another address than loopback may be a stranger.
+  return isLoopback(options.host) ? undefined : `sbx_admin_${randomBytes(16).toString('hex')}`
+}
+
+/** Opens the sandbox of these options and listens. Throws what the store, the fixtures or the port refuse. */
+export async function startServer(options: Options, log: Log): Promise<RunningServer> {
+  const file = options.memory ? undefined : options.data
+  const sandbox = await openSandbox({
+    fixtures: readFixtures(options.fixtures ?? join(PACKAGE_ROOT, 'fixtures')),
+    ...(file !== undefined && { file }),
+    fsync: options.fsync,
+    onDamage: options.recover ? 'recover' : options.reset ? 'reset' : 'refuse',
+    start: {
+      randomSeed: options['random-seed'],
+      clock: options.clock,
+      clockSpeed: options['clock-speed'],
+    },
+    maxClients: options['max-clients'],
+    autoClients: !options['no-auto-clients'],
+    log,
+  })
+  const adminToken = adminTokenOf(options)
+  const app = await buildApp(sandbox, {
+    auth: options.auth,
+    allowHost: [...options['allow-host'], hostNameOf(options.host)],
+    adminToken,
+    admin: !options['no-admin'],
+    cors: options.cors,
+    explain: options.explain,
+    log,
+  })
+  try {
+    await app.listen({ port: options.port, host: options.host })
+  } catch (error) {
+    await sandbox.close()
+    throw error
+  }
+  // What is printed is what is bound, not what was asked for.
+  const { address, port, family } = app.server.address() as AddressInfo
+  const shown = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address
+  const origin = `http://${family === 'IPv6' && shown === address ? `[${shown}]` : shown}:${port}`
+  let closing: Promise<void> | undefined
+  return {
+    url: `${origin}/v1`,
+    adminUrl: `${origin}/__admin`,
+    docsUrl: `${origin}/docs`,
+    consoleUrl: `${origin}/__admin/`,
+    token: sandbox.default.profile().access_token,
+    adminToken,
+    data: file ?? null,
+    app,
+    sandbox,
+    close() {
+      closing ??= (async () => {
+        const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
+        await app.close()
+        clearTimeout(cut)
+        await sandbox.close()
+      })()
+      return closing
+    },
+  }
+}
+
+/** Options of a program: those given, the defaults for the rest. */
+export const optionsOf = (values: Readonly<Record<string, unknown>> = {}): Options =>
+  readOptions([{ values, called: (name) => name }])
+
+/** A log on standard error. */
+export const stderrLog = (options: Pick<Options, 'log-level' | 'log-format'>): Log =>
+  createLog({
+    level: options['log-level'],
+    format: options['log-format'] ?? (process.stderr.isTTY ? 'pretty' : 'json'),
+    wall: wallNow,
+    write: (line) => process.stderr.write(line),
+  })
