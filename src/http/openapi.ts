@@ -33,8 +33,9 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
 function componentsOf(inputs: readonly z.ZodType[], outputs: readonly z.ZodType[]): Json {
   const components: Json = {}
   const collect = (schema: z.ZodType, io: 'input' | 'output') => {
-    const { $defs = {}, ...own } = schemaOf(schema, io) as { $defs?: Json }
-    for (const [name, part] of Object.entries({ ...$defs, [nameOf(schema)]: own })) {
+    // Every named part stands in $defs, the schema itself too.
+    const { $defs = {} } = schemaOf(schema, io) as { $defs?: Json }
+    for (const [name, part] of Object.entries($defs)) {
       const text = JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/')
       const { id: _, $id: __, ...clean } = JSON.parse(text) as Json
       components[name] ??= clean
@@ -122,6 +123,16 @@ function operationOf(op: Operation): Json {
   }
 }
 
+const TAGS: Readonly<Record<string, string>> = {
+  Users: 'Who pays and who is paid.',
+  KYC: 'Documents of a user and what their check found.',
+  'Bank accounts': 'Accounts of a user, verified when they are added.',
+  Transactions: 'Payments from user to user.',
+  'Transaction history': 'The same payments as flat payout records.',
+  Client: 'The integrating business account.',
+  Webhook: 'Where the client is told of events.',
+}
+
 /** The service's OpenAPI 3.1 document, made from the operations and their zod schemas alone. */
 export function openApiDocument(operations: readonly Operation[], serverUrl: string): Json {
   const paths: Record<string, Json> = {}
@@ -142,7 +153,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
-    tags: tags.map((name) => ({ name })),
+    tags: tags.map((name) => ({ name, description: TAGS[name] })),
     paths,
     components: {
       schemas: componentsOf(bodies, [...answers, ErrorAnswer]),

@@ -165,4 +165,3 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
   }
 }
 
-export type BankAccounts = ReturnType<typeof createBankAccounts>

@@ -210,4 +210,3 @@ export function createKyc(parts: Parts & { users: Users }) {
   }
 }
 
-export type Kyc = ReturnType<typeof createKyc>

@@ -209,4 +209,3 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   }
 }
 
-export type Payments = ReturnType<typeof createPayments>

@@ -25,4 +25,3 @@ export function createViews(clientId: string) {
   }
 }
 
-export type Views = ReturnType<typeof createViews>

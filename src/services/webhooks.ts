@@ -43,4 +43,3 @@ export function createWebhooks({ store, random }: Parts) {
   }
 }
 
-export type Webhooks = ReturnType<typeof createWebhooks>

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+
+const BIN = join(PACKAGE_ROOT, 'dist/bin.cjs')
+const LONGEST_MS = 30_000
+
+const environment = (more: Record<string, string> = {}) => {
+  const { NODE_EXTRA_CA_CERTS: _, PORT: __, ...env } = process.env
+  for (const name of Object.keys(env)) if (name.startsWith('PAYOUT_SANDBOX_')) delete env[name]
+  return { ...env, ...more }
+}
+
+export type Ended = { code: number | null; stdout: string; stderr: string }
+
+function spawned(args: readonly string[], options: { env?: Record<string, string>; cwd?: string }) {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    env: environment(options.env),
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const told = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    told.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told.stderr += text
+  })
+  const ended: Promise<Ended> = once(child, 'close').then(([code]) => ({ code, ...told }))
+  return { child, told, ended }
+}
+
+/** Runs the built program to its end. */
+export function run(
+  args: readonly string[],
+  options: { env?: Record<string, string>; cwd?: string } = {},
+): Promise<Ended> {
+  const { child, ended } = spawned(args, options)
+  const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)
+  return ended.finally(() => clearTimeout(timer))
+}
+
+export type Program = {
+  url: string
+  adminUrl: string
+  token: string
+  port: number
+  ready: Record<string, unknown>
+  child: ChildProcess
+  stderr: () => string
+  stop: (signal?: NodeJS.Signals) => Promise<Ended>
+}
+
+/** Starts the built program on a free port and waits for its one JSON line; it is killed when the test ends. */
+export async function serve(
+  t: Test,
+  args: readonly string[] = ['--memory'],
+  options: { env?: Record<string, string>; cwd?: string; keepPort?: boolean } = {},
+): Promise<Program> {
+  const port = options.keepPort ? [] : ['--port', '0']
+  const { child, told, ended } = spawned(['start', '--json', ...port, ...args], options)
+  t.teardown(() => child.kill('SIGKILL'))
+  const ready = await new Promise<Record<string, unknown>>((resolve, reject) => {
+    child.stdout!.on('data', () => {
+      if (told.stdout.includes('\n')) resolve(JSON.parse(told.stdout))
+    })
+    void ended.then(({ code, stderr }) => reject(new Error(`ended with ${code}: ${stderr}`)))
+  })
+  return {
+    url: String(ready['url']),
+    adminUrl: String(ready['adminUrl']),
+    token: String(ready['token']),
+    port: Number(new URL(String(ready['url'])).port),
+    ready,
+    child,
+    stderr: () => told.stderr,
+    stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+/** One JSON call over a socket. */
+export async function call(url: string, body?: unknown, headers: Record<string, string> = {}) {
+  const answer = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body.
+  const json: any = await answer.json()
+  return { status: answer.status, headers: answer.headers, body: json }
+}

@@ -1,0 +1,278 @@
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { call, run, serve } from './program.ts'
+
+t.test('one JSON line tells a program where to call', async (t) => {
+  const { ready, port, stop, child } = await serve(t, ['--memory'])
+  t.match(ready, {
+    url: `http://127.0.0.1:${port}/v1`,
+    adminUrl: `http://127.0.0.1:${port}/__admin`,
+    docsUrl: `http://127.0.0.1:${port}/docs`,
+    consoleUrl: `http://127.0.0.1:${port}/__admin/`,
+    token: 'sbx_test_token',
+    data: null,
+    pid: child.pid,
+  })
+  t.equal((await stop()).code, 0)
+})
+
+t.test('the banner tells a person', async (t) => {
+  const dir = t.testdir()
+  const bound = createServer().listen(0, '127.0.0.1')
+  await once(bound, 'listening')
+  const { port } = bound.address() as { port: number }
+  t.match(await run(['--port', String(port)], { cwd: dir }), {
+    code: 6,
+    stderr: new RegExp(`Port ${port} of 127.0.0.1 is in use`),
+  })
+  bound.close()
+  t.match((await run(['--help'])).stdout, /--clock-speed X/)
+  t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+  t.match(JSON.parse((await run(['openapi'])).stdout), { openapi: '3.1.0' })
+})
+
+t.test('a bad option ends with 2 and says what it takes', async (t) => {
+  const cwd = t.testdir()
+  const cases: [string[], RegExp][] = [
+    [['--prot', '1'], /unknown option --prot \(did you mean --port\?\)/],
+    [['--port', 'x'], /--port takes a whole number from 0 to 65535, not "x"/],
+    [['--port', '70000'], /--port takes/],
+    [['--port'], /--port takes N, and none follows it/],
+    [['--port', '1', '--port', '2'], /--port is given twice/],
+    [['--clock', 'soon'], /--clock takes real, frozen, or an ISO 8601 instant/],
+    [['--clock-speed', '0'], /--clock-speed takes/],
+    [['--auth', 'maybe'], /--auth takes spec, strict, off, not "maybe"/],
+    [['--random-seed', '-1'], /--random-seed takes/],
+    [['--cors', 'localhost'], /--cors takes an origin/],
+    [['--max-clients', '0'], /--max-clients takes/],
+    [['--log-level', 'loud'], /--log-level takes/],
+    [['--log-format', 'xml'], /--log-format takes pretty, json/],
+    [['--memory=perhaps'], /--memory takes true or false/],
+    [['--recover', '--reset'], /exclude each other/],
+    [['--fixtures', 'nowhere'], /nowhere: there is no such file or folder/],
+    [['--host', '203.0.113.1'], /--host 203\.0\.113\.1 is no address of this machine/],
+    [['dance'], /there is no command "dance"/],
+    [['health', 'x'], /health takes no "x"/],
+  ]
+  for (const [args, message] of cases) {
+    const { code, stdout, stderr } = await run(args, { cwd })
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, message)
+    t.notMatch(stderr, /\n\s+at /, 'no stack')
+    t.equal(stdout, '')
+  }
+  t.match(await run(['--admin-token', 'a b', '--memory']), {
+    code: 2,
+    stderr: /--admin-token takes 1 to 256/,
+  })
+  t.notMatch((await run(['--admin-token', 'sec ret', '--memory'])).stderr, /sec ret/)
+})
+
+t.test('flag beats variable beats file', async (t) => {
+  const dir = t.testdir({
+    'payout-sandbox.config.json': JSON.stringify({
+      memory: true,
+      clock: '2030-01-01T00:00:00Z',
+      auth: 'strict',
+    }),
+  })
+  const now = async (args: string[], env: Record<string, string> = {}) => {
+    const { adminUrl, stop } = await serve(t, args, { cwd: dir, env })
+    const { status, body } = await call(`${adminUrl}/clock`)
+    await stop()
+    t.equal(status, 200)
+    return body.now
+  }
+  t.equal(await now([]), '2030-01-01T00:00:00.000Z')
+  const env = { PAYOUT_SANDBOX_CLOCK: '2031-01-01T00:00:00Z' }
+  t.equal(await now([], env), '2031-01-01T00:00:00.000Z')
+  t.equal(await now(['--clock', '2032-01-01T00:00:00+05:30'], env), '2031-12-31T18:30:00.000Z')
+  t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_COLCK: 'x' } }), {
+    code: 2,
+    stderr: /unknown option PAYOUT_SANDBOX_COLCK \(did you mean --clock\?\)/,
+  })
+  t.match(await run([], { cwd: dir, env: { PORT: 'x' } }), {
+    code: 2,
+    stderr: /PORT takes a whole number/,
+  })
+  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"port": ')
+  t.match(await run([], { cwd: dir }), { code: 2, stderr: /payout-sandbox\.config\.json: / })
+})
+
+t.test('each option does what it says', async (t) => {
+  const seeded = async (seed: string) => {
+    const { url, stop } = await serve(t, ['--memory', '--clock', 'frozen', '--random-seed', seed])
+    const { body } = await call(`${url}/user`, { email: 'a@example.com', mobile: '9876543210' })
+    await stop()
+    return body.data
+  }
+  const [one, again, two] = [await seeded('1'), await seeded('1'), await seeded('2')]
+  t.same(one, again)
+  t.not(one.user_id, two.user_id)
+
+  const { url, adminUrl, port, stop } = await serve(t, [
+    '--memory',
+    '--auth',
+    'strict',
+    '--admin-token',
+    's3cret',
+    '--clock',
+    'frozen',
+    '--clock-speed',
+    '60',
+    '--cors',
+    'http://localhost:3000',
+    '--allow-host',
+    'pay.example.com',
+    '--max-clients',
+    '5',
+    '--explain',
+  ])
+  t.equal((await call(`${url}/users`)).status, 401)
+  const bearer = { authorization: 'Bearer sbx_test_token' }
+  const users = await call(`${url}/users`, undefined, {
+    ...bearer,
+    origin: 'http://localhost:3000',
+  })
+  t.equal(users.headers.get('access-control-allow-origin'), 'http://localhost:3000')
+  t.equal(users.headers.get('x-sandbox-client'), 'default')
+  t.match((await call(`${adminUrl}/clock`)).body, { error: 'admin_token_required' })
+  t.match((await call(`${adminUrl}/clock`, undefined, { 'x-admin-token': 's3cret' })).body, {
+    speed: 60,
+    mode: 'frozen',
+  })
+  t.equal((await call(`${adminUrl}/health`)).status, 200)
+  const byHost = (host: string) =>
+    new Promise<string>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () =>
+        socket.write(
+          `GET /v1/users HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer sbx_test_token\r\nConnection: close\r\n\r\n`,
+        ),
+      )
+      let text = ''
+      socket
+        .on('data', (chunk) => {
+          text += chunk
+        })
+        .on('close', () => resolve(text.slice(9, 12)))
+    })
+  t.equal(await byHost('pay.example.com'), '200')
+  t.equal(await byHost('evil.example.com'), '403')
+  t.equal(
+    (
+      await call(`http://127.0.0.1:${port}/@w1/__admin/clock`, undefined, {
+        'x-admin-token': 's3cret',
+      })
+    ).status,
+    200,
+  )
+  t.match(
+    (
+      await call(`http://127.0.0.1:${port}/@w2/__admin/clock`, undefined, {
+        'x-admin-token': 's3cret',
+      })
+    ).body,
+    { error: 'client_limit_reached' },
+  )
+  await stop()
+
+  const bare = await serve(t, ['--memory', '--no-admin', '--no-auto-clients', '--auth', 'off'])
+  t.equal((await call(`${bare.adminUrl}/health`)).status, 404)
+  t.equal((await call(`http://127.0.0.1:${bare.port}/@new/v1/users`)).status, 404)
+  t.equal((await call(`${bare.url}/transaction/history`)).status, 200)
+  await bare.stop()
+
+  const open = await serve(t, ['--memory', '--host', '0.0.0.0', '--log-level', 'silent'])
+  t.match(
+    open.ready['adminToken'],
+    /^sbx_admin_[0-9a-f]{32}$/,
+    'another address than loopback wants a token',
+  )
+  t.equal((await call(`${open.adminUrl}/clock`)).status, 401)
+  await open.stop()
+  const trusting = await serve(t, ['--memory', '--host', '0.0.0.0', '--admin-token', 'none'])
+  t.equal((await call(`${trusting.adminUrl}/clock`)).status, 200)
+  await trusting.stop()
+})
+
+t.test('log lines have the asked level and form', async (t) => {
+  const logged = async (args: string[]) => {
+    const { port, stop } = await serve(t, ['--memory', ...args])
+    await call(`http://127.0.0.1:${port}/@w1/v1/users`)
+    return (await stop()).stderr
+  }
+  t.match(JSON.parse(await logged([])), { level: 'info', message: /client w1 made/ })
+  t.match(await logged(['--log-format', 'pretty']), /^\d\d:\d\d:\d\d info {2}client w1 made/)
+  t.equal(await logged(['--log-level', 'error']), '')
+})
+
+t.test('state is kept in the data file and found again', async (t) => {
+  const data = join(t.testdir(), 'deep/er/db.json')
+  const first = await serve(t, ['--data', data, '--fsync'])
+  const user = (
+    await call(`${first.url}/user`, { email: 'kept@example.com', mobile: '9876500000' })
+  ).body.data
+  t.match(await run(['--port', '0', '--data', data]), {
+    code: 3,
+    stderr: new RegExp(`db\\.json is in use by process ${first.child.pid}`),
+  })
+  t.equal((await first.stop()).code, 0)
+  t.doesNotThrow(
+    () => JSON.parse(readFileSync(data, 'utf8')),
+    'a clean stop leaves one tidy document',
+  )
+  const second = await serve(t, ['--data', data])
+  t.same((await call(`${second.url}/user/${user.user_id}`)).body.data, user)
+  await second.stop()
+
+  writeFileSync(data, readFileSync(data, 'utf8').replace('kept@', 'bent@'))
+  const damaged = readFileSync(data)
+  const refused = await run(['--port', '0', '--data', data])
+  t.match(refused, { code: 4, stderr: /db\.json: line \d+, byte \d+: the checksum does not match/ })
+  t.ok(readFileSync(data).equals(damaged), 'left as it is')
+  const anew = await serve(t, ['--data', data, '--reset'])
+  t.equal((await call(`${anew.url}/user/${user.user_id}`)).status, 404)
+  t.match(anew.stderr(), /db\.json\.damaged-/)
+  await anew.stop()
+})
+
+t.test('a data file that cannot be written ends with 5', async (t) => {
+  const dir = t.testdir({ file: 'not a folder' })
+  t.match(await run(['--port', '0', '--data', join(dir, 'file/db.json')]), {
+    code: 5,
+    stderr: /cannot be written \(E/,
+  })
+  mkdirSync(join(dir, 'folder.json'))
+  t.match(await run(['--port', '0', '--data', join(dir, 'folder.json')]), { code: 5 })
+})
+
+t.test('a stop finishes what is in flight and waits for no silent socket', async (t) => {
+  const { port, stop } = await serve(t, ['--memory'])
+  const silent = connect(port, '127.0.0.1')
+  const halfHeaders = connect(port, '127.0.0.1', () =>
+    halfHeaders.write('GET /v1/users HTTP/1.1\r\nHost: 127'),
+  )
+  const body = JSON.stringify({ email: 'slow@example.com', mobile: '9876511111' })
+  let answer = ''
+  const slow = connect(port, '127.0.0.1', () =>
+    slow.write(
+      `POST /v1/user HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+    ),
+  )
+  slow.on('data', (chunk) => {
+    answer += chunk
+  })
+  for (const socket of [silent, halfHeaders, slow]) socket.on('error', () => {})
+  // A call that is answered shows that the sockets before it were taken.
+  await call(`http://127.0.0.1:${port}/v1/users`)
+  const from = performance.now()
+  const ended = stop()
+  await new Promise((resolve) => setImmediate(resolve))
+  slow.write(body.slice(10))
+  t.equal((await ended).code, 0)
+  t.ok(performance.now() - from < 5_000)
+  t.match(answer, /^HTTP\/1\.1 201 /)
+})
