@@ -35,10 +35,14 @@ const unauthorized = (message: string, challenge: string) =>
 
 /** Finds the client of a request: by its token, else by its base path, else the default one (admin API). */
 export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
-  function byToken(authorization: string): World {
+  /** `name`: of the base path; its first call may bring the token that the new client is about to have. */
+  function byToken(authorization: string, name: string | undefined): World {
     const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
     const world = token === undefined ? undefined : sandbox.byToken(token)
     if (world) return world
+    if (name !== undefined && token === `sbx_${name}` && !sandbox.worlds.has(name)) {
+      return sandbox.byName(name)
+    }
     throw unauthorized(
       'The access token is unknown. Send Authorization: Bearer <token> with a token of a client, such as the one printed at start.',
       'Bearer realm="payout-sandbox", error="invalid_token"',
@@ -57,8 +61,8 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
       }
       return name === undefined ? sandbox.default : sandbox.byName(name)
     }
-    const world = byToken(authorization)
-    if (name !== undefined && name !== world.name && sandbox.byName(name) !== world) {
+    const world = byToken(authorization, name)
+    if (name !== undefined && name !== world.name) {
       throw unauthorized(
         `The access token belongs to another client than the base path /@${name}. Use the token sbx_${name}, or none.`,
         'Bearer realm="payout-sandbox", error="invalid_token"',

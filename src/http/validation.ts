@@ -37,8 +37,9 @@ function shown(value: unknown, path: readonly PropertyKey[]): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'string') {
     if (SECRET_FIELDS.has(String(path.at(-1)))) return `a text of ${value.length} characters`
-    const start = value.slice(0, LONGEST_SHOWN)
-    return JSON.stringify(maskText(start) + (value.length > LONGEST_SHOWN ? '…' : ''))
+    // Masked before it is cut, so that no number is cut into one that looks harmless.
+    const start = maskText(value.slice(0, 4 * LONGEST_SHOWN)).slice(0, LONGEST_SHOWN)
+    return JSON.stringify(start + (value.length > LONGEST_SHOWN ? '…' : ''))
   }
   if (typeof value === 'number' || typeof value === 'boolean') return maskText(String(value))
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -5,7 +5,7 @@ const MOST = 100
 const wholeNumber = (fallback: number, top?: number) =>
   z
     .string()
-    .regex(/^[0-9]{1,9}$/, { error: 'must be a whole number of 1 or more' })
+    .regex(top ? /^[0-9]+$/ : /^[0-9]{1,15}$/, { error: 'must be a whole number of 1 or more' })
     .refine((text) => Number(text) >= 1, { error: 'must be a whole number of 1 or more' })
     .default(String(fallback))
     .transform((text) => (top ? Math.min(Number(text), top) : Number(text)))

@@ -9,7 +9,10 @@ export const maskIfsc = (value: string): string =>
     : value.slice(0, 4) + 'X'.repeat(value.length - 7) + value.slice(-3)
 
 // Numbers hide in free text too: account and Aadhaar numbers, PANs, secrets.
-const SENSITIVE_TEXT = /\b(?:\d{9,18}|[A-Za-z]{5}\d{4}[A-Za-z])\b|whsec_[A-Za-z0-9+/=]+/g
+const SENSITIVE_TEXT =
+  /\d{9,}|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+/g
+const USER_INFO = /(?<=:\/\/)[^/?#\s]*(?=@)/g
 
-/** Masks what looks like a number of a person or a secret inside a text. */
-export const maskText = (value: string): string => value.replace(SENSITIVE_TEXT, maskNumber)
+/** Masks what looks like a number of a person, a secret or a URL's user info inside a text. */
+export const maskText = (value: string): string =>
+  value.replace(USER_INFO, 'XXXX').replace(SENSITIVE_TEXT, maskNumber)

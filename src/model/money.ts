@@ -19,10 +19,17 @@ const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; it is 
 
 /** An amount in rupees as a client sends it: a number, or a decimal text (defaults: Money). */
 export const AmountInput = z
-  .union([z.number().min(1).max(9_999_999_999.99), z.string().regex(DECIMAL)], {
-    error: (issue) =>
-      issue.input === undefined ? undefined : 'must be a number or a decimal text',
-  })
+  .union(
+    [
+      // The bounds are told to readers of the document here, and checked once, below.
+      z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 }),
+      z.string().meta({ pattern: DECIMAL.source }),
+    ],
+    {
+      error: (issue) =>
+        issue.input === undefined ? undefined : 'must be a number or a decimal text',
+    },
+  )
   .refine((amount) => (paiseOf(amount) ?? 0) >= LEAST_PAISE, { error: MESSAGE })
   .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.', examples: [1500.5] })
 

@@ -8,7 +8,8 @@ import { DOCUMENT_OF, type KycMetadata } from '../model/kyc.ts'
 import { maskNumber, maskText } from '../model/mask.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf } from '../model/payment.ts'
-import type { Rows } from './tables.ts'
+import { mobileKey } from '../model/user.ts'
+import { accountKey, type Rows } from './tables.ts'
 
 /** A fixture set that can't be used: one line a problem, each with its file and the path in it. */
 export class BadFixtures extends Error {
@@ -120,17 +121,22 @@ function checkRelations(
   unique(set.clients, 'access_token', (row) => row.access_token)
   unique(set.users, 'user_id', (row) => row.user_id)
   unique(set.users, 'email', (row) => `${row.client} ${row.email.toLowerCase()}`)
-  unique(set.users, 'mobile', (row) => `${row.client} ${row.mobile}`)
+  unique(set.users, 'mobile', (row) => `${row.client} ${mobileKey(row.mobile)}`)
   unique(set.kyc, 'kyc_id', (row) => row.kyc_id)
   unique(set.bank_accounts, 'bank_id', (row) => row.bank_id)
+  unique(set.bank_accounts, 'account_number', (row) =>
+    row.bank_status === 'success' ? accountKey(row) : undefined,
+  )
   unique(set.transactions, 'transaction_id', (row) => row.transaction_id)
   unique(set.transactions, 'id', (row) => row.id)
+  unique(set.transactions, 'utr', (row) => row.utr)
   unique(
     set.transactions,
     'reference_id',
     (row) => row.reference_id && `${users.get(row.from_user_id)?.client} ${row.reference_id}`,
   )
   unique(set.webhooks, 'client', (row) => row.client)
+  unique(set.webhooks, 'webhook_id', (row) => row.webhook_id)
 
   for (const row of [...set.users, ...set.webhooks]) {
     if (!clients.has(row.client)) note(row, 'client', `there is no client ${row.client}`)
@@ -153,6 +159,7 @@ function checkRelations(
     if (row.from_user_id === row.to_user_id) note(row, 'to_user_id', 'is the payer')
     if (!account) note(row, 'benif_bank_id', `there is no bank account ${row.benif_bank_id}`)
     else if (account.user_id !== row.to_user_id) note(row, 'benif_bank_id', 'is not the receiver’s')
+    else if (account.bank_status !== 'success') note(row, 'benif_bank_id', 'is not verified')
     if (row.status === 'SUCCESS' && !row.utr) note(row, 'utr', 'is missing on a SUCCESS')
     if (row.status === 'FAILED' && !row.reason) note(row, 'reason', 'is missing on a FAILED')
   }

@@ -114,10 +114,16 @@ export function createKyc(parts: Parts & { users: Users }) {
     return panMetadata(row.document_number, step, messageOf(row.document_type, step))
   }
 
+  /** The newest successful record of a row's user and document type: a late success of an older one does not win. */
+  const latestSuccess = ({ user_id, document_type }: KycRow): string | undefined =>
+    kyc
+      .page('user', user_id, 0, Number.POSITIVE_INFINITY)
+      .find(({ row }) => row.document_type === document_type && row.kyc_status === 'success')?.id
+
   /** Puts a record in its new state, and with a success its id on the user. */
   function settle(row: KycRow) {
     const entry = store.put('kyc', row)
-    if (row.kyc_status === 'success') {
+    if (row.kyc_status === 'success' && latestSuccess(row) === row.kyc_id) {
       users.link(
         row.user_id,
         row.document_type === 'pid' ? { pid: row.kyc_id } : { tid: row.kyc_id },

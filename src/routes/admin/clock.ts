@@ -46,6 +46,18 @@ const Timer = z
   .meta({ id: 'Timer' })
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
+// Later instants have no four-digit year and so no form that an answer could show.
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** Refuses an instant that ISO 8601 in its common form can't write. */
+function writable(ms: number, field: string): number {
+  if (ms >= 0 && ms <= LAST_INSTANT) return ms
+  const message = `must not lead ${ms < 0 ? 'before the year 1970' : 'beyond the year 9999'}`
+  throw new SandboxError('validation_failed', `The body is refused: ${field} ${message}.`, {
+    errors: [{ field, code: 'out_of_range', message }],
+  })
+}
+
 const iso = (ms: number) => new Date(ms).toISOString()
 
 function clockAnswer({ clock, scheduler }: World): z.input<typeof ClockAnswer> {
@@ -92,7 +104,7 @@ export const clockCalls = [
     body: z.object({ at: instant.optional() }).default({}),
     answer: ClockAnswer,
     async handle(world, { body }) {
-      const at = body.at === undefined ? world.clock.now() : Date.parse(body.at)
+      const at = body.at === undefined ? world.clock.now() : writable(Date.parse(body.at), 'at')
       if (at > world.clock.now()) await world.scheduler.advanceTo(at)
       world.changeClock(() => world.clock.freeze(at))
       return clockAnswer(world)
@@ -135,8 +147,12 @@ export const clockCalls = [
       }),
     answer: FiredAnswer,
     handle(world, { body: { by, to } }) {
-      if (by !== undefined) return moved(world, world.scheduler.advanceBy(parseDuration(by)!))
-      const target = Date.parse(to!)
+      if (by !== undefined) {
+        const span = parseDuration(by)!
+        writable(world.clock.now() + span, 'by')
+        return moved(world, world.scheduler.advanceBy(span))
+      }
+      const target = writable(Date.parse(to!), 'to')
       if (target < world.clock.now()) {
         throw new SandboxError(
           'clock_cannot_go_back',

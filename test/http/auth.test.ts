@@ -1,0 +1,187 @@
+import t from 'tap'
+import { ASHA, start, TOKEN } from '../helper.ts'
+
+const NEEDED = [
+  '/v1/client/profile',
+  '/v1/transaction/history',
+  `/v1/transaction/history/user/${ASHA}`,
+]
+const OPEN = [
+  '/v1/users',
+  `/v1/user/${ASHA}`,
+  `/v1/kyc/${ASHA}`,
+  `/v1/bank/${ASHA}`,
+  '/v1/transaction',
+]
+const WRONG = [
+  'Bearer nobody',
+  'Bearer',
+  'Bearer ',
+  'Basic c2J4X3Rlc3RfdG9rZW46',
+  'sbx_test_token',
+  'Bearer sbx_test_token extra',
+  'Bearer SBX_TEST_TOKEN',
+  '',
+]
+
+const MODES: [mode: 'spec' | 'strict' | 'off', needed: number, open: number, wrong: number][] = [
+  ['spec', 401, 200, 401],
+  ['strict', 401, 401, 401],
+  ['off', 200, 200, 200],
+]
+
+for (const [auth, needed, open, wrong] of MODES) {
+  t.test(`mode ${auth}: who needs a token`, async (t) => {
+    const { get, post } = await start(t, { app: { auth } })
+    const table: [string[], number][] = [
+      [NEEDED, needed],
+      [OPEN, open],
+    ]
+    for (const [paths, status] of table) {
+      for (const path of paths) {
+        const answer = await get(path)
+        t.equal(answer.status, status, `${path} without a token`)
+        if (status === 401) {
+          t.equal(answer.body.error, 'unauthorized')
+          t.match(answer.headers['www-authenticate'], /^Bearer\b/)
+        }
+        t.equal((await get(path, TOKEN)).status, 200, `${path} with a token`)
+      }
+    }
+    for (const authorization of WRONG) {
+      for (const path of ['/v1/users', NEEDED[0]!]) {
+        const answer = await get(path, { authorization })
+        t.equal(answer.status, wrong, `${path} with ${JSON.stringify(authorization)}`)
+        if (wrong === 401) t.match(answer.headers['www-authenticate'], /^Bearer\b/)
+      }
+    }
+    const body = { email: 'nila@example.com', mobile: '9876500001' }
+    t.equal((await post('/v1/user', body)).status, open === 401 ? 401 : 201)
+  })
+}
+
+t.test('the scheme word has no case', async (t) => {
+  const { get } = await start(t)
+  for (const scheme of ['bearer', 'BEARER', 'Bearer', 'bEaReR']) {
+    const { status } = await get(NEEDED[0]!, { authorization: `${scheme} sbx_test_token` })
+    t.equal(status, 200, scheme)
+  }
+})
+
+t.test('the token tells the client, else the base path does, else it is the default', async (t) => {
+  const { get } = await start(t)
+  const second = { authorization: 'Bearer sbx_second_token' }
+  const table: [path: string, headers: Record<string, string>, name: string][] = [
+    ['/v1/client/profile', TOKEN, 'Sandbox Payments'],
+    ['/v1/client/profile', second, 'Second Sandbox Traders'],
+    ['/@second/v1/client/profile', second, 'Second Sandbox Traders'],
+    ['/@default/v1/client/profile', TOKEN, 'Sandbox Payments'],
+  ]
+  for (const [path, headers, name] of table)
+    t.equal((await get(path, headers)).body.data.name, name, path)
+  t.equal((await get('/v1/users')).body.data.total_users, 110)
+  t.equal((await get('/@second/v1/users')).body.data.total_users, 4)
+  t.equal((await get('/v1/users', second)).body.data.total_users, 4)
+})
+
+t.test('a token and a base path that disagree are refused and make no client', async (t) => {
+  const { get, sandbox } = await start(t)
+  const { size } = sandbox.worlds
+  const table: [string, string][] = [
+    ['/@second/v1/users', 'sbx_test_token'],
+    ['/@default/v1/users', 'sbx_second_token'],
+    ['/@brand-new/v1/users', 'sbx_test_token'],
+    ['/@brand-new/v1/users', 'sbx_another-new'],
+    ['/@second/__admin/clock', 'sbx_test_token'],
+  ]
+  for (const [path, token] of table) {
+    const answer = await get(path, { authorization: `Bearer ${token}` })
+    t.equal(answer.status, 401, `${path} ${token}`)
+    t.equal(answer.body.error, 'unauthorized')
+    t.notMatch(answer.text, token)
+  }
+  t.equal(sandbox.worlds.size, size)
+})
+
+t.test('a new name in a base path makes a client with the token sbx_<name>', async (t) => {
+  const { get, sandbox } = await start(t)
+  const users = await get('/@worker-3/v1/users')
+  t.equal(users.body.data.total_users, 110)
+  const known = { authorization: 'Bearer sbx_worker-3' }
+  const profile = (await get('/v1/client/profile', known)).body.data
+  t.match(profile, { name: 'Sandbox client worker-3', status: 'active' })
+  t.equal(users.body.data.users[0].client_id, profile.client_id)
+
+  const first = await get('/@worker-4/v1/client/profile', {
+    authorization: 'Bearer sbx_worker-4',
+  })
+  t.equal(first.status, 200, 'its token works in the very first call')
+  const { size } = sandbox.worlds
+  t.equal((await get('/v1/users', { authorization: 'Bearer sbx_worker-5' })).status, 401)
+  t.equal((await get('/@worker-6/v1/client/profile')).status, 401)
+  t.equal(sandbox.worlds.size, size, 'a refused call makes none')
+})
+
+t.test('names that are none are 404', async (t) => {
+  const { get, sandbox } = await start(t)
+  const { size } = sandbox.worlds
+  const names = ['Worker', '-x', '', 'a_b', 'a.b', 'x'.repeat(64), '__proto__', '%61', 'ä']
+  for (const name of names) {
+    const answer = await get(`/@${encodeURI(name)}/v1/users`)
+    t.equal(answer.status, 404, name)
+    t.equal(answer.body.error, 'not_found')
+  }
+  t.equal((await get('/@just-a-name')).status, 404)
+  t.equal(sandbox.worlds.size, size)
+  t.equal((await get(`/@${'x'.repeat(63)}/v1/users`)).status, 200)
+})
+
+t.test('an inactive client is refused by the service and may be administered', async (t) => {
+  const { get, post } = await start(t)
+  const headers = { authorization: 'Bearer sbx_inactive_token' }
+  for (const path of [...NEEDED, ...OPEN]) {
+    const answer = await get(path, headers)
+    t.equal(answer.status, 403, path)
+    t.equal(answer.body.error, 'client_inactive')
+  }
+  t.equal((await get('/@inactive/v1/users')).body.error, 'client_inactive')
+  t.equal((await post('/v1/user', {}, headers)).body.error, 'client_inactive')
+  t.equal((await get('/__admin/clock', headers)).status, 200)
+})
+
+t.test('--no-auto-clients makes none, --max-clients ends them', async (t) => {
+  const none = await start(t, { sandbox: { autoClients: false } })
+  for (const headers of [undefined, { authorization: 'Bearer sbx_new' }]) {
+    const answer = await none.get('/@new/v1/users', headers)
+    t.equal(answer.status, 404)
+    t.match(answer.body.message, /--no-auto-clients/)
+  }
+  t.equal((await none.get('/@second/v1/users')).status, 200)
+
+  const few = await start(t, { sandbox: { maxClients: 5 } })
+  t.equal((await few.get('/@one/v1/users')).status, 200)
+  const answer = await few.get('/@two/v1/users')
+  t.equal(answer.status, 409)
+  t.equal(answer.body.error, 'client_limit_reached')
+  t.equal((await few.get('/@one/v1/users')).status, 200)
+})
+
+t.test('the admin API wants its token where one is set', async (t) => {
+  const { get, post } = await start(t, { app: { adminToken: 'letmein' } })
+  for (const headers of [
+    {},
+    { 'x-admin-token': 'x' },
+    TOKEN,
+    { authorization: 'Bearer letmein' },
+  ]) {
+    const answer = await get('/__admin/clock', headers as Record<string, string>)
+    t.equal(answer.status, 401, JSON.stringify(headers))
+  }
+  t.equal((await post('/__admin/reset')).body.error, 'admin_token_required')
+  t.equal((await get('/__admin/clock', { 'x-admin-token': 'letmein' })).status, 200)
+  t.equal((await get('/__admin/health')).status, 200)
+  t.equal((await get('/__admin/ready')).status, 200)
+  t.equal((await get('/v1/users')).status, 200)
+  const without = await start(t, { app: { admin: false } })
+  t.equal((await without.get('/__admin/clock')).status, 404)
+})

@@ -1,0 +1,164 @@
+import t from 'tap'
+import { keyOf, runOnce } from '../../src/http/idempotency.ts'
+import { ASHA, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
+
+const KEY = { 'idempotency-key': 'key-1' }
+const USER = { email: 'nila@example.com', mobile: '9876500001' }
+
+t.test('the same request again gets the same bytes and makes nothing', async (t) => {
+  const { post, get, call } = await start(t)
+  const requests: [string, object][] = [
+    ['/v1/user', USER],
+    [
+      '/v1/kyc',
+      {
+        user_id: ASHA,
+        kyc: [
+          {
+            document_type: 'tid',
+            document_name: 'pan',
+            document_number: 'ABCPD1234E',
+            dateOfBirth: '01-01-1990',
+            Nationality: 'Indian',
+            nameOnCard: 'Asha Nair',
+          },
+        ],
+      },
+    ],
+    ['/v1/bank', { user_id: ASHA, account_number: '123456789012', ifsc_code: 'HDFC0000001' }],
+    [
+      '/v1/transaction',
+      { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT, amount: 10 },
+    ],
+    ['/v1/clientWebhook', { url: 'http://127.0.0.1:1/', webhook_secret: 's' }],
+  ]
+  for (const [path, body] of requests) {
+    const first = await post(path, body, KEY)
+    t.ok(first.status < 300, path)
+    t.notOk('idempotency-replayed' in first.headers)
+    await call('POST', '/__admin/clock/advance', { by: '1h' })
+    const state = (await get('/v1/users?limit=100')).text + (await get('/v1/transaction')).text
+    const second = await post(path, body, KEY)
+    t.equal(second.headers['idempotency-replayed'], 'true')
+    t.equal(second.status, first.status)
+    t.equal(second.text, first.text)
+    t.equal((await get('/v1/users?limit=100')).text + (await get('/v1/transaction')).text, state)
+    const other = await post(path, { ...body, more: 1 }, KEY)
+    t.equal(other.status, 422)
+    t.equal(other.body.error, 'idempotency_mismatch')
+  }
+})
+
+t.test('a key is the client’s own, and only for a POST', async (t) => {
+  const { post, get, put } = await start(t)
+  const mine = await post('/v1/user', USER, KEY)
+  const theirs = await post('/@other/v1/user', USER, KEY)
+  t.equal(theirs.status, 201)
+  t.not(theirs.body.data.client_id, mine.body.data.client_id)
+  t.equal((await get('/v1/users', KEY)).status, 200)
+  t.equal((await put('/v1/clientWebhook', { url: 'http://x/' }, KEY)).status, 404)
+})
+
+t.test('is kept 24 hours of the client’s clock', async (t) => {
+  const { post, advance } = await start(t)
+  const first = await post('/v1/user', USER, KEY)
+  await advance('86399999ms')
+  t.equal((await post('/v1/user', USER, KEY)).text, first.text)
+  await advance('1ms')
+  const later = await post('/v1/user', USER, KEY)
+  t.equal(later.status, 409)
+  t.equal(later.body.error, 'user_exists')
+})
+
+t.test('refusals are kept, save 401', async (t) => {
+  const { post, sandbox } = await start(t)
+  const body = {
+    from_user_id: ASHA,
+    to_user_id: ASHA,
+    benif_bank_id: ROHANS_ACCOUNT,
+    amount: 10,
+  }
+  const refused: [string, string, unknown, number][] = [
+    ['a', '/v1/transaction', body, 422],
+    ['b', '/v1/user', { email: 'x' }, 400],
+    ['c', '/v1/user', { ...USER, email: 'asha.nair@example.com' }, 409],
+    ['d', '/v1/transaction', { ...body, to_user_id: ROHANS_ACCOUNT }, 404],
+  ]
+  for (const [key, path, sent, status] of refused) {
+    const first = await post(path, sent, { 'idempotency-key': key })
+    const second = await post(path, sent, { 'idempotency-key': key })
+    t.equal(first.status, status)
+    t.equal(second.text, first.text)
+    t.equal(second.headers['idempotency-replayed'], 'true')
+  }
+  const kept = sandbox.default.tables.tables.idempotency
+  const before = [...kept.rows()].length
+  await post('/v1/user', USER, { 'idempotency-key': 'e', authorization: 'Bearer nobody' })
+  t.equal([...kept.rows()].length, before)
+  t.equal((await post('/v1/user', USER, { 'idempotency-key': 'e' })).status, 201)
+})
+
+t.test('one key runs once at a time, and a fault is not kept', async (t) => {
+  const { sandbox } = await start(t)
+  const world = sandbox.default
+  const request = { key: 'k', route: 'POST /user', body: '{}' }
+  let finish = () => {}
+  const running = runOnce(world, request, async (keep) => {
+    await new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const answer = { status: 201, body: '{"a":1}' }
+    keep(answer)
+    return answer
+  })
+  const never = () => t.fail('must not run') as never
+  await t.rejects(runOnce(world, request, never), /still running/)
+  await t.rejects(runOnce(world, { ...request, body: '{"b":1}' }, never), /still running/)
+  finish()
+  t.strictSame(await running, { status: 201, body: '{"a":1}' })
+  t.strictSame(await runOnce(world, request, never), {
+    status: 201,
+    body: '{"a":1}',
+    replayed: true,
+  })
+  for (const status of [401, 500, 503]) {
+    const once = { ...request, key: `fault ${status}` }
+    for (const body of ['first', 'second']) {
+      const done = await runOnce(world, once, (keep) => {
+        keep({ status, body })
+        return { status, body }
+      })
+      t.strictSame(done, { status, body })
+    }
+  }
+  const thrown = { ...request, key: 'thrown' }
+  await t.rejects(
+    runOnce(world, thrown, () => {
+      throw new Error('fault')
+    }),
+  )
+  t.match(await runOnce(world, thrown, () => ({ status: 200, body: '' })), { status: 200 })
+})
+
+t.test('many at once make one', async (t) => {
+  const { post, get } = await start(t)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post('/v1/user', USER, KEY)))
+  const made = answers.filter(({ status }) => status === 201)
+  t.ok(made.length >= 1)
+  t.ok(answers.every(({ status }) => status === 201 || status === 409))
+  t.equal(new Set(made.map(({ text }) => text)).size, 1)
+  t.equal((await get('/v1/users')).body.data.total_users, 111)
+})
+
+t.test('a key has 1 to 255 characters', async (t) => {
+  const { post } = await start(t)
+  t.equal(keyOf('abc'), 'abc')
+  t.equal(keyOf('"abc"'), 'abc')
+  t.equal(keyOf('k'.repeat(255)).length, 255)
+  for (const key of ['', '""', 'k'.repeat(256)]) {
+    t.throws(() => keyOf(key), /1 to 255 characters/)
+    const answer = await post('/v1/user', USER, { 'idempotency-key': key })
+    t.equal(answer.status, 400)
+    t.equal(answer.body.errors[0].field, 'Idempotency-Key')
+  }
+})

@@ -1,0 +1,106 @@
+import t from 'tap'
+import { start, TOKEN } from '../helper.ts'
+
+const URL_1 = 'http://127.0.0.1:3000/hook'
+const SECRET = 'whsec_dGVzdA=='
+
+t.test('the profile has every field of the interface', async (t) => {
+  const { get } = await start(t)
+  const { status, body } = await get('/v1/client/profile', TOKEN)
+  t.equal(status, 200)
+  t.strictSame(body, {
+    status: true,
+    code: 200,
+    message: 'Client profile fetched successfully',
+    data: {
+      client_id: 'c0000000-0000-4000-8000-000000000001',
+      email: 'payments@example.com',
+      email_verified: true,
+      name: 'Sandbox Payments',
+      status: 'active',
+      check_kyc: false,
+      created_at: '2025-01-06T03:30:00.072Z',
+      updated_at: '2025-01-06T03:45:00.312Z',
+      ClientConfigurations: [],
+    },
+  })
+  const checked = await get('/v1/client/profile', { authorization: 'Bearer sbx_kyc_token' })
+  t.match(checked.body.data, { name: 'Careful Sandbox Finance', check_kyc: true })
+})
+
+t.test('a webhook is created once, read, and changed, and its secret is never shown', async (t) => {
+  const { get, post, put } = await start(t)
+  const none = await get('/v1/clientWebhook')
+  t.equal(none.status, 404)
+  t.equal(none.body.error, 'not_found')
+  t.equal((await put('/v1/clientWebhook', { url: URL_1 })).body.error, 'not_found')
+
+  const made = await post('/v1/clientWebhook', { url: URL_1, webhook_secret: SECRET })
+  t.equal(made.status, 200)
+  const { webhook_id } = made.body.updatedWebhook.response.data
+  const data = { webhook_id, client_id: 'c0000000-0000-4000-8000-000000000001', url: URL_1 }
+  const message = 'Webhook created successfully'
+  t.strictSame(made.body, {
+    message,
+    updatedWebhook: { response: { status: true, message, data } },
+  })
+  t.strictSame((await get('/v1/clientWebhook')).body, {
+    message: 'Webhook fetched successfully',
+    data,
+  })
+
+  const again = await post('/v1/clientWebhook', { url: URL_1, webhook_secret: SECRET })
+  t.equal(again.status, 409)
+  t.equal(again.body.error, 'webhook_exists')
+
+  const url = 'https://example.com/other'
+  const changed = await put('/v1/clientWebhook', { url })
+  const told = 'Webhook updated successfully'
+  t.strictSame(changed.body, {
+    message: told,
+    updatedWebhook: { response: { status: true, message: told, data: { ...data, url } } },
+  })
+  t.equal((await put('/v1/clientWebhook', { webhook_secret: 'other' })).status, 200)
+  const both = await put('/v1/clientWebhook', { url: URL_1, webhook_secret: 'third' })
+  t.strictSame(both.body.updatedWebhook.response.data, data)
+  for (const { text } of [made, changed, both, await get('/v1/clientWebhook')])
+    t.notMatch(text, /secret|whsec/)
+})
+
+t.test('takes and refuses URLs and secrets', async (t) => {
+  const { post, put, call } = await start(t)
+  const table: [object, number, string?][] = [
+    [{ url: URL_1 }, 400, 'webhook_secret'],
+    [{ webhook_secret: SECRET }, 400, 'url'],
+    [{ url: URL_1, webhook_secret: '' }, 400, 'webhook_secret'],
+    [{ url: URL_1, webhook_secret: 'x'.repeat(257) }, 400, 'webhook_secret'],
+    [{ url: URL_1, webhook_secret: 17 }, 400, 'webhook_secret'],
+    [{ url: 'ftp://example.com', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: '/hook', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'javascript:alert(1)', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http://me:pass@example.com/', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http://me@example.com/', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: `http://example.com/${'a'.repeat(2030)}`, webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http://example.com/\u0000', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: `http://example.com/${'a'.repeat(2029)}`, webhook_secret: 'x'.repeat(256) }, 200],
+  ]
+  for (const [body, status, field] of table) {
+    const answer = await post('/v1/clientWebhook', body)
+    t.equal(answer.status, status, JSON.stringify(body).slice(0, 80))
+    if (field) t.equal(answer.body.errors[0].field, field)
+    t.notMatch(answer.text, /xxxx|whsec_|:pass@/)
+  }
+  t.equal((await put('/v1/clientWebhook', {})).body.error, 'validation_failed')
+  t.equal((await put('/v1/clientWebhook', { url: 7 })).body.errors[0].field, 'url')
+  const deleted = await call('DELETE', '/v1/clientWebhook')
+  t.equal(deleted.status, 405)
+  t.match(deleted.headers['allow'], /GET, HEAD, POST, PUT/)
+})
+
+t.test('each client has a webhook of its own', async (t) => {
+  const { get, post } = await start(t)
+  await post('/v1/clientWebhook', { url: URL_1, webhook_secret: SECRET })
+  t.equal((await get('/@other/v1/clientWebhook')).status, 404)
+  const other = await post('/@other/v1/clientWebhook', { url: URL_1, webhook_secret: SECRET })
+  t.equal(other.status, 200)
+})
