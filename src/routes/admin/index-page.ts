@@ -23,7 +23,7 @@ ${rows}
 </body>
 </html>
 `
-  admin.get('/', (_request, reply) =>
+  admin.get('/', { prefixTrailingSlash: 'slash' }, (_request, reply) =>
     reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
