@@ -1,7 +1,7 @@
 // Child processes of the bench: started without what would distort them, asked one thing at a time, always ended.
 import { fork, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { get } from 'node:http'
+import { get, request } from 'node:http'
 import { createServer } from 'node:net'
 
 // A file of certificates is read at each start of Node 20 and would be most of what is measured.
@@ -67,6 +67,19 @@ export function fetchText(port, path) {
       })
       answer.on('end', () => resolve({ status: answer.statusCode, text }))
     }).on('error', () => resolve({ status: 0, text: '' }))
+  })
+}
+
+/** A POST without a body, which has to be answered with a 2xx. */
+export function post(port, path) {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, method: 'POST', agent: false }, (answer) => {
+      answer.resume()
+      if (answer.statusCode < 300) answer.on('end', resolve)
+      else reject(new Error(`POST ${path} was answered with ${answer.statusCode}`))
+    })
+      .on('error', reject)
+      .end()
   })
 }
 

@@ -11,7 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
 const ROUNDS = 5
 const BURST_MS = 800
-const WARM_UP_MS = 1_500
+const WARM_UP_MS = 2_500
 const CONNECTIONS = 10
 // The last step of a payment made now comes three seconds from now.
 const SETTLED_MS = 3_400
@@ -63,7 +63,7 @@ async function capacity(server, request, ms, settleMs = 0) {
 
 /** Bursts on both servers in turn, the order reversed each round: the ratio of each round. */
 async function ratios(ours, other, request, { settleMs = 0 } = {}) {
-  for (const server of [ours, other]) await capacity(server, request, WARM_UP_MS, settleMs)
+  for (const server of [other, ours]) await capacity(server, request, WARM_UP_MS, settleMs)
   const found = []
   for (let round = 0; round < ROUNDS; round++) {
     const order = round % 2 ? [other, ours] : [ours, other]
@@ -114,13 +114,15 @@ async function throughput() {
     const paid = transactions.transactions.find((one) => one.benif_bank.bank_status === 'success')
     const ids = { from: paid.from_user_id, to: paid.to_user_id, bank: paid.benif_bank_id }
     const request = { path: '/v1/transaction', body: 'payment', ids }
+    report('POST /transaction, its later steps counted in ÷ bare', {
+      over: 0.5,
+      values: await ratios(ours, bare, request, { settleMs: SETTLED_MS }),
+    })
+    // On a frozen clock the steps wait: what is left is the call itself.
+    await children.post(port, '/__admin/clock/freeze')
     report('POST /transaction until its answer ÷ bare', {
       over: 0.5,
       values: await ratios(ours, bare, request),
-    })
-    report('POST /transaction with its later steps ÷ bare', {
-      over: 0.5,
-      values: await ratios(ours, bare, request, { settleMs: SETTLED_MS }),
     })
   }
   await Promise.all([children.end(ours.child), children.end(bare.child)])
@@ -205,7 +207,6 @@ async function large() {
     digits: 0,
     values: stalls.map(({ rewriting }) => rewriting),
   })
-  console.error(JSON.stringify(stalls))
   await Promise.all([children.end(small), children.end(big)])
 }
 
