@@ -32,9 +32,21 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
   }
   const now = () => held ?? ticking()
 
+  // Many changes come in one millisecond.
+  let isoAt = Number.NaN
+  let isoText = ''
+  function iso() {
+    const at = now()
+    if (at !== isoAt) {
+      isoText = new Date(at).toISOString()
+      isoAt = at
+    }
+    return isoText
+  }
+
   return {
     now,
-    iso: () => new Date(now()).toISOString(),
+    iso,
     get state() {
       return state
     },

@@ -7,13 +7,18 @@ export const errnoOf = (error: unknown): string =>
 
 /** Writes all of a text at the end of a file or nothing of it: a short write is cut off again. Returns the bytes. */
 export function appendWhole(fd: number, size: number, text: string): number {
-  const bytes = Buffer.from(text, 'utf8')
+  const total = Buffer.byteLength(text)
   let written = 0
   try {
-    while (written < bytes.length) {
-      written += writeSync(fd, bytes, written, bytes.length - written, size + written)
+    // Nearly always the one write takes all, and the text needs no buffer of its own.
+    written = writeSync(fd, text, size)
+    if (written < total) {
+      const bytes = Buffer.from(text, 'utf8')
+      while (written < total) {
+        written += writeSync(fd, bytes, written, total - written, size + written)
+      }
     }
-    return bytes.length
+    return total
   } catch (error) {
     if (written > 0) ftruncateSync(fd, size)
     throw error

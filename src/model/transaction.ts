@@ -88,5 +88,11 @@ export const transactionTextParts = (row: PaymentRow): string =>
     transaction_status: SHOWN_STATUS[row.status],
     created_at: row.created_at,
     updated_at: row.updated_at,
-    benif_bank: shownAccount({ ...row, bank_id: row.benif_bank_id, user_id: row.to_user_id }),
+    benif_bank: shownAccount({
+      bank_id: row.benif_bank_id,
+      user_id: row.to_user_id,
+      account_number: row.account_number,
+      ifsc_code: row.ifsc_code,
+      bank_status: row.bank_status,
+    }),
   }).slice(1)

@@ -49,10 +49,17 @@ export const ListUsersAnswer = envelope(
 ).meta({ id: 'ListUsersAnswer' })
 
 /** The JSON text of a user, in the order of interface 2.1, without what depends on the client. */
-export const userTextParts = (row: UserRow): string => {
-  const { user_id: _, ...rest } = row
-  return JSON.stringify(rest).slice(1)
-}
+export const userTextParts = (row: UserRow): string =>
+  JSON.stringify({
+    user_type: row.user_type,
+    email: row.email,
+    mobile: row.mobile,
+    pid: row.pid,
+    tid: row.tid,
+    bank_id: row.bank_id,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }).slice(1)
 
 /** One spelling of a mobile, so that +91 and bare ten digits are one number. */
 export const mobileKey = (mobile: string): string =>

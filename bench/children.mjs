@@ -1,0 +1,124 @@
+// Child processes of the bench: started without what would distort them, asked one thing at a time, always ended.
+import { fork, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { get, request } from 'node:http'
+import { createServer } from 'node:net'
+
+// A file of certificates is read at each start of Node 20 and would be most of what is measured.
+const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...env } = process.env
+const alive = new Set()
+
+function owned(child) {
+  alive.add(child)
+  child.once('exit', () => alive.delete(child))
+  return child
+}
+
+/** Ends what is still running. */
+export const endAll = () => Promise.all([...alive].map(end))
+
+export function end(child) {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.once('exit', resolve)
+    child.kill('SIGTERM')
+    setTimeout(() => child.kill('SIGKILL'), 2_000).unref()
+  })
+}
+
+/** The next message of a child; its early end is an error. */
+export function messageOf(child) {
+  return new Promise((resolve, reject) => {
+    const early = () => reject(new Error(`${child.spawnargs.join(' ')} ended early`))
+    child.once('exit', early)
+    child.once('message', (message) => {
+      child.off('exit', early)
+      resolve(message)
+    })
+  })
+}
+
+/** Starts a program that speaks with us by messages. */
+export const startHelper = (file, args = [], execArgv = []) =>
+  owned(fork(file, args, { env, execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }))
+
+export function ask(child, message) {
+  const answer = messageOf(child)
+  child.send(message)
+  return answer
+}
+
+export function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** Status and body of a GET; status 0 where nobody listens. */
+export function fetchText(port, path) {
+  return new Promise((resolve) => {
+    get({ host: '127.0.0.1', port, path, agent: false }, (answer) => {
+      let text = ''
+      answer.on('data', (chunk) => {
+        text += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode, text }))
+    }).on('error', () => resolve({ status: 0, text: '' }))
+  })
+}
+
+/** A POST without a body, which has to be answered with a 2xx. */
+export function post(port, path) {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, method: 'POST', agent: false }, (answer) => {
+      answer.resume()
+      if (answer.statusCode < 300) answer.on('end', resolve)
+      else reject(new Error(`POST ${path} was answered with ${answer.statusCode}`))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+const START_WITHIN_MS = 20_000
+
+/** Starts a server and waits for its first 200. */
+export async function startServer(args, port, path) {
+  const start = performance.now()
+  const child = owned(
+    spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }),
+  )
+  while (performance.now() - start < START_WITHIN_MS) {
+    if ((await fetchText(port, path)).status === 200) {
+      return { child, ms: performance.now() - start }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  throw new Error(`${args.join(' ')} does not answer`)
+}
+
+/** Processor time of a process, all its threads, in seconds; `undefined` where the system does not tell. */
+export function cpuSeconds({ pid }) {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const times = threads.map((thread) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
+    )
+    return times.reduce((sum, time) => sum + time, 0) / 1e9
+  } catch {
+    return undefined
+  }
+}
+
+/** Resident memory of a process, MB; `undefined` where the system does not tell. */
+export function residentMb({ pid }) {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)[1]) / 1024
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,249 @@
+// npm run bench [-- --only read,start] [-- --write]: the table of docs/performance.md, all of it from one run.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { build } from 'esbuild'
+import * as children from './children.mjs'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = join(here, '..')
+const ROUNDS = 5
+const BURST_MS = 800
+const WARM_UP_MS = 2_500
+const CONNECTIONS = 10
+// The last step of a payment made now comes three seconds from now.
+const SETTLED_MS = 3_400
+const STARTS = 9
+const FEW = 1_000
+const MANY = 1_000_000
+
+const PARTS = ['start', 'read', 'list', 'create', 'pay', 'large', 'reset']
+const { values: options } = parseArgs({
+  options: { only: { type: 'string' }, write: { type: 'boolean' } },
+})
+const only = options.only?.split(',') ?? PARTS
+for (const part of only) {
+  if (!PARTS.includes(part)) throw new Error(`--only takes ${PARTS.join(', ')}; found ${part}`)
+}
+const wants = (...parts) => parts.some((part) => only.includes(part))
+
+const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-bench-'))
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+const rows = []
+
+/** A line of the table. `over` and `under` are the goal, `values` what the rounds gave. */
+function report(what, { over, under, unit = '', values, digits = 2 }) {
+  const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b)
+  if (sorted.length === 0) return
+  const median = sorted[Math.floor(sorted.length / 2)]
+  const shown = (value) => value.toFixed(digits) + unit
+  const goal =
+    over !== undefined ? `at least ${over}${unit}` : under ? `at most ${under}${unit}` : ''
+  const met = over !== undefined ? median >= over : median <= under
+  const outcome = goal === '' ? '' : met ? 'met' : 'missed'
+  rows.push([what, goal, shown(median), `${shown(sorted[0])} to ${shown(sorted.at(-1))}`, outcome])
+  console.error(rows.at(-1).join(' | '))
+}
+
+// ---- throughput
+
+let load
+
+/** Requests a processor second of one burst; where processor time can't be read, requests a second. */
+async function capacity(server, request, ms, settleMs = 0) {
+  const before = children.cpuSeconds(server.child)
+  const job = { ...request, port: server.port, ms, connections: CONNECTIONS }
+  const { requests, ms: took } = await children.ask(load, job)
+  await wait(settleMs)
+  const after = children.cpuSeconds(server.child)
+  return requests / (before === undefined ? took / 1_000 : after - before)
+}
+
+/** Bursts on both servers in turn, the order reversed each round: the ratio of each round. */
+async function ratios(ours, other, request, { settleMs = 0 } = {}) {
+  for (const server of [other, ours]) await capacity(server, request, WARM_UP_MS, settleMs)
+  const found = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const order = round % 2 ? [other, ours] : [ours, other]
+    const results = new Map()
+    for (const server of order) {
+      const settle = server === ours ? settleMs : 0
+      results.set(server, await capacity(server, request, BURST_MS, settle))
+    }
+    found.push(results.get(ours) / results.get(other))
+  }
+  return found
+}
+
+const dataOf = async (port, path) => JSON.parse((await children.fetchText(port, path)).text).data
+
+async function throughput() {
+  const port = await children.freePort()
+  const bin = join(root, 'dist/bin.cjs')
+  const args = [bin, 'start', '--port', port, '--data', join(folder, 'db.json')].map(String)
+  const ours = { port, ...(await children.startServer(args, port, '/v1/users')) }
+  const users = await dataOf(port, '/v1/users')
+  const transactions = await dataOf(port, '/v1/transaction')
+  const [{ client_id: clientId, user_id: userId }] = users.users
+  const seedFile = join(folder, 'seed.json')
+  writeFileSync(seedFile, JSON.stringify({ users, transactions, clientId }))
+  const child = children.startHelper(join(here, 'bare.mjs'), [seedFile])
+  const bare = { child, port: await children.messageOf(child) }
+
+  for (const path of [`/v1/user/${userId}`, '/v1/users', '/v1/transaction']) {
+    const [a, b] = await Promise.all([ours, bare].map((one) => children.fetchText(one.port, path)))
+    if (a.text !== b.text) throw new Error(`Not the same bytes for ${path}:\n${a.text}\n${b.text}`)
+  }
+  if (wants('read')) {
+    const values = await ratios(ours, bare, { path: `/v1/user/${userId}` })
+    report('Read one user ÷ bare', { over: 0.9, values })
+  }
+  if (wants('list')) {
+    const fifty = await ratios(ours, bare, { path: '/v1/users' })
+    report('List 50 users ÷ bare', { over: 1, values: fifty })
+    const ten = await ratios(ours, bare, { path: '/v1/transaction' })
+    report('List 10 transactions ÷ bare', { over: 1, values: ten })
+  }
+  if (wants('create')) {
+    const values = await ratios(ours, bare, { path: '/v1/user', body: 'user' })
+    report('Create a user, journal on disk ÷ bare', { over: 0.7, values })
+  }
+  if (wants('pay')) {
+    const paid = transactions.transactions.find((one) => one.benif_bank.bank_status === 'success')
+    const ids = { from: paid.from_user_id, to: paid.to_user_id, bank: paid.benif_bank_id }
+    const request = { path: '/v1/transaction', body: 'payment', ids }
+    report('POST /transaction, its later steps counted in ÷ bare', {
+      over: 0.5,
+      values: await ratios(ours, bare, request, { settleMs: SETTLED_MS }),
+    })
+    // On a frozen clock the steps wait: what is left is the call itself.
+    await children.post(port, '/__admin/clock/freeze')
+    report('POST /transaction until its answer ÷ bare', {
+      over: 0.5,
+      values: await ratios(ours, bare, request),
+    })
+  }
+  await Promise.all([children.end(ours.child), children.end(bare.child)])
+}
+
+// ---- start
+
+async function start() {
+  const bin = join(root, 'dist/bin.cjs')
+  const found = { ratio: [], memory: [] }
+  for (let round = 0; round < STARTS + 1; round++) {
+    const took = {}
+    const mine = async () => {
+      const port = await children.freePort()
+      const data = join(folder, `start-${round}.json`)
+      const args = [bin, 'start', '--port', String(port), '--data', data]
+      const { child, ms } = await children.startServer(args, port, '/v1/users')
+      took.mine = ms
+      found.memory.push(children.residentMb(child))
+      await children.end(child)
+    }
+    const bare = async () => {
+      const port = await children.freePort()
+      const args = [join(here, 'bare-one-route.mjs'), String(port)]
+      const { child, ms } = await children.startServer(args, port, '/')
+      took.bare = ms
+      await children.end(child)
+    }
+    for (const one of round % 2 ? [bare, mine] : [mine, bare]) await one()
+    // The first round reads the files from disk.
+    if (round > 0) found.ratio.push(took.mine / took.bare)
+  }
+  report('Spawn to first 200 ÷ one-route bare from node_modules', { under: 1, values: found.ratio })
+  report('Resident memory at the first 200', {
+    under: 90,
+    unit: ' MB',
+    digits: 0,
+    values: found.memory,
+  })
+}
+
+// ---- large stores
+
+// Beside the bundle, so that it finds the package it belongs to.
+const storeBundle = join(root, 'dist/bench-store.mjs')
+// Libraries in the bundle that were CommonJS ask for Node's modules by `require`.
+const REQUIRE =
+  "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+
+/** The sandbox with a handle on its store, made of the sources. */
+async function openStoreHelper(name) {
+  await build({
+    entryPoints: [join(here, 'store.ts')],
+    outfile: storeBundle,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    minify: true,
+    banner: { js: REQUIRE },
+  })
+  const args = [join(root, 'fixtures'), join(folder, `${name}.json`)]
+  const child = children.startHelper(storeBundle, args, ['--max-old-space-size=4096'])
+  await children.messageOf(child)
+  return child
+}
+
+async function large() {
+  const small = await openStoreHelper('small')
+  const big = await openStoreHelper('big')
+  const few = { child: small, port: await children.ask(small, ['fill', FEW]) }
+  const many = { child: big, port: await children.ask(big, ['fill', MANY]) }
+  const request = { path: '/v1/user', body: 'user' }
+  report('Create at 1,000,000 stored rows ÷ at 1,000', {
+    over: 0.7,
+    values: await ratios(many, few, request),
+  })
+  const stalls = []
+  for (let i = 0; i < 3; i++) stalls.push(await children.ask(big, ['stall']))
+  report('Longest stall while the document of 1,000,000 rows is rewritten', {
+    under: 50,
+    unit: ' ms',
+    digits: 0,
+    values: stalls.map(({ rewriting }) => rewriting),
+  })
+  await Promise.all([children.end(small), children.end(big)])
+}
+
+async function reset() {
+  const helper = await openStoreHelper('reset')
+  const values = await children.ask(helper, ['reset', { rows: 100_000, times: 3 }])
+  report('Reset of a world of 100,000 rows', { under: 5, unit: ' ms', values })
+  await children.end(helper)
+}
+
+// ---- the table
+
+const HEAD = [
+  ['What', 'Goal', 'Median', 'Least to most', 'Outcome'],
+  ['---', '---', '---', '---', '---'],
+]
+const table = () => [...HEAD, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+function write() {
+  const file = join(root, 'docs/performance.md')
+  const text = readFileSync(file, 'utf8')
+  const marked = /(<!-- table -->\n)[\s\S]*(<!-- end of table -->)/
+  if (!marked.test(text)) throw new Error('docs/performance.md has lost the marks of its table')
+  const note = `Node ${process.version}, ${process.platform} ${process.arch}.\n`
+  writeFileSync(file, text.replace(marked, `$1\n${note}\n${table()}\n\n$2`))
+}
+
+try {
+  load = children.startHelper(join(here, 'load.mjs'))
+  if (wants('start')) await start()
+  if (wants('read', 'list', 'create', 'pay')) await throughput()
+  if (wants('reset')) await reset()
+  if (wants('large')) await large()
+  console.log(table())
+  if (options.write) write()
+} finally {
+  await children.endAll()
+  rmSync(storeBundle, { force: true })
+  rmSync(folder, { recursive: true, force: true })
+}

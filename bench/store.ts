@@ -1,0 +1,107 @@
+// A sandbox that holds a given number of rows, for the figures that need direct access to its store.
+import { writeSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { buildApp } from '../src/app.ts'
+import { openSandbox } from '../src/sandbox.ts'
+import { readFixtures } from '../src/services/fixtures.ts'
+import type { World } from '../src/world.ts'
+
+const [fixtures, file] = process.argv.slice(2) as [string, string]
+const log = {
+  debug: () => {},
+  info: () => {},
+  warn: (message: string) => void writeSync(2, `${message}\n`),
+  error: (message: string) => void writeSync(2, `${message}\n`),
+}
+const sandbox = await openSandbox({
+  fixtures: readFixtures(fixtures),
+  file,
+  start: { randomSeed: 1, clock: 'real', clockSpeed: 1 },
+  maxClients: 10,
+  autoClients: true,
+  log,
+})
+const { store } = sandbox
+const app = await buildApp(sandbox, {
+  auth: 'spec',
+  allowHost: [],
+  adminToken: undefined,
+  admin: true,
+  cors: undefined,
+  explain: false,
+  log,
+})
+await app.listen({ port: 0, host: '127.0.0.1' })
+
+const BATCH = 500
+const turn = () => new Promise(setImmediate)
+let made = 0
+
+function createOne({ users, views }: World) {
+  const n = ++made
+  const mobile = `+9180${String(n).padStart(8, '0')}`
+  return views.user(
+    users.create({ email: `stored.${n}@example.com`, mobile, user_type: 'individual' }),
+  )
+}
+
+async function fill(world: World, rows: number) {
+  for (let left = rows; left > 0; left -= BATCH) {
+    world.change(() => {
+      for (let i = 0; i < Math.min(BATCH, left); i++) createOne(world)
+    })
+    await turn()
+  }
+}
+
+/** Longest time between two turns of the event loop while `work` runs, with a change every few turns. */
+async function longestStall(work: Promise<unknown>) {
+  let working = true
+  const finished = work.finally(() => {
+    working = false
+  })
+  let longest = 0
+  let last = performance.now()
+  for (let i = 0; working; i++) {
+    if (i % 10 === 0) createOne(sandbox.default)
+    await turn()
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+  }
+  await finished
+  return longest
+}
+
+const JOBS = {
+  async fill(rows: number) {
+    await fill(sandbox.default, rows)
+    await store.compact()
+    return (app.server.address() as AddressInfo).port
+  },
+  /** Longest stall, ms: with nothing else going on for a while, then while the document is made anew. */
+  async stall() {
+    const quiet = await longestStall(new Promise((resolve) => setTimeout(resolve, 1_000)))
+    const start = performance.now()
+    const rewriting = await longestStall(store.compact())
+    return { quiet, rewriting, took: performance.now() - start }
+  },
+  /** Time of resets, ms, each of a world that had been filled with so many rows. */
+  async reset({ rows, times }: { rows: number; times: number }) {
+    const world = sandbox.byName('filled')
+    const took: number[] = []
+    for (let i = 0; i < times; i++) {
+      await fill(world, rows)
+      await turn()
+      const start = performance.now()
+      sandbox.reset(world)
+      took.push(performance.now() - start)
+    }
+    return took
+  },
+}
+
+process.on('message', async ([job, input]: [keyof typeof JOBS, never]) => {
+  process.send!(await JOBS[job](input))
+})
+process.send!('open')
