@@ -2,22 +2,26 @@ import { type ClockState, createClock, wallNow } from './core/clock.ts'
 import { createEvents } from './core/events.ts'
 import { createRandom } from './core/random.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
+import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
 import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
+import { createScenarios } from './services/scenarios.ts'
 import type { SandboxStore, SandboxTables } from './services/tables.ts'
 import { createUsers } from './services/users.ts'
 import { createViews } from './services/views.ts'
 import { createWebhooks } from './services/webhooks.ts'
 
 /** What a world starts from, and goes back to on a reset. */
-export type WorldStart = { randomSeed: number; clock: string; clockSpeed: number }
+export type WorldStart = { randomSeed: number; clock: string; clockSpeed: number; scenario: string }
 
 export type WorldDeps = {
   name: string
   tables: SandboxTables
   store: SandboxStore
   start: WorldStart
+  /** The scenarios that can be used; another set after the files were read again. */
+  library: () => Library
   wall?: () => number
   log: { error(message: string, error?: unknown): void }
 }
@@ -34,9 +38,18 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
 }
 
 /** One client's world: every part built once, all of it on the client's own tables, clock and chance. */
-export function createWorld({ name, tables, store, start, wall = wallNow, log }: WorldDeps) {
+export function createWorld({
+  name,
+  tables,
+  store,
+  start,
+  library,
+  wall = wallNow,
+  log,
+}: WorldDeps) {
   const startedAs = `${start.clock} ${start.clockSpeed}`
-  const kept = tables.tables.settings.get('clock')?.value
+  const setting = tables.tables.settings.get('clock')
+  const kept = setting?.name === 'clock' ? setting.value : undefined
   // A restart goes on with the stored time, unless it asks for another clock than the last start did.
   const clock = createClock(kept?.startedAs === startedAs ? kept : startingClock(start, wall), wall)
   // The store keeps the counter of the world's one series with every change.
@@ -65,6 +78,15 @@ export function createWorld({ name, tables, store, start, wall = wallNow, log }:
   const bankAccounts = createBankAccounts({ ...parts, users })
   const payments = createPayments({ ...parts, users, checkKyc: () => profile().check_kyc })
   const webhooks = createWebhooks(parts)
+  const scenarios = createScenarios({ ...parts, library, startScenario: start.scenario })
+
+  // Answers that a scenario delays: a timer row each, and the request that waits for it in this process.
+  const waiting = new Map<string, () => void>()
+  scheduler.handle('answer.delay', ({ timer_id }) => {
+    waiting.get(timer_id)?.()
+    waiting.delete(timer_id)
+    return undefined
+  })
 
   function keepClock() {
     tables.put('settings', { name: 'clock', value: { ...clock.state, startedAs } })
@@ -84,9 +106,18 @@ export function createWorld({ name, tables, store, start, wall = wallNow, log }:
     bankAccounts,
     payments,
     webhooks,
+    scenarios,
     views: createViews(clientId),
     change: tables.change,
     afterChange: store.afterChange,
+    /** Waits for a span of the client's time. */
+    waitFor: (ms: number) =>
+      new Promise<void>((resolve) => {
+        const timer = tables.change(() =>
+          scheduler.schedule({ due_at: clock.now() + ms, kind: 'answer.delay', payload: {} }),
+        )
+        waiting.set(timer.timer_id, resolve)
+      }),
     /** Stores where the clock stands, so that a restart goes on from there. */
     keepClock,
     /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
