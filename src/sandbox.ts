@@ -56,7 +56,16 @@ export async function openSandbox(config: SandboxConfig) {
 
   function enter(name: string): World {
     const tables = store.worlds.get(name)!
-    const world = createWorld({ name, tables, store, start, library: () => library, wall, log })
+    const world: World = createWorld({
+      name,
+      tables,
+      store,
+      start,
+      library: () => library,
+      wall,
+      log,
+      reset: () => resetWorld(world, RESET_PARTS),
+    })
     worlds.set(name, world)
     const token = world.profile().access_token
     if (!tokens.has(token)) tokens.set(token, world)
@@ -103,7 +112,7 @@ export async function openSandbox(config: SandboxConfig) {
         world.keepClock()
         putBack()
       }
-      if (parts.includes('scenario')) world.scenarios.reset()
+      if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset)
       if (parts.includes('clock')) world.restartClock()
     })
     world.scheduler.reload()

@@ -8,6 +8,7 @@ import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
 import { createScenarios } from './services/scenarios.ts'
 import type { SandboxStore, SandboxTables } from './services/tables.ts'
+import { createTimeline } from './services/timeline.ts'
 import { createUsers } from './services/users.ts'
 import { createViews } from './services/views.ts'
 import { createWebhooks } from './services/webhooks.ts'
@@ -23,7 +24,9 @@ export type WorldDeps = {
   /** The scenarios that can be used; another set after the files were read again. */
   library: () => Library
   wall?: () => number
-  log: { error(message: string, error?: unknown): void }
+  log: { warn(message: string): void; error(message: string, error?: unknown): void }
+  /** Back to the fixtures: what a timeline's `reset` does. */
+  reset: () => void
 }
 
 /** `--clock frozen` stands here, so that two runs give the same bytes. */
@@ -46,6 +49,7 @@ export function createWorld({
   library,
   wall = wallNow,
   log,
+  reset,
 }: WorldDeps) {
   const startedAs = `${start.clock} ${start.clockSpeed}`
   const setting = tables.tables.settings.get('clock')
@@ -79,13 +83,24 @@ export function createWorld({
   const payments = createPayments({ ...parts, users, checkKyc: () => profile().check_kyc })
   const webhooks = createWebhooks(parts)
   const scenarios = createScenarios({ ...parts, library, startScenario: start.scenario })
+  const timeline = createTimeline({
+    ...parts,
+    scenarios,
+    users,
+    kyc,
+    bankAccounts,
+    payments,
+    reset,
+    warn: log.warn,
+  })
 
   // Answers that a scenario delays: a timer row each, and the request that waits for it in this process.
-  const waiting = new Map<string, () => void>()
+  const waiting = new Map<string, () => Promise<void>>()
   scheduler.handle('answer.delay', ({ timer_id }) => {
-    waiting.get(timer_id)?.()
+    const run = waiting.get(timer_id)
     waiting.delete(timer_id)
-    return undefined
+    // After the timer's own change: what the request then does stands or falls by itself.
+    return run && Promise.resolve().then(run)
   })
 
   function keepClock() {
@@ -107,16 +122,23 @@ export function createWorld({
     payments,
     webhooks,
     scenarios,
+    timeline,
     views: createViews(clientId),
     change: tables.change,
     afterChange: store.afterChange,
-    /** Waits for a span of the client's time. */
-    waitFor: (ms: number) =>
-      new Promise<void>((resolve) => {
+    /** Runs a function after a span of the client's time; whoever advances the clock waits for its end. */
+    after: <T>(ms: number, run: () => T | Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
         const timer = tables.change(() =>
           scheduler.schedule({ due_at: clock.now() + ms, kind: 'answer.delay', payload: {} }),
         )
-        waiting.set(timer.timer_id, resolve)
+        waiting.set(timer.timer_id, async () => {
+          try {
+            resolve(await run())
+          } catch (error) {
+            reject(error)
+          }
+        })
       }),
     /** Stores where the clock stands, so that a restart goes on from there. */
     keepClock,
@@ -141,6 +163,7 @@ export function createWorld({
     },
     start() {
       scheduler.reload()
+      if (scenarios.isStale) timeline.activate(scenarios.reset)
       scheduler.start()
       if (kept?.startedAs !== startedAs) keepClock()
     },

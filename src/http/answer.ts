@@ -51,6 +51,7 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
   const header = request.headers['x-sandbox-scenario']
   const name = typeof header === 'string' ? header : undefined
   const call = callOf(op, request)
+  world.scenarios.called(call.operation)
   const decision = world.scenarios.decide(call, name)
   const outcome = decision?.outcome ?? {}
   const decided: Decided = { ...outcome, life: {} }
@@ -96,13 +97,12 @@ export function respondText({ status, body }: NonNullable<AnswerOutcome['respond
   return errorText(status, word, ERRORS[word][1])
 }
 
-/** Waits on the client's clock for as long as a scenario says. */
-export function delayed(
+/** How long an answer is held back, ms of the client's time; a range is drawn from the client's stream. */
+export function delayOf(
   world: World,
   { minMs, maxMs }: NonNullable<AnswerOutcome['delay']>,
-): Promise<void> {
-  const draw = minMs === maxMs ? 0 : world.change(world.random.fraction)
-  return world.waitFor(pointOf({ minMs, maxMs }, draw))
+): number {
+  return minMs === maxMs ? minMs : pointOf({ minMs, maxMs }, world.change(world.random.fraction))
 }
 
 /** Breaks an answer on purpose; `body` is what would have been sent. */

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { ErrorWord } from '../model/errors.ts'
 import type { Log } from '../sandbox.ts'
 import type { World } from '../world.ts'
-import { type Decided, decideCall, delayed, respondText, sendBroken } from './answer.ts'
+import { type Decided, decideCall, delayOf, respondText, sendBroken } from './answer.ts'
 import type { ClientChoice } from './clients.ts'
 import { JSON_TYPE, refusalOf, refusalText } from './errors.ts'
 import { type Answer, type Keep, keyOf, runOnce } from './idempotency.ts'
@@ -108,20 +108,25 @@ export function serve(
     return done
   }
 
-  /** An answer that a scenario wants otherwise: later, another one, or broken. */
-  async function staged(request: FastifyRequest, outcome: Decided, keep?: Keep): Promise<Answer> {
-    const { respond, delay, fault, at } = outcome
-    if (delay) await delayed(request.world, delay)
+  /** An answer that a scenario wants otherwise: another one, or broken. */
+  function stagedNow(request: FastifyRequest, outcome: Decided, keep?: Keep): Answer {
+    const { respond, fault, at } = outcome
     if (fault && at !== 'after') return { status: op.status, body: '{}', fault }
     // What is answered in the operation's place is not kept for a key: the next try may meet the operation.
-    if (respond)
-      return {
-        status: respond.status,
-        body: respondText(respond),
-        ...(respond.headers && { headers: respond.headers }),
-      }
+    if (respond) {
+      const { status, headers } = respond
+      return { status, body: respondText(respond), ...(headers && { headers }) }
+    }
     const done = keep ? carryOutAndKeep(request, outcome, keep) : carryOut(request, outcome)
     return fault ? { ...done, fault } : done
+  }
+
+  /** The same, later where a scenario wants it so. */
+  async function staged(request: FastifyRequest, outcome: Decided, keep?: Keep): Promise<Answer> {
+    const { delay } = outcome
+    if (!delay) return stagedNow(request, outcome, keep)
+    const { world } = request
+    return world.after(delayOf(world, delay), () => stagedNow(request, outcome, keep))
   }
 
   const isPlain = ({ respond, delay, fault }: Decided) => !respond && !delay && !fault

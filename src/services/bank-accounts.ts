@@ -159,3 +159,5 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
     },
   }
 }
+
+export type BankAccounts = ReturnType<typeof createBankAccounts>

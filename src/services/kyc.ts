@@ -201,3 +201,5 @@ export function createKyc(parts: Parts & { users: Users }) {
     ofUser: (userId: string) => kyc.page('user', userId, 0, Number.POSITIVE_INFINITY),
   }
 }
+
+export type Kyc = ReturnType<typeof createKyc>

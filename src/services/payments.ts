@@ -200,3 +200,5 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     },
   }
 }
+
+export type Payments = ReturnType<typeof createPayments>

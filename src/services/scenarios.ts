@@ -8,6 +8,7 @@ import type { Call } from '../scenarios/match.ts'
 import { type Problem, problemText, readDefinition, readRule } from '../scenarios/read.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/schema.ts'
+import type { OperationId } from '../scenarios/words.ts'
 import type { Parts } from './parts.ts'
 
 /** The name of a scenario that was given by its definition and not by a name of the library. */
@@ -38,6 +39,8 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
   // Compiled once for each state of the pushed rules and the active scenario.
   let plain: { key: string; layers: readonly CompiledScenario[] } | undefined
   let version = 0
+  // Calls since the scenario was activated; a restart counts anew.
+  const calls = new Map<OperationId, number>()
 
   const active = (): ActiveScenario => {
     const kept = settings.get('scenario')
@@ -128,7 +131,21 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
       store.change(() =>
         createDecider({ layers: layers(header), counters: kept, chance: random.at }).decide(call),
       ),
-    /** The active scenario with each rule's hits. */
+    /** Counts a call for `expect`. */
+    called(operation: OperationId) {
+      calls.set(operation, (calls.get(operation) ?? 0) + 1)
+    },
+    /** The entries that run from the activation on, those of extended scenarios too. */
+    timeline: () =>
+      library()
+        .layersOf(activeScenario())
+        .flatMap(({ timeline }) => timeline),
+    /** Whether the start scenario is yet to be activated: a new world, or another `--scenario` than before. */
+    get isStale() {
+      const setting = settings.get('scenario')
+      return setting?.name !== 'scenario' || setting.value.startedAs !== startScenario
+    },
+    /** The active scenario with each rule's hits, and whether what it expects has happened. */
     show() {
       const { name, definition } = active()
       const scenario = activeScenario()
@@ -137,6 +154,19 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
         title: scenario.title ?? null,
         ...(definition && { definition }),
         rules: scenario.rules.map((rule) => ({ name: rule.name, hits: hitsOf(rule) })),
+        expect: [...scenario.expect].map(
+          ([operation, { exactly, atLeast = exactly, atMost = exactly }]) => {
+            const found = calls.get(operation) ?? 0
+            const met = found >= (atLeast ?? 0) && found <= (atMost ?? Number.POSITIVE_INFINITY)
+            return {
+              operation,
+              ...(atLeast !== undefined && { atLeast }),
+              ...(atMost !== undefined && { atMost }),
+              found,
+              met,
+            }
+          },
+        ),
       }
     },
     /** Activates a scenario by its name; its counters start anew. */
@@ -146,6 +176,7 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
         forget(`${name}#`)
         store.put('settings', { name: 'scenario', value: { name, startedAs: startScenario } })
       })
+      calls.clear()
       changed()
     },
     /** Activates a scenario that came as JSON. */
@@ -166,6 +197,7 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
           value: { name: INLINE, definition: read.scenario.definition, startedAs: startScenario },
         })
       })
+      calls.clear()
       changed()
     },
     /** Puts a rule in front of all others. */
@@ -183,7 +215,11 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
     reset() {
       for (const { rule_id } of pushedRows()) store.remove('rules', rule_id)
       forget('')
-      store.remove('settings', 'scenario')
+      store.put('settings', {
+        name: 'scenario',
+        value: { name: startScenario, startedAs: startScenario },
+      })
+      calls.clear()
       changed()
     },
     /** Takes what `reset` would lose, and returns the verb that puts it back: a reset of the data alone keeps it. */

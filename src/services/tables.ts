@@ -61,11 +61,15 @@ export const TABLES: Specs<Rows> = {
       mobile: (row) => mobileKey(row.mobile),
     },
   },
-  kyc: { id: (row) => row.kyc_id, at: createdAt, indexes: { user: (row) => row.user_id } },
+  kyc: {
+    id: (row) => row.kyc_id,
+    at: createdAt,
+    indexes: { all: always, user: (row) => row.user_id },
+  },
   bank_accounts: {
     id: (row) => row.bank_id,
     at: createdAt,
-    indexes: { user: (row) => row.user_id },
+    indexes: { all: always, user: (row) => row.user_id },
     uniques: { verified: (row) => (row.bank_status === 'success' ? accountKey(row) : undefined) },
   },
   payments: {

@@ -8,6 +8,15 @@ const ActiveScenario = z
     title: z.string().nullable(),
     definition: z.looseObject({}).optional(),
     rules: z.array(RuleHits),
+    expect: z.array(
+      z.strictObject({
+        operation: z.string(),
+        atLeast: z.int().optional(),
+        atMost: z.int().optional(),
+        found: z.int(),
+        met: z.boolean(),
+      }),
+    ),
   })
   .meta({ id: 'ActiveScenario' })
 const PushedRule = z
@@ -58,9 +67,10 @@ export const scenarioCalls = [
         params: { code: 'required' },
       }),
     answer: ActiveScenario,
-    handle({ scenarios }, { body: { name, definition } }) {
-      if (name !== undefined) scenarios.use(name)
-      else scenarios.define(definition)
+    handle({ scenarios, timeline }, { body: { name, definition } }) {
+      timeline.activate(() =>
+        name !== undefined ? scenarios.use(name) : scenarios.define(definition),
+      )
       return scenarios.show()
     },
   }),
