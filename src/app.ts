@@ -14,6 +14,8 @@ import { clockCalls } from './routes/admin/clock.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { serveIndexPage } from './routes/admin/index-page.ts'
 import { resetCalls } from './routes/admin/reset.ts'
+import { scenarioCalls } from './routes/admin/scenarios.ts'
+import { simulateCalls } from './routes/admin/simulate.ts'
 import { bankAccountOperations } from './routes/v1/bank-accounts.ts'
 import { clientOperations } from './routes/v1/client.ts'
 import { historyOperations } from './routes/v1/history.ts'
@@ -35,7 +37,13 @@ export const OPERATIONS: readonly Operation[] = [
 ]
 
 /** Every call of the admin API. */
-export const ADMIN_CALLS: readonly AdminCall[] = [...healthCalls, ...clockCalls, ...resetCalls]
+export const ADMIN_CALLS: readonly AdminCall[] = [
+  ...healthCalls,
+  ...clockCalls,
+  ...resetCalls,
+  ...scenarioCalls,
+  ...simulateCalls,
+]
 
 export type AppOptions = {
   auth: AuthMode
@@ -92,7 +100,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
           if (request.world) reply.header('x-sandbox-client', request.world.name)
         })
       }
-      for (const op of OPERATIONS) serve(service, op, { choice, log })
+      for (const op of OPERATIONS) serve(service, op, { choice, log, explain: options.explain })
     },
     { prefix: '/v1' },
   )

@@ -3,6 +3,7 @@ import { uuidOf } from './core/random.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
+import type { Library } from './scenarios/library.ts'
 import type { FixtureWorlds } from './services/fixtures.ts'
 import { TABLES } from './services/tables.ts'
 import { createWorld, type World, type WorldStart } from './world.ts'
@@ -23,6 +24,7 @@ export type SandboxConfig = {
   fsync?: boolean
   onDamage?: 'refuse' | 'recover' | 'reset'
   start: WorldStart
+  library: Library
   maxClients: number
   autoClients: boolean
   wall?: () => number
@@ -30,14 +32,14 @@ export type SandboxConfig = {
 }
 
 /** A part of a world that a reset can pick. */
-export const RESET_PARTS = ['data', 'clock'] as const
+export const RESET_PARTS = ['data', 'clock', 'scenario'] as const
 export type ResetPart = (typeof RESET_PARTS)[number]
 
 const DEFAULT = 'default'
 
 /** Opens the clients and their worlds: those of the data file, and those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
-  const { fixtures, start, log, wall = wallNow } = config
+  const { fixtures, start, library, log, wall = wallNow } = config
   const store = await openStore({
     specs: TABLES,
     ...(config.file === undefined ? {} : { file: config.file }),
@@ -54,7 +56,16 @@ export async function openSandbox(config: SandboxConfig) {
 
   function enter(name: string): World {
     const tables = store.worlds.get(name)!
-    const world = createWorld({ name, tables, store, start, wall, log })
+    const world: World = createWorld({
+      name,
+      tables,
+      store,
+      start,
+      library: () => library,
+      wall,
+      log,
+      reset: () => resetWorld(world, RESET_PARTS),
+    })
     worlds.set(name, world)
     const token = world.profile().access_token
     if (!tokens.has(token)) tokens.set(token, world)
@@ -95,10 +106,13 @@ export async function openSandbox(config: SandboxConfig) {
     store.change(() => {
       if (parts.includes('data')) {
         const { access_token } = world.profile()
+        const putBack = world.scenarios.keep()
         world.tables.reset(bases.get(world.name) ?? bases.get(DEFAULT)!)
         if (!bases.has(world.name)) ownProfile(world.name, access_token)
         world.keepClock()
+        putBack()
       }
+      if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset)
       if (parts.includes('clock')) world.restartClock()
     })
     world.scheduler.reload()

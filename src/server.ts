@@ -9,6 +9,8 @@ import { wallNow } from './core/clock.ts'
 import { hostNameOf } from './http/host-guard.ts'
 import { createLog } from './log.ts'
 import { type Log, openSandbox, type Sandbox } from './sandbox.ts'
+import { type Library, readLibrary } from './scenarios/library.ts'
+import { problemText } from './scenarios/read.ts'
 import { readFixtures } from './services/fixtures.ts'
 
 /** A sandbox that listens. */
@@ -19,6 +21,7 @@ export type RunningServer = {
   consoleUrl: string
   token: string
   adminToken: string | undefined
+  scenario: string
   data: string | null
   app: FastifyInstance
   sandbox: Sandbox
@@ -40,9 +43,27 @@ function adminTokenOf(options: Options): string | undefined {
   return isLoopback(options.host) ? undefined : `sbx_admin_${randomBytes(16).toString('hex')}`
 }
 
+/** Scenario files that can't be used: one line a problem. */
+export class BadScenarios extends Error {}
+
+/** The scenarios of these options: the user's folder before the shipped one. */
+function openLibrary(
+  { scenario, scenarios }: Pick<Options, 'scenario' | 'scenarios'>,
+  log: Log,
+): Library {
+  const shipped = join(PACKAGE_ROOT, 'scenarios')
+  const read = readLibrary(scenarios === undefined ? [shipped] : [scenarios, shipped])
+  for (const warning of read.warnings) log.warn(problemText(warning))
+  if (!read.ok) throw new BadScenarios(read.problems.map(problemText).join('\n'))
+  if (!read.library.get(scenario))
+    throw new BadScenarios(`--scenario: ${read.library.unknown(scenario)}`)
+  return read.library
+}
+
 /** Opens the sandbox of these options and listens. Throws what the store, the fixtures or the port refuse. */
 export async function startServer(options: Options, log: Log): Promise<RunningServer> {
   const file = options.memory ? undefined : options.data
+  const library = openLibrary(options, log)
   const sandbox = await openSandbox({
     fixtures: readFixtures(options.fixtures ?? join(PACKAGE_ROOT, 'fixtures')),
     ...(file !== undefined && { file }),
@@ -52,7 +73,9 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
       randomSeed: options['random-seed'],
       clock: options.clock,
       clockSpeed: options['clock-speed'],
+      scenario: options.scenario,
     },
+    library,
     maxClients: options['max-clients'],
     autoClients: !options['no-auto-clients'],
     log,
@@ -85,6 +108,7 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
     consoleUrl: `${origin}/__admin/`,
     token: sandbox.default.profile().access_token,
     adminToken,
+    scenario: sandbox.default.scenarios.show().name,
     data: file ?? null,
     app,
     sandbox,

@@ -2,24 +2,31 @@ import { type ClockState, createClock, wallNow } from './core/clock.ts'
 import { createEvents } from './core/events.ts'
 import { createRandom } from './core/random.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
+import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
 import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
+import { createScenarios } from './services/scenarios.ts'
 import type { SandboxStore, SandboxTables } from './services/tables.ts'
+import { createTimeline } from './services/timeline.ts'
 import { createUsers } from './services/users.ts'
 import { createViews } from './services/views.ts'
 import { createWebhooks } from './services/webhooks.ts'
 
 /** What a world starts from, and goes back to on a reset. */
-export type WorldStart = { randomSeed: number; clock: string; clockSpeed: number }
+export type WorldStart = { randomSeed: number; clock: string; clockSpeed: number; scenario: string }
 
 export type WorldDeps = {
   name: string
   tables: SandboxTables
   store: SandboxStore
   start: WorldStart
+  /** The scenarios that can be used; another set after the files were read again. */
+  library: () => Library
   wall?: () => number
-  log: { error(message: string, error?: unknown): void }
+  log: { warn(message: string): void; error(message: string, error?: unknown): void }
+  /** Back to the fixtures: what a timeline's `reset` does. */
+  reset: () => void
 }
 
 /** `--clock frozen` stands here, so that two runs give the same bytes. */
@@ -34,9 +41,19 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
 }
 
 /** One client's world: every part built once, all of it on the client's own tables, clock and chance. */
-export function createWorld({ name, tables, store, start, wall = wallNow, log }: WorldDeps) {
+export function createWorld({
+  name,
+  tables,
+  store,
+  start,
+  library,
+  wall = wallNow,
+  log,
+  reset,
+}: WorldDeps) {
   const startedAs = `${start.clock} ${start.clockSpeed}`
-  const kept = tables.tables.settings.get('clock')?.value
+  const setting = tables.tables.settings.get('clock')
+  const kept = setting?.name === 'clock' ? setting.value : undefined
   // A restart goes on with the stored time, unless it asks for another clock than the last start did.
   const clock = createClock(kept?.startedAs === startedAs ? kept : startingClock(start, wall), wall)
   // The store keeps the counter of the world's one series with every change.
@@ -65,6 +82,26 @@ export function createWorld({ name, tables, store, start, wall = wallNow, log }:
   const bankAccounts = createBankAccounts({ ...parts, users })
   const payments = createPayments({ ...parts, users, checkKyc: () => profile().check_kyc })
   const webhooks = createWebhooks(parts)
+  const scenarios = createScenarios({ ...parts, library, startScenario: start.scenario })
+  const timeline = createTimeline({
+    ...parts,
+    scenarios,
+    users,
+    kyc,
+    bankAccounts,
+    payments,
+    reset,
+    warn: log.warn,
+  })
+
+  // Answers that a scenario delays: a timer row each, and the request that waits for it in this process.
+  const waiting = new Map<string, () => Promise<void>>()
+  scheduler.handle('answer.delay', ({ timer_id }) => {
+    const run = waiting.get(timer_id)
+    waiting.delete(timer_id)
+    // After the timer's own change: what the request then does stands or falls by itself.
+    return run && Promise.resolve().then(run)
+  })
 
   function keepClock() {
     tables.put('settings', { name: 'clock', value: { ...clock.state, startedAs } })
@@ -84,9 +121,25 @@ export function createWorld({ name, tables, store, start, wall = wallNow, log }:
     bankAccounts,
     payments,
     webhooks,
+    scenarios,
+    timeline,
     views: createViews(clientId),
     change: tables.change,
     afterChange: store.afterChange,
+    /** Runs a function after a span of the client's time; whoever advances the clock waits for its end. */
+    after: <T>(ms: number, run: () => T | Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        const timer = tables.change(() =>
+          scheduler.schedule({ due_at: clock.now() + ms, kind: 'answer.delay', payload: {} }),
+        )
+        waiting.set(timer.timer_id, async () => {
+          try {
+            resolve(await run())
+          } catch (error) {
+            reject(error)
+          }
+        })
+      }),
     /** Stores where the clock stands, so that a restart goes on from there. */
     keepClock,
     /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
@@ -110,6 +163,7 @@ export function createWorld({ name, tables, store, start, wall = wallNow, log }:
     },
     start() {
       scheduler.reload()
+      if (scenarios.isStale) timeline.activate(scenarios.reset)
       scheduler.start()
       if (kept?.startedAs !== startedAs) keepClock()
     },

@@ -5,6 +5,7 @@ import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.t
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { ErrorAnswer } from '../src/model/envelope.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/sandbox.ts'
+import { readLibrary } from '../src/scenarios/library.ts'
 import { fixturesOf, readFixtures } from '../src/services/fixtures.ts'
 
 /** Whom the shipped fixtures tell of; see `fixtures/README.md`. */
@@ -23,6 +24,10 @@ export type StartOptions = {
   /** Inline fixtures in place of the shipped ones. */
   fixtures?: unknown
 }
+
+const shipped = readLibrary([join(PACKAGE_ROOT, 'scenarios')])
+if (!shipped.ok) throw new Error('The shipped scenarios are broken')
+const SHIPPED = shipped.library
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -61,7 +66,8 @@ export async function start(t: Test, options: StartOptions = {}) {
     fixtures: options.fixtures
       ? fixturesOf(options.fixtures)
       : readFixtures(join(PACKAGE_ROOT, 'fixtures')),
-    start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1 },
+    start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'default' },
+    library: SHIPPED,
     maxClients: 1000,
     autoClients: true,
     log: silent,

@@ -7,12 +7,17 @@ import { openApiDocument } from '../src/http/openapi.ts'
 
 t.test('a public linter finds nothing in the OpenAPI document', async (t) => {
   const dir = t.testdir({ 'openapi.json': JSON.stringify(openApiDocument(OPERATIONS, '/v1')) })
-  const redocly = createRequire(import.meta.url).resolve('@redocly/cli/package.json').replace('package.json', 'bin/cli.js')
+  const redocly = createRequire(import.meta.url)
+    .resolve('@redocly/cli/package.json')
+    .replace('package.json', 'bin/cli.js')
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [redocly, 'lint', '--format', 'json', join(dir, 'openapi.json')],
-    { encoding: 'utf8', env: { ...env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+    {
+      encoding: 'utf8',
+      env: { ...env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
   )
   t.equal(status, 0, stderr)
   t.match(JSON.parse(stdout.slice(stdout.indexOf('{'))).totals, { errors: 0, warnings: 0 })

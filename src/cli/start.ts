@@ -1,7 +1,7 @@
 import type { Options } from '../config/options.ts'
 import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
-import { type RunningServer, startServer, stderrLog } from '../server.ts'
+import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import { BadFixtures } from '../services/fixtures.ts'
 
 /** A start that can't be: what to print, and the exit code (admin API: Exit codes). */
@@ -43,7 +43,8 @@ export function explained(error: unknown, options: Options): Error & { exitCode?
       4,
     )
   }
-  if (error instanceof BadFixtures) return new CannotStart(message, 2)
+  if (error instanceof BadFixtures || error instanceof BadScenarios)
+    return new CannotStart(message, 2)
   if (code === 'EADDRINUSE') {
     return new CannotStart(
       `Port ${options.port} of ${options.host} is in use. Choose another with --port, or 0 for a free one.`,
@@ -78,6 +79,7 @@ function banner(server: RunningServer): string {
     line('Docs', server.docsUrl) +
     line('Token', server.token) +
     (server.adminToken === undefined ? '' : line('Admin token', server.adminToken)) +
+    line('Scenario', server.scenario) +
     line('Data', server.data ?? 'kept in memory only')
   )
 }
@@ -91,7 +93,7 @@ export async function start(options: Options, json: boolean): Promise<number> {
   } catch (error) {
     throw explained(error, options)
   }
-  const { url, adminUrl, docsUrl, consoleUrl, token, adminToken, data } = server
+  const { url, adminUrl, docsUrl, consoleUrl, token, adminToken, scenario, data } = server
   const ready = {
     url,
     adminUrl,
@@ -99,6 +101,7 @@ export async function start(options: Options, json: boolean): Promise<number> {
     consoleUrl,
     token,
     ...(adminToken !== undefined && { adminToken }),
+    scenario,
     data,
     pid: process.pid,
   }

@@ -35,6 +35,18 @@ export const OPTIONS = {
     'PATH',
     'file or folder of JSON; default: the shipped set',
   ],
+  scenario: [
+    z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'takes the name of a scenario' }),
+    'default',
+    'NAME',
+    'the script at start',
+  ],
+  scenarios: [
+    z.string().min(1),
+    undefined,
+    'DIR',
+    'a folder of scenario files, searched before the shipped set',
+  ],
   'random-seed': [
     wholeNumber(0, Number.MAX_SAFE_INTEGER),
     1,
@@ -89,7 +101,7 @@ export const OPTIONS = {
     'pretty|json',
     'default: pretty on a terminal',
   ],
-  explain: [flag, false, '', 'answers carry X-Sandbox-Client'],
+  explain: [flag, false, '', 'answers carry X-Sandbox-Client and X-Sandbox-Rule'],
   recover: [flag, false, '', 'of a damaged data file keep what is good; a copy is kept'],
   reset: [flag, false, '', 'in place of a damaged data file start anew; a copy is kept'],
 } as const satisfies Record<string, readonly [z.ZodType, unknown, string, string]>

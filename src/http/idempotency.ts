@@ -1,11 +1,22 @@
 import { createHash } from 'node:crypto'
 import { SandboxError } from '../model/errors.ts'
+import type { Fault } from '../scenarios/compiled.ts'
 import type { World } from '../world.ts'
 
 const KEPT_MS = 24 * 3_600_000
 
 /** An answer as it is sent: kept and replayed whole. */
-export type Answer = { status: number; body: string; replayed?: boolean }
+export type Answer = {
+  status: number
+  body: string
+  replayed?: boolean
+  headers?: Readonly<Record<string, string>>
+  /** How the answer is broken on purpose. */
+  fault?: Fault
+}
+
+/** Keeps an answer for the key of its request. */
+export type Keep = (answer: Answer) => void
 
 /** The key of a header, bare or in quotes; refused if it is empty or too long. */
 export function keyOf(header: string): string {
@@ -48,7 +59,7 @@ function earlier(world: World, scoped: string, fingerprint: string): Answer | un
 export async function runOnce(
   world: World,
   request: { key: string; route: string; body: string },
-  run: (keep: (answer: Answer) => void) => Answer | Promise<Answer>,
+  run: (keep: Keep) => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const scoped = `${request.route} ${request.key}`
   const fingerprint = createHash('sha256').update(request.body).digest('base64url')

@@ -3,9 +3,10 @@ import type { z } from 'zod'
 import type { ErrorWord } from '../model/errors.ts'
 import type { Log } from '../sandbox.ts'
 import type { World } from '../world.ts'
+import { type Decided, decideCall, delayOf, respondText, sendBroken } from './answer.ts'
 import type { ClientChoice } from './clients.ts'
 import { JSON_TYPE, refusalOf, refusalText } from './errors.ts'
-import { type Answer, keyOf, runOnce } from './idempotency.ts'
+import { type Answer, type Keep, keyOf, runOnce } from './idempotency.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -36,7 +37,9 @@ export type Operation = {
   refusals: readonly ErrorWord[]
   /** Needs a token in the mode `spec` too. */
   tokenNeeded: boolean
-  handle(world: World, input: Input<never, never, never>): string
+  /** All its refusals that need no change: they come before a scenario is asked. */
+  check?(world: World, input: Input<never, never, never>): unknown
+  handle(world: World, input: Input<never, never, never>, life: Decided['life']): string
 }
 
 type Shape<S> = S extends z.ZodType ? z.output<S> : undefined
@@ -47,12 +50,13 @@ export function operation<
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(
-  definition: Omit<Operation, 'params' | 'query' | 'body' | 'handle' | 'tokenNeeded'> & {
+  definition: Omit<Operation, 'params' | 'query' | 'body' | 'check' | 'handle' | 'tokenNeeded'> & {
     params?: P
     query?: Q
     body?: B
     tokenNeeded?: boolean
-    handle(world: World, input: Input<Shape<P>, Shape<Q>, Shape<B>>): string
+    check?(world: World, input: Input<Shape<P>, Shape<Q>, Shape<B>>): unknown
+    handle(world: World, input: Input<Shape<P>, Shape<Q>, Shape<B>>, life: Decided['life']): string
   },
 ): Operation {
   return { tokenNeeded: false, ...definition } as unknown as Operation
@@ -61,7 +65,9 @@ export function operation<
 const inputOf = ({ params, query, body }: FastifyRequest) =>
   ({ params, query, body }) as unknown as Input<never, never, never>
 
-function send(reply: FastifyReply, { status, body, replayed }: Answer) {
+function send(reply: FastifyReply, { status, body, replayed, headers, fault }: Answer) {
+  if (fault) return sendBroken(reply, fault, status, body)
+  if (headers) reply.headers(headers)
   if (replayed) reply.header('idempotency-replayed', 'true')
   return reply.code(status).header('content-type', JSON_TYPE).send(body)
 }
@@ -70,30 +76,79 @@ function send(reply: FastifyReply, { status, body, replayed }: Answer) {
 export function serve(
   app: FastifyInstance,
   op: Operation,
-  { choice, log }: { choice: ClientChoice; log: Log },
+  { choice, log, explain }: { choice: ClientChoice; log: Log; explain: boolean },
 ) {
-  function answer(request: FastifyRequest): Answer {
+  /** Refuses what is wrong, then asks the scenarios; throws the refusal. */
+  function decided(request: FastifyRequest): Decided {
     // The check has run; its refusal is thrown here so that an idempotency key keeps it like any other.
     if (request.validationError) throw request.validationError
-    return { status: op.status, body: op.handle(request.world, inputOf(request)) }
+    op.check?.(request.world, inputOf(request))
+    return decideCall(op, request)
   }
 
+  const carryOut = (request: FastifyRequest, { life }: Decided): Answer => ({
+    status: op.status,
+    body: op.handle(request.world, inputOf(request), life),
+  })
+
   /** The operation and the keeping of its answer are one change; a refusal is kept by itself. */
-  function answerAndKeep(request: FastifyRequest, keep: (answer: Answer) => void): Answer {
-    const { world } = request
-    try {
-      return world.change(() => {
-        const done = answer(request)
-        keep(done)
-        return done
-      })
-    } catch (error) {
-      const refusal = refusalOf(error, log)
-      if (refusal.status === 401 || refusal.status >= 500) throw refusal
-      const done = { status: refusal.status, body: refusalText(refusal) }
-      world.change(() => keep(done))
+  function carryOutAndKeep(request: FastifyRequest, outcome: Decided, keep: Keep): Answer {
+    return request.world.change(() => {
+      const done = carryOut(request, outcome)
+      keep(done)
       return done
+    })
+  }
+
+  function keptRefusal(request: FastifyRequest, error: unknown, keep: Keep): Answer {
+    const refusal = refusalOf(error, log)
+    if (refusal.status === 401 || refusal.status >= 500) throw refusal
+    const done = { status: refusal.status, body: refusalText(refusal) }
+    request.world.change(() => keep(done))
+    return done
+  }
+
+  /** An answer that a scenario wants otherwise: another one, or broken. */
+  function stagedNow(request: FastifyRequest, outcome: Decided, keep?: Keep): Answer {
+    const { respond, fault, at } = outcome
+    if (fault && at !== 'after') return { status: op.status, body: '{}', fault }
+    // What is answered in the operation's place is not kept for a key: the next try may meet the operation.
+    if (respond) {
+      const { status, headers } = respond
+      return { status, body: respondText(respond), ...(headers && { headers }) }
     }
+    const done = keep ? carryOutAndKeep(request, outcome, keep) : carryOut(request, outcome)
+    return fault ? { ...done, fault } : done
+  }
+
+  /** The same, later where a scenario wants it so. */
+  async function staged(request: FastifyRequest, outcome: Decided, keep?: Keep): Promise<Answer> {
+    const { delay } = outcome
+    if (!delay) return stagedNow(request, outcome, keep)
+    const { world } = request
+    return world.after(delayOf(world, delay), () => stagedNow(request, outcome, keep))
+  }
+
+  const isPlain = ({ respond, delay, fault }: Decided) => !respond && !delay && !fault
+
+  function explainRule(reply: FastifyReply, { rule }: Decided) {
+    if (explain && rule) reply.header('x-sandbox-rule', rule.replaceAll(/[^\x20-\x7e]/g, '?'))
+  }
+
+  function once(request: FastifyRequest, reply: FastifyReply, header: string) {
+    const key = keyOf(header)
+    const route = `${op.method} ${op.url}`
+    return runOnce(request.world, { key, route, body: request.bodyText }, async (keep) => {
+      try {
+        const outcome = decided(request)
+        explainRule(reply, outcome)
+        return isPlain(outcome)
+          ? carryOutAndKeep(request, outcome, keep)
+          : await staged(request, outcome, keep)
+      } catch (error) {
+        return keptRefusal(request, error, keep)
+      }
+    }).then((done) => send(reply, done))
   }
 
   app.route({
@@ -109,12 +164,11 @@ export function serve(
     onRequest: choice.forService(op.tokenNeeded),
     handler(request, reply) {
       const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
-      if (header === undefined) return send(reply, answer(request))
-      const key = keyOf(String(header))
-      const once = { key, route: `${op.method} ${op.url}`, body: request.bodyText }
-      return runOnce(request.world, once, (keep) => answerAndKeep(request, keep)).then((done) =>
-        send(reply, done),
-      )
+      if (header !== undefined) return once(request, reply, String(header))
+      const outcome = decided(request)
+      explainRule(reply, outcome)
+      if (isPlain(outcome)) return send(reply, carryOut(request, outcome))
+      return staged(request, outcome).then((done) => send(reply, done))
     },
   })
 }

@@ -36,7 +36,12 @@ export const ERRORS = {
   clock_cannot_go_back: [422, 'The clock only advances; `freeze` sets it to an earlier instant.'],
   headers_too_large: [431, 'The request’s headers are larger than the limit.'],
   forbidden_move: [422, 'A state of a resource does not lead to the one asked for.'],
+  rate_limited: [429, 'A scenario says that too many requests were sent; see `Retry-After`.'],
   internal_error: [500, 'A fault of the sandbox itself; its log has the details.'],
+  bad_gateway: [502, 'A scenario says that a bank behind the service failed.'],
+  service_unavailable: [503, 'A scenario says that the service is down.'],
+  gateway_timeout: [504, 'A scenario says that a bank behind the service did not answer in time.'],
+  injected_error: [500, 'A scenario says that the call fails; the status is the scenario’s.'],
   storage_unavailable: [503, 'The data file cannot be written; nothing was changed. Try again.'],
   not_ready: [503, 'The sandbox is still loading or already stopping.'],
 } as const satisfies Record<string, readonly [status: number, meaning: string]>

@@ -7,18 +7,10 @@ import type {
 import { SandboxError } from '../model/errors.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import { holderNameOf } from '../model/names.ts'
+import type { BankStep } from '../scenarios/compiled.ts'
 import { notFound, type Parts } from './parts.ts'
 import { accountKey } from './tables.ts'
 import type { Users } from './users.ts'
-
-/** One step in the life of a bank account; `afterMs` counts from the step before, on the client's clock. */
-export type BankStep = {
-  status: BankStatus
-  afterMs: number
-  message?: string
-  bankResponse?: string
-  accountName?: string
-}
 
 const VERIFIED_AT_ONCE: readonly BankStep[] = [{ status: 'success', afterMs: 0 }]
 
@@ -86,6 +78,17 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
     return settle({ ...row, bank_id, user_id, bank_status, account_name, updated_at: clock.iso() })
   }
 
+  /** All refusals of POST /bank, with nothing changed. */
+  function check(input: AddBankAccount) {
+    users.get(input.user_id)
+    const twin = bank_accounts.findUnique('verified', accountKey(input))
+    if (!twin) return
+    throw new SandboxError(
+      'bank_account_exists',
+      `The user has the account ${maskNumber(input.account_number)} verified already, as ${twin.id}. Use that one.`,
+    )
+  }
+
   scheduler.handle('bank.step', ({ resource_id, payload }) => {
     const row = bank_accounts.get(resource_id!)
     if (row?.bank_status === 'pending') move(row, payload as BankStep)
@@ -98,20 +101,12 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
       if (!entry) throw notFound('bank account', id)
       return entry
     },
+    check,
     /** Adds an account. `life` says what a scenario wants to happen. Answers the row and the bank's words. */
-    add: ({ user_id, account_number, ifsc_code }: AddBankAccount, life = VERIFIED_AT_ONCE) =>
+    add: (input: AddBankAccount, life = VERIFIED_AT_ONCE) =>
       store.change(() => {
-        users.get(user_id)
-        const twin = bank_accounts.findUnique(
-          'verified',
-          accountKey({ user_id, account_number, ifsc_code }),
-        )
-        if (twin) {
-          throw new SandboxError(
-            'bank_account_exists',
-            `The user has the account ${maskNumber(account_number)} verified already, as ${twin.id}. Use that one.`,
-          )
-        }
+        check(input)
+        const { user_id, account_number, ifsc_code } = input
         const [first, ...later] = life as readonly [BankStep, ...BankStep[]]
         const now = clock.iso()
         const entry = settle({
@@ -165,3 +160,4 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
   }
 }
 
+export type BankAccounts = ReturnType<typeof createBankAccounts>

@@ -10,19 +10,9 @@ import {
 } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
 import { isoDateOf } from '../model/text.ts'
+import type { KycStep } from '../scenarios/compiled.ts'
 import { notFound, type Parts } from './parts.ts'
 import type { Users } from './users.ts'
-
-/** One step in the life of a KYC record; `afterMs` counts from the step before, on the client's clock. */
-export type KycStep = {
-  status: KycStatus
-  afterMs: number
-  message?: string
-  /** The check's own status: 200, 400, 404, 503. */
-  statusCode?: number
-  /** What differs from a clean PAN result; `null`: the source told nothing. */
-  result?: Partial<Omit<PanResult, 'pan'>> | null
-}
 
 const PAN = /^[A-Z]{5}[0-9]{4}[A-Z]$/
 const AADHAAR = /^\d{12}$/
@@ -183,6 +173,8 @@ export function createKyc(parts: Parts & { users: Users }) {
       if (!entry) throw notFound('KYC record', id)
       return entry
     },
+    /** The refusals of POST /kyc, with nothing changed. */
+    check: ({ user_id }: SubmitKyc) => void users.get(user_id),
     /** Stores each item as a record. `lives` says, by item, what a scenario wants to happen. */
     submit: (
       { user_id, kyc: items }: SubmitKyc,
@@ -216,3 +208,4 @@ export function createKyc(parts: Parts & { users: Users }) {
   }
 }
 
+export type Kyc = ReturnType<typeof createKyc>

@@ -1,22 +1,14 @@
 import { SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
-import {
-  canMove,
-  failureOf,
-  type PaymentFailure,
-  type PaymentRow,
-  type PaymentStatus,
-} from '../model/payment.ts'
+import { canMove, failureOf, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
+import type { TransactionStep } from '../scenarios/compiled.ts'
 import { notFound, type Parts } from './parts.ts'
 import type { Users } from './users.ts'
 
-/** One step in the life of a payment; `afterMs` counts from the step before, on the client's clock. */
-export type PaymentStep = { status: PaymentStatus; afterMs: number } & Partial<PaymentFailure>
-
 /** What happens to a payment that no scenario speaks of (defaults: Transactions and history). */
-const USUAL_LIFE: readonly PaymentStep[] = [
+const USUAL_LIFE: readonly TransactionStep[] = [
   { status: 'PENDING', afterMs: 0 },
   { status: 'PROCESSING', afterMs: 1_000 },
   { status: 'SUCCESS', afterMs: 2_000 },
@@ -94,7 +86,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   }
 
   /** The row after a step: UTR with SUCCESS, failure with FAILED; a reversed payment keeps its UTR. */
-  function stepped(row: PaymentRow, step: Omit<PaymentStep, 'afterMs'>): PaymentRow {
+  function stepped(row: PaymentRow, step: Omit<TransactionStep, 'afterMs'>): PaymentRow {
     const { status, reason, ...more } = step
     return {
       ...row,
@@ -114,9 +106,9 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
       account_name: string
       bank_status: 'success' | 'pending' | 'failed'
     },
-    life: readonly PaymentStep[],
+    life: readonly TransactionStep[],
   ) {
-    const [first, ...later] = life as readonly [PaymentStep, ...PaymentStep[]]
+    const [first, ...later] = life as readonly [TransactionStep, ...TransactionStep[]]
     const now = clock.iso()
     const transaction_id = random.uuid()
     const row: PaymentRow = {
@@ -158,7 +150,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
 
   scheduler.handle('transaction.step', ({ resource_id, payload }) => {
     const row = payments.get(resource_id!)
-    const step = payload as Omit<PaymentStep, 'afterMs'>
+    const step = payload as Omit<TransactionStep, 'afterMs'>
     // Moved by hand meanwhile: what a state does not lead to does not happen.
     if (row && canMove(row.status, step.status)) settle(stepped(row, step))
     return undefined
@@ -180,13 +172,13 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     /** All refusals of POST /transaction, with nothing changed. */
     check: checked,
     /** Makes a payment and schedules its steps. `life` says what a scenario wants to happen. */
-    create: (input: CreateTransaction, life: readonly PaymentStep[] = USUAL_LIFE) =>
+    create: (input: CreateTransaction, life: readonly TransactionStep[] = USUAL_LIFE) =>
       store.change(() => make(input, 'debit', checked(input), life)),
     /** Makes an incoming payment: what a scenario's `credit` does. */
-    credit: (input: CreateTransaction, life: readonly PaymentStep[] = USUAL_LIFE) =>
+    credit: (input: CreateTransaction, life: readonly TransactionStep[] = USUAL_LIFE) =>
       store.change(() => make(input, 'credit', checked(input), life)),
     /** Moves a payment by hand; its scheduled steps are dropped. */
-    simulate: (id: string, step: Omit<PaymentStep, 'afterMs'>) =>
+    simulate: (id: string, step: Omit<TransactionStep, 'afterMs'>) =>
       store.change(() => {
         const { row } = get(id)
         if (!canMove(row.status, step.status)) {
@@ -209,3 +201,4 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   }
 }
 
+export type Payments = ReturnType<typeof createPayments>

@@ -8,6 +8,7 @@ import type { KycRow } from '../model/kyc.ts'
 import type { PaymentRow } from '../model/payment.ts'
 import { mobileKey, type UserRow } from '../model/user.ts'
 import type { WebhookRow } from '../model/webhook.ts'
+import type { ActiveScenario, CounterRow, PushedRuleRow } from './scenarios.ts'
 
 /** A kept answer to a POST with an `Idempotency-Key`. */
 export type IdempotencyRow = {
@@ -21,7 +22,9 @@ export type IdempotencyRow = {
 }
 
 /** One value of a world that is not a resource of the service, such as its clock. */
-export type SettingRow = { name: 'clock'; value: ClockState & { startedAs: string } }
+export type SettingRow =
+  | { name: 'clock'; value: ClockState & { startedAs: string } }
+  | { name: 'scenario'; value: ActiveScenario }
 
 /** Every table of a world. */
 export type Rows = {
@@ -34,6 +37,9 @@ export type Rows = {
   idempotency: IdempotencyRow
   timers: TimerRow
   settings: SettingRow
+  /** Rules pushed in front of the scenario. */
+  rules: PushedRuleRow
+  counters: CounterRow
 }
 
 const createdAt = (row: { created_at: string }) => Date.parse(row.created_at)
@@ -55,11 +61,15 @@ export const TABLES: Specs<Rows> = {
       mobile: (row) => mobileKey(row.mobile),
     },
   },
-  kyc: { id: (row) => row.kyc_id, at: createdAt, indexes: { user: (row) => row.user_id } },
+  kyc: {
+    id: (row) => row.kyc_id,
+    at: createdAt,
+    indexes: { all: always, user: (row) => row.user_id },
+  },
   bank_accounts: {
     id: (row) => row.bank_id,
     at: createdAt,
-    indexes: { user: (row) => row.user_id },
+    indexes: { all: always, user: (row) => row.user_id },
     uniques: { verified: (row) => (row.bank_status === 'success' ? accountKey(row) : undefined) },
   },
   payments: {
@@ -80,6 +90,8 @@ export const TABLES: Specs<Rows> = {
     indexes: { resource: (row) => row.resource_id },
   },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },
+  rules: { id: (row) => row.rule_id, at: (row) => row.seq, indexes: {} },
+  counters: { id: (row) => row.name, at: () => 0, indexes: {} },
 }
 
 export type SandboxStore = Store<Rows>

@@ -24,4 +24,3 @@ export function createViews(clientId: string) {
       `{"id":"${entry.row.id}","client_id":"${clientId}",${historyText(entry)}`,
   }
 }
-

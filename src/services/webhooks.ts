@@ -42,4 +42,3 @@ export function createWebhooks({ store, random }: Parts) {
       }),
   }
 }
-

@@ -21,8 +21,9 @@ export const bankAccountOperations = [
     status: 201,
     answer: AddBankAccountAnswer,
     refusals: ['bank_account_exists'],
-    handle({ bankAccounts }, { body }) {
-      const { status, message, row, metadata } = bankAccounts.add(body)
+    check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
+    handle({ bankAccounts }, { body }, life) {
+      const { status, message, row, metadata } = bankAccounts.add(body, life.bank)
       const { created_at, updated_at } = row
       const data = { ...shownAccount(row), metadata, created_at, updated_at }
       return successText(

@@ -16,9 +16,10 @@ export const kycOperations = [
     status: 201,
     answer: SubmitKycAnswer,
     refusals: [],
-    handle({ kyc, views }, { body }) {
+    check: ({ kyc }, { body }) => kyc.check(body),
+    handle({ kyc, views }, { body }, life) {
       const entries = kyc
-        .submit(body)
+        .submit(body, life.kyc)
         .map(
           ({ status, message, entry }) =>
             `{"status":${status},"message":${JSON.stringify(message)},"data":${views.kyc(entry)}}`,

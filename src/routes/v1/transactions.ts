@@ -28,11 +28,12 @@ export const transactionOperations = [
       'bank_not_verified',
       'kyc_required',
     ],
-    handle: ({ payments, views }, { body }) =>
+    check: ({ payments }, { body }) => payments.check(body),
+    handle: ({ payments, views }, { body }, life) =>
       successText(
         200,
         'Transaction initiated successfully',
-        `[${views.transaction(payments.create(body))}]`,
+        `[${views.transaction(payments.create(body, life.transaction))}]`,
       ),
   }),
   operation({

@@ -1,0 +1,128 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { pointOf } from '../core/duration.ts'
+import { errorText } from '../model/envelope.ts'
+import { ERRORS, type ErrorWord } from '../model/errors.ts'
+import {
+  type AnswerOutcome,
+  type Fault,
+  isCarriedOut,
+  type KycStep,
+  type LifeOutcome,
+} from '../scenarios/compiled.ts'
+import type { Decision } from '../scenarios/decide.ts'
+import type { Call } from '../scenarios/match.ts'
+import type { World } from '../world.ts'
+import { JSON_TYPE } from './errors.ts'
+import type { Operation } from './operation.ts'
+
+/** What a call meets: how it is answered, what becomes of what it makes, and the rule that says so. */
+export type Decided = AnswerOutcome & {
+  rule?: string
+  life: Omit<LifeOutcome, 'kyc'> & { kyc?: readonly (readonly KycStep[] | undefined)[] }
+}
+
+const ruleOf = (decision: Decision | undefined) =>
+  decision && `${decision.scenario}: ${decision.rule}`
+
+/** The call as rules see it; the user and the account are looked up when a rule asks. */
+function callOf(op: Operation, request: FastifyRequest): Call {
+  const { world } = request
+  const body = (request.body ?? {}) as Record<string, string>
+  const params = (request.params ?? {}) as Record<string, string>
+  const { users, bank_accounts } = world.tables.tables
+  return {
+    operation: op.id as Call['operation'],
+    params,
+    query: request.query,
+    headers: request.headers,
+    body,
+    get user() {
+      return users.get(body['user_id'] ?? body['from_user_id'] ?? params['userId'] ?? '')
+    },
+    get account() {
+      return bank_accounts.get(body['benif_bank_id'] ?? '')
+    },
+  }
+}
+
+/** Asks the scenarios about a call and, for POST /kyc, about each document; rules are spent before anything else. */
+export function decideCall(op: Operation, request: FastifyRequest): Decided {
+  const { world } = request
+  const header = request.headers['x-sandbox-scenario']
+  const name = typeof header === 'string' ? header : undefined
+  const call = callOf(op, request)
+  world.scenarios.called(call.operation)
+  const decision = world.scenarios.decide(call, name)
+  const outcome = decision?.outcome ?? {}
+  const decided: Decided = { ...outcome, life: {} }
+  const rule = ruleOf(decision)
+  if (rule !== undefined) decided.rule = rule
+  if (op.id !== 'submitKyc') {
+    const { transaction, bank } = outcome
+    decided.life = { ...(transaction && { transaction }), ...(bank && { bank }) }
+    return decided
+  }
+  if (!isCarriedOut(outcome)) return decided
+  const { kyc: items } = request.body as { kyc: readonly unknown[] }
+  const found = items.map((item) => world.scenarios.decide({ ...call, item }, name))
+  // A document's rule may speak about the answer too; the first that does is the call's.
+  const answering = found.find(
+    (one) => one && (one.outcome.respond || one.outcome.delay || one.outcome.fault),
+  )
+  const { respond, delay, fault, at } = answering?.outcome ?? {}
+  return {
+    ...(respond && { respond }),
+    ...(delay && { delay }),
+    ...(fault && { fault }),
+    ...(at && { at }),
+    ...decided,
+    ...(rule === undefined && { rule: ruleOf(found.find(Boolean)) ?? '' }),
+    life: { kyc: found.map((one) => one?.outcome.kyc) },
+  }
+}
+
+const WORD_OF_STATUS: Readonly<Record<number, ErrorWord>> = {
+  401: 'unauthorized',
+  404: 'not_found',
+  429: 'rate_limited',
+  502: 'bad_gateway',
+  503: 'service_unavailable',
+  504: 'gateway_timeout',
+}
+
+/** The body that a scenario's `respond` sends: its own, or the error envelope of its status. */
+export function respondText({ status, body }: NonNullable<AnswerOutcome['respond']>): string {
+  if (body !== undefined) return JSON.stringify(body)
+  const word = WORD_OF_STATUS[status] ?? 'injected_error'
+  return errorText(status, word, ERRORS[word][1])
+}
+
+/** How long an answer is held back, ms of the client's time; a range is drawn from the client's stream. */
+export function delayOf(
+  world: World,
+  { minMs, maxMs }: NonNullable<AnswerOutcome['delay']>,
+): number {
+  return minMs === maxMs ? minMs : pointOf({ minMs, maxMs }, world.change(world.random.fraction))
+}
+
+/** Breaks an answer on purpose; `body` is what would have been sent. */
+export function sendBroken(reply: FastifyReply, fault: Fault, status: number, body: string) {
+  if (fault === 'malformed')
+    return reply
+      .code(status)
+      .header('content-type', JSON_TYPE)
+      .send(`${body.slice(0, -1)},]`)
+  reply.hijack()
+  const { socket } = reply.raw
+  if (fault === 'reset') socket?.resetAndDestroy?.()
+  else if (fault === 'empty') socket?.end()
+  else if (fault === 'truncate') {
+    reply.raw.writeHead(status, {
+      'content-type': JSON_TYPE,
+      'content-length': Buffer.byteLength(body),
+    })
+    reply.raw.write(body.slice(0, Math.floor(body.length / 2)), () => socket?.destroy())
+  }
+  // `hang`: the socket stays open and nothing is sent until the client gives up.
+  return reply
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { adminCall } from '../../http/admin.ts'
+
+const RuleHits = z.strictObject({ name: z.string(), hits: z.int() })
+const ActiveScenario = z
+  .strictObject({
+    name: z.string(),
+    title: z.string().nullable(),
+    definition: z.looseObject({}).optional(),
+    rules: z.array(RuleHits),
+    expect: z.array(
+      z.strictObject({
+        operation: z.string(),
+        atLeast: z.int().optional(),
+        atMost: z.int().optional(),
+        found: z.int(),
+        met: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'ActiveScenario' })
+const PushedRule = z
+  .strictObject({ rule_id: z.string(), hits: z.int(), definition: z.looseObject({}) })
+  .meta({ id: 'PushedRule' })
+const RulePath = z.object({ id: z.string().min(1).max(64) })
+
+/** What decides about the calls of a client. */
+export const scenarioCalls = [
+  adminCall({
+    id: 'listScenarios',
+    method: 'GET',
+    url: '/scenarios',
+    summary: 'The scenarios that can be used',
+    answer: z
+      .strictObject({
+        scenarios: z.array(
+          z.strictObject({
+            name: z.string(),
+            title: z.string().nullable(),
+            description: z.string().nullable(),
+            file: z.string().nullable(),
+            active: z.boolean(),
+          }),
+        ),
+      })
+      .meta({ id: 'Scenarios' }),
+    handle: ({ scenarios }) => ({ scenarios: scenarios.list() }),
+  }),
+  adminCall({
+    id: 'getScenario',
+    method: 'GET',
+    url: '/scenario',
+    summary: 'The active scenario and how often each of its rules acted',
+    answer: ActiveScenario,
+    handle: ({ scenarios }) => scenarios.show(),
+  }),
+  adminCall({
+    id: 'setScenario',
+    method: 'PUT',
+    url: '/scenario',
+    summary: 'Activate a scenario by its name, or by its definition',
+    body: z
+      .strictObject({ name: z.string().optional(), definition: z.looseObject({}).optional() })
+      .refine(({ name, definition }) => (name === undefined) !== (definition === undefined), {
+        path: ['name'],
+        error: 'send name or definition, one of them',
+        params: { code: 'required' },
+      }),
+    answer: ActiveScenario,
+    handle({ scenarios, timeline }, { body: { name, definition } }) {
+      timeline.activate(() =>
+        name !== undefined ? scenarios.use(name) : scenarios.define(definition),
+      )
+      return scenarios.show()
+    },
+  }),
+  adminCall({
+    id: 'listRules',
+    method: 'GET',
+    url: '/rules',
+    summary: 'The pushed rules, the one asked first at the top',
+    answer: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRules' }),
+    handle: ({ scenarios }) => ({ rules: scenarios.pushed() }),
+  }),
+  adminCall({
+    id: 'pushRule',
+    method: 'POST',
+    url: '/rules',
+    summary: 'Put a rule in front of the scenario; times: 1 ends it by itself',
+    body: z.looseObject({}),
+    answer: PushedRule,
+    handle({ scenarios }, { body }) {
+      const { rule_id, definition } = scenarios.push(body)
+      return { rule_id, hits: 0, definition }
+    },
+  }),
+  adminCall({
+    id: 'deleteRule',
+    method: 'DELETE',
+    url: '/rules/:id',
+    summary: 'Take a pushed rule away',
+    params: RulePath,
+    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRule' }),
+    handle({ scenarios }, { params }) {
+      scenarios.pull(params.id)
+      return { deleted: params.id }
+    },
+  }),
+  adminCall({
+    id: 'listMagicValues',
+    method: 'GET',
+    url: '/magic-values',
+    summary: 'Values to which the default scenario gives a meaning',
+    answer: z
+      .strictObject({
+        magicValues: z.array(
+          z.strictObject({
+            where: z.string(),
+            operation: z.string(),
+            field: z.string(),
+            value: z.string(),
+            outcome: z.string(),
+            rule: z.string(),
+          }),
+        ),
+      })
+      .meta({ id: 'MagicValues' }),
+    handle: ({ scenarios }) => ({ magicValues: scenarios.magicValues() }),
+  }),
+]

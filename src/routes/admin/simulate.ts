@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { adminCall } from '../../http/admin.ts'
+import { BankStatus } from '../../model/bank-account.ts'
+import { KycStatus } from '../../model/kyc.ts'
+import { PaymentStatus } from '../../model/payment.ts'
+import { text, Uuid } from '../../model/text.ts'
+
+const ResourcePath = z.object({ id: Uuid })
+const reason = text(64).optional()
+
+/** Moving one resource by hand; a move that its state does not allow is 422. */
+export const simulateCalls = [
+  adminCall({
+    id: 'simulateTransaction',
+    method: 'POST',
+    url: '/simulate/transactions/:id',
+    summary: 'Move a payment; its scheduled steps are dropped',
+    params: ResourcePath,
+    body: z.strictObject({ status: PaymentStatus, reason }),
+    answer: z
+      .strictObject({ transaction_id: Uuid, status: PaymentStatus })
+      .meta({ id: 'MovedTransaction' }),
+    handle({ payments }, { params, body: { status, reason: why } }) {
+      const { row } = payments.simulate(params.id, { status, ...(why && { reason: why }) })
+      return { transaction_id: row.transaction_id, status: row.status }
+    },
+  }),
+  adminCall({
+    id: 'simulateKyc',
+    method: 'POST',
+    url: '/simulate/kyc/:id',
+    summary: 'Decide about a pending KYC record',
+    params: ResourcePath,
+    body: z.strictObject({ status: KycStatus, reason }),
+    answer: z.strictObject({ kyc_id: Uuid, kyc_status: KycStatus }).meta({ id: 'MovedKyc' }),
+    handle({ kyc }, { params, body: { status, reason: why } }) {
+      const { row } = kyc.simulate(params.id, { status, ...(why && { message: why }) })
+      return { kyc_id: row.kyc_id, kyc_status: row.kyc_status }
+    },
+  }),
+  adminCall({
+    id: 'simulateBankAccount',
+    method: 'POST',
+    url: '/simulate/bank-accounts/:id',
+    summary: 'Decide about a pending bank account',
+    params: ResourcePath,
+    body: z.strictObject({ status: BankStatus, reason }),
+    answer: z
+      .strictObject({ bank_id: Uuid, bank_status: BankStatus })
+      .meta({ id: 'MovedBankAccount' }),
+    handle({ bankAccounts }, { params, body: { status, reason: why } }) {
+      const { row } = bankAccounts.simulate(params.id, { status, ...(why && { message: why }) })
+      return { bank_id: row.bank_id, bank_status: row.bank_status }
+    },
+  }),
+]

@@ -1,0 +1,261 @@
+import { SandboxError } from '../model/errors.ts'
+import { compileScenario } from '../scenarios/compile.ts'
+import type { CompiledScenario } from '../scenarios/compiled.ts'
+import { type Counter, counterName, createDecider } from '../scenarios/decide.ts'
+import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
+import { magicValuesOf } from '../scenarios/magic-values.ts'
+import type { Call } from '../scenarios/match.ts'
+import { type Problem, problemText, readDefinition, readRule } from '../scenarios/read.ts'
+import type { RuleDefinition } from '../scenarios/rule-schema.ts'
+import type { ScenarioDefinition } from '../scenarios/schema.ts'
+import type { OperationId } from '../scenarios/words.ts'
+import type { Parts } from './parts.ts'
+
+/** The name of a scenario that was given by its definition and not by a name of the library. */
+const INLINE = 'inline'
+
+/** A rule in front of the scenario, as stored. */
+export type PushedRuleRow = { rule_id: string; seq: number; definition: RuleDefinition }
+
+/** How often a rule matched and acted, as stored. */
+export type CounterRow = Counter & { name: string }
+
+/** The active scenario, as stored: a name of the library, or a definition. */
+export type ActiveScenario = { name: string; definition?: ScenarioDefinition; startedAs: string }
+
+const refused = (problems: readonly Problem[]) =>
+  new SandboxError('validation_failed', `The scenario is refused: ${problemText(problems[0]!)}`, {
+    errors: problems.map(({ path, message }) => ({
+      field: path || 'body',
+      code: 'invalid_value',
+      message,
+    })),
+  })
+
+/** What decides about the calls of one client: header, pushed rules, active scenario, default (scenarios: Promises). */
+export function createScenarios(parts: Parts & { library: () => Library; startScenario: string }) {
+  const { store, random, library, startScenario } = parts
+  const { rules, counters, settings } = store.tables
+  // Compiled once for each state of the pushed rules and the active scenario.
+  let plain: { key: string; layers: readonly CompiledScenario[] } | undefined
+  let version = 0
+  // Calls since the scenario was activated; a restart counts anew.
+  const calls = new Map<OperationId, number>()
+
+  const active = (): ActiveScenario => {
+    const kept = settings.get('scenario')
+    return kept?.name === 'scenario' && kept.value.startedAs === startScenario
+      ? kept.value
+      : { name: startScenario, startedAs: startScenario }
+  }
+
+  function named(name: string): CompiledScenario {
+    const found = library().get(name)
+    if (found) return found
+    throw new SandboxError('not_found', `${library().unknown(name)}.`)
+  }
+
+  function activeScenario(): CompiledScenario {
+    const { name, definition } = active()
+    return definition
+      ? compileScenario(definition, name)
+      : (library().get(name) ?? named(DEFAULT_SCENARIO))
+  }
+
+  const pushedRows = (): PushedRuleRow[] => [...rules.rows()].sort((a, b) => b.seq - a.seq)
+
+  /** The newest pushed rule comes first: it is the one that a test has just asked for. */
+  const pushed = (): CompiledScenario[] =>
+    pushedRows().map(({ rule_id, definition }) =>
+      compileScenario({ rules: [definition] }, `rule:${rule_id}`),
+    )
+
+  function layers(header?: string): readonly CompiledScenario[] {
+    if (plain?.key !== String(version)) {
+      plain = {
+        key: String(version),
+        layers: [...pushed(), ...library().layersOf(activeScenario())],
+      }
+    }
+    if (header === undefined) return plain.layers
+    return [
+      ...library()
+        .layersOf(named(header))
+        .filter(({ name }) => name !== DEFAULT_SCENARIO),
+      ...plain.layers,
+    ]
+  }
+
+  /** What is compiled is stale: a rule, the scenario or the library changed. */
+  const changed = () => {
+    version++
+  }
+
+  const kept = {
+    get: (name: string): Counter | undefined => counters.get(name),
+    set: (name: string, { matched, hits }: Counter) =>
+      void store.put('counters', { name, matched, hits }),
+  }
+
+  const hitsOf = (rule: { scenario: string; id: string }): number => {
+    const name = counterName(rule)
+    let hits = 0
+    for (const row of counters.rows())
+      if (row.name === name || row.name.startsWith(`${name}\n`)) hits += row.hits
+    return hits
+  }
+
+  function forget(prefix: string) {
+    for (const { name } of [...counters.rows()])
+      if (name.startsWith(prefix)) store.remove('counters', name)
+  }
+
+  return {
+    changed,
+    /** The scenarios that can be used. */
+    list: () =>
+      library().names.map((name) => {
+        const { title = null, description = null } = library().get(name)!
+        return {
+          name,
+          title,
+          description,
+          file: library().fileOf(name) ?? null,
+          active: active().name === name,
+        }
+      }),
+    /** The values that the default scenario gives a meaning. */
+    magicValues: () => magicValuesOf(named(DEFAULT_SCENARIO)),
+    /** Decides about a call, and spends the rules that decide it before anything else happens. */
+    decide: (call: Call, header?: string) =>
+      store.change(() =>
+        createDecider({ layers: layers(header), counters: kept, chance: random.at }).decide(call),
+      ),
+    /** Counts a call for `expect`. */
+    called(operation: OperationId) {
+      calls.set(operation, (calls.get(operation) ?? 0) + 1)
+    },
+    /** The entries that run from the activation on, those of extended scenarios too. */
+    timeline: () =>
+      library()
+        .layersOf(activeScenario())
+        .flatMap(({ timeline }) => timeline),
+    /** Whether the start scenario is yet to be activated: a new world, or another `--scenario` than before. */
+    get isStale() {
+      const setting = settings.get('scenario')
+      return setting?.name !== 'scenario' || setting.value.startedAs !== startScenario
+    },
+    /** The active scenario with each rule's hits, and whether what it expects has happened. */
+    show() {
+      const { name, definition } = active()
+      const scenario = activeScenario()
+      return {
+        name,
+        title: scenario.title ?? null,
+        ...(definition && { definition }),
+        rules: scenario.rules.map((rule) => ({ name: rule.name, hits: hitsOf(rule) })),
+        expect: [...scenario.expect].map(
+          ([operation, { exactly, atLeast = exactly, atMost = exactly }]) => {
+            const found = calls.get(operation) ?? 0
+            const met = found >= (atLeast ?? 0) && found <= (atMost ?? Number.POSITIVE_INFINITY)
+            return {
+              operation,
+              ...(atLeast !== undefined && { atLeast }),
+              ...(atMost !== undefined && { atMost }),
+              found,
+              met,
+            }
+          },
+        ),
+      }
+    },
+    /** Activates a scenario by its name; its counters start anew. */
+    use(name: string) {
+      named(name)
+      store.change(() => {
+        forget(`${name}#`)
+        store.put('settings', { name: 'scenario', value: { name, startedAs: startScenario } })
+      })
+      calls.clear()
+      changed()
+    },
+    /** Activates a scenario that came as JSON. */
+    define(definition: unknown) {
+      const read = readDefinition(definition, { name: INLINE, file: 'definition' })
+      if (!read.ok) throw refused(read.problems)
+      const unknown = library().checkNames(read.scenario)
+      if (unknown.length > 0) {
+        throw new SandboxError(
+          'validation_failed',
+          `The scenario is refused: ${unknown[0]!.message}.`,
+        )
+      }
+      store.change(() => {
+        forget(`${INLINE}#`)
+        store.put('settings', {
+          name: 'scenario',
+          value: { name: INLINE, definition: read.scenario.definition, startedAs: startScenario },
+        })
+      })
+      calls.clear()
+      changed()
+    },
+    /** Puts a rule in front of all others. */
+    push(definition: unknown): PushedRuleRow {
+      const read = readRule(definition)
+      if (!read.ok) throw refused(read.problems)
+      const row = store.change(() => {
+        const seq = random.next()
+        return store.put('rules', { rule_id: `rul_${seq}`, seq, definition: read.rule }).row
+      })
+      changed()
+      return row
+    },
+    /** Back to the start scenario, without pushed rules and counts. */
+    reset() {
+      for (const { rule_id } of pushedRows()) store.remove('rules', rule_id)
+      forget('')
+      store.put('settings', {
+        name: 'scenario',
+        value: { name: startScenario, startedAs: startScenario },
+      })
+      calls.clear()
+      changed()
+    },
+    /** Takes what `reset` would lose, and returns the verb that puts it back: a reset of the data alone keeps it. */
+    keep() {
+      const before = {
+        rules: [...rules.rows()],
+        counters: [...counters.rows()],
+        setting: settings.get('scenario'),
+      }
+      return () => {
+        for (const row of before.rules) store.put('rules', row)
+        for (const row of before.counters) store.put('counters', row)
+        if (before.setting) store.put('settings', before.setting)
+        changed()
+      }
+    },
+    /** Takes a pushed rule away again. */
+    pull(id: string) {
+      if (!rules.get(id))
+        throw new SandboxError(
+          'not_found',
+          `No rule ${id.slice(0, 64)} was pushed for this client.`,
+        )
+      store.change(() => {
+        store.remove('rules', id)
+        forget(`rule:${id}#`)
+      })
+      changed()
+    },
+    /** The pushed rules, the one asked first at the top. */
+    pushed: () =>
+      pushedRows().map(({ rule_id, definition }) => {
+        const [rule] = compileScenario({ rules: [definition] }, `rule:${rule_id}`).rules
+        return { rule_id, hits: hitsOf(rule!), definition }
+      }),
+  }
+}
+
+export type Scenarios = ReturnType<typeof createScenarios>

@@ -1,0 +1,155 @@
+import { SandboxError } from '../model/errors.ts'
+import { holderNameOf } from '../model/names.ts'
+import type { TimelineAction } from '../scenarios/compiled.ts'
+import type { BankAccounts } from './bank-accounts.ts'
+import type { Kyc } from './kyc.ts'
+import type { Parts } from './parts.ts'
+import type { Payments } from './payments.ts'
+import type { Scenarios } from './scenarios.ts'
+import type { Users } from './users.ts'
+
+const KIND = 'timeline.entry'
+
+/** What a stored entry of a timeline says: the action, and how it comes again. */
+type Entry = { do: TimelineAction; everyMs?: number; left?: number }
+
+export type TimelineDeps = Parts & {
+  scenarios: Scenarios
+  users: Users
+  kyc: Kyc
+  bankAccounts: BankAccounts
+  payments: Payments
+  /** Back to the fixtures and the start scenario. */
+  reset: () => void
+  warn: (message: string) => void
+}
+
+/** Does what the active scenario's timeline says, from the moment it is activated (scenarios: Timeline). */
+export function createTimeline(deps: TimelineDeps) {
+  const { store, clock, random, scheduler, events } = deps
+  const { scenarios, users, kyc, bankAccounts, payments, reset, warn } = deps
+  const tables = store.tables
+
+  const newest = {
+    transaction: () => tables.payments.newest('all', 'all')?.id,
+    kyc: () => tables.kyc.newest('all', 'all')?.id,
+    bank: () => tables.bank_accounts.newest('all', 'all')?.id,
+    user: () => tables.users.newest('all', 'all')?.id,
+  }
+
+  function resourceOf(kind: keyof typeof newest, resource: string): string {
+    const id = resource === 'latest' ? newest[kind]() : resource
+    if (id !== undefined) return id
+    throw new SandboxError('not_found', `There is no ${kind} yet that could be the latest.`)
+  }
+
+  /** A receiver with a verified account and somebody who pays, where the action names none. */
+  function parties(credit: Extract<TimelineAction, { credit: unknown }>['credit']) {
+    const account = [...tables.bank_accounts.rows()].find(
+      (row) =>
+        row.bank_status === 'success' &&
+        row.bank_id === (credit.benif_bank_id ?? row.bank_id) &&
+        row.user_id === (credit.to_user_id ?? row.user_id) &&
+        row.user_id !== credit.from_user_id,
+    )
+    if (!account)
+      throw new SandboxError('not_found', 'No user has a verified account to be paid to.')
+    const payer =
+      credit.from_user_id ??
+      tables.users.page('all', 'all', 0, 2).find(({ id }) => id !== account.user_id)?.id
+    if (payer === undefined)
+      throw new SandboxError('not_found', 'There is no second user who could pay.')
+    return { from_user_id: payer, to_user_id: account.user_id, benif_bank_id: account.bank_id }
+  }
+
+  function createUser() {
+    const digits = random.digits(9)
+    const name = holderNameOf(digits).toLowerCase().replace(' ', '.')
+    users.create({
+      email: `${name}.${digits}@example.com`,
+      mobile: `+919${digits}`,
+      user_type: 'individual',
+    })
+  }
+
+  function simulate({
+    kind,
+    resource,
+    status,
+    reason,
+  }: Extract<TimelineAction, { simulate: unknown }>['simulate']) {
+    const id = resourceOf(kind, resource)
+    if (kind === 'transaction')
+      payments.simulate(id, { status: status as 'SUCCESS', ...(reason && { reason }) })
+    else if (kind === 'kyc')
+      kyc.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
+    else
+      bankAccounts.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
+  }
+
+  function act(action: TimelineAction) {
+    if ('trigger' in action) {
+      const kind = action.trigger.split('.')[0] as keyof typeof newest
+      events.emit(action.trigger, resourceOf(kind, action.resource))
+    } else if ('simulate' in action) simulate(action.simulate)
+    else if ('credit' in action) {
+      const { amount, remark, reference_id } = action.credit
+      const more = { ...(remark && { remark }), ...(reference_id && { reference_id }) }
+      payments.credit({ amount, currency_code: 'INR', ...parties(action.credit), ...more })
+    } else if ('create_users' in action) for (let i = 0; i < action.create_users; i++) createUser()
+    else if ('use' in action) activate(() => scenarios.use(action.use))
+    else if ('rule' in action) scenarios.push(action.rule)
+    else reset()
+  }
+
+  const replaces = (action: TimelineAction) => 'use' in action || 'reset' in action
+
+  function schedule(entry: Entry, due_at: number) {
+    scheduler.schedule({ due_at, kind: KIND, payload: entry })
+  }
+
+  scheduler.handle(KIND, ({ payload, due_at }) => {
+    const entry = payload as Entry
+    const { everyMs, left } = entry
+    if (everyMs !== undefined && (left === undefined || left > 1) && !replaces(entry.do)) {
+      schedule({ ...entry, ...(left !== undefined && { left: left - 1 }) }, due_at + everyMs)
+    }
+    try {
+      act(entry.do)
+    } catch (error) {
+      // What can't be done now is told; the rest of the timeline goes on.
+      if (!(error instanceof SandboxError) || error.status >= 500) throw error
+      warn(`timeline of ${scenarios.show().name}: ${Object.keys(entry.do)[0]}: ${error.message}`)
+    }
+    return undefined
+  })
+
+  /** Drops what is pending of the former timeline and schedules the active one's entries. */
+  function begin() {
+    for (const timer of scheduler.pending())
+      if (timer.kind === KIND) scheduler.cancel(timer.timer_id)
+    for (const { afterMs, everyMs, times, do: action } of scenarios.timeline()) {
+      const left = everyMs === undefined ? undefined : times
+      schedule(
+        {
+          do: action,
+          ...(everyMs !== undefined && { everyMs }),
+          ...(left !== undefined && { left }),
+        },
+        clock.now() + afterMs,
+      )
+    }
+  }
+
+  /** Activates a scenario and starts its timeline, both or neither. */
+  function activate(choose: () => void) {
+    store.change(() => {
+      choose()
+      begin()
+    })
+  }
+
+  return { begin, activate }
+}
+
+export type Timeline = ReturnType<typeof createTimeline>
