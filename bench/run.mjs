@@ -183,7 +183,7 @@ async function openStoreHelper(name) {
     minify: true,
     banner: { js: REQUIRE },
   })
-  const args = [join(root, 'fixtures'), join(folder, `${name}.json`)]
+  const args = [join(root, 'fixtures'), join(folder, `${name}.json`), join(root, 'scenarios')]
   const child = children.startHelper(storeBundle, args, ['--max-old-space-size=4096'])
   await children.messageOf(child)
   return child

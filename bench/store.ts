@@ -3,20 +3,24 @@ import { writeSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { buildApp } from '../src/app.ts'
 import { openSandbox } from '../src/sandbox.ts'
+import { readLibrary } from '../src/scenarios/library.ts'
 import { readFixtures } from '../src/services/fixtures.ts'
 import type { World } from '../src/world.ts'
 
-const [fixtures, file] = process.argv.slice(2) as [string, string]
+const [fixtures, file, scenarios] = process.argv.slice(2) as [string, string, string]
 const log = {
   debug: () => {},
   info: () => {},
   warn: (message: string) => void writeSync(2, `${message}\n`),
   error: (message: string) => void writeSync(2, `${message}\n`),
 }
+const shipped = readLibrary([scenarios])
+if (!shipped.ok) throw new Error('The shipped scenarios are broken')
 const sandbox = await openSandbox({
   fixtures: readFixtures(fixtures),
   file,
-  start: { randomSeed: 1, clock: 'real', clockSpeed: 1 },
+  start: { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' },
+  library: shipped.library,
   maxClients: 10,
   autoClients: true,
   log,

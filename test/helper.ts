@@ -31,14 +31,6 @@ const SHIPPED = shipped.library
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** What was logged, for tests that read it. */
-export function createLog() {
-  const lines: string[] = []
-  const log = (message: string, error?: unknown) =>
-    void lines.push(error ? `${message}: ${error}` : message)
-  return { lines, debug: log, info: log, warn: log, error: log }
-}
-
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 const patternOf = (prefix: string, url: string) =>
   new RegExp(`^(?:/@[^/]+)?${escaped(prefix + url).replace(/:\w+/g, '[^/?]+')}(?:\\?.*)?$`)

@@ -219,5 +219,3 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
   return { refuseHost, refuseAddress, lookup: guardedLookup }
 }
 
-/** Where webhooks may go. */
-export type AddressPolicy = ReturnType<typeof createAddressPolicy>

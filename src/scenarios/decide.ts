@@ -165,5 +165,3 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
   return { decide, decideWebhook }
 }
 
-/** Decides about calls and events of one client. */
-export type Decider = ReturnType<typeof createDecider>

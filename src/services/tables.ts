@@ -95,5 +95,4 @@ export const TABLES: Specs<Rows> = {
 }
 
 export type SandboxStore = Store<Rows>
-export type SandboxBase = Base<Rows>
 export type SandboxTables = WorldTables<Rows>

@@ -152,4 +152,3 @@ export function createTimeline(deps: TimelineDeps) {
   return { begin, activate }
 }
 
-export type Timeline = ReturnType<typeof createTimeline>

@@ -1,0 +1,86 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { ADMIN_CALLS } from '../src/app.ts'
+import { OPTIONS, type OptionName } from '../src/config/options.ts'
+import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { ERRORS, type ErrorWord } from '../src/model/errors.ts'
+import { serve } from './cli/program.ts'
+
+// `UPDATE_DOCS=1` writes what the product says into the pages, to be read over before it is committed.
+const updating = process.env['UPDATE_DOCS'] === '1'
+const pathOf = (name: string) => join(PACKAGE_ROOT, name)
+const read = (name: string) => readFileSync(pathOf(name), 'utf8')
+
+/** Holds the text between two markers of a page equal to what it should be. */
+function hold(t: Tap, page: string, marker: string, wanted: string) {
+  const text = read(page)
+  const [from, to] = [`<!-- ${marker} -->\n`, `<!-- end of ${marker} -->`]
+  const [start, end] = [text.indexOf(from) + from.length, text.indexOf(to)]
+  if (updating) writeFileSync(pathOf(page), text.slice(0, start) + wanted + text.slice(end))
+  else t.equal(text.slice(start, end), wanted, `${page}: ${marker}`)
+}
+type Tap = typeof t
+
+/** The words of a curl command: quotes hold a word together. */
+const wordsOf = (command: string) =>
+  [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
+
+function requestOf(command: string) {
+  const words = wordsOf(command)
+  const headers: Record<string, string> = {}
+  let [method, url, body]: [string | undefined, string, string | undefined] = [undefined, '', undefined]
+  for (let i = 1; i < words.length; i++) {
+    const word = words[i]!
+    if (word === '-X') method = words[++i]
+    else if (word === '-H') {
+      const [name, ...value] = words[++i]!.split(': ')
+      headers[name!] = value.join(': ')
+    } else if (word === '-d') body = words[++i]
+    else url = word
+  }
+  return { url, headers, body, method: method ?? (body === undefined ? 'GET' : 'POST') }
+}
+
+t.test('each curl of the README gives the answer that stands below it', async (t) => {
+  const { port } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const page = read('README.md')
+  let updated = ''
+  let rest = 0
+  const blocks = [...page.matchAll(/```sh\n(curl .*)\n```\n(?:\n```json\n([\s\S]*?)\n```\n)?/g)]
+  t.ok(blocks.length >= 20)
+  for (const block of blocks) {
+    const { url, method, headers, body } = requestOf(block[1]!)
+    const answer = await fetch(`http://${url.replace('localhost:4310', `127.0.0.1:${port}`)}`, {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+    })
+    const text = JSON.stringify(await answer.json(), null, 2)
+    if (!updating) t.equal(block[2], text, `${method} ${url}`)
+    updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n\n\`\`\`json\n${text}\n\`\`\`\n`
+    rest = block.index + block[0].length
+  }
+  if (updating) writeFileSync(pathOf('README.md'), updated + page.slice(rest))
+})
+
+t.test('the options of the README are the options there are', async (t) => {
+  const rows = (Object.keys(OPTIONS) as OptionName[]).map((name) => {
+    const [, fallback, takes, meaning] = OPTIONS[name]
+    const shown = fallback === undefined || fallback === false || String(fallback) === '' ? '' : `\`${fallback}\``
+    return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${shown} | ${meaning} |\n`
+  })
+  hold(t, 'README.md', 'options', `| option | default | meaning |\n|---|---|---|\n${rows.join('')}`)
+})
+
+t.test('docs/errors.md is the registry of error words', async (t) => {
+  const rows = (Object.keys(ERRORS) as ErrorWord[])
+    .map((word) => `| ${ERRORS[word][0]} | \`${word}\` | ${ERRORS[word][1]} |\n`)
+    .sort()
+  hold(t, 'docs/errors.md', 'errors', `| status | \`error\` | meaning |\n|---|---|---|\n${rows.join('')}`)
+})
+
+t.test('docs/admin-api.md lists every admin call', async (t) => {
+  const rows = ADMIN_CALLS.map(({ method, url, summary }) => `| \`${method} /__admin${url}\` | ${summary} |\n`)
+  hold(t, 'docs/admin-api.md', 'calls', `| call | does |\n|---|---|\n${rows.join('')}`)
+})
