@@ -1,0 +1,26 @@
+# Build and run on one Node version: the code cache made by the build fits only that one.
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY scripts scripts
+COPY src src
+COPY fixtures fixtures
+COPY scenarios scenarios
+RUN npm run build
+
+FROM node:24-bookworm-slim
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/dist dist
+COPY --from=build /app/fixtures fixtures
+COPY --from=build /app/scenarios scenarios
+RUN mkdir /data && chown node:node /data
+USER node
+ENV NODE_ENV=production PAYOUT_SANDBOX_HOST=0.0.0.0 PAYOUT_SANDBOX_DATA=/data/db.json
+VOLUME /data
+EXPOSE 4310
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=2s --timeout=4s --start-period=1s --retries=3 CMD ["node", "/app/dist/bin.cjs", "health"]
+ENTRYPOINT ["node", "/app/dist/bin.cjs"]
+CMD ["start"]
