@@ -1,4 +1,4 @@
-import { closeSync, fsync, openSync, readFileSync, renameSync, unlinkSync, write } from 'node:fs'
+import { closeSync, fsync, openSync, readFileSync, rename, unlinkSync, write } from 'node:fs'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import type { Adapter } from 'lowdb'
@@ -25,6 +25,7 @@ const SLICE_MS = 8
 
 const writeAsync = promisify(write)
 const fsyncAsync = promisify(fsync)
+const renameAsync = promisify(rename)
 
 /** The document's text, a line an op, so that it is plain JSON and yet can be read and written piece by piece. */
 function* documentLines({ generation, ops }: DocumentContent): Generator<string> {
@@ -133,7 +134,8 @@ export function documentAdapter(file: string): Adapter<DocumentContent> & { byte
         throw error
       }
       closeSync(fd)
-      renameSync(draft, file)
+      // Letting go of a large old document takes tens of ms.
+      await renameAsync(draft, file)
       syncFolderOf(file)
       bytes = size
     },
