@@ -1,0 +1,552 @@
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { type Answer, ASHA, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+
+type Box = Awaited<ReturnType<typeof start>>
+
+const START = Date.parse('2026-01-01T00:00:00.000Z')
+const at = (ms: number) => new Date(START + ms).toISOString()
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const times = <T>(count: number, run: (i: number) => T) =>
+  Array.from({ length: count }, (_, i) => run(i))
+
+async function inTurn<T>(count: number, run: (i: number) => Promise<T>): Promise<T[]> {
+  const done: T[] = []
+  for (let i = 0; i < count; i++) done.push(await run(i))
+  return done
+}
+
+/** A sandbox of its own with a shipped scenario active. */
+async function play(t: Test, name: string) {
+  const box = await start(t)
+  const { status, body } = await box.put('/__admin/scenario', { name })
+  t.equal(status, 200)
+  t.equal(body.name, name)
+  return box
+}
+
+async function isAt(t: Test, box: Box, ms: number) {
+  t.equal((await box.get('/__admin/clock')).body.now, at(ms))
+}
+
+const idOf = ({ body }: Answer): string => body.data[0].transaction_id
+
+/** The payout record of a payment, as the history shows it. */
+async function record(box: Box, id: string) {
+  const { body } = await box.get('/v1/transaction/history?limit=100', TOKEN)
+  const shown = (await box.get(`/v1/transaction/${id}`)).body.data[0]
+  const found = body.data.transactions.filter(
+    (row: { updated_at: string; amount: string; created_at: string }) =>
+      row.updated_at === shown.updated_at && row.amount === shown.amount,
+  )
+  return { ...found[0], transaction_status: shown.transaction_status, shownUtr: shown.utr }
+}
+const statusOf = async (box: Box, id: string) => (await record(box, id)).status
+const outcomeOf = async (box: Box, id: string) => {
+  const { status, metadata } = await record(box, id)
+  return metadata ? `${status} ${metadata.reason}` : status
+}
+
+const item = (document_type: 'tid' | 'pid', document_number: string) => ({
+  document_type,
+  document_name: document_type === 'tid' ? 'pan' : 'aadhar',
+  document_number,
+  dateOfBirth: '01-02-1990',
+  Nationality: 'IN',
+  nameOnCard: 'Asha Nair',
+})
+const submit = (box: Box, ...items: object[]) => box.post('/v1/kyc', { user_id: ASHA, kyc: items })
+/** The newest records of Asha, the newest first. */
+const records = async (box: Box) =>
+  (await box.get(`/v1/kyc/${ASHA}`)).body.data.response.data.kycData
+const addAccount = (box: Box, account_number: string, user_id = ASHA) =>
+  box.post('/v1/bank', { user_id, account_number, ifsc_code: 'HDFC0001234' })
+const accounts = async (box: Box, user = ASHA) => (await box.get(`/v1/bank/${user}`)).body.data
+
+async function listen(box: Box) {
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  return (path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${url}${path}`, {
+      ...(body !== undefined && {
+        method: 'POST',
+        body: JSON.stringify(body),
+      }),
+      headers: { connection: 'close', 'content-type': 'application/json', ...headers },
+    })
+}
+const PAYMENT = {
+  from_user_id: ASHA,
+  to_user_id: ROHAN,
+  benif_bank_id: ROHANS_ACCOUNT,
+  amount: 100,
+}
+
+t.test('default: the happy path', async (t) => {
+  const box = await play(t, 'default')
+  const id = idOf(await box.pay())
+  t.equal(await statusOf(box, id), 'PENDING')
+  await box.advance('1s')
+  t.equal(await statusOf(box, id), 'PROCESSING')
+  await box.advance('2s')
+  const done = await record(box, id)
+  t.equal(done.status, 'SUCCESS')
+  t.equal(done.updated_at, at(3 * SECOND))
+  t.match(done.utr, /^6001\d{8}$/)
+  await box.advance('30d')
+  t.equal(await statusOf(box, id), 'SUCCESS')
+  const pan = await submit(box, item('tid', 'ABCPX1234A'))
+  t.equal(pan.body.data[0].data.kyc_status, 'success')
+  t.equal((await addAccount(box, '123456789012')).body.data.data.bank_status, 'success')
+})
+
+t.test('kyc-failures: no check succeeds, each PAN fails for the next reason', async (t) => {
+  const box = await play(t, 'kyc-failures')
+  const answers = await inTurn(5, () => submit(box, item('tid', 'ABCPX1234A')))
+  t.strictSame(
+    answers.map(({ body }) => [body.data[0].status, body.data[0].message]),
+    [
+      [false, 'The name does not match'],
+      [false, 'The date of birth does not match'],
+      [false, 'The PAN is marked as fake'],
+      [false, 'The PAN is deactivated'],
+      [false, 'The name does not match'],
+    ],
+  )
+  // Two documents in one call take a turn each.
+  const two = await submit(box, item('tid', 'ABCPX1234A'), item('tid', 'ABCPX1234B'))
+  t.strictSame(
+    two.body.data.map(({ message }: { message: string }) => message),
+    ['The date of birth does not match', 'The PAN is marked as fake'],
+  )
+  const aadhaar = await submit(box, item('pid', '123412341234'))
+  t.equal(aadhaar.body.data[0].data.kyc_status, 'pending')
+  await box.advance('4999ms')
+  t.equal((await records(box))[0].kyc_status, 'pending')
+  await box.advance('1ms')
+  t.equal((await records(box))[0].kyc_status, 'failed')
+  await box.advance('30d')
+  // Magic numbers that would succeed fail as well.
+  await submit(box, item('tid', 'XXXPX0007A'), item('pid', '999999990019'))
+  await box.advance('1m')
+  const later = (await records(box)).filter(
+    ({ created_at }: { created_at: string }) => created_at >= at(0),
+  )
+  t.equal(later.length, 10)
+  t.ok(later.every(({ kyc_status }: { kyc_status: string }) => kyc_status === 'failed'))
+})
+
+t.test('kyc-review: pending for a day, then success', async (t) => {
+  const box = await play(t, 'kyc-review')
+  const { body } = await submit(box, item('tid', 'ABCPX1234A'), item('pid', '123412341234'))
+  t.strictSame(
+    body.data.map((one: { data: { kyc_status: string } }) => one.data.kyc_status),
+    ['pending', 'pending'],
+  )
+  t.equal(body.data[0].message, 'The document is being reviewed')
+  const two = async () =>
+    (await records(box)).slice(0, 2).map((one: { kyc_status: string }) => one.kyc_status)
+  await box.advance('86399999ms')
+  t.strictSame(await two(), ['pending', 'pending'])
+  await box.advance('1ms')
+  t.strictSame(await two(), ['success', 'success'])
+  t.equal((await records(box))[0].updated_at, at(24 * HOUR))
+})
+
+t.test('bank-verification-failures: no account can be verified', async (t) => {
+  const box = await play(t, 'bank-verification-failures')
+  const answers = await inTurn(5, (i) => addAccount(box, `12345678901${i}`))
+  t.strictSame(
+    answers.map(({ status, body: { data } }) => [
+      status,
+      data.status,
+      data.data.bank_status,
+      data.data.metadata.response.data.result.bankResponse,
+    ]),
+    [
+      [201, false, 'failed', 'Invalid account number or IFSC provided'],
+      [201, false, 'failed', 'Account is blocked'],
+      [201, false, 'failed', 'Account closed'],
+      [201, true, 'pending', 'NPCI Unavailable'],
+      [201, false, 'failed', 'Invalid account number or IFSC provided'],
+    ],
+  )
+  await box.advance('30s')
+  const mine = (await accounts(box)).slice(0, 5)
+  t.ok(mine.every(({ bank_status }: { bank_status: string }) => bank_status === 'failed'))
+  const { bank_id } = answers[3]!.body.data.data
+  const paid = await box.pay({ from_user_id: ROHAN, to_user_id: ASHA, benif_bank_id: bank_id })
+  t.equal(paid.status, 422)
+  t.equal(paid.body.error, 'bank_not_verified')
+})
+
+t.test('pending-transactions: pending for 25 minutes, then success', async (t) => {
+  const box = await play(t, 'pending-transactions')
+  const id = idOf(await box.pay())
+  await box.advance('1499999ms')
+  t.equal(await statusOf(box, id), 'PENDING')
+  await box.advance('1ms')
+  t.equal(await statusOf(box, id), 'PROCESSING')
+  await box.advance('5s')
+  t.equal(await statusOf(box, id), 'SUCCESS')
+  await isAt(t, box, 25 * MINUTE + 5 * SECOND)
+})
+
+t.test('stuck-transactions: processing for ever, but for a hand', async (t) => {
+  const box = await play(t, 'stuck-transactions')
+  const id = idOf(await box.pay())
+  await box.advance('30d')
+  t.equal(await statusOf(box, id), 'PROCESSING')
+  t.equal((await record(box, id)).transaction_status, 'pending')
+  t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0)
+  t.equal(
+    (await box.post(`/__admin/simulate/transactions/${id}`, { status: 'SUCCESS' })).status,
+    200,
+  )
+  t.equal(await statusOf(box, id), 'SUCCESS')
+})
+
+t.test('failed-payouts: every payment fails, each for the next reason', async (t) => {
+  const box = await play(t, 'failed-payouts')
+  const reasons: string[] = []
+  for (let i = 0; i < 7; i++) {
+    const id = idOf(await box.pay({ amount: 200 + i }))
+    await box.advance('2999ms')
+    t.equal(await statusOf(box, id), 'PROCESSING')
+    await box.advance('1ms')
+    reasons.push(await outcomeOf(box, id))
+  }
+  t.strictSame(reasons, [
+    'FAILED beneficiary_bank_offline',
+    'FAILED bank_account_closed',
+    'FAILED imps_not_allowed',
+    'FAILED insufficient_funds',
+    'FAILED npci_beneficiary_timeout',
+    'FAILED gateway_down',
+    'FAILED beneficiary_bank_offline',
+  ])
+})
+
+t.test('late-reversals: success, and failed a day later', async (t) => {
+  const box = await play(t, 'late-reversals')
+  const id = idOf(await box.pay())
+  await box.advance('3s')
+  const before = await record(box, id)
+  t.equal(before.status, 'SUCCESS')
+  await box.advance('86399999ms')
+  t.equal(await statusOf(box, id), 'SUCCESS')
+  await box.advance('1ms')
+  const after = await record(box, id)
+  t.equal(after.status, 'FAILED')
+  t.equal(after.metadata.reason, 'beneficiary_bank_rejected')
+  t.equal(after.utr, before.utr, 'a reversed payment keeps its UTR')
+})
+
+t.test('provider-outage: 503 for two minutes, then all is well', async (t) => {
+  const box = await play(t, 'provider-outage')
+  const calls = [
+    () => box.pay(),
+    () => box.get('/v1/users'),
+    () => box.get('/v1/transaction/history', TOKEN),
+    () => submit(box, item('tid', 'ABCPX1234A')),
+    () => addAccount(box, '123456789012'),
+    () => box.get('/v1/clientWebhook'),
+  ]
+  for (const call of calls) {
+    const { status, body, headers } = await call()
+    t.equal(status, 503)
+    t.equal(body.error, 'service_unavailable')
+    t.equal(headers['retry-after'], '120')
+  }
+  await box.advance('119999ms')
+  t.equal((await box.get('/v1/users')).status, 503)
+  await box.advance('1ms')
+  t.equal((await box.get('/__admin/scenario')).body.name, 'default')
+  t.equal((await box.get('/v1/users')).status, 200)
+  const id = idOf(await box.pay())
+  await box.advance('3s')
+  t.equal(await statusOf(box, id), 'SUCCESS')
+  const { body } = await box.get('/v1/transaction', TOKEN)
+  t.equal(body.data.transactions[0].transaction_id, id)
+  t.ok(body.data.transactions[1].created_at < at(0), 'nothing was paid in the outage')
+})
+
+t.test('flaky-network: a tenth is lost before it is carried out, a fifth is slow', async (t) => {
+  async function line() {
+    const box = await play(t, 'flaky-network')
+    const call = await listen(box)
+    const met: string[] = []
+    for (let i = 0; i < 150; i++) {
+      let ended = false
+      const asked = call('/v1/user', { email: `f${i}@example.com`, mobile: `+91987654${1000 + i}` })
+        .then(({ status }) => String(status))
+        .catch(() => 'lost')
+        .finally(() => {
+          ended = true
+        })
+      // Looked at between two turns of the loop; an answer or a timer ends it.
+      while (!ended && !box.sandbox.default.scheduler.next()) await new Promise(setImmediate)
+      if (!ended) {
+        await box.post('/__admin/clock/next')
+        met.push(`slow ${await asked}`)
+      } else met.push(await asked)
+    }
+    const count = (what: string) => met.filter((one) => one === what).length
+    const { body } = await box.get('/__admin/scenario')
+    const total = made(box)
+    await box.close()
+    return { met, count, hits: body.rules, total }
+  }
+  const made = ({ sandbox }: Box) =>
+    [...sandbox.default.tables.tables.users.rows()].filter(({ email }) => /^f\d+@/.test(email))
+      .length
+  const one = await line()
+  t.ok(one.count('lost') > 5 && one.count('lost') < 30, `lost ${one.count('lost')}`)
+  t.ok(one.count('slow 201') > 15 && one.count('slow 201') < 50, `slow ${one.count('slow 201')}`)
+  t.equal(one.count('lost') + one.count('slow 201') + one.count('201'), 150)
+  t.equal(one.hits[0].hits, one.count('lost'))
+  t.equal(one.hits[1].hits, one.count('slow 201'))
+  t.equal(one.total, 150 - one.count('lost'), 'what was lost was not carried out')
+  t.strictSame((await line()).met, one.met, 'the same seed loses the same calls')
+})
+
+t.test('slow: every answer takes two to four seconds', async (t) => {
+  const box = await play(t, 'slow')
+  const seen: number[] = []
+  let now = 0
+  for (let i = 0; i < 10; i++) {
+    let answered = false
+    const asked = box.get('/v1/users').then((answer) => {
+      answered = true
+      return answer
+    })
+    await box.advance('1999ms')
+    t.notOk(answered)
+    await box.post('/__admin/clock/next')
+    t.equal((await asked).status, 200)
+    const then = Date.parse((await box.get('/__admin/clock')).body.now) - START
+    seen.push(then - now)
+    now = then
+  }
+  t.ok(seen.every((ms) => ms >= 2_000 && ms <= 4_000))
+  t.ok(new Set(seen).size > 5)
+  const asked = box.pay({ amount: '100.91' })
+  await box.advance('4s')
+  const id = idOf(await asked)
+  await box.advance('3s')
+  // Reads are late as well.
+  t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'bank_account_invalid')
+})
+
+t.test('rate-limited: every fifth call is answered 429', async (t) => {
+  const box = await play(t, 'rate-limited')
+  const answers = await inTurn(20, (i) => (i % 2 ? box.get('/v1/users') : box.pay()))
+  t.strictSame(
+    answers.map(({ status }) => status),
+    times(20, (i) => (i % 5 === 4 ? 429 : 200)),
+  )
+  t.equal(answers[4]!.headers['retry-after'], '1')
+  t.equal(answers[4]!.body.error, 'rate_limited')
+})
+
+t.test('lost-responses: every second answer is lost, no payment is', async (t) => {
+  const box = await play(t, 'lost-responses')
+  const call = await listen(box)
+  const met = await inTurn(6, (i) =>
+    call('/v1/transaction', { ...PAYMENT, amount: 300 + i }).then(
+      ({ status }) => status,
+      () => 'lost',
+    ),
+  )
+  t.strictSame(met, ['lost', 200, 'lost', 200, 'lost', 200])
+  await box.advance('3s')
+  const { body } = await box.get('/v1/transaction/history', TOKEN)
+  t.strictSame(
+    body.data.transactions.slice(0, 6).map((one: { amount: string }) => one.amount),
+    ['305.00', '304.00', '303.00', '302.00', '301.00', '300.00'],
+  )
+  t.ok(
+    body.data.transactions.slice(0, 6).every((one: { status: string }) => one.status === 'SUCCESS'),
+  )
+  // With a key the retry gets the answer that was lost, and the money moves once.
+  const key = { 'idempotency-key': 'k1' }
+  await t.rejects(call('/v1/transaction', { ...PAYMENT, amount: 400 }, key))
+  const again = await call('/v1/transaction', { ...PAYMENT, amount: 400 }, key)
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  const history = await box.get('/v1/transaction/history?limit=100', TOKEN)
+  t.equal(
+    history.body.data.transactions.filter((one: { amount: string }) => one.amount === '400.00')
+      .length,
+    1,
+  )
+})
+
+for (const name of [
+  'webhook-storm',
+  'webhook-duplicates',
+  'webhook-disorder',
+  'webhook-bad-signatures',
+]) {
+  t.test(`${name}: payments settle as ever`, async (t) => {
+    const box = await play(t, name)
+    const id = idOf(await box.pay())
+    await box.advance('3s')
+    t.equal(await statusOf(box, id), 'SUCCESS')
+  })
+}
+
+t.test('live-demo: users and payments come in by themselves', async (t) => {
+  const box = await start(t)
+  const usersNow = async () => (await box.get('/v1/users')).body.data.total_users
+  const before = await usersNow()
+  await box.put('/__admin/scenario', { name: 'live-demo' })
+  await box.advance('0s')
+  t.equal(await usersNow(), before + 2)
+  await box.advance('10m')
+  t.equal(await usersNow(), before + 12)
+  const { body } = await box.get('/v1/transaction/history?limit=100', TOKEN)
+  const mine = body.data.transactions.filter(
+    (one: { created_at: string }) => one.created_at >= at(0),
+  )
+  const large = mine.filter((one: { amount: string }) => one.amount === '98000.00')
+  const small = mine.filter((one: { amount: string }) => one.amount === '2500.00')
+  t.equal(small.length, 40, 'one each 15 seconds')
+  t.equal(large.length, 10, 'one a minute')
+  t.ok(
+    large.every(
+      (one: { status: string; metadata: { reason: string } }) =>
+        one.status === 'FAILED' && one.metadata.reason === 'beneficiary_bank_offline',
+    ),
+    'the large ones fail',
+  )
+  t.ok(small.slice(1).every((one: { status: string }) => one.status === 'SUCCESS'))
+  t.equal(small[0].remark, 'live demo')
+})
+
+t.test('magic PANs and Aadhaars', async (t) => {
+  const box = await start(t)
+  const pan = async (number: string) => {
+    const { status, body } = await submit(box, item('tid', number))
+    t.equal(status, 201)
+    const [one] = body.data
+    const { statusCode, response } = one.data.metadata
+    return [one.data.kyc_status, statusCode, response.data.result] as const
+  }
+  const ok = {
+    panStatus: 'EXISTING AND VALID',
+    name: 'MATCHING',
+    dateOfBirth: 'MATCHING',
+    aadhaarSeedingStatus: 'Y',
+  }
+  const result = async (n: number) => {
+    const [status, code, found] = await pan(`XXXPX000${n}A`)
+    if (!found) return [status, code, found]
+    const { pan: masked, ...rest } = found
+    t.equal(masked, `XXXXXX00${n}A`)
+    return [status, code, rest]
+  }
+  t.strictSame(await result(1), ['failed', 200, { ...ok, name: 'NOT MATCHING' }])
+  t.strictSame(await result(2), ['failed', 200, { ...ok, dateOfBirth: 'NOT MATCHING' }])
+  const [status3, code3, found3] = await pan('XXXPX0003A')
+  t.strictSame([status3, code3], ['failed', 404])
+  t.match(found3.panStatus, /Not Found/)
+  t.strictSame(await result(4), ['failed', 200, { ...ok, panStatus: 'Marked as Fake' }])
+  t.strictSame(await result(5), ['failed', 200, { ...ok, panStatus: 'Marked as Deactivated' }])
+  t.strictSame(await result(6), ['failed', 200, { ...ok, panStatus: 'Deleted' }])
+  t.strictSame(await result(7), ['success', 200, { ...ok, aadhaarSeedingStatus: 'N' }])
+  t.strictSame(await result(8), ['pending', 503, null])
+  await box.advance('5s')
+  t.equal((await records(box))[0].kyc_status, 'success')
+  t.equal((await records(box))[0].metadata.statusCode, 200)
+
+  const aadhaar = async (number: string) => {
+    const { body } = await submit(box, item('pid', number))
+    const first = body.data[0].data.kyc_status
+    await box.advance('5s')
+    const then = (await records(box))[0].kyc_status
+    await box.advance('30d')
+    return [first, then, (await records(box))[0].kyc_status]
+  }
+  t.strictSame(await aadhaar('999999990019'), ['pending', 'success', 'success'])
+  t.strictSame(await aadhaar('999999990026'), ['pending', 'failed', 'failed'])
+  t.strictSame(await aadhaar('999999990035'), ['pending', 'pending', 'pending'])
+  t.strictSame(await aadhaar('999999990042'), ['failed', 'failed', 'failed'])
+})
+
+t.test('magic accounts at POST /bank', async (t) => {
+  const box = await start(t)
+  const add = async (number: string) => {
+    const { status, body } = await addAccount(box, number)
+    t.equal(status, 201)
+    const { data } = body.data
+    const { bankResponse, accountName } = data.metadata.response.data.result
+    const first = data.bank_status
+    await box.advance('5s')
+    return [first, (await accounts(box))[0].bank_status, bankResponse, accountName]
+  }
+  const name = 'ASHA NAIR'
+  t.strictSame(await add('999900000001'), [
+    'failed',
+    'failed',
+    'Invalid account number or IFSC provided',
+    '',
+  ])
+  t.strictSame(await add('999900000002'), ['failed', 'failed', 'Account is blocked', ''])
+  t.strictSame(await add('999900000003'), ['failed', 'failed', 'Account closed', ''])
+  t.strictSame(await add('999900000004'), ['success', 'success', 'NRE Account', name])
+  t.strictSame((await add('999900000005')).slice(0, 2), ['success', 'success'])
+  t.strictSame(await add('999900000006'), ['pending', 'success', 'Beneficiary bank offline', ''])
+  t.strictSame(await add('999900000007'), ['pending', 'failed', 'NPCI Unavailable', ''])
+  const other = await addAccount(box, '999900000005', ROHAN)
+  t.equal(other.body.data.data.metadata.response.data.result.accountName, 'SOMEONE ELSE')
+})
+
+t.test('magic payout accounts, and the paise of an amount', async (t) => {
+  const box = await start(t)
+  const account = async (number: string) => {
+    const { body } = await addAccount(box, number, ROHAN)
+    t.equal(body.data.data.bank_status, 'success', `${number} itself verifies`)
+    return body.data.data.bank_id as string
+  }
+  /** What a payment is after 3 and after 6 seconds, and a month later. */
+  const paid = async (more: object) => {
+    const id = idOf(await box.pay(more))
+    await box.advance('3s')
+    const first = await outcomeOf(box, id)
+    await box.advance('3s')
+    const then = await outcomeOf(box, id)
+    await box.advance('30d')
+    t.equal(await outcomeOf(box, id), then)
+    return first === then ? first : `${first}, ${then}`
+  }
+  const LIVES = {
+    '999900000101': 'FAILED beneficiary_bank_offline',
+    '999900000102': 'FAILED bank_account_closed',
+    '999900000103': 'FAILED imps_not_allowed',
+    '999900000104': 'PENDING',
+    '999900000105': 'PROCESSING',
+    '999900000106': 'SUCCESS, FAILED beneficiary_bank_rejected',
+  }
+  for (const [number, life] of Object.entries(LIVES)) {
+    const benif_bank_id = await account(number)
+    t.equal(await paid({ benif_bank_id }), life, number)
+    t.equal(await paid({ benif_bank_id, amount: '5.93' }), life, `${number} comes before the paise`)
+  }
+  const PAISE = {
+    '.91': 'FAILED bank_account_invalid',
+    '.92': 'FAILED beneficiary_bank_offline',
+    '.93': 'FAILED insufficient_funds',
+    '.94': 'PROCESSING',
+    '.95': 'PENDING',
+    '.96': 'SUCCESS, FAILED beneficiary_bank_rejected',
+    '.90': 'SUCCESS',
+    '.97': 'SUCCESS',
+  }
+  for (const [paise, life] of Object.entries(PAISE)) {
+    t.equal(await paid({ amount: `150${paise}` }), life, paise)
+    t.equal(await paid({ amount: Number(`70000${paise}`) }), life, `${paise} of a number`)
+  }
+})
