@@ -179,13 +179,17 @@ function refuseOtherMethods(app: FastifyInstance, methods: Map<string, Set<strin
     app.route({
       method: others,
       url,
-      handler(request) {
-        throw new SandboxError(
-          'method_not_allowed',
-          `${request.method} is not a method of this path. Use ${allow}.`,
-          { headers: { allow } },
+      // Before the body is read: what it holds does not matter.
+      onRequest(request, _reply, done) {
+        done(
+          new SandboxError(
+            'method_not_allowed',
+            `${request.method} is not a method of this path. Use ${allow}.`,
+            { headers: { allow } },
+          ),
         )
       },
+      handler: () => {},
     })
   }
 }

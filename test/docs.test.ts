@@ -29,7 +29,11 @@ const wordsOf = (command: string) =>
 function requestOf(command: string) {
   const words = wordsOf(command)
   const headers: Record<string, string> = {}
-  let [method, url, body]: [string | undefined, string, string | undefined] = [undefined, '', undefined]
+  let [method, url, body]: [string | undefined, string, string | undefined] = [
+    undefined,
+    '',
+    undefined,
+  ]
   for (let i = 1; i < words.length; i++) {
     const word = words[i]!
     if (word === '-X') method = words[++i]
@@ -67,7 +71,10 @@ t.test('each curl of the README gives the answer that stands below it', async (t
 t.test('the options of the README are the options there are', async (t) => {
   const rows = (Object.keys(OPTIONS) as OptionName[]).map((name) => {
     const [, fallback, takes, meaning] = OPTIONS[name]
-    const shown = fallback === undefined || fallback === false || String(fallback) === '' ? '' : `\`${fallback}\``
+    const shown =
+      fallback === undefined || fallback === false || String(fallback) === ''
+        ? ''
+        : `\`${fallback}\``
     return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${shown} | ${meaning} |\n`
   })
   hold(t, 'README.md', 'options', `| option | default | meaning |\n|---|---|---|\n${rows.join('')}`)
@@ -77,10 +84,17 @@ t.test('docs/errors.md is the registry of error words', async (t) => {
   const rows = (Object.keys(ERRORS) as ErrorWord[])
     .map((word) => `| ${ERRORS[word][0]} | \`${word}\` | ${ERRORS[word][1]} |\n`)
     .sort()
-  hold(t, 'docs/errors.md', 'errors', `| status | \`error\` | meaning |\n|---|---|---|\n${rows.join('')}`)
+  hold(
+    t,
+    'docs/errors.md',
+    'errors',
+    `| status | \`error\` | meaning |\n|---|---|---|\n${rows.join('')}`,
+  )
 })
 
 t.test('docs/admin-api.md lists every admin call', async (t) => {
-  const rows = ADMIN_CALLS.map(({ method, url, summary }) => `| \`${method} /__admin${url}\` | ${summary} |\n`)
+  const rows = ADMIN_CALLS.map(
+    ({ method, url, summary }) => `| \`${method} /__admin${url}\` | ${summary} |\n`,
+  )
   hold(t, 'docs/admin-api.md', 'calls', `| call | does |\n|---|---|\n${rows.join('')}`)
 })

@@ -218,4 +218,3 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
 
   return { refuseHost, refuseAddress, lookup: guardedLookup }
 }
-

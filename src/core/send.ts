@@ -232,4 +232,3 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
     },
   }
 }
-

@@ -56,8 +56,9 @@ type OpenChange = {
   after: (() => void)[]
 }
 
-// The document is made anew when the journal is larger than it, and at least this large.
-const COMPACT_FROM_BYTES = 8 * 1024 * 1024
+// The document is made anew when the journal is larger than it, and at least this large: that many bytes are
+// read back in about a second after a crash, and a smaller journal would be rewritten all the time.
+const COMPACT_FROM_BYTES = 64 * 1024 * 1024
 // At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
 const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
 const RETRY_MS = 1_000

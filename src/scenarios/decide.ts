@@ -164,4 +164,3 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
 
   return { decide, decideWebhook }
 }
-

@@ -151,4 +151,3 @@ export function createTimeline(deps: TimelineDeps) {
 
   return { begin, activate }
 }
-

@@ -553,9 +553,10 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
 const read = (text: string) => readScenario(text, { name: 'x', file: 'x.yaml' })
 
 function timed<T>(run: () => T): { result: T; ms: number } {
-  const start = performance.now()
+  // Processor time: what another process does meanwhile does not count.
+  const start = process.cpuUsage()
   const result = run()
-  return { result, ms: performance.now() - start }
+  return { result, ms: (({ user, system }) => (user + system) / 1_000)(process.cpuUsage(start)) }
 }
 
 t.test('a broken file is refused with its place, what was found and what to do', async (t) => {
@@ -599,8 +600,9 @@ t.test('no file of 64 KiB takes long, right or wrong', async (t) => {
     ),
   }
   for (const [what, text] of Object.entries(files)) {
-    const best = Math.min(...[1, 2].map(() => timed(() => read(text)).ms))
-    t.ok(best < 250, `${what}: ${best.toFixed(0)} ms`)
+    const best = Math.min(...[1, 2, 3].map(() => timed(() => read(text)).ms))
+    // Four times what the slowest takes on an idle machine.
+    t.ok(best < 1_000, `${what}: ${best.toFixed(0)} ms`)
   }
 })
 
