@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { ADMIN_CALLS } from '../src/app.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
@@ -13,14 +13,13 @@ const pathOf = (name: string) => join(PACKAGE_ROOT, name)
 const read = (name: string) => readFileSync(pathOf(name), 'utf8')
 
 /** Holds the text between two markers of a page equal to what it should be. */
-function hold(t: Tap, page: string, marker: string, wanted: string) {
+function hold(t: Test, page: string, marker: string, wanted: string) {
   const text = read(page)
   const [from, to] = [`<!-- ${marker} -->\n`, `<!-- end of ${marker} -->`]
   const [start, end] = [text.indexOf(from) + from.length, text.indexOf(to)]
   if (updating) writeFileSync(pathOf(page), text.slice(0, start) + wanted + text.slice(end))
   else t.equal(text.slice(start, end), wanted, `${page}: ${marker}`)
 }
-type Tap = typeof t
 
 /** The words of a curl command: quotes hold a word together. */
 const wordsOf = (command: string) =>

@@ -1,6 +1,6 @@
 import type { ClockState } from '../core/clock.ts'
 import type { TimerRow } from '../core/scheduler.ts'
-import type { Base, Specs, Store, WorldTables } from '../core/store.ts'
+import type { Specs, Store, WorldTables } from '../core/store.ts'
 import type { BankAccountRow } from '../model/bank-account.ts'
 import type { ClientRow } from '../model/client.ts'
 import { historyUserOf } from '../model/history.ts'
