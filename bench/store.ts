@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { buildApp } from '../src/app.ts'
 import { openSandbox } from '../src/sandbox.ts'
-import { readLibrary } from '../src/scenarios/library.ts'
+import { readLibrary } from '../src/scenarios/read-library.ts'
 import { readFixtures } from '../src/services/fixtures.ts'
 import type { World } from '../src/world.ts'
 

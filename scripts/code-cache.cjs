@@ -22,7 +22,9 @@ const call = (url, options, body) =>
   })
 
 async function warm() {
-  const { main, startSandbox } = module_.exports
+  const { main, readShipped, startSandbox } = module_.exports
+  const shipped = await readShipped(join(__dirname, '../scenarios'))
+  writeFileSync(join(__dirname, '../dist/scenarios.json'), JSON.stringify(shipped))
   const sandbox = await startSandbox({})
   await call(`${sandbox.url}/users`)
   const headers = { 'content-type': 'application/json' }

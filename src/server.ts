@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -9,8 +10,8 @@ import { wallNow } from './core/clock.ts'
 import { hostNameOf } from './http/host-guard.ts'
 import { createLog } from './log.ts'
 import { type Log, openSandbox, type Sandbox } from './sandbox.ts'
-import { type Library, readLibrary } from './scenarios/library.ts'
-import { problemText } from './scenarios/read.ts'
+import type { Library } from './scenarios/library.ts'
+import { shippedLibrary } from './scenarios/shipped.ts'
 import { readFixtures } from './services/fixtures.ts'
 
 /** A sandbox that listens. */
@@ -46,24 +47,37 @@ function adminTokenOf(options: Options): string | undefined {
 /** Scenario files that can't be used: one line a problem. */
 export class BadScenarios extends Error {}
 
-/** The scenarios of these options: the user's folder before the shipped one. */
-function openLibrary(
+/** The scenarios of these options: the user's folder before the shipped set, which the build has read already. */
+async function openLibrary(
   { scenario, scenarios }: Pick<Options, 'scenario' | 'scenarios'>,
   log: Log,
-): Library {
+): Promise<Library> {
+  const built =
+    scenarios === undefined ? shippedLibrary(join(PACKAGE_ROOT, 'dist/scenarios.json')) : undefined
+  const library = built ?? (await readFolders(scenarios, log))
+  if (!library.get(scenario)) throw new BadScenarios(`--scenario: ${library.unknown(scenario)}`)
+  return library
+}
+
+async function readFolders(folder: string | undefined, log: Log): Promise<Library> {
+  const [{ readLibrary }, { problemText }] = await Promise.all([
+    import('./scenarios/read-library.ts'),
+    import('./scenarios/read.ts'),
+  ])
+  if (folder !== undefined && !existsSync(folder)) {
+    throw new BadScenarios(`--scenarios: there is no folder ${folder}`)
+  }
   const shipped = join(PACKAGE_ROOT, 'scenarios')
-  const read = readLibrary(scenarios === undefined ? [shipped] : [scenarios, shipped])
+  const read = readLibrary(folder === undefined ? [shipped] : [folder, shipped])
   for (const warning of read.warnings) log.warn(problemText(warning))
   if (!read.ok) throw new BadScenarios(read.problems.map(problemText).join('\n'))
-  if (!read.library.get(scenario))
-    throw new BadScenarios(`--scenario: ${read.library.unknown(scenario)}`)
   return read.library
 }
 
 /** Opens the sandbox of these options and listens. Throws what the store, the fixtures or the port refuse. */
 export async function startServer(options: Options, log: Log): Promise<RunningServer> {
   const file = options.memory ? undefined : options.data
-  const library = openLibrary(options, log)
+  const library = await openLibrary(options, log)
   const sandbox = await openSandbox({
     fixtures: readFixtures(options.fixtures ?? join(PACKAGE_ROOT, 'fixtures')),
     ...(file !== undefined && { file }),

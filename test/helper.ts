@@ -5,7 +5,7 @@ import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.t
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { ErrorAnswer } from '../src/model/envelope.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/sandbox.ts'
-import { readLibrary } from '../src/scenarios/library.ts'
+import { readLibrary } from '../src/scenarios/read-library.ts'
 import { fixturesOf, readFixtures } from '../src/services/fixtures.ts'
 
 /** Whom the shipped fixtures tell of; see `fixtures/README.md`. */

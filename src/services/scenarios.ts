@@ -5,7 +5,7 @@ import { type Counter, counterName, createDecider } from '../scenarios/decide.ts
 import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
 import type { Call } from '../scenarios/match.ts'
-import { type Problem, problemText, readDefinition, readRule } from '../scenarios/read.ts'
+import type { Problem } from '../scenarios/read.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
@@ -23,14 +23,18 @@ export type CounterRow = Counter & { name: string }
 /** The active scenario, as stored: a name of the library, or a definition. */
 export type ActiveScenario = { name: string; definition?: ScenarioDefinition; startedAs: string }
 
-const refused = (problems: readonly Problem[]) =>
-  new SandboxError('validation_failed', `The scenario is refused: ${problemText(problems[0]!)}`, {
-    errors: problems.map(({ path, message }) => ({
-      field: path || 'body',
-      code: 'invalid_value',
-      message,
-    })),
-  })
+const refused = ([first, ...more]: readonly Problem[]) =>
+  new SandboxError(
+    'validation_failed',
+    `The scenario is refused: ${first!.path || first!.file}: ${first!.message}`,
+    {
+      errors: [first!, ...more].map(({ path, message }) => ({
+        field: path || 'body',
+        code: 'invalid_value',
+        message,
+      })),
+    },
+  )
 
 /** What decides about the calls of one client: header, pushed rules, active scenario, default (scenarios: Promises). */
 export function createScenarios(parts: Parts & { library: () => Library; startScenario: string }) {
@@ -179,34 +183,42 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
       calls.clear()
       changed()
     },
-    /** Activates a scenario that came as JSON. */
-    define(definition: unknown) {
-      const read = readDefinition(definition, { name: INLINE, file: 'definition' })
+    /** Checks a scenario that came as JSON. */
+    async check(value: unknown): Promise<ScenarioDefinition> {
+      // The checks come with a YAML reader and schemas that a start can do without.
+      const { readDefinition } = await import('../scenarios/read.ts')
+      const read = readDefinition(value, { name: INLINE, file: 'definition' })
       if (!read.ok) throw refused(read.problems)
-      const unknown = library().checkNames(read.scenario)
-      if (unknown.length > 0) {
-        throw new SandboxError(
-          'validation_failed',
-          `The scenario is refused: ${unknown[0]!.message}.`,
-        )
+      const [unknown] = library().checkNames(read.scenario)
+      if (unknown) {
+        throw new SandboxError('validation_failed', `The scenario is refused: ${unknown.message}.`)
       }
+      return read.scenario.definition
+    },
+    /** Checks a rule that came as JSON. */
+    async checkRule(value: unknown): Promise<RuleDefinition> {
+      const { readRule } = await import('../scenarios/read.ts')
+      const read = readRule(value)
+      if (!read.ok) throw refused(read.problems)
+      return read.rule
+    },
+    /** Activates a scenario that was checked; its counters start anew. */
+    useDefinition(definition: ScenarioDefinition) {
       store.change(() => {
         forget(`${INLINE}#`)
         store.put('settings', {
           name: 'scenario',
-          value: { name: INLINE, definition: read.scenario.definition, startedAs: startScenario },
+          value: { name: INLINE, definition, startedAs: startScenario },
         })
       })
       calls.clear()
       changed()
     },
-    /** Puts a rule in front of all others. */
-    push(definition: unknown): PushedRuleRow {
-      const read = readRule(definition)
-      if (!read.ok) throw refused(read.problems)
+    /** Puts a rule that was checked in front of all others. */
+    push(definition: RuleDefinition): PushedRuleRow {
       const row = store.change(() => {
         const seq = random.next()
-        return store.put('rules', { rule_id: `rul_${seq}`, seq, definition: read.rule }).row
+        return store.put('rules', { rule_id: `rul_${seq}`, seq, definition }).row
       })
       changed()
       return row

@@ -1,8 +1,9 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { type Library, readLibrary } from '../../src/scenarios/library.ts'
+import type { Library } from '../../src/scenarios/library.ts'
 import { problemText, readDefinition } from '../../src/scenarios/read.ts'
+import { readLibrary } from '../../src/scenarios/read-library.ts'
 
 const shipped = new URL('../../scenarios', import.meta.url).pathname
 const rule = 'rules: [{ when: { operation: getUser }, then: { delay: 1s } }]\n'

@@ -4,10 +4,10 @@ import { createRandom } from '../../src/core/random.ts'
 import { failureOf } from '../../src/model/payment.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/json-schema.ts'
-import { readLibrary } from '../../src/scenarios/library.ts'
 import { magicValuesOf } from '../../src/scenarios/magic-values.ts'
 import type { Call } from '../../src/scenarios/match.ts'
 import { problemText } from '../../src/scenarios/read.ts'
+import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { EVENTS, type EventName, REASONS } from '../../src/scenarios/words.ts'
 
 const folder = new URL('../../scenarios/', import.meta.url).pathname

@@ -67,10 +67,12 @@ export const scenarioCalls = [
         params: { code: 'required' },
       }),
     answer: ActiveScenario,
-    handle({ scenarios, timeline }, { body: { name, definition } }) {
-      timeline.activate(() =>
-        name !== undefined ? scenarios.use(name) : scenarios.define(definition),
-      )
+    async handle({ scenarios, timeline }, { body: { name, definition } }) {
+      if (definition === undefined) timeline.activate(() => scenarios.use(name!))
+      else {
+        const checked = await scenarios.check(definition)
+        timeline.activate(() => scenarios.useDefinition(checked))
+      }
       return scenarios.show()
     },
   }),
@@ -89,8 +91,8 @@ export const scenarioCalls = [
     summary: 'Put a rule in front of the scenario; times: 1 ends it by itself',
     body: z.looseObject({}),
     answer: PushedRule,
-    handle({ scenarios }, { body }) {
-      const { rule_id, definition } = scenarios.push(body)
+    async handle({ scenarios }, { body }) {
+      const { rule_id, definition } = scenarios.push(await scenarios.checkRule(body))
       return { rule_id, hits: 0, definition }
     },
   }),
