@@ -114,6 +114,11 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
       if (name.startsWith(prefix)) store.remove('counters', name)
   }
 
+  /** Counters start anew: the scenario's own and those of what it extends. */
+  function forgetLayers(scenario: CompiledScenario) {
+    for (const { name } of library().layersOf(scenario)) forget(`${name}#`)
+  }
+
   return {
     changed,
     /** The scenarios that can be used. */
@@ -173,11 +178,11 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
         ),
       }
     },
-    /** Activates a scenario by its name; its counters start anew. */
+    /** Activates a scenario by its name; its counters and those of what it extends start anew. */
     use(name: string) {
-      named(name)
+      const scenario = named(name)
       store.change(() => {
-        forget(`${name}#`)
+        forgetLayers(scenario)
         store.put('settings', { name: 'scenario', value: { name, startedAs: startScenario } })
       })
       calls.clear()
@@ -205,7 +210,7 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
     /** Activates a scenario that was checked; its counters start anew. */
     useDefinition(definition: ScenarioDefinition) {
       store.change(() => {
-        forget(`${INLINE}#`)
+        forgetLayers(read.scenario)
         store.put('settings', {
           name: 'scenario',
           value: { name: INLINE, definition, startedAs: startScenario },

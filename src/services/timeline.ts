@@ -35,6 +35,7 @@ export function createTimeline(deps: TimelineDeps) {
     kyc: () => tables.kyc.newest('all', 'all')?.id,
     bank: () => tables.bank_accounts.newest('all', 'all')?.id,
     user: () => tables.users.newest('all', 'all')?.id,
+    webhook: () => tables.webhook.newest('all', 'all')?.id,
   }
 
   function resourceOf(kind: keyof typeof newest, resource: string): string {
@@ -124,8 +125,8 @@ export function createTimeline(deps: TimelineDeps) {
     return undefined
   })
 
-  /** Drops what is pending of the former timeline and schedules the active one's entries. */
-  function begin() {
+  /** Drops what is pending of the former timeline and schedules the active one's entries, from an instant on. */
+  function begin(from = clock.now()) {
     for (const timer of scheduler.pending())
       if (timer.kind === KIND) scheduler.cancel(timer.timer_id)
     for (const { afterMs, everyMs, times, do: action } of scenarios.timeline()) {
@@ -136,16 +137,16 @@ export function createTimeline(deps: TimelineDeps) {
           ...(everyMs !== undefined && { everyMs }),
           ...(left !== undefined && { left }),
         },
-        clock.now() + afterMs,
+        from + afterMs,
       )
     }
   }
 
-  /** Activates a scenario and starts its timeline, both or neither. */
-  function activate(choose: () => void) {
+  /** Activates a scenario and starts its timeline, both or neither; `from` where the clock is about to be set. */
+  function activate(choose: () => void, from?: number) {
     store.change(() => {
       choose()
-      begin()
+      begin(from)
     })
   }
 

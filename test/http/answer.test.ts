@@ -1,0 +1,336 @@
+import { type AddressInfo, connect } from 'node:net'
+import t from 'tap'
+import { type Answer, ASHA, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
+
+type Box = Awaited<ReturnType<typeof start>>
+
+const START = Date.parse('2026-01-01T00:00:00.000Z')
+const at = (ms: number) => new Date(START + ms).toISOString()
+const PAYMENT = {
+  from_user_id: ASHA,
+  to_user_id: ROHAN,
+  benif_bank_id: ROHANS_ACCOUNT,
+  amount: 100,
+}
+const rule = (then: object, more: object = {}) => ({
+  when: { operation: 'createTransaction' },
+  then,
+  ...more,
+})
+const push = (box: Box, then: object, more?: object) => box.post('/__admin/rules', rule(then, more))
+const payments = (box: Box) => box.sandbox.default.tables.tables.payments.count('all', 'all')
+const turn = () => new Promise(setImmediate)
+/** Waits until a call has got as far as its delay. */
+async function delayed(box: Box, count = 1) {
+  while (
+    box.sandbox.default.scheduler.pending().filter(({ kind }) => kind === 'answer.delay').length <
+    count
+  )
+    await turn()
+}
+
+t.test(
+  'a delayed payment is made at its own instant, and waited for by whoever advances',
+  async (t) => {
+    const box = await start(t)
+    await push(box, { delay: '2s' }, { times: 1 })
+    const before = payments(box)
+    let answer: Answer | undefined
+    const asked = box.pay().then((got) => {
+      answer = got
+    })
+    await delayed(box)
+    await box.advance('1999ms')
+    t.equal(answer, undefined)
+    t.equal(payments(box), before)
+    const { body } = await box.advance('1h')
+    await asked
+    const [paid] = answer!.body.data
+    t.equal(paid.created_at, at(2_000))
+    t.equal(paid.transaction_status, 'pending', 'what is answered is how it was then')
+    t.strictSame(
+      body.fired.map(({ kind, at }: { kind: string; at: string }) => `${kind} ${at}`),
+      [
+        `answer.delay ${at(2_000)}`,
+        `transaction.step ${at(3_000)}`,
+        `transaction.step ${at(5_000)}`,
+      ],
+      'its own steps come in the same advance',
+    )
+    t.equal(box.sandbox.default.payments.get(paid.transaction_id).row.updated_at, at(5_000))
+  },
+)
+
+t.test('delays in a range are drawn from the seed', async (t) => {
+  async function run(randomSeed: number) {
+    const box = await start(t, {
+      sandbox: { start: { randomSeed, clock: 'frozen', clockSpeed: 1, scenario: 'default' } },
+    })
+    await push(box, { delay: '200ms..2s' })
+    const spans: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const asked = box.pay({ amount: 100 + i })
+      await delayed(box)
+      const [timer] = box.sandbox.default.scheduler
+        .pending()
+        .filter(({ kind }) => kind === 'answer.delay')
+      spans.push(timer!.due_at - box.sandbox.default.clock.now())
+      await box.advance('2s')
+      t.equal((await asked).status, 200)
+    }
+    return spans
+  }
+  const spans = await run(1)
+  t.ok(spans.every((ms) => ms >= 200 && ms <= 2_000))
+  t.ok(new Set(spans).size > 4)
+  t.strictSame(await run(1), spans)
+  t.notSame(await run(2), spans)
+})
+
+t.test('two delayed calls are answered in the order of their instants', async (t) => {
+  const box = await start(t)
+  await box.post('/__admin/rules', {
+    when: { operation: 'createTransaction' },
+    sequence: [{ delay: '3s' }, { delay: '1s' }],
+  })
+  const order: string[] = []
+  const one = box.pay({ amount: 1 }).then(() => order.push('one'))
+  await delayed(box)
+  const two = box.pay({ amount: 2 }).then(() => order.push('two'))
+  await delayed(box, 2)
+  await box.advance('3s')
+  await Promise.all([one, two])
+  t.strictSame(order, ['two', 'one'])
+})
+
+t.test('what became wrong while a call was delayed is refused', async (t) => {
+  const box = await start(t)
+  await push(box, { delay: '2s' }, { times: 1 })
+  const late = box.pay({ reference_id: 'same' }, { 'idempotency-key': 'late' })
+  await delayed(box)
+  t.equal((await box.pay({ reference_id: 'same' })).status, 200)
+  const advanced = await box.advance('2s')
+  t.equal(advanced.status, 200)
+  const { status, body } = await late
+  t.equal(status, 409)
+  t.equal(body.error, 'duplicate_reference')
+})
+
+t.test('respond sends its own body and headers, or the envelope of its status', async (t) => {
+  const box = await start(t)
+  const before = payments(box)
+  const ask = async (respond: object) => {
+    await push(box, { respond }, { times: 1 })
+    const { body, headers, statusCode } = await box.app.inject({
+      method: 'POST',
+      url: '/v1/transaction',
+      headers: { host: '127.0.0.1' },
+      payload: PAYMENT,
+    })
+    return { status: statusCode, text: body, headers }
+  }
+  const own = await ask({ status: 418, body: { tea: ['pot', 1, null] }, headers: { 'x-a': 'b' } })
+  t.equal(own.status, 418)
+  t.equal(own.text, '{"tea":["pot",1,null]}')
+  t.equal(own.headers['x-a'], 'b')
+  t.equal(own.headers['content-type'], 'application/json; charset=utf-8')
+  for (const [status, word] of [
+    [401, 'unauthorized'],
+    [404, 'not_found'],
+    [429, 'rate_limited'],
+    [500, 'injected_error'],
+    [502, 'bad_gateway'],
+    [503, 'service_unavailable'],
+    [504, 'gateway_timeout'],
+  ] as const) {
+    const { text, status: sent } = await ask({ status })
+    const body = JSON.parse(text)
+    t.equal(sent, status)
+    t.match(body, { status: false, code: status, error: word, data: null, errors: [] })
+    t.ok(body.message)
+  }
+  t.equal((await ask({ status: 200, body: { status: true } })).text, '{"status":true}')
+  t.equal(payments(box), before, 'none was carried out')
+  const late = push(box, { respond: { status: 503 }, delay: '1s' }, { times: 1 })
+  await late
+  const asked = box.pay()
+  await delayed(box)
+  await box.advance('1s')
+  t.equal((await asked).status, 503)
+})
+
+t.test('a call that is wrong in itself is refused before a rule is asked', async (t) => {
+  const box = await start(t)
+  await push(box, { respond: { status: 503 } }, { times: 1 })
+  t.equal((await box.pay({ amount: 'much' })).status, 400)
+  t.equal((await box.pay({ to_user_id: ASHA })).status, 422)
+  t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 0)
+  t.equal((await box.pay()).status, 503)
+})
+
+/** What comes over a socket until it ends, or what ended it; `still open` where nothing does. */
+function raw(port: number, body: object) {
+  const text = JSON.stringify(body)
+  const socket = connect(port, '127.0.0.1')
+  let got = ''
+  const ended = new Promise<string>((resolve) => {
+    socket.on('data', (bytes) => {
+      got += bytes
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(String(error.code)))
+    socket.on('close', () => resolve(got))
+  })
+  socket.write(
+    `POST /v1/transaction HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+  )
+  return { socket, ended, got: () => got }
+}
+
+t.test('faults break the answer, before or after the operation is carried out', async (t) => {
+  const box = await start(t)
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as AddressInfo
+  for (const at of ['before', 'after']) {
+    const more = at === 'after' ? 1 : 0
+    for (const fault of ['reset', 'empty', 'malformed', 'truncate', 'hang']) {
+      const before = payments(box)
+      await push(box, { fault, at }, { times: 1 })
+      if (fault === 'malformed') {
+        const answer = await fetch(`http://127.0.0.1:${port}/v1/transaction`, {
+          method: 'POST',
+          body: JSON.stringify(PAYMENT),
+          headers: { 'content-type': 'application/json', connection: 'close' },
+        })
+        const text = await answer.text()
+        t.equal(answer.status, 200)
+        t.throws(() => JSON.parse(text), `${fault} ${at}`)
+      } else {
+        const { socket, ended, got } = raw(port, PAYMENT)
+        if (fault === 'hang') {
+          while ((await box.get('/__admin/rules')).body.rules[0].hits === 0) await turn()
+          for (let i = 0; i < 20; i++) await turn()
+          t.notOk(socket.destroyed)
+          t.equal(got(), '')
+          socket.destroy()
+        } else {
+          const text = await ended
+          if (fault === 'reset') t.equal(text, 'ECONNRESET')
+          if (fault === 'empty') t.equal(text, '')
+          if (fault === 'truncate') {
+            const [head, body] = text.split('\r\n\r\n') as [string, string]
+            t.match(head, /^HTTP\/1\.1 200 OK\r\n/)
+            const length = Number(/content-length: (\d+)/i.exec(head)?.[1])
+            t.ok(body.length < length, `${body.length} of ${length} bytes ${at}`)
+          }
+        }
+      }
+      t.equal(payments(box), before + more, `${fault} ${at}`)
+    }
+  }
+  // A late fault comes at its own instant.
+  const before = payments(box)
+  await push(box, { fault: 'reset', at: 'after', delay: '5s' }, { times: 1 })
+  const { ended } = raw(port, PAYMENT)
+  await delayed(box)
+  t.equal(payments(box), before)
+  await box.advance('5s')
+  t.equal(await ended, 'ECONNRESET')
+  t.equal(payments(box), before + 1)
+  t.equal((await box.pay()).status, 200)
+})
+
+t.test('a truncated answer that needs more bytes than characters is cut as well', async (t) => {
+  const box = await start(t)
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as AddressInfo
+  await push(box, { fault: 'truncate', at: 'after' }, { times: 1 })
+  await t.rejects(
+    fetch(`http://127.0.0.1:${port}/v1/transaction`, {
+      method: 'POST',
+      body: JSON.stringify({ ...PAYMENT, reference_id: 'संदर्भ' }),
+      headers: { 'content-type': 'application/json', connection: 'close' },
+    }).then((answer) => answer.text()),
+  )
+})
+
+t.test('a lost answer is replayed for its idempotency key', async (t) => {
+  const box = await start(t)
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as AddressInfo
+  const ask = (key: string) =>
+    fetch(`http://127.0.0.1:${port}/v1/transaction`, {
+      method: 'POST',
+      body: JSON.stringify(PAYMENT),
+      headers: { 'content-type': 'application/json', connection: 'close', 'idempotency-key': key },
+    })
+  for (const fault of ['reset', 'empty', 'truncate']) {
+    const before = payments(box)
+    await push(box, { fault, at: 'after' }, { times: 1 })
+    await t.rejects(
+      ask(fault).then((answer) => answer.text()),
+      fault,
+    )
+    t.equal(payments(box), before + 1)
+    const again = await ask(fault)
+    t.equal(again.status, 200)
+    t.equal(again.headers.get('idempotency-replayed'), 'true')
+    const [{ transaction_id }] = ((await again.json()) as { data: [{ transaction_id: string }] })
+      .data
+    t.ok(box.sandbox.default.payments.get(transaction_id))
+    t.equal(payments(box), before + 1, 'the money moved once')
+  }
+  const before = payments(box)
+  await push(box, { fault: 'reset' }, { times: 1 })
+  await t.rejects(ask('never'))
+  t.equal(payments(box), before)
+  const first = await ask('never')
+  t.equal(first.headers.get('idempotency-replayed'), null, 'what was not carried out is not kept')
+  t.equal(payments(box), before + 1)
+})
+
+t.test('a key is in flight while its answer is delayed', async (t) => {
+  const box = await start(t)
+  await push(box, { delay: '2s' }, { times: 1 })
+  const key = { 'idempotency-key': 'k' }
+  const before = payments(box)
+  const asked = box.pay({}, key)
+  await delayed(box)
+  const meanwhile = await box.pay({}, key)
+  t.equal(meanwhile.status, 409)
+  t.equal(meanwhile.body.error, 'idempotency_in_flight')
+  await box.advance('2s')
+  const first = await asked
+  t.equal(first.status, 200)
+  const again = await box.pay({}, key)
+  t.equal(again.text, first.text)
+  t.equal(again.headers['idempotency-replayed'], 'true')
+  t.equal(payments(box), before + 1)
+})
+
+t.test('injected answers are not kept for a key', async (t) => {
+  const box = await start(t)
+  for (const status of [400, 404, 409, 429, 503]) {
+    const key = { 'idempotency-key': `k${status}` }
+    await push(box, { respond: { status } }, { times: 1 })
+    t.equal((await box.pay({}, key)).status, status)
+    const next = await box.pay({}, key)
+    t.equal(next.status, 200)
+    t.notOk(next.headers['idempotency-replayed'])
+  }
+  // What the service itself refuses is kept.
+  const key = { 'idempotency-key': 'own' }
+  t.equal((await box.pay({ amount: 0 }, key)).status, 400)
+  t.equal((await box.pay({ amount: 0 }, key)).headers['idempotency-replayed'], 'true')
+})
+
+t.test('a replay spends no rule', async (t) => {
+  const box = await start(t)
+  await push(box, { delay: '0s' })
+  const key = { 'idempotency-key': 'k' }
+  const first = box.pay({}, key)
+  await delayed(box)
+  await box.advance('0s')
+  await first
+  await box.pay({}, key)
+  t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
+})

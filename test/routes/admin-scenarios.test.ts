@@ -1,0 +1,566 @@
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Happening } from '../../src/core/events.ts'
+import { type Answer, ASHA, createLog, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+
+type Box = Awaited<ReturnType<typeof start>>
+
+const idOf = ({ body }: Answer): string => body.data[0].transaction_id
+const define = (box: Box, definition: object) => box.put('/__admin/scenario', { definition })
+const respond = (status: number, more: object = {}) => ({
+  when: { operation: 'listUsers' },
+  then: { respond: { status } },
+  ...more,
+})
+const users = async (box: Box, headers?: Record<string, string>) =>
+  (await box.get('/v1/users', headers)).status
+const totalUsers = async (box: Box) => (await box.get('/v1/users')).body.data.total_users
+
+t.test('GET scenarios lists the shipped set and marks the active one', async (t) => {
+  const box = await start(t)
+  const { body } = await box.get('/__admin/scenarios')
+  t.equal(body.scenarios.length, 18)
+  t.strictSame(
+    body.scenarios
+      .filter(({ active }: { active: boolean }) => active)
+      .map((one: { name: string }) => one.name),
+    ['default'],
+  )
+  t.ok(
+    body.scenarios.every(
+      (one: { title: string; file: string }) => one.title && one.file.endsWith('.yaml'),
+    ),
+  )
+  await define(box, { rules: [respond(503)] })
+  const { body: now } = await box.get('/__admin/scenarios')
+  t.notOk(
+    now.scenarios.some(({ active }: { active: boolean }) => active),
+    'an inline one has no name there',
+  )
+})
+
+t.test('PUT scenario by name and by definition; bad ones change nothing', async (t) => {
+  const box = await start(t)
+  t.equal((await box.get('/__admin/scenario')).body.name, 'default')
+  const named = await box.put('/__admin/scenario', { name: 'rate-limited' })
+  t.strictSame(named.body, {
+    name: 'rate-limited',
+    title: 'Every fifth call is answered 429',
+    rules: [{ name: 'every fifth call is one too many', hits: 0 }],
+    expect: [],
+  })
+  await users(box)
+  t.equal((await box.get('/__admin/scenario')).body.rules[0].hits, 1)
+  const again = await box.put('/__admin/scenario', { name: 'rate-limited' })
+  t.equal(again.body.rules[0].hits, 0, 'its counters start anew')
+
+  const bad: [unknown, number, RegExp][] = [
+    [{ name: 'rate-limitd' }, 404, /rate-limitd.*rate-limited/],
+    [{}, 400, /send name or definition, one of them/],
+    [{ name: 'slow', definition: {} }, 400, /one of them/],
+    [{ definition: { rules: [{}] } }, 400, /refused: /],
+    [
+      { definition: { rules: [{ when: { opration: 'listUsers' }, then: { delay: '1s' } }] } },
+      400,
+      /opration.*operation/,
+    ],
+    [{ definition: { extends: 'slwo' } }, 400, /slwo.*slow/],
+    [{ definition: { timeline: [{ do: { use: 'nowhere' } }] } }, 400, /nowhere/],
+    [{ definition: 'slow' }, 400, /definition/],
+    [{ name: 'slow', more: 1 }, 400, /more/],
+  ]
+  for (const [body, status, message] of bad) {
+    const answer = await box.put('/__admin/scenario', body)
+    t.equal(answer.status, status, JSON.stringify(body))
+    t.match(answer.body.message, message)
+  }
+  t.equal((await box.get('/__admin/scenario')).body.name, 'rate-limited')
+
+  const definition = { title: 'Down', rules: [{ name: 'down', ...respond(502) }] }
+  const inline = await define(box, definition)
+  t.strictSame(inline.body, {
+    name: 'inline',
+    title: 'Down',
+    definition,
+    rules: [{ name: 'down', hits: 0 }],
+    expect: [],
+  })
+  const { status, body } = await box.get('/v1/users')
+  t.equal(status, 502)
+  t.equal(body.error, 'bad_gateway')
+})
+
+t.test('a scenario that is activated anew counts what it extends anew as well', async (t) => {
+  const box = await start(t)
+  const seen: number[][] = []
+  for (let run = 0; run < 2; run++) {
+    await define(box, { extends: 'rate-limited' })
+    const statuses: number[] = []
+    for (let i = 0; i < 6; i++) statuses.push(await users(box))
+    seen.push(statuses)
+  }
+  t.strictSame(seen, [
+    [200, 200, 200, 200, 429, 200],
+    [200, 200, 200, 200, 429, 200],
+  ])
+})
+
+t.test('rules are pushed, listed and taken away', async (t) => {
+  const box = await start(t)
+  const one = await box.post('/__admin/rules', respond(502, { name: 'one' }))
+  const two = await box.post('/__admin/rules', respond(504, { times: 1 }))
+  t.equal(one.status, 200)
+  t.strictSame(one.body, {
+    rule_id: one.body.rule_id,
+    hits: 0,
+    definition: respond(502, { name: 'one' }),
+  })
+  t.strictSame([await users(box), await users(box), await users(box)], [504, 502, 502])
+  const { body } = await box.get('/__admin/rules')
+  t.strictSame(
+    body.rules.map(({ rule_id, hits }: { rule_id: string; hits: number }) => [rule_id, hits]),
+    [
+      [two.body.rule_id, 1],
+      [one.body.rule_id, 2],
+    ],
+  )
+  t.strictSame((await box.call('DELETE', `/__admin/rules/${one.body.rule_id}`)).body, {
+    deleted: one.body.rule_id,
+  })
+  t.equal(await users(box), 200)
+  t.equal((await box.call('DELETE', `/__admin/rules/${one.body.rule_id}`)).status, 404)
+  const bad = await box.post('/__admin/rules', {
+    when: { operation: 'listUser' },
+    then: { delay: '1s' },
+  })
+  t.equal(bad.status, 400)
+  t.match(bad.body.message, /listUsers/)
+  t.equal((await box.post('/__admin/rules', {})).status, 400)
+  t.equal((await box.get('/__admin/rules')).body.rules.length, 1)
+})
+
+t.test(
+  'the header comes before pushed rules, they before the active scenario, it before the default',
+  async (t) => {
+    const box = await start(t)
+    const paise = { from_user_id: ASHA, amount: '7.95' }
+    const rule = (reason: string) => ({
+      when: { operation: 'createTransaction' },
+      then: { transaction: [{ status: 'PENDING' }, { status: 'FAILED', after: '1s', reason }] },
+    })
+    const outcome = async (headers?: Record<string, string>) => {
+      const id = idOf(await box.pay(paise, headers))
+      await box.advance('10s')
+      const { status, failure } = box.sandbox.default.payments.get(id).row
+      return failure?.reason ?? status
+    }
+    t.equal(await outcome(), 'PENDING', 'default')
+    await define(box, { rules: [rule('gateway_down')] })
+    t.equal(await outcome(), 'gateway_down', 'active')
+    await box.post('/__admin/rules', rule('insufficient_funds'))
+    t.equal(await outcome(), 'insufficient_funds', 'pushed')
+    const header = { 'x-sandbox-scenario': 'stuck-transactions' }
+    t.equal(await outcome(header), 'PROCESSING', 'header')
+    t.equal(await outcome(), 'insufficient_funds', 'and for one call only')
+    t.equal(await outcome({ 'x-sandbox-scenario': 'default' }), 'insufficient_funds')
+    // A header's scenario without a say leaves the call to what lies under it.
+    t.equal(await outcome({ 'x-sandbox-scenario': 'kyc-review' }), 'insufficient_funds')
+  },
+)
+
+t.test('a header that names no scenario is refused', async (t) => {
+  const box = await start(t)
+  const { status, body } = await box.get('/v1/users', { 'x-sandbox-scenario': 'stuck' })
+  t.equal(status, 404)
+  t.equal(body.error, 'not_found')
+  t.match(body.message, /stuck/)
+  const paid = await box.pay({}, { 'x-sandbox-scenario': 'stuck-transaction' })
+  t.equal(paid.status, 404)
+  t.match(paid.body.message, /stuck-transactions/)
+  t.equal((await box.get('/v1/users', { 'x-sandbox-scenario': '' })).status, 404)
+})
+
+t.test('times: 1 against 20 simultaneous requests is one hit', async (t) => {
+  const box = await start(t)
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as AddressInfo
+  await box.post('/__admin/rules', {
+    when: { operation: '*' },
+    times: 1,
+    then: { respond: { status: 503 } },
+  })
+  const statuses = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/users`, {
+        headers: { connection: 'close' },
+      })
+      await answer.text()
+      return answer.status
+    }),
+  )
+  t.equal(statuses.filter((status) => status === 503).length, 1)
+  t.equal(statuses.filter((status) => status === 200).length, 19)
+  t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
+})
+
+t.test('--explain names the client and the rule', async (t) => {
+  const box = await start(t, { app: { explain: true } })
+  const plain = await box.get('/v1/users')
+  t.equal(plain.headers['x-sandbox-client'], 'default')
+  t.equal(plain.headers['x-sandbox-rule'], undefined)
+  const paid = await box.pay({ amount: '5.95' })
+  t.equal(paid.headers['x-sandbox-rule'], 'default: paise .95')
+  const kyc = await box.post('/v1/kyc', {
+    user_id: ASHA,
+    kyc: [
+      {
+        document_type: 'tid',
+        document_name: 'pan',
+        document_number: 'XXXPX0004A',
+        dateOfBirth: '01-02-1990',
+        Nationality: 'IN',
+        nameOnCard: 'Asha',
+      },
+    ],
+  })
+  t.equal(kyc.headers['x-sandbox-rule'], 'default: PAN marked as fake')
+  await box.post('/__admin/rules', respond(503, { name: 'नहीं' }))
+  const down = await box.get('/v1/users')
+  t.equal(down.status, 503)
+  t.match(down.headers['x-sandbox-rule'], /^rule:rul_\d+: \?+$/)
+  const keyed = await box.pay({ amount: '6.91' }, { 'idempotency-key': 'k' })
+  t.equal(keyed.headers['x-sandbox-rule'], 'default: paise .91')
+  const other = await box.get('/@worker-1/v1/users')
+  t.equal(other.headers['x-sandbox-client'], 'worker-1')
+  const quiet = await start(t)
+  t.equal((await quiet.pay({ amount: '5.95' })).headers['x-sandbox-rule'], undefined)
+})
+
+t.test(
+  'simulate moves a payment, a KYC record and an account; a forbidden move is 422',
+  async (t) => {
+    const box = await start(t)
+    const move = (what: string, id: string, body: object) =>
+      box.post(`/__admin/simulate/${what}/${id}`, body)
+    const id = idOf(await box.pay())
+    const failed = await move('transactions', id, { status: 'FAILED', reason: 'gateway_down' })
+    t.strictSame(failed.body, { transaction_id: id, status: 'FAILED' })
+    t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0, 'its steps are dropped')
+    await box.advance('1m')
+    t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'gateway_down')
+    const forbidden = await move('transactions', id, { status: 'SUCCESS' })
+    t.equal(forbidden.status, 422)
+    t.equal(forbidden.body.error, 'forbidden_move')
+    const item = {
+      document_type: 'pid',
+      document_name: 'aadhar',
+      document_number: '999999990035',
+      dateOfBirth: '01-02-1990',
+      Nationality: 'IN',
+      nameOnCard: 'Asha',
+    }
+    const kyc = await box.post('/v1/kyc', { user_id: ASHA, kyc: [item] })
+    const { kyc_id } = kyc.body.data[0].data
+    t.strictSame((await move('kyc', kyc_id, { status: 'success' })).body, {
+      kyc_id,
+      kyc_status: 'success',
+    })
+    t.equal((await move('kyc', kyc_id, { status: 'failed' })).status, 422)
+    t.equal((await box.get(`/v1/user/${ASHA}`)).body.data.pid, kyc_id)
+    const bank = await box.post('/v1/bank', {
+      user_id: ASHA,
+      account_number: '999900000006',
+      ifsc_code: 'HDFC0000001',
+    })
+    const { bank_id } = bank.body.data.data
+    t.strictSame((await move('bank-accounts', bank_id, { status: 'failed' })).body, {
+      bank_id,
+      bank_status: 'failed',
+    })
+    await box.advance('1m')
+    t.equal((await box.get(`/v1/bank/${ASHA}`)).body.data[0].bank_status, 'failed')
+    t.equal((await move('bank-accounts', bank_id, { status: 'pending' })).status, 422)
+    for (const what of ['transactions', 'kyc', 'bank-accounts']) {
+      const status = what === 'transactions' ? 'SUCCESS' : 'success'
+      t.equal((await move(what, ASHA, { status })).status, 404)
+      t.equal((await move(what, 'x', { status })).status, 400)
+      t.equal((await move(what, ASHA, { status: 'gone' })).status, 400)
+    }
+  },
+)
+
+t.test('magic-values has all there are', async (t) => {
+  const box = await start(t)
+  const { body } = await box.get('/__admin/magic-values')
+  const by: Record<string, string[]> = {}
+  for (const { where, value } of body.magicValues) by[where] = [...(by[where] ?? []), value]
+  const numbered = (start: string, from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, i) => start + String(from + i).padStart(3, '0'))
+  t.strictSame(by, {
+    PAN: Array.from({ length: 8 }, (_, i) => `XXXPX000${i + 1}A`),
+    Aadhaar: ['999999990019', '999999990026', '999999990035', '999999990042'],
+    'account at POST /bank': numbered('999900000', 1, 7),
+    'payout to account': numbered('999900000', 101, 106),
+    'paise of the amount': ['.91', '.92', '.93', '.94', '.95', '.96'],
+  })
+})
+
+t.test('expect is met by what was asked since the activation', async (t) => {
+  const box = await start(t)
+  await users(box)
+  await define(box, {
+    expect: {
+      requests: { listUsers: 2, createTransaction: { atLeast: 1 }, getUser: { atMost: 0 } },
+    },
+  })
+  const shown = async () =>
+    (await box.get('/__admin/scenario')).body.expect.map(
+      ({ operation, found, met }: { operation: string; found: number; met: boolean }) =>
+        `${operation} ${found} ${met}`,
+    )
+  t.strictSame(await shown(), ['listUsers 0 false', 'createTransaction 0 false', 'getUser 0 true'])
+  await users(box)
+  await users(box)
+  await box.pay()
+  t.strictSame(await shown(), ['listUsers 2 true', 'createTransaction 1 true', 'getUser 0 true'])
+  await users(box)
+  await box.get(`/v1/user/${ASHA}`)
+  t.strictSame(await shown(), ['listUsers 3 false', 'createTransaction 1 true', 'getUser 1 false'])
+})
+
+async function watched(t: Test) {
+  const log = createLog()
+  const box = await start(t, { sandbox: { log } })
+  const seen: Happening[] = []
+  box.sandbox.default.events.on((event) => void seen.push(event))
+  return { box, seen, log }
+}
+
+t.test('timeline: trigger fires an event about the latest or a named resource', async (t) => {
+  const { box, seen, log } = await watched(t)
+  const id = idOf(await box.pay())
+  await box.advance('1m')
+  seen.length = 0
+  const answer = await define(box, {
+    timeline: [
+      { after: '1s', every: '2s', times: 3, do: { trigger: 'transaction.failed' } },
+      { after: '10s', do: { trigger: 'user.created', resource: ASHA } },
+      { after: '11s', do: { trigger: 'webhook.test' } },
+      { after: '12s', do: { trigger: 'bank.success', resource: ROHANS_ACCOUNT } },
+      { after: '13s', do: { trigger: 'kyc.success', resource: 'latest' } },
+    ],
+  })
+  t.equal(answer.status, 200)
+  const { body } = await box.advance('1m')
+  t.equal(body.fired.length, 7)
+  t.strictSame(
+    seen.slice(0, 4).map(({ type, resourceId }) => `${type} ${resourceId}`),
+    [...Array(3).fill(`transaction.failed ${id}`), `user.created ${ASHA}`],
+  )
+  t.ok(
+    seen.some(({ type, resourceId }) => type === 'bank.success' && resourceId === ROHANS_ACCOUNT),
+  )
+  t.equal(seen.at(-1)!.type, 'kyc.success')
+  t.strictSame(
+    log.lines.filter((line) => line.includes('timeline of inline: trigger')),
+    ['timeline of inline: trigger: There is no webhook yet that could be the latest.'],
+  )
+  t.equal(box.sandbox.default.payments.get(id).row.status, 'SUCCESS', 'nothing is changed by it')
+})
+
+t.test('timeline: trigger webhook.test is about the webhook', async (t) => {
+  const { box, seen } = await watched(t)
+  const made = await box.post('/v1/clientWebhook', {
+    url: 'http://127.0.0.1:9/x',
+    webhook_secret: 's',
+  })
+  await define(box, { timeline: [{ after: '1s', do: { trigger: 'webhook.test' } }] })
+  await box.advance('1s')
+  t.strictSame(seen, [
+    { type: 'webhook.test', resourceId: made.body.updatedWebhook.response.data.webhook_id },
+  ])
+})
+
+t.test('timeline: simulate, credit, create_users and rule', async (t) => {
+  const { box, log } = await watched(t)
+  await box.put('/__admin/scenario', { name: 'stuck-transactions' })
+  const before = await totalUsers(box)
+  await define(box, {
+    extends: 'stuck-transactions',
+    timeline: [
+      {
+        after: '5s',
+        do: { simulate: { transaction: 'latest', status: 'FAILED', reason: 'gateway_down' } },
+      },
+      { after: '6s', do: { simulate: { transaction: 'latest', status: 'SUCCESS' } } },
+      { after: '10s', every: '1s', times: 2, do: { create_users: 3 } },
+      {
+        after: '20s',
+        do: { credit: { amount: '12.50', remark: 'in', reference_id: 'ref-1', to_user_id: ROHAN } },
+      },
+      { after: '21s', do: { credit: { amount: '12.50', reference_id: 'ref-1' } } },
+      { after: '30s', do: { rule: respond(503, { times: 1 }) } },
+    ],
+  })
+  const id = idOf(await box.pay())
+  await box.advance('5s')
+  t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'gateway_down')
+  await box.advance('15s')
+  t.match(log.lines.join('\n'), /simulate: A FAILED transaction cannot become SUCCESS/)
+  t.equal(await totalUsers(box), before + 6)
+  const { body } = await box.get('/v1/transaction/history', TOKEN)
+  const [newest] = body.data.transactions
+  t.match(newest, { amount: '12.50', remark: 'in', client_transaction_id: 'ref-1', user_id: ROHAN })
+  await box.advance('10s')
+  t.match(log.lines.join('\n'), /credit: .*ref/)
+  t.strictSame([await users(box), await users(box)], [503, 200])
+  const list = await box.get('/v1/transaction')
+  t.equal(list.body.data.transactions[0].transaction_type, 'credit')
+})
+
+t.test(
+  'timeline: use changes the scenario and drops what was pending of the former one',
+  async (t) => {
+    const { box } = await watched(t)
+    const before = await totalUsers(box)
+    await define(box, {
+      timeline: [
+        { after: '1m', do: { use: 'rate-limited' } },
+        { after: '90s', do: { create_users: 5 } },
+      ],
+    })
+    await box.advance('1h')
+    t.equal((await box.get('/__admin/scenario')).body.name, 'rate-limited')
+    t.equal(await totalUsers(box), before)
+    t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0)
+  },
+)
+
+t.test('timeline: reset goes back to the fixtures and the start scenario', async (t) => {
+  const { box } = await watched(t)
+  const before = await totalUsers(box)
+  await box.post('/v1/user', { email: 'n@example.com', mobile: '9876543210' })
+  await box.post('/__admin/rules', respond(503, { when: { operation: 'getUser' } }))
+  await define(box, {
+    timeline: [
+      { after: '1m', do: { reset: true } },
+      { after: '2m', do: { create_users: 1 } },
+    ],
+  })
+  await box.advance('59s')
+  t.equal(await totalUsers(box), before + 1)
+  t.equal((await box.advance('1s')).status, 200)
+  t.equal(await totalUsers(box), before)
+  t.equal((await box.get('/__admin/scenario')).body.name, 'default')
+  t.strictSame((await box.get('/__admin/rules')).body.rules, [])
+  t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0)
+})
+
+t.test(
+  'timeline: every without times goes on without end; without after it starts at once',
+  async (t) => {
+    const { box, seen } = await watched(t)
+    const before = await totalUsers(box)
+    await define(box, {
+      timeline: [
+        { every: '10s', do: { create_users: 1 } },
+        { every: '10s', times: 2, do: { create_users: 1 } },
+      ],
+    })
+    await box.advance('0s')
+    t.equal(await totalUsers(box), before + 2)
+    await box.advance('1h')
+    t.equal(await totalUsers(box), before + 363)
+    t.equal(seen.length, 363)
+    t.equal((await box.get('/__admin/clock')).body.pendingTimers, 1)
+  },
+)
+
+t.test('the active scenario, counters, rules and timeline survive a restart', async (t) => {
+  const file = join(t.testdir(), 'db.json')
+  const one = await start(t, { sandbox: { file } })
+  await define(one, {
+    rules: [
+      {
+        name: 'third',
+        when: { operation: 'listUsers' },
+        skip: 2,
+        times: 1,
+        then: { respond: { status: 503 } },
+      },
+    ],
+    timeline: [
+      { after: '1m', do: { create_users: 1 } },
+      { after: '10s', every: '10s', times: 3, do: { create_users: 1 } },
+    ],
+  })
+  await one.post('/__admin/rules', {
+    when: { operation: 'getUser' },
+    times: 2,
+    then: { respond: { status: 502 } },
+  })
+  await users(one)
+  await users(one)
+  await one.get(`/v1/user/${ASHA}`)
+  await one.advance('15s')
+  const before = [...one.sandbox.default.tables.tables.users.rows()].length
+  await one.close()
+  const two = await start(t, { sandbox: { file } })
+  const { body } = await two.get('/__admin/scenario')
+  t.equal(body.name, 'inline')
+  t.strictSame(body.rules, [{ name: 'third', hits: 0 }])
+  t.equal(await users(two), 503)
+  t.equal(await users(two), 200)
+  t.equal((await two.get(`/v1/user/${ASHA}`)).status, 502)
+  t.equal((await two.get(`/v1/user/${ASHA}`)).status, 200)
+  await two.advance('1h')
+  t.equal(await totalUsers(two), before + 3)
+  await two.close()
+  // Another --scenario than before is a new start.
+  const sandbox = {
+    file,
+    start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'provider-outage' },
+  }
+  const three = await start(t, { sandbox })
+  t.equal((await three.get('/__admin/scenario')).body.name, 'provider-outage')
+  t.equal(await users(three), 503)
+  await three.advance('2m')
+  t.equal(await users(three), 200)
+})
+
+// todo: resetWorld passes the restarted clock's instant to timeline.activate.
+t.test('reset returns to the start scenario and its timeline', { todo: true }, async (t) => {
+  const box = await start(t, {
+    sandbox: {
+      start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'provider-outage' },
+    },
+  })
+  await box.advance('1h')
+  await box.put('/__admin/scenario', { name: 'slow' })
+  await box.post('/__admin/rules', respond(504))
+  t.equal((await box.post('/__admin/reset')).status, 200)
+  t.equal((await box.get('/__admin/scenario')).body.name, 'provider-outage')
+  t.strictSame((await box.get('/__admin/rules')).body.rules, [])
+  t.equal(await users(box), 503)
+  await box.advance('119s')
+  t.equal(await users(box), 503)
+  await box.advance('1s')
+  t.equal(await users(box), 200)
+})
+
+t.test('scenario, rules and counters are per client', async (t) => {
+  const box = await start(t)
+  await box.put('/@worker-1/__admin/scenario', { name: 'provider-outage' })
+  await box.post('/@worker-2/__admin/rules', respond(504, { times: 1 }))
+  const of = async (name: string) => (await box.get(`/@${name}/v1/users`)).status
+  t.strictSame(
+    [await of('worker-1'), await of('worker-2'), await of('worker-2'), await users(box)],
+    [503, 504, 200, 200],
+  )
+  t.equal((await box.get('/__admin/scenario')).body.name, 'default')
+  t.strictSame((await box.get('/__admin/rules')).body.rules, [])
+  await box.post('/@worker-1/__admin/clock/advance', { by: '2m' })
+  t.equal(await of('worker-1'), 200)
+  t.equal((await box.call('DELETE', '/__admin/rules/rul_1')).status, 404)
+})
