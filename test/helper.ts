@@ -31,6 +31,13 @@ const SHIPPED = shipped.library
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
+/** What was logged, for tests that read it. */
+export function createLog() {
+  const lines: string[] = []
+  const log = (message: string) => void lines.push(message)
+  return { lines, debug: log, info: log, warn: log, error: log }
+}
+
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 const patternOf = (prefix: string, url: string) =>
   new RegExp(`^(?:/@[^/]+)?${escaped(prefix + url).replace(/:\w+/g, '[^/?]+')}(?:\\?.*)?$`)

@@ -210,7 +210,7 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
     /** Activates a scenario that was checked; its counters start anew. */
     useDefinition(definition: ScenarioDefinition) {
       store.change(() => {
-        forgetLayers(read.scenario)
+        forgetLayers(compileScenario(definition, INLINE))
         store.put('settings', {
           name: 'scenario',
           value: { name: INLINE, definition, startedAs: startScenario },
