@@ -112,8 +112,8 @@ export async function openSandbox(config: SandboxConfig) {
         world.keepClock()
         putBack()
       }
-      if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset)
-      if (parts.includes('clock')) world.restartClock()
+      const now = parts.includes('clock') ? world.restartClock() : world.clock.now()
+      if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
     })
     world.scheduler.reload()
   }

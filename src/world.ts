@@ -155,11 +155,12 @@ export function createWorld({
         scheduler.arm()
       }
     },
-    /** Sets the clock back to what a start makes it. */
-    restartClock() {
+    /** Sets the clock back to what a start makes it; answers the instant that it will be. */
+    restartClock(): number {
       const value = startingClock(start, wall)
       tables.put('settings', { name: 'clock', value: { ...value, startedAs } })
       store.afterChange(() => clock.load(value))
+      return value.anchor
     },
     start() {
       scheduler.reload()

@@ -54,15 +54,17 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
 
   function find(id: string): Entry<R> | undefined {
     const own = top.rows.get(id)
-    if (own !== undefined) return own ?? undefined
+    return (own === undefined ? lower(id) : own) ?? undefined
+  }
+
+  /** What the layers below know of an id: its entry, `null` for a removed one, `undefined` for nothing. */
+  function lower(id: string): Entry<R> | null | undefined {
     for (let i = below.length - 1; i >= 0; i--) {
       const entry = below[i]!.rows.get(id)
-      if (entry !== undefined) return entry ?? undefined
+      if (entry !== undefined) return entry
     }
     return undefined
   }
-
-  const inLowerLayer = (id: string) => below.some((layer) => layer.rows.has(id))
 
   function post(index: string, key: string, entry: Entry<R>) {
     const keys = top.indexes[index]!
@@ -150,8 +152,11 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
         }
       }
     }
-    if (entry) top.rows.set(id, entry)
-    else if (inLowerLayer(id)) top.rows.set(id, null)
+    const under = lower(id)
+    // An undone change brings back the lower layer's own entry: the top then has nothing to say.
+    if (entry && entry === under) top.rows.delete(id)
+    else if (entry) top.rows.set(id, entry)
+    else if (under) top.rows.set(id, null)
     else top.rows.delete(id)
     if (entry) {
       for (const name of indexNames) {
