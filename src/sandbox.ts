@@ -116,6 +116,7 @@ export async function openSandbox(config: SandboxConfig) {
       if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
     })
     world.scheduler.reload()
+    world.answerCancelled()
   }
 
   return {

@@ -128,6 +128,8 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
     sandbox,
     close() {
       closing ??= (async () => {
+        // A delayed answer would wait for a clock that nobody moves any more.
+        for (const world of sandbox.worlds.values()) world.stop()
         const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
         await app.close()
         clearTimeout(cut)

@@ -2,6 +2,7 @@ import { type ClockState, createClock, wallNow } from './core/clock.ts'
 import { createEvents } from './core/events.ts'
 import { createRandom } from './core/random.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
+import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
 import { createKyc } from './services/kyc.ts'
@@ -95,13 +96,22 @@ export function createWorld({
   })
 
   // Answers that a scenario delays: a timer row each, and the request that waits for it in this process.
-  const waiting = new Map<string, () => Promise<void>>()
+  const waiting = new Map<string, { run: () => Promise<void>; giveUp: () => void }>()
   scheduler.handle('answer.delay', ({ timer_id }) => {
-    const run = waiting.get(timer_id)
+    const run = waiting.get(timer_id)?.run
     waiting.delete(timer_id)
     // After the timer's own change: what the request then does stands or falls by itself.
     return run && Promise.resolve().then(run)
   })
+
+  /** Answers the delayed requests whose timer is gone: cancelled, dropped by a reset, or by a stop. */
+  function answerCancelled(all = false) {
+    for (const [id, { giveUp }] of [...waiting]) {
+      if (!all && timers.get(id)) continue
+      waiting.delete(id)
+      giveUp()
+    }
+  }
 
   function keepClock() {
     tables.put('settings', { name: 'clock', value: { ...clock.state, startedAs } })
@@ -132,14 +142,24 @@ export function createWorld({
         const timer = tables.change(() =>
           scheduler.schedule({ due_at: clock.now() + ms, kind: 'answer.delay', payload: {} }),
         )
-        waiting.set(timer.timer_id, async () => {
-          try {
-            resolve(await run())
-          } catch (error) {
-            reject(error)
-          }
+        waiting.set(timer.timer_id, {
+          run: async () => {
+            try {
+              resolve(await run())
+            } catch (error) {
+              reject(error)
+            }
+          },
+          giveUp: () =>
+            reject(
+              new SandboxError(
+                'not_ready',
+                'The delayed answer was cancelled. Send the request again.',
+              ),
+            ),
         })
       }),
+    answerCancelled,
     /** Stores where the clock stands, so that a restart goes on from there. */
     keepClock,
     /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
@@ -168,7 +188,10 @@ export function createWorld({
       scheduler.start()
       if (kept?.startedAs !== startedAs) keepClock()
     },
-    stop: scheduler.stop,
+    stop() {
+      scheduler.stop()
+      answerCancelled(true)
+    },
   }
 }
 

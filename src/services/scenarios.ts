@@ -11,6 +11,9 @@ import type { ScenarioDefinition } from '../scenarios/schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
 import type { Parts } from './parts.ts'
 
+/** The kind of timer that an entry of a timeline is. */
+export const TIMELINE_ENTRY = 'timeline.entry'
+
 /** The name of a scenario that was given by its definition and not by a name of the library. */
 const INLINE = 'inline'
 
@@ -56,7 +59,8 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
   function named(name: string): CompiledScenario {
     const found = library().get(name)
     if (found) return found
-    throw new SandboxError('not_found', `${library().unknown(name)}.`)
+    const message = library().unknown(name)
+    throw new SandboxError('not_found', `${message[0]!.toUpperCase()}${message.slice(1)}.`)
   }
 
   function activeScenario(): CompiledScenario {
@@ -222,7 +226,8 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
     /** Puts a rule that was checked in front of all others. */
     push(definition: RuleDefinition): PushedRuleRow {
       const row = store.change(() => {
-        const seq = random.next()
+        // After a reset of the data alone the series starts anew, and the kept rules have its first numbers.
+        const seq = Math.max(random.next(), (pushedRows()[0]?.seq ?? 0) + 1)
         return store.put('rules', { rule_id: `rul_${seq}`, seq, definition }).row
       })
       changed()
@@ -245,11 +250,17 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
         rules: [...rules.rows()],
         counters: [...counters.rows()],
         setting: settings.get('scenario'),
+        timeline: [...store.tables.timers.rows()]
+          .filter(({ kind }) => kind === TIMELINE_ENTRY)
+          .sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
       }
       return () => {
         for (const row of before.rules) store.put('rules', row)
         for (const row of before.counters) store.put('counters', row)
         if (before.setting) store.put('settings', before.setting)
+        // By ids and numbers of their own: the series starts again, and none may be drawn of it here.
+        for (const [i, row] of before.timeline.entries())
+          store.put('timers', { ...row, timer_id: `tml_${i}`, seq: i - before.timeline.length })
         changed()
       }
     },

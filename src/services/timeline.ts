@@ -5,10 +5,8 @@ import type { BankAccounts } from './bank-accounts.ts'
 import type { Kyc } from './kyc.ts'
 import type { Parts } from './parts.ts'
 import type { Payments } from './payments.ts'
-import type { Scenarios } from './scenarios.ts'
+import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import type { Users } from './users.ts'
-
-const KIND = 'timeline.entry'
 
 /** What a stored entry of a timeline says: the action, and how it comes again. */
 type Entry = { do: TimelineAction; everyMs?: number; left?: number }
@@ -106,10 +104,10 @@ export function createTimeline(deps: TimelineDeps) {
   const replaces = (action: TimelineAction) => 'use' in action || 'reset' in action
 
   function schedule(entry: Entry, due_at: number) {
-    scheduler.schedule({ due_at, kind: KIND, payload: entry })
+    scheduler.schedule({ due_at, kind: TIMELINE_ENTRY, payload: entry })
   }
 
-  scheduler.handle(KIND, ({ payload, due_at }) => {
+  scheduler.handle(TIMELINE_ENTRY, ({ payload, due_at }) => {
     const entry = payload as Entry
     const { everyMs, left } = entry
     if (everyMs !== undefined && (left === undefined || left > 1) && !replaces(entry.do)) {
@@ -128,7 +126,7 @@ export function createTimeline(deps: TimelineDeps) {
   /** Drops what is pending of the former timeline and schedules the active one's entries, from an instant on. */
   function begin(from = clock.now()) {
     for (const timer of scheduler.pending())
-      if (timer.kind === KIND) scheduler.cancel(timer.timer_id)
+      if (timer.kind === TIMELINE_ENTRY) scheduler.cancel(timer.timer_id)
     for (const { afterMs, everyMs, times, do: action } of scenarios.timeline()) {
       const left = everyMs === undefined ? undefined : times
       schedule(

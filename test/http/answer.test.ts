@@ -334,3 +334,21 @@ t.test('a replay spends no rule', async (t) => {
   await box.pay({}, key)
   t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
 })
+
+t.test('a delayed request is answered when its timer is cancelled or dropped', async (t) => {
+  for (const drop of ['delete', 'reset'] as const) {
+    const { post, get, call, pay } = await start(t)
+    await post('/__admin/rules', {
+      when: { operation: 'createTransaction' },
+      then: { delay: '1h' },
+    })
+    const waiting = pay()
+    let timers: { timer_id: string }[] = []
+    for (let i = 0; i < 50 && timers.length === 0; i++) {
+      timers = (await get('/__admin/timers')).body.timers
+    }
+    if (drop === 'delete') await call('DELETE', `/__admin/timers/${timers[0]?.timer_id}`)
+    else await post('/__admin/reset')
+    t.match(await waiting, { status: 503, body: { error: 'not_ready' } }, drop)
+  }
+})

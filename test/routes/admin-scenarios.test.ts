@@ -563,3 +563,29 @@ t.test('scenario, rules and counters are per client', async (t) => {
   t.equal(await of('worker-1'), 200)
   t.equal((await box.call('DELETE', '/__admin/rules/rul_1')).status, 404)
 })
+
+t.test(
+  'a reset of the data alone keeps the scenario, its rules, counters and timeline',
+  async (t) => {
+    const box = await start(t)
+    const first = await box.post('/__admin/rules', respond(502, { times: 2 }))
+    await box.put('/__admin/scenario', { name: 'provider-outage' })
+    t.equal(await users(box), 502)
+    await box.advance('1m')
+    t.equal((await box.post('/__admin/reset', { parts: ['data'] })).status, 200)
+    t.equal(await users(box), 502)
+    t.equal(await users(box), 503)
+    // Rules that are pushed now do not take the place of those that were kept.
+    const ids = new Set([first.body.rule_id])
+    for (let i = 0; i < 5; i++)
+      ids.add((await box.post('/__admin/rules', respond(504))).body.rule_id)
+    t.equal(ids.size, 6)
+    t.equal((await box.get('/__admin/rules')).body.rules.at(-1).rule_id, first.body.rule_id)
+    for (const id of ids) await box.call('DELETE', `/__admin/rules/${id}`)
+    await box.advance('59s')
+    t.equal(await users(box), 503)
+    await box.advance('1s')
+    t.equal((await box.get('/__admin/scenario')).body.name, 'default')
+    t.equal(await users(box), 200)
+  },
+)

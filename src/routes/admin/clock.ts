@@ -196,6 +196,7 @@ export const clockCalls = [
     handle(world, { params }) {
       const { timer_id } = timerOf(world, params.id)
       world.scheduler.cancel(timer_id)
+      world.answerCancelled()
       return { deleted: timer_id }
     },
   }),
