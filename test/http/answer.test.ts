@@ -345,6 +345,8 @@ t.test('a delayed request is answered when its timer is cancelled or dropped', a
     const waiting = pay()
     let timers: { timer_id: string }[] = []
     for (let i = 0; i < 50 && timers.length === 0; i++) {
+      // A body comes in turns of the event loop.
+      await new Promise(setImmediate)
       timers = (await get('/__admin/timers')).body.timers
     }
     if (drop === 'delete') await call('DELETE', `/__admin/timers/${timers[0]?.timer_id}`)
