@@ -103,7 +103,7 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
       if (previous && (previous.generation ?? 0) < documentGeneration) unlinkSync(previousFile)
       const current = read(file, documentGeneration, take, notes, follows)
       if (current?.generation === undefined || current.generation < documentGeneration) {
-        start(Math.max(documentGeneration, (previous?.generation ?? 0) + 1))
+        start(Math.max(documentGeneration, (previous?.generation ?? -1) + 1))
         return
       }
       generation = current.generation

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, unlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
@@ -433,13 +433,26 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         `${error.message}. What stands before it is kept; the old files are copied to ${copies.join(', ')}.`,
       )
     }
+    let line = 1
     await document!.read()
     const { generation, ops } = document!.data
     try {
-      for (const op of ops) replay.apply(op)
+      for (const op of ops) {
+        line++
+        replay.apply(op)
+      }
     } catch (error) {
-      if (!(error instanceof DamagedFile)) throw error
-      recover(error)
+      // The checksum stands at the end: a damaged line may be met before it is known to be one.
+      recover(
+        error instanceof DamagedFile
+          ? error
+          : new DamagedFile({
+              file: path,
+              line,
+              byte: startOfLine(readFileSync(path), line),
+              what: 'the entry does not fit those before it',
+            }),
+      )
     }
     replay.finish()
     // The ops are spent; what they said lives in the worlds now.
@@ -515,6 +528,13 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       }
     },
   }
+}
+
+/** The byte at which a line starts, counted from 1. */
+function startOfLine(content: Buffer, line: number): number {
+  let start = 0
+  for (let i = 1; i < line; i++) start = content.indexOf(10, start) + 1
+  return start
 }
 
 /** The open store. */
