@@ -221,10 +221,12 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     }
     const own = top.indexes[index]!.get(key)
     if (own) stack.push(own)
-    const plain = stack.every((postings, i) => {
-      if (postings.gone?.size) return false
-      return i === 0 || isBefore(find(stack[i - 1]!.added.at(-1)!)!, find(postings.added[0]!)!)
-    })
+    // Only where no layer takes rows away can the ends of all of them be found.
+    const plain =
+      stack.every(({ gone }) => !gone?.size) &&
+      stack.every(
+        ({ added }, i) => i === 0 || isBefore(find(stack[i - 1]!.added.at(-1)!)!, find(added[0]!)!),
+      )
     if (!plain) return mergedNewestFirst(stack, offset, limit)
     const ids: string[] = []
     let skip = offset

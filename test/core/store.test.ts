@@ -274,5 +274,5 @@ t.test('one process has the file; a dead one does not', async (t) => {
 
 t.test('a folder that cannot be is an error with its errno', async (t) => {
   const dir = t.testdir({ file: '' })
-  await t.rejects(start(`${dir}/file/db.json`), { code: 'ENOTDIR' })
+  await t.rejects(start(`${dir}/file/sub/db.json`), { code: 'ENOTDIR' })
 })
