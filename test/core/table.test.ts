@@ -183,7 +183,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(fc.constant('load' as const), fc.boolean()) },
 )
 
-t.test('any series of changes, images, loads and undos reads like a plain list', async (t) => {
+t.test('any series of changes, images, loads and undos reads like a plain list', async () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const table = createTable(SPEC)
