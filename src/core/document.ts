@@ -29,9 +29,10 @@ const renameAsync = promisify(rename)
 
 /** The document's text, a line an op, so that it is plain JSON and yet can be read and written piece by piece. */
 function* documentLines({ generation, ops }: DocumentContent): Generator<string> {
-  let crc = 0
+  const head = `{"payoutSandbox":${FORMAT},"generation":${generation},"ops":[\n`
+  let crc = crc32(head)
   let count = 0
-  yield `{"payoutSandbox":${FORMAT},"generation":${generation},"ops":[\n`
+  yield head
   for (const op of ops) {
     const line = `${JSON.stringify(op)},\n`
     crc = crc32(line, crc)
@@ -46,7 +47,8 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
   let start = 0
   let line = 0
   let crc = 0
-  const damaged = (what: string) => new DamagedFile({ file, line, byte: start, what })
+  const damaged = (what: string) =>
+    new DamagedFile({ file, line: Math.max(line, 1), byte: start, what })
   let ended = false
   while (start < content.length) {
     const end = content.indexOf(10, start)
@@ -57,6 +59,7 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
       if (!/^\{"payoutSandbox":1,"generation":\d+,"ops":\[$/.test(text)) {
         throw damaged('this is no document of payout-sandbox')
       }
+      crc = crc32(content.subarray(start, end + 1))
     } else if (!ended) {
       let op: unknown
       try {
@@ -72,7 +75,7 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
         }
         ended = true
       } else {
-        crc = crc32(`${text}\n`, crc)
+        crc = crc32(content.subarray(start, end + 1), crc)
         yield op as Op
       }
     } else if (text !== ']}') {

@@ -9,7 +9,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { appendWhole, syncFolderOf } from './files.ts'
-import { checkedLine, type Damage, readCheckedLines } from './lines.ts'
+import { checkedLine, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
 
 /** What a journal tells of itself when it is read at start. */
 export type JournalNotes = {
@@ -30,34 +30,45 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
   let size = 0
   let headerBytes = 0
   let generation = 0
+  // Whether a failed write may have left bytes behind the last good line.
+  let untidy = false
 
   function start(next: number) {
     const opened = openSync(file, 'w', 0o600)
+    let written: number
     try {
-      size = appendWhole(opened, 0, headerOf(next))
-      headerBytes = size
+      written = appendWhole(opened, 0, headerOf(next))
+      if (fsync) fdatasyncSync(opened)
     } catch (error) {
       closeSync(opened)
       throw error
     }
+    if (fsync) syncFolderOf(file)
     if (fd !== undefined) closeSync(fd)
     fd = opened
     generation = next
-    if (fsync) {
-      fdatasyncSync(fd)
-      syncFolderOf(file)
-    }
+    size = written
+    headerBytes = written
+    untidy = false
   }
 
-  function read(path: string, from: number, take: (line: unknown) => void, notes: JournalNotes) {
+  function read(
+    path: string,
+    from: number,
+    take: (line: unknown) => void,
+    notes: JournalNotes,
+    follows: (path: string, generation: number) => void,
+  ) {
     if (!existsSync(path)) return undefined
     let found: number | undefined
     const result = readCheckedLines(
       path,
       readFileSync(path),
       (value) => {
-        if (found === undefined) found = (value as { generation: number }).generation
-        else if (found >= from) take(value)
+        if (found === undefined) {
+          found = (value as { generation: number }).generation
+          if (found >= from) follows(path, found)
+        } else if (found >= from) take(value)
       },
       notes.damage,
     )
@@ -77,11 +88,22 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
     },
     /** Hands on every line since a document's generation, then opens the file for more. */
     open(documentGeneration: number, take: (line: unknown) => void, notes: JournalNotes) {
-      const previous = read(previousFile, documentGeneration, take, notes)
+      let wanted = documentGeneration
+      // A journal further on than its document says: the document was lost, or put back from an older copy.
+      const follows = (path: string, found: number) => {
+        if (found > wanted) {
+          const what = `it goes on from change set ${found}, the data file holds those before ${wanted}`
+          const damage = { file: path, line: 1, byte: 0, what }
+          if (!notes.damage) throw new DamagedFile(damage)
+          notes.damage(damage)
+        }
+        wanted = found + 1
+      }
+      const previous = read(previousFile, documentGeneration, take, notes, follows)
       if (previous && (previous.generation ?? 0) < documentGeneration) unlinkSync(previousFile)
-      const current = read(file, documentGeneration, take, notes)
+      const current = read(file, documentGeneration, take, notes, follows)
       if (current?.generation === undefined || current.generation < documentGeneration) {
-        start(Math.max(documentGeneration, (previous?.generation ?? 0) + 1))
+        start(Math.max(documentGeneration, (previous?.generation ?? -1) + 1))
         return
       }
       generation = current.generation
@@ -93,10 +115,22 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
     },
     /** Writes one change. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
     append(json: string) {
-      const written = appendWhole(fd!, size, checkedLine(json))
-      if (fsync) fdatasyncSync(fd!)
+      if (fd === undefined) throw new Error('The journal is closed')
+      if (untidy) ftruncateSync(fd, size)
+      untidy = true
+      const written = appendWhole(fd, size, checkedLine(json))
+      try {
+        if (fsync) fdatasyncSync(fd)
+      } catch (error) {
+        // What was refused must not come back at the next start.
+        ftruncateSync(fd, size)
+        throw error
+      }
+      untidy = false
       size += written
     },
+    /** Starts an empty file, whose document has been written already. */
+    startAnew: start,
     /** Starts an empty file for the changes that come while the document is made anew. */
     rotate() {
       if (existsSync(previousFile)) return

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-const crcHex = (body: string) => crc32(body).toString(16).padStart(8, '0')
+const crcHex = (body: string | Buffer) => crc32(body).toString(16).padStart(8, '0')
 
 /** One change as it stands in the journal: checksum, space, JSON, line feed. */
 export const checkedLine = (json: string): string => `${crcHex(json)} ${json}\n`
@@ -22,6 +22,11 @@ export class DamagedFile extends Error {
 export type ReadResult = { goodBytes: number; lines: number; tornBytes: number }
 
 const LINE_FEED = 10
+const SPACE = 32
+
+/** Whether the bytes of a line are those its checksum was made of. */
+const isWhole = (line: Buffer): boolean =>
+  line[8] === SPACE && line.toString('latin1', 0, 8) === crcHex(line.subarray(9))
 
 /**
  * Reads checksummed lines and hands on each one's value, in order.
@@ -42,20 +47,17 @@ export function readCheckedLines(
   while (start < content.length) {
     const end = content.indexOf(LINE_FEED, start)
     if (end === -1) break
-    const text = content.toString('utf8', start, end)
-    const json = text.slice(9)
-    if (text[8] !== ' ' || text.slice(0, 8) !== crcHex(json)) {
+    if (!isWhole(content.subarray(start, end))) {
       onDamage({ file, line: lines + 1, byte: start, what: 'the checksum does not match the line' })
       return { goodBytes: start, lines, tornBytes: 0 }
     }
-    take(JSON.parse(json))
+    take(JSON.parse(content.toString('utf8', start + 9, end)))
     lines++
     start = end + 1
   }
   if (start < content.length) {
     // A whole line whose line feed alone was changed was acknowledged: that is damage, not a torn write.
-    const tail = content.toString('utf8', start, content.length - 1)
-    if (tail[8] === ' ' && tail.slice(0, 8) === crcHex(tail.slice(9))) {
+    if (isWhole(content.subarray(start, content.length - 1))) {
       onDamage({
         file,
         line: lines + 1,

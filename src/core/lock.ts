@@ -1,5 +1,6 @@
 import { linkSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 
 /** Who holds a data file. `startedAt` tells two processes with one number apart. */
 export type LockOwner = { pid: number; host: string; startedAt: string }
@@ -17,6 +18,8 @@ export class FileInUse extends Error {
 // A lock from another machine or container can't be asked; its owner touches the file this often, real ms.
 const TOUCH_EVERY = 2_000
 const SILENT_AFTER = 10_000
+// The lock files this process holds: where there is no /proc, its own number alone does not tell.
+const held = new Set<string>()
 
 /** When a process started, as the kernel counts it; empty where there is no /proc. */
 function startOf(pid: number): string {
@@ -30,9 +33,12 @@ function startOf(pid: number): string {
 }
 
 function isAlive(owner: LockOwner, lockFile: string, wall: () => number): boolean {
-  if (owner.host !== hostname()) return wall() - statSync(lockFile).mtimeMs < SILENT_AFTER
+  if (owner.host !== hostname()) {
+    const touched = statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs
+    return touched !== undefined && wall() - touched < SILENT_AFTER
+  }
   if (owner.startedAt !== '' && startOf(owner.pid) !== owner.startedAt) return false
-  if (owner.pid === process.pid) return owner.startedAt !== ''
+  if (owner.pid === process.pid) return held.has(resolve(lockFile))
   try {
     process.kill(owner.pid, 0)
     return true
@@ -70,12 +76,13 @@ export function takeLock(file: string, wall: () => number): () => void {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 20) throw error
         const owner = readOwner(lockFile)
         if (owner && isAlive(owner, lockFile, wall)) throw new FileInUse(file, owner)
-        removeStale(lockFile, draft, owner)
+        removeStale(lockFile, draft, owner, wall)
       }
     }
   } finally {
     unlinkSync(draft)
   }
+  held.add(resolve(lockFile))
   const touch = setInterval(() => {
     const now = new Date(wall())
     try {
@@ -87,20 +94,25 @@ export function takeLock(file: string, wall: () => number): () => void {
   touch.unref()
   return () => {
     clearInterval(touch)
+    if (!held.delete(resolve(lockFile))) return
     const owner = readOwner(lockFile)
     if (owner?.pid === mine.pid && owner.host === mine.host) unlinkSync(lockFile)
   }
 }
 
 /** Removes a dead owner's lock; of several starters only the one that can claim the removal does it. */
-function removeStale(lockFile: string, draft: string, dead: LockOwner | undefined): void {
+function removeStale(
+  lockFile: string,
+  draft: string,
+  dead: LockOwner | undefined,
+  wall: () => number,
+): void {
   const claim = `${lockFile}.claim`
   try {
     linkSync(draft, claim)
   } catch {
     const claimant = readOwner(claim)
-    if (claimant && startOf(claimant.pid) === claimant.startedAt && claimant.pid !== process.pid)
-      return
+    if (claimant && claimant.pid !== process.pid && isAlive(claimant, claim, wall)) return
     unlinkSync(claim)
     return
   }

@@ -1,3 +1,4 @@
+import { SandboxError } from '../model/errors.ts'
 import type { Clock } from './clock.ts'
 
 /** Something that will happen: a stored row, so that it can be listed, fired, cancelled and survives a restart. */
@@ -42,6 +43,10 @@ const LONGEST_SLEEP = 86_400_000
 const SLICE_MS = 20
 // A timer whose change could not be written is tried again after this long, real ms.
 const RETRY_MS = 1_000
+
+/** Whether a timer may run well the next time: its change could not be written. */
+const isPassing = (error: unknown) =>
+  error instanceof SandboxError && error.word === 'storage_unavailable'
 
 type Due = { id: string; at: number; seq: number }
 const before = (a: Due, b: Due) => a.at < b.at || (a.at === b.at && a.seq < b.seq)
@@ -117,10 +122,20 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
   }
 
   function run(timer: TimerRow): Promise<void> | undefined {
-    const effect = rows.change(() => {
+    let effect: Promise<void> | undefined
+    try {
+      effect = rows.change(() => {
+        rows.remove(timer.timer_id)
+        return handlers.get(timer.kind)?.(timer)
+      })
+    } catch (error) {
+      // It is stored again, and must be found again.
+      heap.push({ id: timer.timer_id, at: timer.due_at, seq: timer.seq })
+      if (isPassing(error)) throw error
+      // A handler that fails would fail for ever and keep back all that is due after it.
       rows.remove(timer.timer_id)
-      return handlers.get(timer.kind)?.(timer)
-    })
+      onError(error, timer)
+    }
     if (!effect) return undefined
     const tracked = effect
       .catch((error) => onError(error, timer))
@@ -172,13 +187,15 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
   async function runUntil(target: number): Promise<Fired[]> {
     const told: Fired[] = []
     let at = clock.now()
+    // While it waited for its turn, another call may have gone further.
+    const end = Math.max(target, at)
     clearTimeout(sleep)
     advancing = true
     clock.hold(at)
     try {
       await Promise.all(running)
       let until = performance.now() + SLICE_MS
-      for (let timer = soonest(); timer && timer.due_at <= target; timer = soonest()) {
+      for (let timer = soonest(); timer && timer.due_at <= end; timer = soonest()) {
         at = Math.max(at, timer.due_at)
         clock.hold(at)
         const effect = run(timer)
@@ -190,7 +207,7 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
           until = performance.now() + SLICE_MS
         }
       }
-      at = target
+      at = end
     } finally {
       advancing = false
       clock.release(at)

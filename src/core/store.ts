@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, unlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
@@ -51,6 +51,7 @@ export type WorldTables<Rows> = {
 }
 
 type OpenChange = {
+  random: { counter: number } | undefined
   undo: (() => void)[]
   ops: { world: string; counter: () => number; texts: string[] }[]
   after: (() => void)[]
@@ -76,6 +77,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   let open: OpenChange | undefined
   let failure: string | undefined
   let retry: NodeJS.Timeout | undefined
+  let compactFrom = COMPACT_FROM_BYTES
 
   // ---- changes
 
@@ -117,8 +119,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
    * Anything thrown undoes them, draws of `random` included. A change inside a change is part of the outer one.
    */
   function change<T>(run: () => T, random?: { counter: number }): T {
-    if (open) return run()
-    const mine: OpenChange = { undo: [], ops: [], after: [] }
+    if (open) {
+      if (random && random !== open.random) {
+        const { counter } = random
+        open.undo.push(() => {
+          random.counter = counter
+        })
+      }
+      return run()
+    }
+    const mine: OpenChange = { random, undo: [], ops: [], after: [] }
     const drawn = random?.counter ?? 0
     open = mine
     let result: T
@@ -133,15 +143,18 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       open = undefined
     }
     for (const told of mine.after) told()
-    if (journal && journal.size > Math.max(COMPACT_FROM_BYTES, adapter!.bytes())) void compact()
+    if (journal && journal.size > Math.max(compactFrom, adapter!.bytes())) void compact()
     return result
   }
 
   function write(to: Journal, { ops }: OpenChange) {
     try {
-      for (const { world, counter, texts } of ops) {
-        to.append(`[${JSON.stringify(world)},${counter()},[${texts.join(',')}]]`)
-      }
+      const parts = ops.map(
+        ({ world, counter, texts }) =>
+          `[${JSON.stringify(world)},${counter()},[${texts.join(',')}]]`,
+      )
+      // One line, whatever it touches: half a change can't be found at the next start.
+      to.append(parts.length === 1 ? parts[0]! : `[${parts.join(',')}]`)
     } catch (error) {
       throw fail(error)
     }
@@ -322,29 +335,42 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     return {
       apply,
       line(value: unknown) {
-        const [name, counter, ops] = value as [string, number, Op[]]
-        world = worlds.get(name)
-        for (const op of ops) apply(op)
-        finishBase()
-        if (world) world.random.counter = counter
+        type Part = [world: string, counter: number, ops: Op[]]
+        const one = value as Part | Part[]
+        for (const [name, counter, ops] of typeof one[0] === 'string'
+          ? [one as Part]
+          : (one as Part[])) {
+          world = worlds.get(name)
+          for (const op of ops) apply(op)
+          finishBase()
+          if (world) world.random.counter = counter
+        }
       },
       finish: finishBase,
     }
   }
 
-  /** Everything there is, as ops. Rows may change while it is read: the journal then holds the newer ones too. */
-  function* allOps(): Generator<Op> {
-    const used = new Set([...worlds.values()].map((world) => world.base.key))
-    for (const [key, base] of bases) {
-      if (!used.has(key)) {
-        bases.delete(key)
-        continue
-      }
+  /**
+   * Everything there is, as ops. Rows may change while it is read: the journal then holds the newer ones too.
+   * Which worlds and bases there are is settled at once: what comes later is in the journal alone.
+   */
+  function allOps(): Iterable<Op> {
+    const stands = [...worlds.values()].map((world) => ({ world, baseKey: world.base.key }))
+    const used = new Set(stands.map(({ baseKey }) => baseKey))
+    for (const key of [...bases.keys()]) if (!used.has(key)) bases.delete(key)
+    return opsOf([...bases], stands)
+  }
+
+  function* opsOf(
+    usedBases: readonly (readonly [string, Base<Rows>])[],
+    stands: readonly { world: WorldTables<Rows>; baseKey: string }[],
+  ): Generator<Op> {
+    for (const [key, base] of usedBases) {
       yield ['base', key]
       yield* baseOps(base)
     }
-    for (const world of [...worlds.values()]) {
-      yield ['world', world.name, world.base.key, world.random.counter]
+    for (const { world, baseKey } of stands) {
+      yield ['world', world.name, baseKey, world.random.counter]
       for (const table of names) {
         for (const one of world.tables[table].changes()) {
           yield 'row' in one ? ['put', table, one.row] : ['remove', table, one.removed]
@@ -360,6 +386,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   let journal: Journal | undefined
   let unlock: (() => void) | undefined
   let compacting: Promise<void> | undefined
+  let closed = false
 
   async function load(path: string) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -367,15 +394,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     try {
       await readFiles(path)
     } catch (error) {
-      unlock()
-      if (!(error instanceof DamagedFile) || options.onDamage !== 'reset') throw error
+      if (!(error instanceof DamagedFile) || options.onDamage !== 'reset') {
+        unlock()
+        throw error
+      }
       log.warn(
         `${error.message}. Starting anew; the old files are kept as ${keepCopies(path).join(', ')}.`,
       )
       for (const name of filesOf(path)) if (existsSync(name)) unlinkSync(name)
       bases.clear()
       worlds.clear()
-      unlock = takeLock(path, options.wall)
       await readFiles(path)
     }
   }
@@ -408,13 +436,26 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         `${error.message}. What stands before it is kept; the old files are copied to ${copies.join(', ')}.`,
       )
     }
+    let line = 1
     await document!.read()
     const { generation, ops } = document!.data
     try {
-      for (const op of ops) replay.apply(op)
+      for (const op of ops) {
+        line++
+        replay.apply(op)
+      }
     } catch (error) {
-      if (!(error instanceof DamagedFile)) throw error
-      recover(error)
+      // The checksum stands at the end: a damaged line may be met before it is known to be one.
+      recover(
+        error instanceof DamagedFile
+          ? error
+          : new DamagedFile({
+              file: path,
+              line,
+              byte: startOfLine(readFileSync(path), line),
+              what: 'the entry does not fit those before it',
+            }),
+      )
     }
     replay.finish()
     // The ops are spent; what they said lives in the worlds now.
@@ -428,7 +469,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       damage: (damage) => recover(new DamagedFile(damage)),
     })
     journal = opened
-    if (recovered) await compact()
+    if (!recovered) return
+    // Lines behind the damage must not come back: the journal starts anew once the document holds what is good.
+    const next = opened.generation + 1
+    document!.data = { generation: next, ops: allOps() }
+    await document!.write()
+    opened.startAnew(next)
+    opened.dropPrevious()
+    document!.data = { generation: 0, ops: [] }
   }
 
   /** Makes the document anew and starts the journal empty. Requests go on meanwhile. */
@@ -439,7 +487,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         document!.data = { generation: journal!.generation, ops: allOps() }
         await document!.write()
         journal!.dropPrevious()
+        compactFrom = COMPACT_FROM_BYTES
       } catch (error) {
+        // Trying again at every change would do nothing else.
+        compactFrom = journal!.size + COMPACT_FROM_BYTES
         log.warn(
           `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
         )
@@ -467,15 +518,26 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       return failure
     },
     async close() {
-      if (!journal) return
+      if (!journal || closed) return
+      closed = true
       await compacting
-      clearInterval(retry)
-      const total = journal.size + adapter!.bytes()
-      if (!journal.isEmpty && total <= TIDY_AT_STOP_BYTES) await compact()
-      journal.close()
-      unlock?.()
+      try {
+        const total = journal.size + adapter!.bytes()
+        if (!journal.isEmpty && total <= TIDY_AT_STOP_BYTES) await compact()
+        journal.close()
+      } finally {
+        clearInterval(retry)
+        unlock?.()
+      }
     },
   }
+}
+
+/** The byte at which a line starts, counted from 1. */
+function startOfLine(content: Buffer, line: number): number {
+  let start = 0
+  for (let i = 1; i < line; i++) start = content.indexOf(10, start) + 1
+  return start
 }
 
 /** The open store. */

@@ -10,7 +10,10 @@ export type Entry<R> = {
   otherText: string | undefined
 }
 
-/** How a table finds its rows: `at` is the instant it lists by (ms), each index maps a row to its key, if it has one. */
+/**
+ * How a table finds its rows: `at` is the instant it lists by (ms), which a row keeps all its life;
+ * each index maps a row to its key, if it has one.
+ */
 export type TableSpec<R> = {
   id: (row: R) => string
   at: (row: R) => number
@@ -20,7 +23,7 @@ export type TableSpec<R> = {
 }
 
 /** The rows of one index key that a layer adds (oldest first), and the rows below it that it takes away. */
-type Postings = { added: string[]; lastAt: number; gone: Set<string> | undefined }
+type Postings = { added: string[]; gone: Set<string> | undefined }
 
 /** What one layer knows: rows by id (`null`: removed here), and postings by index and key. */
 type Layer<R> = {
@@ -28,16 +31,37 @@ type Layer<R> = {
   indexes: Record<string, Map<string, Postings>>
   /** Unique key -> id; `null`: taken away here. */
   uniques: Record<string, Map<string, string | null>>
+  /** The highest `seq` below it and in it, and whether an undone change has put a row behind a newer one. */
+  firstSeq: number
+  lastSeq: number
+  disordered: boolean
 }
 
 /** A table's content at one moment, to be shared by forks, snapshots and resets; it never changes. */
 export type TableImage<R> = { layers: readonly Layer<R>[]; seq: number }
 
-const emptyLayer = <R>(spec: TableSpec<R>): Layer<R> => ({
+const emptyLayer = <R>(spec: TableSpec<R>, seq: number): Layer<R> => ({
   rows: new Map(),
   indexes: Object.fromEntries(Object.keys(spec.indexes).map((name) => [name, new Map()])),
   uniques: Object.fromEntries(Object.keys(spec.uniques ?? {}).map((name) => [name, new Map()])),
+  firstSeq: seq,
+  lastSeq: seq,
+  disordered: false,
 })
+
+type Place = { readonly at: number; readonly seq: number }
+const isBefore = (a: Place, b: Place) => a.at < b.at || (a.at === b.at && a.seq < b.seq)
+
+/** A layer's ids in the order their rows came. */
+function idsInOrder<R>(layer: Layer<R>): Iterable<string> {
+  if (layer.disordered) {
+    const entries = [...layer.rows]
+    entries.sort(([, a], [, b]) => (a?.seq ?? 0) - (b?.seq ?? 0))
+    layer.rows = new Map(entries)
+    layer.disordered = false
+  }
+  return layer.rows.keys()
+}
 
 /**
  * A table as a stack of layers: immutable ones below (the fixtures, a forked world) and one that takes the changes.
@@ -48,20 +72,25 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   const indexNames = Object.keys(spec.indexes)
   const uniques = Object.entries(spec.uniques ?? {})
   // The bottom layer is always the base that resets go back to, be it empty.
-  let below: readonly Layer<R>[] = image.layers.length ? image.layers : [emptyLayer(spec)]
-  let top = emptyLayer(spec)
+  let below: readonly Layer<R>[] = image.layers.length ? image.layers : [emptyLayer(spec, 0)]
   let seq = image.seq
+  let top = emptyLayer(spec, seq)
 
   function find(id: string): Entry<R> | undefined {
     const own = top.rows.get(id)
-    return (own === undefined ? lower(id) : own) ?? undefined
-  }
-
-  /** What the layers below know of an id: its entry, `null` for a removed one, `undefined` for nothing. */
-  function lower(id: string): Entry<R> | null | undefined {
+    if (own !== undefined) return own ?? undefined
     for (let i = below.length - 1; i >= 0; i--) {
       const entry = below[i]!.rows.get(id)
-      if (entry !== undefined) return entry
+      if (entry !== undefined) return entry ?? undefined
+    }
+    return undefined
+  }
+
+  /** The entry of the layers below, as it is without the changes of this one. */
+  function findBelow(id: string): Entry<R> | undefined {
+    for (let i = below.length - 1; i >= 0; i--) {
+      const entry = below[i]!.rows.get(id)
+      if (entry !== undefined) return entry ?? undefined
     }
     return undefined
   }
@@ -69,20 +98,19 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   function post(index: string, key: string, entry: Entry<R>) {
     const keys = top.indexes[index]!
     const postings = keys.get(key)
-    if (postings?.gone?.delete(entry.id)) return
     if (postings === undefined) {
-      keys.set(key, { added: [entry.id], lastAt: entry.at, gone: undefined })
-    } else if (entry.at >= postings.lastAt && isLast(postings, entry)) {
-      postings.added.push(entry.id)
-      postings.lastAt = entry.at
-    } else {
-      postings.added.splice(placeOf(postings.added, entry), 0, entry.id)
+      keys.set(key, { added: [entry.id], gone: undefined })
+      return
     }
-  }
-
-  function isLast(postings: Postings, entry: Entry<R>): boolean {
+    // A row that comes back as it was is found below again; one that was made anew has another place.
+    if (postings.gone?.has(entry.id) && findBelow(entry.id)?.seq === entry.seq) {
+      postings.gone.delete(entry.id)
+      if (postings.added.length === 0 && postings.gone.size === 0) keys.delete(key)
+      return
+    }
     const last = postings.added.at(-1)
-    return last === undefined || (find(last)?.seq ?? 0) < entry.seq
+    if (last === undefined || isBefore(find(last)!, entry)) postings.added.push(entry.id)
+    else postings.added.splice(placeOf(postings.added, entry), 0, entry.id)
   }
 
   /** Where an entry belongs in a list of ids sorted by (at, seq). */
@@ -92,7 +120,7 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     while (low < high) {
       const middle = (low + high) >> 1
       const other = find(ids[middle]!)!
-      if (other.at < entry.at || (other.at === entry.at && other.seq < entry.seq)) low = middle + 1
+      if (isBefore(other, entry)) low = middle + 1
       else high = middle
     }
     return low
@@ -104,12 +132,11 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     const added = postings?.added
     if (added?.at(-1) === entry.id) {
       added.pop()
-      postings!.lastAt = added.length ? find(added.at(-1)!)!.at : Number.NEGATIVE_INFINITY
     } else if (added?.[placeOf(added, entry)] === entry.id) {
       added.splice(placeOf(added, entry), 1)
     } else {
       if (!postings) {
-        postings = { added: [], lastAt: Number.NEGATIVE_INFINITY, gone: undefined }
+        postings = { added: [], gone: undefined }
         keys.set(key, postings)
       }
       postings.gone ??= new Set()
@@ -120,7 +147,10 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
 
   function idOfUnique(name: string, key: string): string | undefined {
     const own = top.uniques[name]!.get(key)
-    if (own !== undefined) return own ?? undefined
+    return own === undefined ? idOfUniqueBelow(name, key) : (own ?? undefined)
+  }
+
+  function idOfUniqueBelow(name: string, key: string): string | undefined {
     for (let i = below.length - 1; i >= 0; i--) {
       const id = below[i]!.uniques[name]!.get(key)
       if (id !== undefined) return id ?? undefined
@@ -134,9 +164,25 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
       const oldKey = previous && keyOf(previous.row)
       const newKey = entry && keyOf(entry.row)
       if (oldKey === newKey) continue
-      if (oldKey !== undefined) top.uniques[name]!.set(oldKey, null)
+      // Rows read back one by one may have handed the key on already.
+      if (oldKey !== undefined && idOfUnique(name, oldKey) === previous!.id) {
+        if (idOfUniqueBelow(name, oldKey) === undefined) top.uniques[name]!.delete(oldKey)
+        else top.uniques[name]!.set(oldKey, null)
+      }
       if (newKey !== undefined) top.uniques[name]!.set(newKey, entry!.id)
     }
+  }
+
+  /** Keeps the rows of the layer in the order they came. */
+  function setRow(id: string, entry: Entry<R>) {
+    if (entry.seq > top.lastSeq) {
+      top.lastSeq = entry.seq
+      // One made anew after its removal comes after all others.
+      top.rows.delete(id)
+    } else if (entry.seq > top.firstSeq && top.rows.get(id)?.seq !== entry.seq) {
+      top.disordered = true
+    }
+    top.rows.set(id, entry)
   }
 
   /** Sets or removes an entry as it is and returns what was there: also the way back of an undone change. */
@@ -152,11 +198,8 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
         }
       }
     }
-    const under = lower(id)
-    // An undone change brings back the lower layer's own entry: the top then has nothing to say.
-    if (entry && entry === under) top.rows.delete(id)
-    else if (entry) top.rows.set(id, entry)
-    else if (under) top.rows.set(id, null)
+    if (entry) setRow(id, entry)
+    else if (findBelow(id)) top.rows.set(id, null)
     else top.rows.delete(id)
     if (entry) {
       for (const name of indexNames) {
@@ -178,14 +221,13 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     }
     const own = top.indexes[index]!.get(key)
     if (own) stack.push(own)
-    const plain = stack.every(
-      (postings, i) =>
-        !postings.gone?.size &&
-        (i === 0 ||
-          postings.added.length === 0 ||
-          stack[i - 1]!.lastAt <= find(postings.added[0]!)!.at),
-    )
-    if (!plain) return mergedNewestFirst(stack).slice(offset, offset + limit)
+    // Only where no layer takes rows away can the ends of all of them be found.
+    const plain =
+      stack.every(({ gone }) => !gone?.size) &&
+      stack.every(
+        ({ added }, i) => i === 0 || isBefore(find(stack[i - 1]!.added.at(-1)!)!, find(added[0]!)!),
+      )
+    if (!plain) return mergedNewestFirst(stack, offset, limit)
     const ids: string[] = []
     let skip = offset
     for (let i = stack.length - 1; i >= 0 && ids.length < limit; i--) {
@@ -196,15 +238,29 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     return ids
   }
 
-  /** The rare case: rows older than those below them, or rows taken away from a lower layer. */
-  function mergedNewestFirst(stack: readonly Postings[]): string[] {
-    const ids = new Set<string>()
-    for (const postings of stack) {
-      for (const id of postings.gone ?? []) ids.delete(id)
-      for (const id of postings.added) ids.add(id)
+  /** The rarer case: rows older than those below them, or rows taken away from a lower layer. */
+  function mergedNewestFirst(stack: readonly Postings[], offset: number, limit: number): string[] {
+    const heads = stack.map(({ added }, layer) => ({ added, layer, next: added.length }))
+    const step = (head: (typeof heads)[number]): Entry<R> | undefined => {
+      for (head.next--; head.next >= 0; head.next--) {
+        const id = head.added[head.next]!
+        if (!stack.some(({ gone }, layer) => layer > head.layer && gone?.has(id))) return find(id)!
+      }
+      return undefined
     }
-    const entries = [...ids].map((id) => find(id)!)
-    return entries.sort((a, b) => b.at - a.at || b.seq - a.seq).map((entry) => entry.id)
+    const entries = heads.map(step)
+    const ids: string[] = []
+    for (let passed = 0; ids.length < limit; passed++) {
+      let newest = -1
+      for (let i = 0; i < entries.length; i++) {
+        const entry = entries[i]
+        if (entry && (newest === -1 || isBefore(entries[newest]!, entry))) newest = i
+      }
+      if (newest === -1) break
+      if (passed >= offset) ids.push(entries[newest]!.id)
+      entries[newest] = step(heads[newest]!)
+    }
+    return ids
   }
 
   return {
@@ -248,37 +304,51 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
       }
       return total
     },
-    /** Every row; those of one layer in the order they came. */
+    /** Every row, in the order they came. */
     *rows(): Generator<R> {
-      for (const entry of top.rows.values()) if (entry) yield entry.row
-      for (let i = below.length - 1; i >= 0; i--) {
-        for (const [id, entry] of below[i]!.rows) {
-          if (entry && find(id) === entry) yield entry.row
+      const layers = [...below, top].filter((layer) => layer.rows.size > 0)
+      if (layers.length === 1) {
+        for (const id of idsInOrder(layers[0]!)) {
+          const entry = find(id)
+          if (entry) yield entry.row
+        }
+        return
+      }
+      const entries = new Map<string, Entry<R>>()
+      for (const layer of layers) {
+        for (const [id, entry] of layer.rows) {
+          if (entry) entries.set(id, entry)
+          else entries.delete(id)
         }
       }
+      for (const { row } of [...entries.values()].sort((a, b) => a.seq - b.seq)) yield row
     },
-    /** What differs from the layer at the very bottom, oldest first: rows set, and ids of removed ones. */
+    /**
+     * What differs from the layer at the very bottom, to be done over it in this order: rows set, ids of removed ones.
+     * A row of the bottom layer that was removed and made anew is told as both.
+     */
     *changes(): Generator<{ row: R } | { removed: string }> {
-      const layers = [...below.slice(1), top]
-      const told = new Set<string>()
-      for (const layer of layers) {
-        for (const id of layer.rows.keys()) {
-          // One layer is the usual case and needs no memory of what was told.
-          if (layers.length > 1) {
-            if (told.has(id)) continue
-            told.add(id)
-          }
-          const entry = find(id)
-          if (entry) yield { row: entry.row }
-          else if (below[0]?.rows.has(id)) yield { removed: id }
-        }
+      const layers = [...below.slice(1), top].filter((layer) => layer.rows.size > 0)
+      const ids =
+        layers.length > 1
+          ? [...new Set(layers.flatMap((layer) => [...layer.rows.keys()]))].sort(
+              (a, b) => (find(a)?.seq ?? 0) - (find(b)?.seq ?? 0),
+            )
+          : layers.length === 1
+            ? idsInOrder(layers[0]!)
+            : []
+      for (const id of ids) {
+        const entry = find(id)
+        const bottom = below[0]!.rows.get(id)
+        if (bottom && bottom.seq !== entry?.seq) yield { removed: id }
+        if (entry) yield { row: entry.row }
       }
     },
     /** Freezes what is here now, to be shared; the table goes on with a new top layer. Costs nothing. */
     image(): TableImage<R> {
       if (top.rows.size > 0) {
         below = [...below, top]
-        top = emptyLayer(spec)
+        top = emptyLayer(spec, seq)
       }
       return { layers: below, seq }
     },
@@ -286,8 +356,8 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     load(other: TableImage<R>): () => void {
       const before = { below, top, seq }
       below = other.layers
-      top = emptyLayer(spec)
       seq = other.seq
+      top = emptyLayer(spec, seq)
       return () => {
         below = before.below
         top = before.top

@@ -1,318 +1,278 @@
 import { spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { DamagedFile } from '../../src/core/lines.ts'
 import { FileInUse } from '../../src/core/lock.ts'
-import { openStore, type StoreOptions } from '../../src/core/store.ts'
-import { SandboxError } from '../../src/model/errors.ts'
+import { openStore, type Specs, type StoreOptions } from '../../src/core/store.ts'
 
-type Note = { id: string; at: number; text: string; tag?: string }
-type Rows = { notes: Note }
-const SPECS: StoreOptions<Rows>['specs'] = {
-  notes: {
-    id: (row) => row.id,
-    at: (row) => row.at,
-    indexes: { all: () => 'all', tag: (row) => row.tag },
-    uniques: { text: (row) => row.text },
-  },
+type Rows = { notes: { id: string; at: number; text: string } }
+
+const SPECS: Specs<Rows> = {
+  notes: { id: (row) => row.id, at: (row) => row.at, indexes: { all: () => 'all' } },
 }
+const note = (id: string, text = id, at = 0) => ({ id, at, text })
 
-async function open(t: Test, file: string, more: Partial<StoreOptions<Rows>> = {}) {
-  const lines: string[] = []
-  const log = {
-    info: (line: string) => void lines.push(line),
-    warn: (line: string) => void lines.push(line),
-  }
-  const store = await openStore<Rows>({
+function start(file: string, more: Partial<StoreOptions<Rows>> = {}) {
+  const told: string[] = []
+  const log = { info: (m: string) => void told.push(m), warn: (m: string) => void told.push(m) }
+  const opened = openStore<Rows>({
     specs: SPECS,
     file,
-    wall: () => 1_700_000_000_000,
+    wall: () => 1_767_225_600_000,
     log,
     ...more,
   })
-  t.teardown(() => store.close())
-  const world =
-    store.worlds.get('w') ?? store.addWorld('w', store.makeBase('base', { notes: [note(0)] }))
-  return { store, world, lines }
+  return opened.then((store) => ({ store, told }))
 }
+type Opened = Awaited<ReturnType<typeof start>>['store']
 
-const note = (n: number): Note => ({ id: `n${n}`, at: 1_000 + n, text: `text ${n} ünïcode` })
-const filesOf = (dir: string) => readdirSync(dir).filter((name) => !name.endsWith('.lock'))
-const rowsOf = (world: { tables: { notes: { rows(): Iterable<Note> } } }) =>
-  [...world.tables.notes.rows()].sort((a, b) => a.at - b.at)
+/** Every world's base, counter and rows in order, as text. */
+const contentOf = (store: Opened) =>
+  JSON.stringify(
+    [...store.worlds.values()].map((world) => [
+      world.name,
+      world.base.key,
+      world.random.counter,
+      world.tables.notes.page('all', 'all', 0, 1_000).map((entry) => entry.row),
+    ]),
+  )
 
-/** What kill -9 leaves: the files as they are now, in a folder of their own. */
-function copyAside(from: string, to: string) {
-  mkdirSync(to, { recursive: true })
-  for (const name of filesOf(from)) copyFileSync(join(from, name), join(to, name))
+/** The data files as a killed process leaves them, in a folder of their own. */
+function crashCopy(from: string, to: string): string {
+  cpSync(from, to, { recursive: true, filter: (name) => !name.endsWith('.lock') })
   return join(to, 'db.json')
 }
 
-t.test('what was changed is there after a clean stop, and after a kill', async (t) => {
-  const dir = t.testdir()
-  const { store, world } = await open(t, join(dir, 'a/db.json'))
-  for (let n = 1; n <= 20; n++) world.put('notes', note(n))
-  world.put('notes', { ...note(3), text: 'three again' })
-  world.remove('notes', 'n4')
-  world.remove('notes', 'n0')
-  world.random.counter = 7
-  world.put('notes', note(21))
-  const wanted = rowsOf(world)
-  const killed = await open(t, copyAside(join(dir, 'a'), join(dir, 'b')))
-  t.same(rowsOf(killed.world), wanted)
-  t.equal(killed.world.random.counter, 7)
+t.test('what was changed is there after a stop, and after a kill', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const { store } = await start(`${dir}/live/db.json`)
+  const base = store.makeBase('base', { notes: [note('old')] })
+  const one = store.addWorld('one', base)
+  store.addWorld('gone', base)
+  store.change(() => {
+    one.random.counter++
+    one.put('notes', note('new'))
+    one.put('notes', note('old', 'changed'))
+    store.addWorld('two', base).remove('notes', 'old')
+  })
+  store.dropWorld('gone')
+  const content = contentOf(store)
+  const killed = await start(crashCopy(`${dir}/live`, `${dir}/killed`))
+  t.equal(contentOf(killed.store), content)
+  t.same(killed.told, [])
+  await killed.store.close()
   await store.close()
-  const stopped = await open(t, join(dir, 'a/db.json'))
-  t.same(rowsOf(stopped.world), wanted)
-  t.same(
-    stopped.world.tables.notes.page('all', 'all', 0, 3).map(({ id }) => id),
-    ['n21', 'n20', 'n19'],
-  )
-  t.equal(stopped.world.tables.notes.findUnique('text', 'three again')?.id, 'n3')
+  await store.close()
+  const again = await start(`${dir}/live/db.json`)
+  t.equal(contentOf(again.store), content)
+  const changed = again.store.makeBase('changed', { notes: [note('fresh')] })
+  again.store.worlds.get('one')!.reset(changed)
+  t.same(again.store.worlds.get('one')!.tables.notes.get('fresh'), note('fresh'))
+  t.equal(again.store.worlds.get('two')!.tables.notes.get('fresh'), undefined)
+  const last = contentOf(again.store)
+  const reset = await start(crashCopy(`${dir}/live`, `${dir}/reset`))
+  t.equal(contentOf(reset.store), last)
+  await reset.store.close()
+  await again.store.close()
 })
 
 t.test('a refused change leaves no trace', async (t) => {
-  const dir = t.testdir()
-  const { world } = await open(t, join(dir, 'db.json'))
-  world.put('notes', { ...note(1), tag: 'x' })
-  const bytes = readFileSync(join(dir, 'db.journal.jsonl'))
-  const before = rowsOf(world)
-  t.throws(() =>
+  const dir = t.testdir({ live: {} })
+  const { store } = await start(`${dir}/live/db.json`)
+  const world = store.addWorld('one', store.makeBase('base', { notes: [note('a'), note('b')] }))
+  const other = store.addWorld('other', world.base)
+  const content = contentOf(store)
+  const told: string[] = []
+  const journal = readFileSync(`${dir}/live/db.journal.jsonl`, 'utf8')
+  const refused = () =>
     world.change(() => {
-      world.random.counter += 5
-      world.put('notes', { ...note(1), text: 'other' })
-      world.put('notes', note(2))
-      world.remove('notes', 'n0')
-      world.change(() => world.put('notes', note(3)))
+      world.random.counter += 3
+      world.remove('notes', 'a')
+      world.put('notes', note('c'))
+      store.afterChange(() => told.push('after'))
+      other.change(() => {
+        other.random.counter++
+        other.put('notes', note('d'))
+      })
+      world.reset(store.makeBase('another', {}))
       throw new Error('refused')
-    }),
-  )
-  t.same(rowsOf(world), before)
-  t.equal(world.random.counter, 0)
-  t.equal(world.tables.notes.count('tag', 'x'), 1)
-  t.equal(world.tables.notes.count('all', 'all'), 2)
-  t.ok(readFileSync(join(dir, 'db.journal.jsonl')).equals(bytes))
-})
-
-t.test('a reset drops every change, and survives', async (t) => {
-  const dir = t.testdir()
-  const { store, world } = await open(t, join(dir, 'db.json'))
-  for (let n = 1; n < 5; n++) world.put('notes', note(n))
-  world.reset(store.makeBase('other', { notes: [note(50), note(51)] }))
-  world.put('notes', note(60))
+    })
+  t.throws(refused, { message: 'refused' })
+  t.equal(contentOf(store), content)
+  t.same(told, [])
+  t.equal(readFileSync(`${dir}/live/db.journal.jsonl`, 'utf8'), journal)
   await store.close()
-  const again = await open(t, join(dir, 'db.json'))
-  t.same(rowsOf(again.world), [note(50), note(51), note(60)])
-  again.store.dropWorld('w')
-  t.equal(again.store.worlds.size, 0)
 })
 
-t.test('every cut of a journal gives what was whole before it', async (t) => {
-  const dir = t.testdir()
-  const { world } = await open(t, join(dir, 'a/db.json'))
-  for (let n = 1; n <= 6; n++) world.put('notes', note(n))
-  const whole = readFileSync(join(dir, 'a/db.journal.jsonl'))
-  const names = rowsOf(world).map(({ id }) => id)
-  for (let cut = 0; cut <= whole.length; cut += 3) {
-    const file = join(dir, `cut${cut}/db.json`)
-    mkdirSync(join(dir, `cut${cut}`))
-    writeFileSync(file.replace('.json', '.journal.jsonl'), whole.subarray(0, cut))
-    const { world: found, store, lines } = await open(t, file)
-    const ids = rowsOf(found).map(({ id }) => id)
-    t.same(ids, names.slice(0, ids.length), `cut at ${cut}`)
-    const torn =
-      cut > 0 &&
-      whole[cut - 1] !== 10 &&
-      !whole
-        .subarray(0, cut + 1)
-        .toString()
-        .endsWith('\n')
-    if (torn) t.match(lines.join(), /never written whole/)
-    found.put('notes', note(99))
+/** A journal of some thirty lines and what the store holds after each of them. */
+async function thirtyLines(dir: string) {
+  const { store } = await start(`${dir}/live/db.json`)
+  const contents = ['[]', contentOf(store)]
+  const world = store.addWorld('one', store.makeBase('base', { notes: [note('a')] }))
+  contents.push(contentOf(store))
+  for (let i = 0; i < 28; i++) {
+    world.change(() => {
+      world.random.counter++
+      if (i % 7 === 6) world.remove('notes', `n${i - 1}`)
+      else world.put('notes', note(`n${i}`, `text ₹${i}`))
+    })
+    contents.push(contentOf(store))
+  }
+  const bytes = readFileSync(`${dir}/live/db.journal.jsonl`)
+  return { store, contents, bytes }
+}
+
+t.test('a journal cut anywhere gives exactly the changes before the cut', async (t) => {
+  const dir = t.testdir({ live: {}, cut: {} })
+  const { store, contents, bytes } = await thirtyLines(dir)
+  await store.close()
+  const wrong: number[] = []
+  for (let length = 0; length <= bytes.length; length++) {
+    const part = bytes.subarray(0, length)
+    writeFileSync(`${dir}/cut/db.journal.jsonl`, part)
+    const cut = await start(`${dir}/cut/db.json`)
+    const lines = part.toString('latin1').split('\n').length - 1
+    const torn = length > 0 && part[length - 1] !== 10
+    if (contentOf(cut.store) !== contents[lines]) wrong.push(length)
+    if (cut.told.some((line) => line.includes('never written whole')) !== torn) wrong.push(length)
+    await cut.store.close()
+    rmSync(`${dir}/cut/db.json`, { force: true })
+  }
+  t.same(wrong, [])
+})
+
+t.test(
+  'a flipped bit in either file is refused by name and place, and nothing is rewritten',
+  async (t) => {
+    const dir = t.testdir({ live: {}, flip: {} })
+    const { store, contents, bytes } = await thirtyLines(dir)
     await store.close()
-  }
-})
-
-t.test('no flipped bit of a journal makes a wrong row', async (t) => {
-  const dir = t.testdir()
-  const { world } = await open(t, join(dir, 'a/db.json'))
-  for (let n = 1; n <= 3; n++) world.put('notes', note(n))
-  const whole = readFileSync(join(dir, 'a/db.journal.jsonl'))
-  const wanted = rowsOf(world)
-  let refused = 0
-  mkdirSync(join(dir, 'b'))
-  const file = join(dir, 'b/db.json')
-  for (let byte = 0; byte < whole.length; byte++) {
-    const bent = Buffer.from(whole)
-    bent[byte]! ^= 1 << (byte % 8)
-    for (const name of filesOf(join(dir, 'b'))) writeFileSync(join(dir, 'b', name), '')
-    writeFileSync(file.replace('.json', '.journal.jsonl'), bent)
-    if (existsSync(file)) (await import('node:fs')).unlinkSync(file)
-    try {
-      const { store, world: found } = await open(t, file)
-      t.same(rowsOf(found), wanted.slice(0, rowsOf(found).length), `byte ${byte}`)
-      await store.close()
-    } catch (error) {
-      if (!(error instanceof DamagedFile)) throw error
-      t.match(error.message, /db\.journal\.jsonl: line \d+, byte \d+: /)
-      refused++
+    const content = contents.at(-1)
+    const files: [string, Buffer][] = [
+      ['db.journal.jsonl', bytes],
+      ['db.json', readFileSync(`${dir}/live/db.json`)],
+    ]
+    const wrong: string[] = []
+    for (const [name, good] of files) {
+      for (const old of readdirSync(`${dir}/flip`)) rmSync(`${dir}/flip/${old}`)
+      for (let bit = 0; bit < good.length * 8; bit += 7) {
+        const bad = Buffer.from(good)
+        bad[bit >> 3]! ^= 1 << (bit & 7)
+        writeFileSync(`${dir}/flip/${name}`, bad)
+        try {
+          const opened = await start(`${dir}/flip/db.json`)
+          if (contentOf(opened.store) !== content) wrong.push(`${name} bit ${bit}: other rows`)
+          await opened.store.close()
+        } catch (error) {
+          if (!(error instanceof DamagedFile) || error.damage.file !== `${dir}/flip/${name}`)
+            wrong.push(`${name} bit ${bit}: ${error}`)
+          if (!readFileSync(`${dir}/flip/${name}`).equals(bad))
+            wrong.push(`${name} ${bit}: rewritten`)
+        }
+      }
     }
-  }
-  t.equal(refused, whole.length, 'each is told')
-})
+    t.same(wrong, [])
+  },
+)
 
-t.test('a document that is not as it was written is refused and left as it is', async (t) => {
-  const dir = t.testdir()
-  const { store, world } = await open(t, join(dir, 'db.json'))
-  world.put('notes', note(1))
-  await store.close()
-  const good = readFileSync(join(dir, 'db.json'), 'utf8')
-  const cases: [string, string][] = [
-    ['nothing', ''],
-    ['null', 'null'],
-    ['a list', '[]'],
-    ['a number', '5\n'],
-    ['NULs', '\0'.repeat(100)],
-    ['a mark of byte order', `\ufeff${good}`],
-    ['cut in the middle', good.slice(0, good.length / 2)],
-    ['without its end', good.split('\n').slice(0, -3).join('\n')],
-    ['another text', good.replace('text 1', 'text 2')],
-    ['a line too few', good.split('\n').toSpliced(2, 1).join('\n')],
-    ['something behind', `${good}{}\n`],
-  ]
-  for (const [what, text] of cases) {
-    const file = join(dir, `${what}/db.json`)
-    mkdirSync(join(dir, what))
-    writeFileSync(file, text)
-    await t.rejects(open(t, file), { name: 'DamagedFile' }, what)
-    t.equal(readFileSync(file, 'utf8'), text, 'left as it is')
-    t.notOk(existsSync(`${file}.lock`), 'the lock is given back')
-    const anew = await open(t, file, { onDamage: 'reset' })
-    t.same(rowsOf(anew.world), [note(0)])
-    t.ok(
-      filesOf(join(dir, what)).some((name) => name.includes('damaged-')),
-      'a copy is kept',
-    )
-    await anew.store.close()
-  }
-})
-
-t.test('recovering keeps what stands before the damage', async (t) => {
-  const dir = t.testdir()
-  const { world } = await open(t, join(dir, 'a/db.json'))
-  for (let n = 1; n <= 9; n++) world.put('notes', note(n))
-  const file = copyAside(join(dir, 'a'), join(dir, 'b'))
-  const journal = file.replace('.json', '.journal.jsonl')
-  writeFileSync(journal, readFileSync(journal, 'utf8').replace('text 5', 'text X'))
-  await t.rejects(open(t, file), { name: 'DamagedFile' })
-  const { world: found, store, lines } = await open(t, file, { onDamage: 'recover' })
-  t.same(rowsOf(found), [0, 1, 2, 3, 4].map(note))
-  t.match(lines.join(), /checksum.*copied to/)
-  found.put('notes', note(77))
-  await store.close()
-  t.equal(rowsOf((await open(t, file)).world).length, 6)
-})
-
-t.test('nothing is lost while the document is made anew', async (t) => {
-  const dir = t.testdir()
-  const { store, world } = await open(t, join(dir, 'a/db.json'))
-  for (let n = 1; n <= 3_000; n++) world.put('notes', note(n))
-  const done = store.compact()
-  let running = true
-  void done.then(() => {
-    running = false
+for (const text of [
+  '',
+  'null',
+  '[]',
+  '5',
+  '{}',
+  '\ufeff{"payoutSandbox":1',
+  '\0\0\0\0',
+  '{"x":1}\n',
+]) {
+  t.test(`a document that is ${JSON.stringify(text)} is refused and left as it is`, async (t) => {
+    const dir = t.testdir({ 'db.json': text })
+    await t.rejects(start(`${dir}/db.json`), DamagedFile)
+    t.equal(readFileSync(`${dir}/db.json`, 'utf8'), text)
+    t.notOk(existsSync(`${dir}/db.json.lock`))
+    const { store } = await start(`${dir}/db.json`, { onDamage: 'reset' })
+    t.equal(store.worlds.size, 0)
+    t.ok(readdirSync(dir).some((name) => name.startsWith('db.json.damaged-')))
+    await store.close()
   })
-  for (let n = 5_000, copy = 0; running; n++) {
-    world.put('notes', note(n))
-    world.put('notes', { ...note(5), text: `five ${n}` })
-    await new Promise(setImmediate)
-    if (copy++ % 5) continue
-    const killed = await open(t, copyAside(join(dir, 'a'), join(dir, `c${copy}`)))
-    t.same(rowsOf(killed.world), rowsOf(world))
-    await killed.store.close()
+}
+
+t.test(
+  'of a damaged journal the good part is kept when asked, and the rest never returns',
+  async (t) => {
+    const dir = t.testdir({ live: {}, bad: {} })
+    const { store, contents, bytes } = await thirtyLines(dir)
+    await store.close()
+    const lines = bytes.toString('utf8').split('\n')
+    lines[10] = lines[10]!.replace('text', 'tixt')
+    writeFileSync(`${dir}/bad/db.journal.jsonl`, lines.join('\n'))
+    for (const told of [true, false]) {
+      const opened = await start(`${dir}/bad/db.json`, { onDamage: 'recover' })
+      t.equal(contentOf(opened.store), contents[10])
+      t.equal(opened.told.length > 0, told)
+      await opened.store.close()
+    }
+    t.ok(readdirSync(`${dir}/bad`).some((name) => name.includes('.damaged-')))
+  },
+)
+
+t.test('a kill at any stage of making the document anew loses nothing', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const { store } = await start(`${dir}/live/db.json`)
+  const base = store.makeBase('base', { notes: [note('a')] })
+  const world = store.addWorld('one', base)
+  for (let i = 0; i < 20_000; i++) world.put('notes', note(`n${i}`, 'x'.repeat(80)))
+  let done = false
+  const compaction = store.compact().then(() => {
+    done = true
+  })
+  for (let stage = 0; !done || stage < 4; stage++) {
+    world.put('notes', note(`n${stage}`, `stage ${stage}`))
+    if (stage === 1) store.addWorld('late', store.makeBase('late', { notes: [note('l')] }))
+    if (stage === 2) world.reset(store.makeBase('other', { notes: [note('o')] }))
+    if (stage < 12) {
+      const copy = await start(crashCopy(`${dir}/live`, `${dir}/stage${stage}`))
+      t.equal(contentOf(copy.store) === contentOf(store), true, `stage ${stage}`)
+      await copy.store.close()
+    } else await new Promise(setImmediate)
   }
-  await done
-  t.same(rowsOf((await open(t, copyAside(join(dir, 'a'), join(dir, 'z')))).world), rowsOf(world))
+  await compaction
+  const content = contentOf(store)
+  await store.close()
+  const again = await start(`${dir}/live/db.json`)
+  t.equal(contentOf(again.store), content)
+  await again.store.close()
 })
 
-t.test('one process has a file; a dead one does not hold it', async (t) => {
-  const dir = t.testdir()
-  const file = join(dir, 'db.json')
-  const { store } = await open(t, file)
-  await t.rejects(open(t, file), {
-    name: 'FileInUse',
-    message: new RegExp(`process ${process.pid} on `),
-  })
-  const mine = JSON.parse(readFileSync(`${file}.lock`, 'utf8'))
+t.test('one process has the file; a dead one does not', async (t) => {
+  const dir = t.testdir({})
+  const file = `${dir}/db.json`
+  const { store } = await start(file)
+  const lock = readFileSync(`${file}.lock`, 'utf8')
+  await t.rejects(start(file), { name: 'FileInUse', owner: { pid: process.pid } })
   await store.close()
   t.notOk(existsSync(`${file}.lock`))
   const dead = spawnSync(process.execPath, ['-e', '']).pid
-  for (const owner of [
-    { ...mine, pid: dead },
-    { ...mine, startedAt: 'another start' },
-    'garbage',
-  ]) {
+  const stale = [
+    { pid: dead, host: hostname(), startedAt: '' },
+    { ...JSON.parse(lock), startedAt: 'another boot:1' },
+  ]
+  for (const owner of stale) {
     writeFileSync(`${file}.lock`, JSON.stringify(owner))
-    await (await open(t, file)).store.close()
+    const taken = await start(file)
+    t.equal(JSON.parse(readFileSync(`${file}.lock`, 'utf8')).pid, process.pid)
+    await taken.store.close()
   }
-  t.ok(new FileInUse(file, mine) instanceof Error)
-})
-
-t.test('a full disk refuses the change, keeps the rest, and heals', async (t) => {
-  // A limit on file sizes is a full disk for one process: the write is cut short, then refused.
-  const dir = t.testdir({
-    'child.mjs': `
-      import { openStore } from '${join(import.meta.dirname, '../../src/core/store.ts')}'
-      import { SandboxError } from '${join(import.meta.dirname, '../../src/model/errors.ts')}'
-      const told = []
-      const log = { info: (line) => told.push(line), warn: (line) => told.push(line) }
-      const specs = { notes: { id: (row) => row.id, at: () => 0, indexes: { all: () => 'all' } } }
-      const store = await openStore({ specs, file: process.argv[2], wall: Date.now, log })
-      const world = store.addWorld('w', store.makeBase('base', {}))
-      let n = 0
-      let word
-      while (!word && n < 5000) {
-        try { world.put('notes', { id: 'n' + n, at: 0, text: 'x'.repeat(300) }); n++ } catch (error) {
-          if (!(error instanceof SandboxError)) throw error
-          word = error.word
-        }
-      }
-      const failed = store.failure
-      let small = 0
-      try { while (small < 300) { world.put('notes', { id: 's' + small, at: 0, text: '' }); small++ } } catch {}
-      console.log(JSON.stringify({ n, word, failed, healed: small > 0, count: world.tables.notes.count('all', 'all'), small, told: told.length }))
-      process.kill(process.pid, 'SIGKILL')
-    `,
-  })
-  const file = join(dir, 'data/db.json')
-  const { stdout, stderr } = spawnSync(
-    'sh',
-    [
-      '-c',
-      `trap '' XFSZ; ulimit -f 64; exec "$0" --import=tsx "$1" "$2"`,
-      process.execPath,
-      join(dir, 'child.mjs'),
-      file,
-    ],
-    { encoding: 'utf8', env: { ...process.env, TSX_DISABLE_CACHE: '1' } },
+  writeFileSync(
+    `${file}.lock`,
+    JSON.stringify({ pid: process.ppid, host: hostname(), startedAt: '' }),
   )
-  const told = JSON.parse(stdout || JSON.stringify({ stderr }))
-  t.match(told, { word: 'storage_unavailable', failed: 'EFBIG', healed: true })
-  t.equal(told.count, told.n + told.small, 'memory holds what was acknowledged and no more')
-  const { world } = await open(t, file)
-  t.equal([...world.tables.notes.rows()].length, told.count, 'and so does the disk')
-  t.ok(new SandboxError('storage_unavailable', '').status === 503)
+  await t.rejects(start(file), FileInUse)
 })
 
-t.test('a file that cannot be written is told at once', async (t) => {
+t.test('a folder that cannot be is an error with its errno', async (t) => {
   const dir = t.testdir({ file: '' })
-  await t.rejects(open(t, join(dir, 'file/db.json')), { code: /ENOTDIR|EEXIST/ })
+  await t.rejects(start(`${dir}/file/sub/db.json`), { code: 'ENOTDIR' })
 })

@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { createTable, imageOf, type TableSpec } from '../../src/core/table.ts'
+
+type Row = { id: string; at: number; tag: string; word: string }
+const SPEC: TableSpec<Row> = {
+  id: (row) => row.id,
+  at: (row) => row.at,
+  indexes: { all: () => 'all', tag: (row) => (row.tag === 'none' ? undefined : row.tag) },
+  uniques: { word: (row) => row.word },
+}
+
+const id = fc.integer({ min: 0, max: 12 })
+const rowOf = (n: number, at: number, tag: string): Row => ({
+  id: `r${n}`,
+  at,
+  tag,
+  word: `word ${n} ${tag}`,
+})
+const steps = fc.array(
+  fc.oneof(
+    fc.record({
+      do: fc.constant('put' as const),
+      n: id,
+      at: fc.integer({ min: 0, max: 5 }),
+      tag: fc.constantFrom('a', 'b', 'none'),
+    }),
+    fc.record({ do: fc.constant('remove' as const), n: id }),
+    fc.record({ do: fc.constant('undo' as const), n: id }),
+    fc.record({ do: fc.constant('freeze' as const) }),
+  ),
+  { maxLength: 40 },
+)
+
+t.test('a table of layers behaves as a plain list', async (t) => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const base = [rowOf(0, 1, 'a'), rowOf(1, 2, 'b'), rowOf(2, 3, 'none')]
+      const table = createTable(SPEC, imageOf(SPEC, base))
+      let model = base.map((row, i) => ({ row, at: row.at, seq: i + 1 }))
+      let seq = base.length
+      for (const step of all) {
+        if (step.do === 'put') {
+          const row = rowOf(step.n, step.at, step.tag)
+          const known = model.find((one) => one.row.id === row.id)
+          if (known) known.row = row
+          else model.push({ row, at: row.at, seq: ++seq })
+          table.put(row)
+        } else if (step.do === 'remove') {
+          model = model.filter((one) => one.row.id !== `r${step.n}`)
+          table.remove(`r${step.n}`)
+        } else if (step.do === 'undo') {
+          const key = `r${step.n}`
+          const before = table.entry(key)
+          if (before) table.place(key, table.remove(key))
+        } else table.image()
+        const wanted = model.toSorted((x, y) => y.at - x.at || y.seq - x.seq).map(({ row }) => row)
+        const page = (index: string, key: string) =>
+          table.page(index, key, 0, 100).map(({ row }) => row)
+        t.strictSame(page('all', 'all'), wanted)
+        t.strictSame(
+          page('tag', 'a'),
+          wanted.filter(({ tag }) => tag === 'a'),
+        )
+        t.equal(table.count('all', 'all'), wanted.length)
+        t.equal(table.count('tag', 'b'), wanted.filter(({ tag }) => tag === 'b').length)
+        t.strictSame(
+          table.page('all', 'all', 1, 2).map(({ row }) => row),
+          wanted.slice(1, 3),
+        )
+        t.same(new Set([...table.rows()].map((row) => row.id)).size, [...table.rows()].length)
+        for (const row of wanted) t.equal(table.findUnique('word', row.word)?.id, row.id)
+      }
+    }),
+    { seed: 20261121, numRuns: 40 },
+  )
+})
+
+t.test('an image keeps what was there, whatever comes after', async (t) => {
+  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
+  table.put(rowOf(1, 2, 'a'))
+  const image = table.image()
+  const fork = createTable(SPEC, image)
+  table.put(rowOf(2, 3, 'a'))
+  fork.remove('r0')
+  t.same(
+    fork.page('all', 'all', 0, 9).map((entry) => entry.id),
+    ['r1'],
+  )
+  t.same(
+    table.page('all', 'all', 0, 9).map((entry) => entry.id),
+    ['r2', 'r1', 'r0'],
+  )
+  const back = table.load(image)
+  t.equal(table.count('all', 'all'), 2)
+  back()
+  t.equal(table.count('all', 'all'), 3)
+})
