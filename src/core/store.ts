@@ -116,18 +116,11 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   /**
    * Runs a function whose changes count together: all are written in one journal line, or none happened.
-   * Anything thrown undoes them, draws of `random` included. A change inside a change is part of the outer one.
+   * Anything thrown undoes them, draws of `random` included. A change inside a change is part of the outer one, which
+   * may go on where the inner one failed.
    */
   function change<T>(run: () => T, random?: { counter: number }): T {
-    if (open) {
-      if (random && random !== open.random) {
-        const { counter } = random
-        open.undo.push(() => {
-          random.counter = counter
-        })
-      }
-      return run()
-    }
+    if (open) return changeWithin(open, run, random)
     const mine: OpenChange = { random, undo: [], ops: [], after: [] }
     const drawn = random?.counter ?? 0
     open = mine
@@ -145,6 +138,30 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     for (const told of mine.after) told()
     if (journal && journal.size > Math.max(compactFrom, adapter!.bytes())) void compact()
     return result
+  }
+
+  function changeWithin<T>(outer: OpenChange, run: () => T, random?: { counter: number }): T {
+    const { undo, ops, after } = outer
+    const marks = [undo.length, ops.length, ops.at(-1)?.texts.length ?? 0, after.length] as const
+    if (random && random !== outer.random) {
+      const { counter } = random
+      undo.push(() => {
+        random.counter = counter
+      })
+    }
+    const drawn = random?.counter ?? 0
+    try {
+      return run()
+    } catch (error) {
+      for (let i = undo.length - 1; i >= marks[0]; i--) undo[i]!()
+      undo.length = marks[0]
+      ops.length = marks[1]
+      const last = ops.at(-1)
+      if (last) last.texts.length = marks[2]
+      after.length = marks[3]
+      if (random) random.counter = drawn
+      throw error
+    }
   }
 
   function write(to: Journal, { ops }: OpenChange) {
@@ -167,6 +184,21 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     else run()
   }
 
+  /** A new row is written whole, one that is changed as its id and its changed fields. */
+  function textOfPut<K extends Name>(
+    table: K,
+    id: string,
+    row: Rows[K],
+    before: Rows[K] | undefined,
+  ): string {
+    // Nothing is written where nothing is kept.
+    if (!journal) return ''
+    const changed = before && changedFields(before as object, row as object)
+    return changed
+      ? `["set","${table}",${JSON.stringify(id)},${JSON.stringify(changed)}]`
+      : `["put","${table}",${JSON.stringify(row)}]`
+  }
+
   function record(world: string, counter: () => number, text: string, undo: () => void) {
     const mine = open!
     mine.undo.push(undo)
@@ -186,7 +218,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     const counterNow = () => random.counter
     const within = <T>(run: () => T): T => change(run, random)
 
-    return {
+    const world: WorldTables<Rows> = {
       name,
       tables,
       get base() {
@@ -194,16 +226,18 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       },
       random,
       change: within,
-      put: (table, row) =>
-        within(() => {
-          const target = tables[table]
-          const id = specs[table].id(row)
-          const before = target.put(row)
-          record(name, counterNow, `["put","${table}",${JSON.stringify(row)}]`, () => {
-            target.place(id, before)
-          })
-          return target.entry(id)!
-        }),
+      put: (table, row) => {
+        if (!open) return within(() => world.put(table, row))
+        const target = tables[table]
+        const id = specs[table].id(row)
+        const before = target.entry(id)
+        const text = textOfPut(table, id, row, before?.row)
+        const entry = target.put(row)
+        record(name, counterNow, text, () => {
+          target.place(id, before)
+        })
+        return entry
+      },
       remove: (table, id) =>
         within(() => {
           const target = tables[table]
@@ -227,6 +261,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
           })
         }),
     }
+    return world
   }
 
   /** Makes a base of rows given oldest first. The key names their content: equal keys, equal rows. */
@@ -316,6 +351,13 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
             pending.rows[table] ??= []
             pending.rows[table].push(op[2] as Rows[Name])
           } else world?.tables[table].put(op[2] as Rows[Name])
+          return
+        }
+        case 'set': {
+          const target = world?.tables[op[1] as Name]
+          // The document may be newer than this line: a row that it no longer has is removed further on.
+          const old = target?.get(op[2])
+          if (old) target!.put({ ...old, ...(op[3] as object) })
           return
         }
         case 'remove':
@@ -531,6 +573,23 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       }
     },
   }
+}
+
+/** The fields in which a row differs from the one it replaces; `undefined` where it lacks one that was there. */
+function changedFields(before: object, row: object): object | undefined {
+  const old = before as Record<string, unknown>
+  const changed: Record<string, unknown> = {}
+  let kept = 0
+  for (const name in row) {
+    const value = (row as Record<string, unknown>)[name]
+    if (name in old) kept++
+    if (value !== old[name]) {
+      if (value === undefined) return undefined
+      changed[name] = value
+    }
+  }
+  for (const _ in old) kept--
+  return kept === 0 ? changed : undefined
 }
 
 /** The byte at which a line starts, counted from 1. */
