@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, unlinkSync } from 'n
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
+import { createChanges } from './changes.ts'
 import { type DocumentContent, documentAdapter, type Op } from './document.ts'
 import { errnoOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
@@ -50,13 +51,6 @@ export type WorldTables<Rows> = {
   reset(base: Base<Rows>): void
 }
 
-type OpenChange = {
-  random: { counter: number } | undefined
-  undo: (() => void)[]
-  ops: { world: string; counter: () => number; texts: string[] }[]
-  after: (() => void)[]
-}
-
 // The document is made anew when the journal is larger than it, and at least this large: that many bytes are
 // read back in about a second after a crash, and a smaller journal would be rewritten all the time.
 const COMPACT_FROM_BYTES = 64 * 1024 * 1024
@@ -74,7 +68,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   const names = Object.keys(specs as object) as Name[]
   const bases = new Map<string, Base<Rows>>()
   const worlds = new Map<string, WorldTables<Rows>>()
-  let open: OpenChange | undefined
+  const changes = createChanges(file === undefined ? undefined : write)
+  const { change, record } = changes
   let failure: string | undefined
   let retry: NodeJS.Timeout | undefined
   let compactFrom = COMPACT_FROM_BYTES
@@ -104,84 +99,26 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     retry = undefined
   }
 
-  /** An empty change: shows whether the disk takes writes again. */
-  function probe() {
+  function write(lines: readonly string[]) {
+    // What is read back at the start is not written again.
+    if (!journal) return
     try {
-      journal?.append('["",0,[]]')
-      healed()
-    } catch {
-      // Still failing; the next probe tells.
-    }
-  }
-
-  /**
-   * Runs a function whose changes count together: all are written in one journal line, or none happened.
-   * Anything thrown undoes them, draws of `random` included. A change inside a change is part of the outer one, which
-   * may go on where the inner one failed.
-   */
-  function change<T>(run: () => T, random?: { counter: number }): T {
-    if (open) return changeWithin(open, run, random)
-    const mine: OpenChange = { random, undo: [], ops: [], after: [] }
-    const drawn = random?.counter ?? 0
-    open = mine
-    let result: T
-    try {
-      result = run()
-      if (journal && mine.ops.length > 0) write(journal, mine)
-    } catch (error) {
-      for (let i = mine.undo.length - 1; i >= 0; i--) mine.undo[i]!()
-      if (random) random.counter = drawn
-      throw error
-    } finally {
-      open = undefined
-    }
-    for (const told of mine.after) told()
-    if (journal && journal.size > Math.max(compactFrom, adapter!.bytes())) void compact()
-    return result
-  }
-
-  function changeWithin<T>(outer: OpenChange, run: () => T, random?: { counter: number }): T {
-    const { undo, ops, after } = outer
-    const marks = [undo.length, ops.length, ops.at(-1)?.texts.length ?? 0, after.length] as const
-    if (random && random !== outer.random) {
-      const { counter } = random
-      undo.push(() => {
-        random.counter = counter
-      })
-    }
-    const drawn = random?.counter ?? 0
-    try {
-      return run()
-    } catch (error) {
-      for (let i = undo.length - 1; i >= marks[0]; i--) undo[i]!()
-      undo.length = marks[0]
-      ops.length = marks[1]
-      const last = ops.at(-1)
-      if (last) last.texts.length = marks[2]
-      after.length = marks[3]
-      if (random) random.counter = drawn
-      throw error
-    }
-  }
-
-  function write(to: Journal, { ops }: OpenChange) {
-    try {
-      const parts = ops.map(
-        ({ world, counter, texts }) =>
-          `[${JSON.stringify(world)},${counter()},[${texts.join(',')}]]`,
-      )
-      // One line, whatever it touches: half a change can't be found at the next start.
-      to.append(parts.length === 1 ? parts[0]! : `[${parts.join(',')}]`)
+      journal.append(lines)
     } catch (error) {
       throw fail(error)
     }
     if (failure) healed()
+    if (journal.size > Math.max(compactFrom, adapter!.bytes())) void compact()
   }
 
-  /** Runs a function once the open change is written; at once where none is open. */
-  function afterChange(run: () => void) {
-    if (open) open.after.push(run)
-    else run()
+  /** An empty change: shows whether the disk takes writes again. */
+  function probe() {
+    try {
+      journal?.append(['["",0,[]]'])
+      healed()
+    } catch {
+      // Still failing; the next probe tells.
+    }
   }
 
   /** A new row is written whole, one that is changed as its id and its changed fields. */
@@ -197,14 +134,6 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     return changed
       ? `["set","${table}",${JSON.stringify(id)},${JSON.stringify(changed)}]`
       : `["put","${table}",${JSON.stringify(row)}]`
-  }
-
-  function record(world: string, counter: () => number, text: string, undo: () => void) {
-    const mine = open!
-    mine.undo.push(undo)
-    const last = mine.ops.at(-1)
-    if (last?.world === world) last.texts.push(text)
-    else mine.ops.push({ world, counter, texts: [text] })
   }
 
   // ---- worlds
@@ -227,7 +156,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       random,
       change: within,
       put: (table, row) => {
-        if (!open) return within(() => world.put(table, row))
+        if (!changes.isOpen) return within(() => world.put(table, row))
         const target = tables[table]
         const id = specs[table].id(row)
         const before = target.entry(id)
@@ -415,6 +344,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       yield ['world', world.name, baseKey, world.random.counter]
       for (const table of names) {
         for (const one of world.tables[table].changes()) {
+          // A change that could still be undone must not get into the document.
+          changes.flush()
           yield 'row' in one ? ['put', table, one.row] : ['remove', table, one.removed]
         }
       }
@@ -553,7 +484,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     addWorld,
     dropWorld,
     change,
-    afterChange,
+    afterChange: changes.afterChange,
+    together: changes.together,
+    whenWritten: changes.whenWritten,
     compact,
     /** `undefined` while all is well, else the errno of the last failed write. */
     get failure() {
@@ -562,6 +495,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     async close() {
       if (!journal || closed) return
       closed = true
+      changes.flush()
       await compacting
       try {
         const total = journal.size + adapter!.bytes()

@@ -168,6 +168,22 @@ export function serve(
     }).then((done) => send(reply, done))
   }
 
+  /** Answers when what the call did is written: with all else that this turn of the event loop brings. */
+  function undelayed(request: FastifyRequest, reply: FastifyReply) {
+    const { world } = request
+    let outcome!: Decided
+    const done = world.together(() => {
+      outcome = decided(request)
+      return isPlain(outcome) ? carryOut(request, outcome) : undefined
+    })
+    explainRule(reply, outcome)
+    if (!done) return staged(request, outcome).then((later) => send(reply, later))
+    world.whenWritten((error) => {
+      if (error) reply.send(error)
+      else send(reply, done)
+    })
+  }
+
   app.route({
     method: op.method,
     url: op.url,
@@ -182,10 +198,7 @@ export function serve(
     handler(request, reply) {
       const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
       if (header !== undefined) return once(request, reply, String(header))
-      const outcome = decided(request)
-      explainRule(reply, outcome)
-      if (isPlain(outcome)) return send(reply, carryOut(request, outcome))
-      return staged(request, outcome).then((done) => send(reply, done))
+      return undelayed(request, reply)
     },
   })
 }
