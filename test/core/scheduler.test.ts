@@ -8,15 +8,30 @@ function build(mode: 'real' | 'frozen' = 'frozen') {
   const ran: string[] = []
   const errors: unknown[] = []
   let seq = 0
+  const disk = { full: false, writes: 0 }
+  const changes = createChanges(() => {
+    if (disk.full) throw new SandboxError('storage_unavailable', 'full')
+    disk.writes++
+  })
+  const set = (id: string, row: TimerRow | undefined) =>
+    changes.change(() => {
+      const before = rows.get(id)
+      if (row) rows.set(id, row)
+      else rows.delete(id)
+      changes.record('w', () => 0, '0', () => {
+        if (before) rows.set(id, before)
+        else rows.delete(id)
+      })
+    })
   const clock = createClock({ mode, speed: 1, anchor: 0, wallAnchor: 0 }, () => 0)
   const scheduler = createScheduler({
     clock,
     rows: {
       all: () => rows.values(),
       get: (id) => rows.get(id),
-      put: (row) => void rows.set(row.timer_id, row),
-      remove: (id) => void rows.delete(id),
-      change: (run) => run(),
+      put: (row) => set(row.timer_id, row),
+      remove: (id) => set(id, undefined),
+      change: (run) => changes.change(run),
       nextSeq: () => ++seq,
     },
     onError: (error) => errors.push(error),
@@ -29,7 +44,7 @@ function build(mode: 'real' | 'frozen' = 'frozen') {
     scheduler.schedule({ due_at, kind, payload: { name } })
   scheduler.start()
   t.teardown(scheduler.stop)
-  return { rows, ran, errors, clock, scheduler, add }
+  return { rows, ran, errors, clock, scheduler, add, disk }
 }
 
 t.test('advancing runs timers by time, then insertion, each at its own instant', async (t) => {
