@@ -32,7 +32,6 @@ const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
     'validation_failed',
     'The path is not well-formed: a % is followed by no hex number.',
   ],
-  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'A part of the path is longer than any id.'],
   HPE_HEADER_OVERFLOW: [
     'headers_too_large',
     'The headers or the URL are larger than 16 KiB. Send less.',
