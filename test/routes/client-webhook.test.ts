@@ -19,8 +19,8 @@ t.test('the profile has every field of the interface', async (t) => {
       name: 'Sandbox Payments',
       status: 'active',
       check_kyc: false,
-      created_at: '2025-01-06T03:30:00.072Z',
-      updated_at: '2025-01-06T03:45:00.312Z',
+      created_at: '2024-01-08T03:30:00.072Z',
+      updated_at: '2024-01-08T03:45:00.312Z',
       ClientConfigurations: [],
     },
   })
