@@ -10,11 +10,6 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** What Fastify and Node call an error, in our words. */
 const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: [
-    'malformed_json',
-    'The body is not valid JSON. Send a JSON object.',
-  ],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_json', 'The body is empty. Send a JSON object.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'malformed_json',
     'The body is not as long as its Content-Length says.',

@@ -3,10 +3,10 @@
  * `docs/errors.md` is held equal to it both ways by a test.
  */
 export const ERRORS = {
-  malformed_json: [400, 'The body is not JSON, or is empty where one is needed.'],
+  malformed_json: [400, 'The body is not JSON, or holds a key such as `__proto__`.'],
   validation_failed: [
     400,
-    'A field, path id or query value is missing or malformed; see `errors`.',
+    'The body, a field, a path id or a query value is missing or malformed; see `errors`.',
   ],
   unauthorized: [
     401,

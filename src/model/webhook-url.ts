@@ -8,7 +8,7 @@ export const MAX_URL_LENGTH = 2048
 export function webhookUrlProblem(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH) return `is longer than ${MAX_URL_LENGTH} characters`
   // `URL` forgives spaces, backslashes and missing slashes; what it would mend is not what the user reads.
-  if (!/^https?:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text))
+  if (!/^https?:\/\/[^\s\\\u0000-\u001f\u007f]+$/i.test(text) || !URL.canParse(text))
     return 'is not an absolute http or https URL'
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) return 'has user info in it (`name:password@`)'
   if (new URL(text).port === '0') return 'has port 0, which nothing listens on'
