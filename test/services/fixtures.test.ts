@@ -293,7 +293,7 @@ t.test('a broken folder is told whole: each problem with its file and path', asy
   }
   t.strictSame(problemsOf('good'), [])
   const [cut, ...more] = problemsOf('cut')
-  t.ok(cut!.startsWith(`${join(dir, 'cut/users.json')}: `), cut)
+  t.ok(cut!.startsWith(`${join(dir, 'cut/users.json')}: `), cut!)
   t.equal(more.length, 0)
   t.match(problemsOf('empty'), [/empty: holds none of clients\.json, users\.json/])
   t.match(problemsOf('nowhere'), [/nowhere: there is no such file or folder/])
