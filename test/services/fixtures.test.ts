@@ -315,3 +315,15 @@ t.test('a broken folder is told whole: each problem with its file and path', asy
   t.match(problemsOf('list.json'), [/list\.json: must be an object/])
   t.match(problemsOf('file.json'), [/file\.json: users\[0\]\.email: /])
 })
+
+t.test('the cast is what the first page of users begins with', async (t) => {
+  const { get } = await start(t)
+  const { users } = (await get('/v1/users')).body.data
+  t.strictSame(
+    users.slice(0, 15).map((row: { user_id: string }) => Number(row.user_id.slice(-3))),
+    [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
+  )
+  const { created_at } = (await get('/v1/client/profile', TOKEN)).body.data
+  const { users: last } = (await get('/v1/users?page=3')).body.data
+  t.ok(created_at < last.at(-1).created_at, 'nobody signed up before the client was there')
+})
