@@ -45,6 +45,10 @@ t.test(
       return emails
     }
     t.same(await present(), kept, 'what was refused is not there, what was acknowledged is')
+
+    // Not even a short line has room now.
+    limitFiles(child.pid!, statSync(journal).size)
+    await add(900)
     t.equal((await call(`${adminUrl}/health`)).body.status, 'degraded')
     t.match(stderr(), /cannot be written \(EFBIG\)/)
 
