@@ -8,7 +8,8 @@ const BIN = join(PACKAGE_ROOT, 'dist/bin.cjs')
 const LONGEST_MS = 30_000
 
 const environment = (more: Record<string, string> = {}) => {
-  const { NODE_EXTRA_CA_CERTS: _, PORT: __, ...env } = process.env
+  // tap's own import slows each start and takes the signal of a file that is too large.
+  const { NODE_EXTRA_CA_CERTS: _, PORT: __, NODE_OPTIONS: ___, ...env } = process.env
   for (const name of Object.keys(env)) if (name.startsWith('PAYOUT_SANDBOX_')) delete env[name]
   return { ...env, ...more }
 }
