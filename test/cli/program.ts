@@ -8,8 +8,7 @@ const BIN = join(PACKAGE_ROOT, 'dist/bin.cjs')
 const LONGEST_MS = 30_000
 
 const environment = (more: Record<string, string> = {}) => {
-  // tap's own import slows each start and takes the signal of a file that is too large.
-  const { NODE_EXTRA_CA_CERTS: _, PORT: __, NODE_OPTIONS: ___, ...env } = process.env
+  const { NODE_EXTRA_CA_CERTS: _, PORT: __, ...env } = process.env
   for (const name of Object.keys(env)) if (name.startsWith('PAYOUT_SANDBOX_')) delete env[name]
   return { ...env, ...more }
 }
@@ -17,7 +16,8 @@ const environment = (more: Record<string, string> = {}) => {
 export type Ended = { code: number | null; stdout: string; stderr: string }
 
 function spawned(args: readonly string[], options: { env?: Record<string, string>; cwd?: string }) {
-  const child = spawn(process.execPath, [BIN, ...args], {
+  // tap puts an import of its own into NODE_OPTIONS, which slows each start and makes the signal of a full disk deadly.
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, BIN, ...args], {
     env: environment(options.env),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
