@@ -4,7 +4,7 @@ import type { CompiledScenario } from '../scenarios/compiled.ts'
 import { type Counter, counterName, createDecider } from '../scenarios/decide.ts'
 import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
-import type { Call } from '../scenarios/match.ts'
+import type { Call, EventCall } from '../scenarios/match.ts'
 import type { Problem } from '../scenarios/read.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/schema.ts'
@@ -144,6 +144,17 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
       store.change(() =>
         createDecider({ layers: layers(header), counters: kept, chance: random.at }).decide(call),
       ),
+    /** Decides about an event on its way out, and spends the rule. */
+    decideWebhook: (event: EventCall) =>
+      layers().some(({ byEvent }) => byEvent.has(event.event))
+        ? store.change(() =>
+            createDecider({
+              layers: layers(),
+              counters: kept,
+              chance: random.at,
+            }).decideWebhook(event),
+          )
+        : undefined,
     /** Counts a call for `expect`. */
     called(operation: OperationId) {
       calls.set(operation, (calls.get(operation) ?? 0) + 1)
