@@ -23,6 +23,7 @@ const sandbox = await openSandbox({
   library: shipped.library,
   maxClients: 10,
   autoClients: true,
+  webhooks: { allow: [], time: 'wall', retries: 'fast' },
   log,
 })
 const { store } = sandbox

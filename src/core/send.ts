@@ -232,3 +232,6 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
     },
   }
 }
+
+/** The sender of webhooks. */
+export type Sender = ReturnType<typeof createSender>

@@ -58,7 +58,7 @@ export type DeliveryRow = {
   status: Exclude<DeliveryStatus, 'recorded'>
   /** Later events of its resource wait for it, and it waits for earlier ones. */
   ordered: boolean
-  /** Client's time, ms; null where it is finished, is being sent, or waits for an earlier event. */
+  /** Client's time, ms; null where it is finished or waits for an earlier event; gone by while it is sent. */
   next_attempt_at: number | null
   attempts: Attempt[]
   /** It goes out once this event of its resource has. */
