@@ -11,6 +11,7 @@ import {
   RETRY_PLANS,
   type WebhookSettings,
 } from './services/delivery-attempts.ts'
+import { createExplore } from './services/explore.ts'
 import { createInbox } from './services/inbox.ts'
 import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
@@ -105,6 +106,14 @@ export function createWorld({
     plan: RETRY_PLANS[webhookSettings.retries],
     afterChange: store.afterChange,
   })
+  const { send, deadlineMs } = webhookSettings
+  const explore = createExplore({
+    ...parts,
+    webhooks,
+    attempts,
+    send,
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  })
   const inbox = createInbox({ ...parts, webhooks, unixNow: attempts.unixNow })
   const timeline = createTimeline({
     ...parts,
@@ -156,6 +165,7 @@ export function createWorld({
     scenarios,
     timeline,
     deliveries,
+    explore,
     inbox,
     views,
     change: tables.change,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readTarget } from '../../core/addresses.ts'
 import { adminCall } from '../../http/admin.ts'
 import {
   Delivery,
@@ -8,9 +9,14 @@ import {
   ListDeliveriesAnswer,
 } from '../../model/delivery.ts'
 import { pagesOf } from '../../model/list.ts'
+import { text, Uuid } from '../../model/text.ts'
 import { EVENTS } from '../../scenarios/words.ts'
 import type { Recorded } from '../../services/deliveries.ts'
+import { PROBE_PLACE } from '../../services/explore.ts'
 import type { World } from '../../world.ts'
+
+// Each is sent for real, so this many take minutes.
+const MOST_ORDERS = 10_000
 
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -71,6 +77,17 @@ function listed({ deliveries }: World, query: z.output<typeof DeliveryQuery>) {
   }
 }
 
+const ProbeUrl = text(2048).refine(
+  (url) => 'target' in readTarget(url) && url.includes(PROBE_PLACE),
+  { error: `must be an absolute http or https URL with ${PROBE_PLACE} in it` },
+)
+const replay = {
+  sequence: z.array(z.string()),
+  event_ids: z.array(z.string()),
+  refused: z.int(),
+  state: z.unknown(),
+}
+
 /** What is sent to the client's webhook: looking at it, and making it happen by hand. */
 export const webhookCalls = [
   adminCall({
@@ -122,5 +139,30 @@ export const webhookCalls = [
       const rows = await deliveries.trigger(event, resource_id, override)
       return { event_id: rows[0]!.event_id, deliveries: rows.map(shown) }
     },
+  }),
+  adminCall({
+    id: 'exploreWebhooks',
+    method: 'POST',
+    url: '/webhooks/explore',
+    summary:
+      'Send a payment’s events in every order that may happen, and find one that ends otherwise',
+    body: z.strictObject({
+      transaction_id: Uuid,
+      probe: ProbeUrl,
+      maxOrders: z.int().min(1).max(MOST_ORDERS).default(100),
+    }),
+    answer: z
+      .strictObject({
+        transaction_id: Uuid,
+        orders_tried: z.int(),
+        in_order: z.strictObject(replay),
+        found: z
+          .strictObject({ ...replay, copies: z.int(), differs_at: z.array(z.string()) })
+          .nullable(),
+        ignored: z.array(z.string()),
+      })
+      .meta({ id: 'Explored' }),
+    handle: (world, { body: { transaction_id, probe, maxOrders } }) =>
+      world.explore(transaction_id, probe, maxOrders),
   }),
 ]
