@@ -366,10 +366,14 @@ t.test('a reset while an attempt runs does not mix its end into the new world', 
   await held
   await box.post('/__admin/reset')
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  hook.answer(status(500))
   await box.pay()
   release()
   await advance
-  t.match(await list(), [{ status: 'pending', attempts: [] }])
+  const rows = await list()
+  t.equal(rows.length, 1)
+  t.equal(rows[0].status, 'pending', 'the late 200 was for another world')
+  t.ok(rows[0].attempts.every((attempt: { status: number }) => attempt.status === 500))
 })
 
 t.test('KYC records and bank accounts tell of themselves too', async (t) => {
