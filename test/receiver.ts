@@ -39,7 +39,7 @@ export async function receiver(
     const message: Received = {
       id: String(request.headers['webhook-id']),
       type: event.type,
-      resource: data['transaction_id'] ?? data['kyc_id'] ?? data['bank_id'] ?? data['user_id'],
+      resource: data['transaction_id'] ?? data['kyc_id'] ?? data['user_id'],
       attempt: Number(request.headers['x-webhook-attempt']),
       headers: request.headers,
       body: body.toString('utf8'),
