@@ -74,6 +74,7 @@ t.test(
       nameOnCard: 'Asha Nair',
     }
     await box.post('/v1/kyc', { user_id: ASHA, kyc: [item] })
+    await box.advance('1m')
     await box.post('/v1/kyc', {
       user_id: ASHA,
       kyc: [{ ...item, document_number: '999999990026' }],
