@@ -24,7 +24,8 @@ const list = z
   .pipe(z.array(z.string().min(1)))
 
 const isHost = (text: string) =>
-  /^(?:\[[0-9a-f:.]+\]|[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*|[^\s/\\?#@:[\]]+)$/i.test(text)
+  /^(?:\[?[0-9a-f:.]+\]?|[^\s/\\?#@:[\]]+)$/i.test(text) &&
+  URL.canParse(`http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`)
 
 /** Where a list of options is kept as one: each flag, what it takes, its default and what it means. */
 export const OPTIONS = {
