@@ -60,6 +60,8 @@ export type DeliveryRow = {
   ordered: boolean
   /** Client's time, ms; null where it is finished or waits for an earlier event; gone by while it is sent. */
   next_attempt_at: number | null
+  /** The timer of that attempt; gone while it is sent. */
+  timer_id: string | null
   attempts: Attempt[]
   /** It goes out once this event of its resource has. */
   hold_until?: string

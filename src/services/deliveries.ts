@@ -59,18 +59,29 @@ export function createDeliveries(deps: DeliveriesDeps) {
   const put = (row: DeliveryRow) => store.put('deliveries', row).row
 
   /** Stores a delivery that is due; its timer carries what `clock/advance` tells. */
-  function schedule(row: DeliveryRow, due_at: number): TimerRow {
-    put({ ...row, next_attempt_at: due_at })
-    return scheduler.schedule({
+  function schedule(row: DeliveryRow, due_at: number) {
+    const timer = scheduler.schedule({
       due_at,
       kind: WEBHOOK_ATTEMPT,
       // Not the id of what the event is about: moving a payment by hand cancels the payment's timers.
       resource_id: row.delivery_id,
       payload: { event: row.event, event_id: row.event_id, attempt: row.attempts.length + 1 },
     })
+    put({ ...row, next_attempt_at: due_at, timer_id: timer.timer_id })
   }
 
-  const timerOf = (delivery_id: string) => timers.newest('resource', delivery_id)?.row
+  const timerOf = ({ timer_id }: DeliveryRow) =>
+    timer_id === null ? undefined : timers.get(timer_id)
+
+  function cancel(row: DeliveryRow) {
+    if (row.timer_id !== null) scheduler.cancel(row.timer_id)
+  }
+
+  /** Whether a payment has steps to come; asked only about what waits for a late reversal. */
+  function hasSteps(resource_id: string): boolean {
+    for (const timer of timers.rows()) if (timer.resource_id === resource_id) return true
+    return false
+  }
 
   /** The first event of a resource that is still to be delivered in order. */
   function firstInOrder(resource_id: string): DeliveryRow | undefined {
@@ -85,7 +96,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       case 'transaction': {
         const now = payments.get(resource_id)?.status
         if (!now || !canMove(now, status.toUpperCase() as PaymentStatus)) return false
-        return now !== 'SUCCESS' || timers.count('resource', resource_id) > 0
+        return now !== 'SUCCESS' || hasSteps(resource_id)
       }
       case 'kyc':
         return status !== 'pending' && kyc.get(resource_id)?.kyc_status === 'pending'
@@ -116,6 +127,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       status: drop ? 'dropped' : 'pending',
       ordered: !drop && !delay && !held && copy === 1,
       next_attempt_at: null,
+      timer_id: null,
       attempts: [],
       ...(held && { hold_until: holdUntil }),
       ...(Object.keys(fault).length > 0 && { fault }),
@@ -180,15 +192,14 @@ export function createDeliveries(deps: DeliveriesDeps) {
       const { hold_until, ...free } = row
       // What it waits for went out, or can't come any more.
       if (hold_until !== event && (next || mayCome(hold_until!, resource_id))) continue
-      const timer = timerOf(row.delivery_id)
-      if (timer) scheduler.cancel(timer.timer_id)
+      cancel(row)
       schedule(free, clock.now())
     }
   }
 
   function finish(row: DeliveryRow, status: DeliveryRow['status']) {
     const { once: _, hold_until: __, ...rest } = row
-    const done = put({ ...rest, status, next_attempt_at: null })
+    const done = put({ ...rest, status, next_attempt_at: null, timer_id: null })
     trim()
     letOthersGo(done)
   }
@@ -276,7 +287,9 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   /** Makes those attempts that are due, whatever the clock does, and waits for their ends. */
   async function sendDue(ids: readonly string[]): Promise<DeliveryRow[]> {
-    const due = ids.map(timerOf).filter((timer) => timer && timer.due_at <= clock.now())
+    const due = ids
+      .map((id) => timerOf(get(id)))
+      .filter((timer) => timer && timer.due_at <= clock.now())
     await Promise.all([
       ...due.map((timer) => scheduler.fire(timer!)),
       ...ids.flatMap((id) => sending.get(id) ?? []),
@@ -301,8 +314,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const row = get(id)
     if (!sending.has(id))
       store.change(() => {
-        const timer = timerOf(id)
-        if (timer) scheduler.cancel(timer.timer_id)
+        cancel(row)
         const { hold_until: _, ...free } = row
         // A pending one is ahead of its time; a finished one has a single attempt more.
         schedule(
@@ -337,7 +349,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     recover() {
       store.change(() => {
         for (const row of [...deliveries.rows()]) {
-          if (row.status !== 'pending' || timerOf(row.delivery_id)) continue
+          if (row.status !== 'pending' || timerOf(row)) continue
           if (row.ordered && firstInOrder(row.resource_id)?.delivery_id !== row.delivery_id)
             continue
           schedule(row, clock.now())
@@ -346,10 +358,9 @@ export function createDeliveries(deps: DeliveriesDeps) {
     },
     /** Drops every delivery and event, inside the open change. */
     clear() {
-      for (const { delivery_id } of [...deliveries.rows()]) {
-        const timer = timerOf(delivery_id)
-        if (timer) scheduler.cancel(timer.timer_id)
-        store.remove('deliveries', delivery_id)
+      for (const row of [...deliveries.rows()]) {
+        cancel(row)
+        store.remove('deliveries', row.delivery_id)
       }
       for (const { event_id } of [...eventRows.rows()]) store.remove('events', event_id)
     },
