@@ -23,6 +23,7 @@ const sandbox = await openSandbox({
   library: shipped.library,
   maxClients: 10,
   autoClients: true,
+  webhooks: { allow: [], time: 'wall', retries: 'fast' },
   log,
 })
 const { store } = sandbox
@@ -102,6 +103,44 @@ const JOBS = {
       took.push(performance.now() - start)
     }
     return took
+  },
+  /** Registers a webhook in a world of its own whose clock stands still. */
+  async register(port: number) {
+    const world = sandbox.byName('hooked')
+    world.changeClock(() => world.clock.freeze())
+    world.webhooks.create({ url: `http://127.0.0.1:${port}/`, webhook_secret: 'whsec_YmVuY2g=' })
+    return true
+  },
+  /** Makes so many payments, whose first events wait, then times their delivery, ms. */
+  async deliver(count: number) {
+    const world = sandbox.byName('hooked')
+    const { row: account } = world.tables.tables.bank_accounts
+      .page('all', 'all', 0, 100)
+      .find(({ row }) => row.bank_status === 'success')!
+    const payer = world.tables.tables.users
+      .page('all', 'all', 0, 2)
+      .find(({ id }) => id !== account.user_id)!
+    for (let left = count; left > 0; left -= BATCH) {
+      world.change(() => {
+        for (let i = 0; i < Math.min(BATCH, left); i++)
+          world.payments.create(
+            {
+              from_user_id: payer.id,
+              to_user_id: account.user_id,
+              benif_bank_id: account.bank_id,
+              amount: 100,
+              currency_code: 'INR',
+            },
+            [{ status: 'PENDING', afterMs: 0 }],
+          )
+      })
+      await turn()
+    }
+    const start = performance.now()
+    const fired = await world.scheduler.advanceTo(world.clock.now())
+    const ms = performance.now() - start
+    if (fired.length !== count) throw new Error(`${fired.length} attempts, not ${count}`)
+    return ms
   },
 }
 

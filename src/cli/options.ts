@@ -42,7 +42,8 @@ export function parseArguments(args: readonly string[]) {
         throw new BadOption(`--${name} takes ${OPTIONS[name][2]}, and none follows it`)
       }
       // A repeated option of one value is a slip; a list is meant to be repeated.
-      if (name === 'allow-host') values[name] = [...((values[name] as string[]) ?? []), value]
+      if (name === 'allow-host' || name === 'webhook-allow')
+        values[name] = [...((values[name] as string[]) ?? []), value]
       else if (name in values) throw new BadOption(`--${name} is given twice`)
       else values[name] = value
     } else {
