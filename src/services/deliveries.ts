@@ -34,6 +34,8 @@ export type DeliveriesDeps = Parts & {
   plan: readonly number[]
   /** Runs a function once the open change is written. */
   afterChange: (run: () => void) => void
+  /** Told of every delivery that is made or changed, inside the change. */
+  onChanged: (row: DeliveryRow) => void
 }
 
 /**
@@ -44,7 +46,7 @@ export type DeliveriesDeps = Parts & {
  * result was not written is made again.
  */
 export function createDeliveries(deps: DeliveriesDeps) {
-  const { store, clock, random, scheduler, events, afterChange } = deps
+  const { store, clock, random, scheduler, events, afterChange, onChanged } = deps
   const { webhooks, scenarios, webhookEvents, attempts, plan } = deps
   const { deliveries, events: eventRows, payments, kyc, bank_accounts, timers } = store.tables
   const sending = new Map<string, Promise<void>>()
@@ -56,7 +58,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   // ---- when an attempt is made
 
-  const put = (row: DeliveryRow) => store.put('deliveries', row).row
+  function put(row: DeliveryRow): DeliveryRow {
+    onChanged(row)
+    return store.put('deliveries', row).row
+  }
 
   /** Stores a delivery that is due; its timer carries what `clock/advance` tells. */
   function schedule(row: DeliveryRow, due_at: number) {
