@@ -12,12 +12,15 @@ import { type Operation, serve } from './http/operation.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
 import { clockCalls } from './routes/admin/clock.ts'
+import { eventCalls } from './routes/admin/events.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
 import { serveIndexPage } from './routes/admin/index-page.ts'
+import { requestCalls } from './routes/admin/requests.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { scenarioCalls } from './routes/admin/scenarios.ts'
 import { simulateCalls } from './routes/admin/simulate.ts'
+import { waitCalls } from './routes/admin/wait.ts'
 import { webhookCalls } from './routes/admin/webhooks.ts'
 import { bankAccountOperations } from './routes/v1/bank-accounts.ts'
 import { clientOperations } from './routes/v1/client.ts'
@@ -48,6 +51,9 @@ export const ADMIN_CALLS: readonly AdminCall[] = [
   ...simulateCalls,
   ...webhookCalls,
   ...inboxCalls,
+  ...requestCalls,
+  ...waitCalls,
+  ...eventCalls,
 ]
 
 export type AppOptions = {
@@ -122,6 +128,10 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   if (options.admin) {
     await app.register(
       async (admin) => {
+        // Streams and waits would keep the server from closing.
+        admin.addHook('preClose', async () => {
+          for (const { feed } of sandbox.worlds.values()) feed.close()
+        })
         serveIndexPage(admin, ADMIN_CALLS)
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })

@@ -35,7 +35,8 @@ function note(
     operation: request.routeOptions.config.operation?.id,
     params: request.params,
     headers: request.headers,
-    body: request.bodyText,
+    // A URL that is not well-formed comes as a bare request.
+    body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
     answer: isSilent ? '' : body,
     rule: request.rule || undefined,

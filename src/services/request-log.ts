@@ -150,7 +150,7 @@ export function queryOf({ url }: NotedCall): Record<string, string | string[]> {
 }
 
 /** The value of a JSON text; `undefined` where it is none. */
-export function valueOf(text: string | undefined): unknown {
+export function jsonOf(text: string | undefined): unknown {
   if (!text) return undefined
   try {
     return JSON.parse(text)
@@ -169,7 +169,7 @@ const shownHeaders = (headers: NotedCall['headers']) =>
 
 /** What was answered: masked JSON, or the masked text of another kind. */
 const shownAnswer = (answer: string | undefined): unknown =>
-  answer ? maskValue(valueOf(answer) ?? answer) : null
+  answer ? maskValue(jsonOf(answer) ?? answer) : null
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const round = (ms: number) => Math.round(ms * 1_000) / 1_000
@@ -194,7 +194,7 @@ export const shownRequest = (call: NotedCall): LoggedRequest => ({
   ...shownInShort(call),
   query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,
   headers: shownHeaders(call.headers),
-  body: maskValue(valueOf(call.body) ?? null),
+  body: maskValue(jsonOf(call.body) ?? null),
   body_size: call.bodySize,
   answer: shownAnswer(call.answer),
   answer_size: call.answerSize,

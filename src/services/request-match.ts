@@ -1,5 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
-import { HIDDEN, isSecretName, maskLogText, maskValue } from '../model/mask.ts'
+import { maskLogText, maskValue } from '../model/mask.ts'
 import type { Condition } from '../scenarios/condition-schema.ts'
 import {
   type Parts as CallParts,
@@ -11,7 +11,7 @@ import {
 } from '../scenarios/match.ts'
 import type { MatchDefinition, Problem } from '../scenarios/read.ts'
 import { CALL_PARTS } from '../scenarios/words.ts'
-import { type NotedCall, pathOf, queryOf, requestId, valueOf } from './request-log.ts'
+import { jsonOf, type NotedCall, pathOf, queryOf, requestId } from './request-log.ts'
 import type { SandboxTables } from './tables.ts'
 
 /** A part of a call that is not as it was asked for; both sides are masked. */
@@ -61,7 +61,7 @@ class LoggedCall implements CallParts {
     return queryOf(this.#call)
   }
   get body() {
-    if (!this.#bodyIsRead) this.#body = valueOf(this.#call.body)
+    if (!this.#bodyIsRead) this.#body = jsonOf(this.#call.body)
     this.#bodyIsRead = true
     return this.#body
   }
