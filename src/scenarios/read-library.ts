@@ -81,16 +81,14 @@ function entriesOf(folder: string, problems: Problem[]): Map<string, string> {
   return entries
 }
 
-function load(
-  folders: readonly string[],
-  problems: Problem[],
-  warnings: Problem[],
-): Map<string, Loaded> {
+function load(folders: readonly string[], problems: Problem[], warnings: Problem[]) {
   const loaded = new Map<string, Loaded>()
+  const names = new Set<string>()
   for (const folder of folders) {
     for (const [name, entry] of entriesOf(folder, problems)) {
-      // A folder searched before has the last word about a name.
-      if (loaded.has(name)) continue
+      // A folder searched before has the last word about a name, even with a broken file.
+      if (names.has(name)) continue
+      names.add(name)
       const file = join(folder, entry)
       const read = textOf(folder, entry)
       if ('refused' in read) {
@@ -104,7 +102,7 @@ function load(
       else problems.push(...result.problems)
     }
   }
-  return loaded
+  return { loaded, names: [...names].sort() }
 }
 
 /**
@@ -116,14 +114,12 @@ function load(
 export function readLibrary(folders: readonly string[]): LibraryResult {
   const problems: Problem[] = []
   const warnings: Problem[] = []
-  const loaded = load(folders, problems, warnings)
+  // While a file is broken its name is not missing.
+  const { loaded, names } = load(folders, problems, warnings)
   const find = (name: string) => loaded.get(name)?.scenario
-  // While a file is broken its name is not missing: only a whole set can be asked for names.
-  if (problems.length === 0) {
-    for (const { scenario, problemAt } of loaded.values()) {
-      for (const { path, message } of referencesOf(scenario, [...loaded.keys()].sort(), find))
-        problems.push(problemAt(path, message))
-    }
+  for (const { scenario, problemAt } of loaded.values()) {
+    for (const { path, message } of referencesOf(scenario, names, find))
+      problems.push(problemAt(path, message))
   }
   if (problems.length > 0) return { ok: false, problems, warnings }
   return { ok: true, library: createLibrary(loaded), warnings }
