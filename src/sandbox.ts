@@ -157,6 +157,7 @@ export async function openSandbox(config: SandboxConfig) {
     /** Back to the fixtures, start clock and start seed; the token stays. */
     reset(world: World, parts: readonly ResetPart[] = RESET_PARTS) {
       resetWorld(world, parts)
+      world.timeline.doWhatIsDue()
       log.info(`client ${world.name} reset`)
     },
     async close() {

@@ -184,7 +184,7 @@ export function createWorld({
     },
     start() {
       scheduler.reload()
-      if (scenarios.isStale) timeline.activate(scenarios.reset)
+      if (scenarios.isStale) timeline.start(scenarios.reset)
       scheduler.start()
       if (kept?.startedAs !== startedAs) keepClock()
     },

@@ -1,7 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import type { Happening } from '../../src/core/events.ts'
+import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { type Answer, ASHA, createLog, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -476,6 +478,48 @@ t.test(
     t.equal((await box.get('/__admin/clock')).body.pendingTimers, 1)
   },
 )
+
+t.test('timeline: what it says for this instant is done as it is activated', async (t) => {
+  const written = readLibrary([
+    t.testdir({
+      'two.yaml':
+        'timeline: [{ do: { create_users: 2 } }, { after: 1h, do: { create_users: 1 } }]\n',
+      'to-two.yaml':
+        'timeline: [{ do: { create_users: 1 } }, { do: { use: two } }, { do: { create_users: 9 } }]\n',
+      'in-a-minute.yaml': 'timeline: [{ after: 1m, do: { use: two } }]\n',
+    }),
+    join(PACKAGE_ROOT, 'scenarios'),
+  ])
+  if (!written.ok) throw new Error('broken')
+  const { library } = written
+  const start0 = { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'two' }
+  const box = await start(t, { sandbox: { library, start: start0 } })
+  const plain = await totalUsers(await start(t))
+  const state = async () => [
+    (await box.get('/__admin/scenario')).body.name,
+    (await totalUsers(box)) - plain,
+    (await box.get('/__admin/clock')).body.pendingTimers,
+  ]
+  t.strictSame(await state(), ['two', 2, 1], 'the start scenario')
+  await box.put('/__admin/scenario', { name: 'to-two' })
+  t.strictSame(await state(), ['two', 5, 1], 'a use puts other entries in place of the rest')
+  await define(box, { timeline: [{ every: '1h', times: 2, do: { create_users: 1 } }] })
+  t.strictSame(await state(), ['inline', 6, 1], 'the first of several')
+  await box.put('/__admin/scenario', { name: 'in-a-minute' })
+  const [timer] = (await box.get('/__admin/timers')).body.timers
+  await box.post(`/__admin/timers/${timer.timer_id}/fire`)
+  t.strictSame(await state(), ['two', 8, 1], 'a use that is fired by hand')
+  await box.post('/__admin/reset')
+  t.strictSame(await state(), ['two', 2, 1], 'a reset')
+  await box.put('/__admin/scenario', { name: 'in-a-minute' })
+  const { body } = await box.advance('1m')
+  t.strictSame(
+    body.fired.map((one: { do: object }) => one.do),
+    [{ use: 'two' }, { create_users: 2 }],
+    'advance tells all that it ran',
+  )
+  t.strictSame(await state(), ['two', 4, 1])
+})
 
 t.test('the active scenario, counters, rules and timeline survive a restart', async (t) => {
   const file = join(t.testdir(), 'db.json')

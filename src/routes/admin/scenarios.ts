@@ -68,10 +68,10 @@ export const scenarioCalls = [
       }),
     answer: ActiveScenario,
     async handle({ scenarios, timeline }, { body: { name, definition } }) {
-      if (definition === undefined) timeline.activate(() => scenarios.use(name!))
+      if (definition === undefined) timeline.start(() => scenarios.use(name!))
       else {
         const checked = await scenarios.check(definition)
-        timeline.activate(() => scenarios.useDefinition(checked))
+        timeline.start(() => scenarios.useDefinition(checked))
       }
       return scenarios.show()
     },
