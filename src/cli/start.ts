@@ -2,7 +2,7 @@ import type { Options } from '../config/options.ts'
 import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
-import { BadFixtures } from '../services/fixtures.ts'
+import { BadFixtures } from '../services/fixture-problems.ts'
 
 /** A start that can't be: what to print, and the exit code (admin API: Exit codes). */
 class CannotStart extends Error {
