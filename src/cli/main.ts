@@ -30,7 +30,7 @@ function commandOf(name: string): Command {
   if (found) return found
   const near = COMMANDS.find((command) => distance(name, command.name) <= 2)
   throw new BadOption(
-    `there is no command ${JSON.stringify(name)}${near ? `; did you mean ${near.name}?` : ''}; see payout-sandbox --help`,
+    `there is no command ${JSON.stringify(name)}; ${near ? `did you mean ${near.name}?` : 'see payout-sandbox --help'}`,
   )
 }
 
