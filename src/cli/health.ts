@@ -47,7 +47,7 @@ function ask({ host, port }: Options): Promise<number> {
 export const health: Command = {
   name: 'health',
   summary: 'ask the server of these options how it is; exit 0 or 1',
-  usage: [['health', 'ask']],
+  usage: [['health', 'whether the server of these options is healthy: exit 0 or 1']],
   flags: START_FLAGS,
   examples: ['health', 'health --port 8080'],
   async run({ words, flags, env }) {

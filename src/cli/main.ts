@@ -11,7 +11,15 @@ import { start } from './start.ts'
 import { validate } from './validate.ts'
 
 /** Every command of the program. */
-const COMMANDS: readonly Command[] = [start, validate, scenario, clock, reset, health, openapi]
+export const COMMANDS: readonly Command[] = [
+  start,
+  validate,
+  scenario,
+  clock,
+  reset,
+  health,
+  openapi,
+]
 
 const overview = () => `payout-sandbox: a local sandbox of a payout and user-account service
 

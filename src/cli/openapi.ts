@@ -3,7 +3,7 @@ import { type Command, checkWords } from './command.ts'
 export const openapi: Command = {
   name: 'openapi',
   summary: 'print the OpenAPI document of the service',
-  usage: [['openapi', 'print it']],
+  usage: [['openapi', 'the OpenAPI document of the service']],
   flags: {},
   examples: ['openapi > openapi.json'],
   async run({ words }) {

@@ -8,7 +8,7 @@ export const reset = remoteCommand({
   verbs: {
     '': {
       takes: '[PART...]',
-      does: 'all of it, or only data, clock or scenario',
+      does: 'back to the fixtures, start clock and start scenario, or only data, clock or scenario of it',
       async run(api, words, flags) {
         const answer: Reset = await api('POST', '/reset', {
           ...(words.length > 0 && { parts: words }),
