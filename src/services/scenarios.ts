@@ -84,12 +84,11 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
       }
     }
     if (header === undefined) return plain.layers
-    return [
-      ...library()
-        .layersOf(named(header))
-        .filter(({ name }) => name !== DEFAULT_SCENARIO),
-      ...plain.layers,
-    ]
+    // The default scenario lies at the bottom anyway; on top only where the call names it.
+    const called = library()
+      .layersOf(named(header))
+      .filter(({ name }) => name !== DEFAULT_SCENARIO || header === DEFAULT_SCENARIO)
+    return [...called, ...plain.layers]
   }
 
   /** What is compiled is stale: a rule, the scenario or the library changed. */

@@ -171,6 +171,23 @@ t.test(
   },
 )
 
+t.test('a header may name the default scenario, and so put it on top', async (t) => {
+  const box = await start(t)
+  await box.put('/__admin/scenario', { name: 'stuck-transactions' })
+  const header = { 'x-sandbox-scenario': 'default' }
+  const ids = [
+    idOf(await box.pay({ amount: '5.91' })),
+    idOf(await box.pay({ amount: '5.91' }, header)),
+    idOf(await box.pay({}, header)),
+  ]
+  await box.advance('1h')
+  t.strictSame(
+    ids.map((id) => box.sandbox.default.payments.get(id).row.status),
+    ['PROCESSING', 'FAILED', 'PROCESSING'],
+    'what it leaves open the active one decides',
+  )
+})
+
 t.test('a header that names no scenario is refused', async (t) => {
   const box = await start(t)
   const { status, body } = await box.get('/v1/users', { 'x-sandbox-scenario': 'stuck' })
