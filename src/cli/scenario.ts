@@ -1,5 +1,5 @@
 import { remoteCommand } from './remote.ts'
-import { table } from './table.ts'
+import { oneLine, table } from './table.ts'
 
 type Listed = {
   scenarios: { name: string; title: string | null; active: boolean }[]
@@ -12,7 +12,7 @@ type Active = {
   expect: { operation: string; atLeast?: number; atMost?: number; found: number; met: boolean }[]
 }
 
-const nameOf = ({ name, title }: Active) => (title === null ? name : `${name}: ${title}`)
+const nameOf = ({ name, title }: Active) => oneLine(title === null ? name : `${name}: ${title}`)
 
 /** `1`, `at least 1`, `at most 3`, `1 to 3`. */
 function wanted({ atLeast, atMost }: Active['expect'][number]): string {

@@ -1,8 +1,8 @@
-const shownOf = (value: unknown): string =>
+/** A value on one line, with nothing in it that a terminal would act on; `-` for none. */
+export const oneLine = (value: unknown): string =>
   value === null || value === undefined
     ? '-'
-    : // What a file says must not steer a terminal.
-      String(value).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+    : String(value).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
 
 /** A table for people: a head, and a line for each row; nothing but `none` where there is no row. */
 export function table(
@@ -11,7 +11,7 @@ export function table(
   none: string,
 ): string {
   if (rows.length === 0) return `${none}\n`
-  const lines = [head, ...rows.map((row) => row.map(shownOf))]
+  const lines = [head, ...rows.map((row) => row.map(oneLine))]
   const widths = head.map((_, i) => Math.max(...lines.map((line) => line[i]!.length)))
   return lines
     .map((line) => `${line.map((cell, i) => cell.padEnd(widths[i]!)).join('  ')}`.trimEnd())

@@ -259,6 +259,26 @@ t.test('respond sends its status, body and headers', async (t) => {
     })
     t.equal(found.statusCode, status)
     t.equal(found.headers['x-a'], 'b')
+    if (status !== 204) t.match(found.headers['content-type'], /^text\/plain/)
     if (status !== 204 && status !== 304) t.equal(found.body, '{"a":[1]}')
   }
+})
+
+t.test('respond sends a page in place of JSON, as gateways do', async (t) => {
+  const box = await start(t)
+  const sent = async (respond: object) => {
+    await define(box, { rules: [{ when: { operation: 'listUsers' }, then: { respond } }] })
+    const { headers, body } = await box.app.inject({
+      url: '/v1/users',
+      headers: { host: '127.0.0.1' },
+    })
+    return [headers['content-type'], body]
+  }
+  const page = '<h1>Bad gateway</h1>'
+  t.strictSame(await sent({ status: 502, body: page, headers: { 'Content-Type': 'text/html' } }), [
+    'text/html',
+    page,
+  ])
+  const json = 'application/json; charset=utf-8'
+  t.strictSame(await sent({ status: 502, body: page }), [json, JSON.stringify(page)])
 })
