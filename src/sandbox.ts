@@ -116,9 +116,11 @@ export async function openSandbox(config: SandboxConfig) {
       }
       const now = parts.includes('clock') ? world.restartClock() : world.clock.now()
       if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
+      store.afterChange(() => {
+        world.scheduler.reload()
+        world.answerCancelled()
+      })
     })
-    world.scheduler.reload()
-    world.answerCancelled()
   }
 
   return {
@@ -156,11 +158,15 @@ export async function openSandbox(config: SandboxConfig) {
       log.info(`client ${name} made from the fixtures`)
       return create(name, `sbx_${name}`)
     },
-    /** Back to the fixtures, start clock and start seed; the token stays. */
-    reset(world: World, parts: readonly ResetPart[] = RESET_PARTS) {
-      resetWorld(world, parts)
-      world.timeline.doWhatIsDue()
-      log.info(`client ${world.name} reset`)
+    /** Back to the fixtures, start clock and start seed: of all these worlds or, where it fails, of none. Tokens stay. */
+    reset(chosen: readonly World[], parts: readonly ResetPart[] = RESET_PARTS) {
+      store.change(() => {
+        for (const world of chosen) resetWorld(world, parts)
+      })
+      for (const { name, timeline } of chosen) {
+        timeline.doWhatIsDue()
+        log.info(`client ${name} reset`)
+      }
     },
     /** What was wrong with the scenario files when they were last read again; then the set before is still used. */
     get libraryProblems() {

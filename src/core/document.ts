@@ -10,6 +10,7 @@ export type Op =
   | ['base', key: string]
   | ['world', name: string, baseKey: string, counter: number]
   | ['put', table: string, row: unknown]
+  | ['set', table: string, id: string, fields: unknown]
   | ['remove', table: string, id: string]
   | ['counter', n: number]
   | ['drop', name: string]
