@@ -590,6 +590,27 @@ t.test('the active scenario, counters, rules and timeline survive a restart', as
   t.equal(await users(three), 200)
 })
 
+t.test('a scenario whose file is gone at a restart makes way for the start scenario', async (t) => {
+  const file = join(
+    t.testdir({
+      own: {
+        'mine.yaml':
+          'rules: [{ when: { operation: listUsers }, then: { respond: { status: 502 } } }]\n',
+      },
+    }),
+    'db.json',
+  )
+  const read = readLibrary([join(file, '../own'), join(PACKAGE_ROOT, 'scenarios')])
+  if (!read.ok) throw new Error('broken')
+  const one = await start(t, { sandbox: { file, library: read.library } })
+  await one.put('/__admin/scenario', { name: 'mine' })
+  t.equal(await users(one), 502)
+  await one.close()
+  const two = await start(t, { sandbox: { file } })
+  t.equal((await two.get('/__admin/scenario')).body.name, 'default')
+  t.equal(await users(two), 200)
+})
+
 t.test('reset returns to the start scenario and its timeline', async (t) => {
   const box = await start(t, {
     sandbox: {
