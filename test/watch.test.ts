@@ -34,6 +34,7 @@ async function watched(t: Test, files: Record<string, string>, more: object = {}
   return {
     folder,
     log,
+    close,
     admin,
     write: (name: string, text: string) => writeFileSync(join(folder, name), text),
     users: async () => (await fetch(`${url}/users`)).status,
@@ -53,6 +54,18 @@ async function watched(t: Test, files: Record<string, string>, more: object = {}
       return found
     },
   }
+}
+
+/** Until another watch, begun after the server's, has seen the folder change. */
+function seenIn(folder: string): Promise<void> {
+  return new Promise((resolve) => {
+    const alive = setInterval(() => {}, 1_000)
+    const watch = watchFolders([folder], async () => {
+      watch.close()
+      clearInterval(alive)
+      resolve()
+    })
+  })
 }
 
 t.test('an edit of the active scenario is in force without a restart', async (t) => {
@@ -129,24 +142,25 @@ t.test('a folder that is gone, or lacks the start scenario, is a bad edit', asyn
 })
 
 t.test('without --watch nothing is read again', async (t) => {
-  const { write, list, admin } = await watched(
+  const { folder, write, list, admin } = await watched(
     t,
     { 'mine.yaml': down(500) },
     { watch: false, scenario: 'mine' },
   )
-  let looks = 0
-  const seen = new Promise<void>((resolve) => {
-    const watch = watchFolders([join(t.testdirName, 'scenarios')], async () => {
-      looks++
-      watch.close()
-      resolve()
-    })
-  })
+  const seen = seenIn(folder)
   write('mine.yaml', down(503))
   await seen
-  t.equal(looks, 1)
   t.equal((await admin('GET', '/scenario')).title, '500!')
   t.strictSame((await list()).problems, [])
+})
+
+t.test('a server that has stopped watches no more', async (t) => {
+  const { folder, write, close, log } = await watched(t, { 'mine.yaml': down(500) })
+  await close()
+  const seen = seenIn(folder)
+  write('mine.yaml', down(503))
+  await seen
+  t.notMatch(log.lines.join('\n'), /read again|refused/)
 })
 
 t.test('a watch that is closed looks no more, and keeps no process alive', async (t) => {
