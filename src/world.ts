@@ -104,7 +104,8 @@ export function createWorld({
     webhookEvents: createWebhookEvents({ ...parts, views, clientId }),
     attempts,
     plan: RETRY_PLANS[webhookSettings.retries],
-    afterChange: store.afterChange,
+    written: store,
+    onError: (error) => log.error(`The end of an attempt of client ${name} is lost`, error),
   })
   const { send, deadlineMs } = webhookSettings
   const explore = createExplore({
