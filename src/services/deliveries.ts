@@ -410,5 +410,3 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
 const deliveryId = (event_id: string, copy: number) =>
   `dlv_${event_id.slice('evt_'.length)}${copy === 1 ? '' : `_${copy}`}`
-
-export type Deliveries = ReturnType<typeof createDeliveries>
