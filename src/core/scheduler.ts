@@ -303,6 +303,10 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
       await run(timer)
       return { ...fired(timer), at: clock.iso() }
     },
+    /** Runs one timer now, and does not wait for the deliveries it causes. */
+    runNow(timer: TimerRow) {
+      void run(timer)
+    },
     /** Everything that is to happen, soonest first. */
     pending: (): TimerRow[] => [...rows.all()].sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
     next: soonest,
