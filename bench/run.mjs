@@ -18,8 +18,21 @@ const SETTLED_MS = 3_400
 const STARTS = 9
 const FEW = 1_000
 const MANY = 1_000_000
+const EVENTS = 10_000
+const BACKLOG = 100_000
 
-const PARTS = ['start', 'read', 'list', 'create', 'pay', 'large', 'reset', 'decide', 'advance']
+const PARTS = [
+  'start',
+  'read',
+  'list',
+  'create',
+  'pay',
+  'large',
+  'reset',
+  'decide',
+  'advance',
+  'webhooks',
+]
 const RULES = 200
 const ADVANCED = 10_000
 const { values: options } = parseArgs({
@@ -252,6 +265,39 @@ async function advance() {
   await children.end(helper)
 }
 
+// ---- webhooks
+
+async function webhooks() {
+  const receiver = children.startHelper(join(here, 'receiver.mjs'))
+  const port = await children.messageOf(receiver)
+  const sender = await openStoreHelper('sender')
+  await children.ask(sender, ['register', port])
+  const deliver = (count) => children.ask(sender, ['deliver', count])
+  await deliver(EVENTS)
+  const bare = children.startHelper(join(here, 'bare-sender.mjs'))
+  await children.messageOf(bare)
+  const message = { port, ...(await children.ask(receiver, 'last')) }
+  const post = async () => (await children.ask(bare, { ...message, count: EVENTS })).ms
+  await post()
+
+  const rates = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const [theirs, ours] = [await post(), await deliver(EVENTS)]
+    rates.push(theirs / ours)
+  }
+  report(`Deliver ${EVENTS.toLocaleString('en')} webhooks ÷ bare node:http, by the clock`, {
+    over: 0.5,
+    values: rates,
+  })
+  const few = []
+  for (let i = 0; i < 20; i++) few.push((await deliver(FEW)) / FEW)
+  const median = few.sort((a, b) => a - b)[few.length / 2]
+  const values = []
+  for (let i = 0; i < 3; i++) values.push((await deliver(BACKLOG)) / BACKLOG / median)
+  report('A delivery of a backlog of 100,000 ÷ one of 1,000', { under: 1.1, values })
+  await Promise.all([receiver, sender, bare].map(children.end))
+}
+
 // ---- the table
 
 const HEAD = [
@@ -277,6 +323,7 @@ try {
   if (wants('decide')) await decide()
   if (wants('advance')) await advance()
   if (wants('large')) await large()
+  if (wants('webhooks')) await webhooks()
   console.log(table())
   if (options.write) write()
 } finally {

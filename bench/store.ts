@@ -23,6 +23,7 @@ const sandbox = await openSandbox({
   library: shipped.library,
   maxClients: 10,
   autoClients: true,
+  webhooks: { allow: [], time: 'wall', retries: 'fast' },
   log,
 })
 const { store } = sandbox
@@ -71,6 +72,22 @@ function createOne({ users, views }: World) {
   return views.user(
     users.create({ email: `stored.${n}@example.com`, mobile, user_type: 'individual' }),
   )
+}
+
+/** What a payment needs in a world of the fixtures. */
+function paymentIn(world: World) {
+  const { bank_accounts, users } = world.tables.tables
+  const { row: account } = bank_accounts
+    .page('all', 'all', 0, 100)
+    .find(({ row }) => row.bank_status === 'success')!
+  const payer = users.page('all', 'all', 0, 2).find(({ id }) => id !== account.user_id)!
+  return {
+    from_user_id: payer.id,
+    to_user_id: account.user_id,
+    benif_bank_id: account.bank_id,
+    amount: 1_500.5,
+    currency_code: 'INR',
+  } as const
 }
 
 async function fill(world: World, rows: number) {
@@ -154,19 +171,7 @@ const JOBS = {
   async advance(payments: number) {
     const world = sandbox.byName('advanced')
     world.changeClock(() => world.clock.freeze())
-    const account = [...world.tables.tables.bank_accounts.rows()].find(
-      (row) => row.bank_status === 'success',
-    )!
-    const payer = [...world.tables.tables.users.rows()].find(
-      (row) => row.user_id !== account.user_id,
-    )!
-    const input = {
-      from_user_id: payer.user_id,
-      to_user_id: account.user_id,
-      benif_bank_id: account.bank_id,
-      amount: 1_500.5,
-      currency_code: 'INR',
-    } as const
+    const input = paymentIn(world)
     const took: number[] = []
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < payments; i++) world.payments.create(input, LONG_LIFE)
@@ -176,6 +181,30 @@ const JOBS = {
       if (fired.length < 3 * payments) throw new Error(`Only ${fired.length} timers ran`)
     }
     return took
+  },
+  /** Registers a webhook in a world of its own whose clock stands still. */
+  async register(port: number) {
+    const world = sandbox.byName('hooked')
+    world.changeClock(() => world.clock.freeze())
+    world.webhooks.create({ url: `http://127.0.0.1:${port}/`, webhook_secret: 'whsec_YmVuY2g=' })
+    return true
+  },
+  /** Makes so many payments, whose first events wait, then times their delivery, ms. */
+  async deliver(count: number) {
+    const world = sandbox.byName('hooked')
+    const input = paymentIn(world)
+    for (let left = count; left > 0; left -= BATCH) {
+      world.change(() => {
+        for (let i = 0; i < Math.min(BATCH, left); i++)
+          world.payments.create(input, [{ status: 'PENDING', afterMs: 0 }])
+      })
+      await turn()
+    }
+    const start = performance.now()
+    const fired = await world.scheduler.advanceTo(world.clock.now())
+    const ms = performance.now() - start
+    if (fired.length !== count) throw new Error(`${fired.length} attempts, not ${count}`)
+    return ms
   },
 }
 

@@ -17,6 +17,12 @@ export type SandboxOptions = {
   clock?: string
   clockSpeed?: number
   auth?: 'spec' | 'strict' | 'off'
+  /** Public hosts that webhooks may go to. */
+  webhookAllow?: readonly string[]
+  /** When webhook attempts are made: within 2 minutes, or within a day. */
+  webhookRetries?: 'fast' | 'standard'
+  /** Whose clock `webhook-timestamp` shows. */
+  webhookTime?: 'wall' | 'client'
   logLevel?: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   /** The default where `data` is not given. */
   memory?: boolean

@@ -1,9 +1,11 @@
 import { wallNow } from './core/clock.ts'
 import { uuidOf } from './core/random.ts'
+import { createSender } from './core/send.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
+import type { WebhookSettings } from './services/delivery-attempts.ts'
 import type { FixtureWorlds } from './services/fixtures.ts'
 import { TABLES } from './services/tables.ts'
 import { createWorld, type World, type WorldStart } from './world.ts'
@@ -27,12 +29,14 @@ export type SandboxConfig = {
   library: Library
   maxClients: number
   autoClients: boolean
+  /** How webhooks are sent, and to which public hosts they may go. */
+  webhooks: Omit<WebhookSettings, 'send'> & { allow: readonly string[] }
   wall?: () => number
   log: Log
 }
 
 /** A part of a world that a reset can pick. */
-export const RESET_PARTS = ['data', 'clock', 'scenario'] as const
+export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries'] as const
 export type ResetPart = (typeof RESET_PARTS)[number]
 
 const DEFAULT = 'default'
@@ -42,6 +46,8 @@ export async function openSandbox(config: SandboxConfig) {
   const { fixtures, start, log, wall = wallNow } = config
   let { library } = config
   let libraryProblems: readonly string[] = []
+  const { allow, ...webhooks } = config.webhooks
+  const sender = createSender({ allow, wall })
   const store = await openStore({
     specs: TABLES,
     ...(config.file === undefined ? {} : { file: config.file }),
@@ -64,6 +70,7 @@ export async function openSandbox(config: SandboxConfig) {
       store,
       start,
       library: () => library,
+      webhookSettings: { ...webhooks, send: sender.send },
       wall,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
@@ -113,14 +120,24 @@ export async function openSandbox(config: SandboxConfig) {
         if (!bases.has(world.name)) ownProfile(world.name, access_token)
         world.keepClock()
         putBack()
+      } else if (parts.includes('deliveries')) {
+        world.deliveries.clear()
+        world.inbox.clear()
       }
       const now = parts.includes('clock') ? world.restartClock() : world.clock.now()
       if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
       store.afterChange(() => {
+        if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
         world.answerCancelled()
       })
     })
+  }
+
+  /** Timers run no more, and what is being sent is broken off. */
+  function stop() {
+    for (const world of worlds.values()) world.stop()
+    sender.close()
   }
 
   return {
@@ -179,8 +196,9 @@ export async function openSandbox(config: SandboxConfig) {
       library = next.library
       for (const world of worlds.values()) world.libraryChanged()
     },
+    stop,
     async close() {
-      for (const world of worlds.values()) world.stop()
+      stop()
       await store.close()
     },
   }

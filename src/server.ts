@@ -123,6 +123,11 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
     library,
     maxClients: options['max-clients'],
     autoClients: !options['no-auto-clients'],
+    webhooks: {
+      allow: options['webhook-allow'],
+      time: options['webhook-time'],
+      retries: options['webhook-retries'],
+    },
     log,
   })
   const adminToken = adminTokenOf(options)
@@ -161,8 +166,8 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
     close() {
       closing ??= (async () => {
         watch?.close()
-        // A delayed answer would wait for a clock that nobody moves any more.
-        for (const world of sandbox.worlds.values()) world.stop()
+        // A delayed answer would wait for a clock that nobody moves any more, an advance for a silent receiver.
+        sandbox.stop()
         const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
         await app.close()
         clearTimeout(cut)

@@ -66,7 +66,8 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
     else if (value === undefined || (!token.inlineValue && value.startsWith('--')))
       throw new BadOption(`--${name} takes ${takes}, and none follows it`)
     // A repeated option of one value is a slip; a list is meant to be repeated.
-    else if (name === 'allow-host') flags[name] = [...((flags[name] as string[]) ?? []), value]
+    else if (name === 'allow-host' || name === 'webhook-allow')
+      flags[name] = [...((flags[name] as string[]) ?? []), value]
     else if (name in flags) throw new BadOption(`--${name} is given twice`)
     else flags[name] = value
   }

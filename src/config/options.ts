@@ -23,6 +23,10 @@ const list = z
   ])
   .pipe(z.array(z.string().min(1)))
 
+const isHost = (text: string) =>
+  /^(?:\[?[0-9a-f:.]+\]?|[^\s/\\?#@:[\]]+)$/i.test(text) &&
+  URL.canParse(`http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`)
+
 /** Where a list of options is kept as one: each flag, what it takes, its default and what it means. */
 export const OPTIONS = {
   port: [wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 = a free one'],
@@ -88,6 +92,26 @@ export const OPTIONS = {
     'let a browser app of that origin call /v1',
   ],
   'allow-host': [list, [], 'NAME', 'further Host names to answer to; may be given again'],
+  'webhook-allow': [
+    list.refine((hosts) => hosts.every(isHost), {
+      error: 'takes a host name or an IP address, without scheme, port or path',
+    }),
+    [],
+    'HOST',
+    'public host that webhooks may go to; may be given again',
+  ],
+  'webhook-retries': [
+    takes('fast', 'standard'),
+    'fast',
+    'fast|standard',
+    'when attempts are made: within 2 minutes, or within a day',
+  ],
+  'webhook-time': [
+    takes('wall', 'client'),
+    'wall',
+    'wall|client',
+    'whose clock webhook-timestamp shows',
+  ],
   'max-clients': [wholeNumber(1, 100_000), 1000, 'N', 'how many clients there may be'],
   'no-auto-clients': [flag, false, '', 'a new name in a base path makes no client'],
   'log-level': [

@@ -4,7 +4,7 @@ import type { CompiledScenario } from '../scenarios/compiled.ts'
 import { type Counter, counterName, createDecider, type Decider } from '../scenarios/decide.ts'
 import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
-import type { Call } from '../scenarios/match.ts'
+import type { Call, EventCall } from '../scenarios/match.ts'
 import type { Problem } from '../scenarios/read.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/schema.ts'
@@ -139,6 +139,8 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
     magicValues: () => magicValuesOf(named(DEFAULT_SCENARIO)),
     /** Decides about a call, and spends the rules that decide it before anything else happens. */
     decide: (call: Call, header?: string) => store.change(() => decider(header).decide(call)),
+    /** Decides about an event on its way out, and spends the rule. */
+    decideWebhook: (event: EventCall) => store.change(() => decider().decideWebhook(event)),
     /** Counts a call for `expect`. */
     called(operation: OperationId) {
       calls.set(operation, (calls.get(operation) ?? 0) + 1)

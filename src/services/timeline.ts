@@ -5,6 +5,7 @@ import type { BankAccounts } from './bank-accounts.ts'
 import type { Kyc } from './kyc.ts'
 import type { Parts } from './parts.ts'
 import type { Payments } from './payments.ts'
+import { kindOf, type ResourceKind, resourceIdOf } from './resources.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import type { Users } from './users.ts'
 
@@ -28,19 +29,7 @@ export function createTimeline(deps: TimelineDeps) {
   const { scenarios, users, kyc, bankAccounts, payments, reset, warn } = deps
   const tables = store.tables
 
-  const newest = {
-    transaction: () => tables.payments.newest('all', 'all')?.id,
-    kyc: () => tables.kyc.newest('all', 'all')?.id,
-    bank: () => tables.bank_accounts.newest('all', 'all')?.id,
-    user: () => tables.users.newest('all', 'all')?.id,
-    webhook: () => tables.webhook.newest('all', 'all')?.id,
-  }
-
-  function resourceOf(kind: keyof typeof newest, resource: string): string {
-    const id = resource === 'latest' ? newest[kind]() : resource
-    if (id !== undefined) return id
-    throw new SandboxError('not_found', `There is no ${kind} yet that could be the latest.`)
-  }
+  const resourceOf = (kind: ResourceKind, resource: string) => resourceIdOf(store, kind, resource)
 
   /** A receiver with a verified account and somebody who pays, where the action names none. */
   function parties(credit: Extract<TimelineAction, { credit: unknown }>['credit']) {
@@ -88,8 +77,7 @@ export function createTimeline(deps: TimelineDeps) {
 
   function act(action: TimelineAction) {
     if ('trigger' in action) {
-      const kind = action.trigger.split('.')[0] as keyof typeof newest
-      events.emit(action.trigger, resourceOf(kind, action.resource))
+      events.emit(action.trigger, resourceOf(kindOf(action.trigger), action.resource))
     } else if ('simulate' in action) simulate(action.simulate)
     else if ('credit' in action) {
       const { amount, remark, reference_id } = action.credit
