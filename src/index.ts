@@ -8,6 +8,10 @@ export type SandboxOptions = {
   /** Where state is kept; without it nothing is. */
   data?: string
   fixtures?: string
+  /** The scenario at start, and a folder that is searched before the shipped ones; `watch` reads it again on a change. */
+  scenario?: string
+  scenarios?: string
+  watch?: boolean
   randomSeed?: number
   /** `real`, `frozen`, or an ISO 8601 instant to start from, frozen. */
   clock?: string

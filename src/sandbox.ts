@@ -44,7 +44,9 @@ const DEFAULT = 'default'
 
 /** Opens the clients and their worlds: those of the data file, and those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
-  const { fixtures, start, library, log, wall = wallNow } = config
+  const { fixtures, start, log, wall = wallNow } = config
+  let { library } = config
+  let libraryProblems: readonly string[] = []
   const { allow, ...webhooks } = config.webhooks
   const sender = createSender({ allow, wall })
   const store = await openStore({
@@ -186,7 +188,21 @@ export async function openSandbox(config: SandboxConfig) {
       store.change(() => {
         for (const world of chosen) resetWorld(world, parts)
       })
-      for (const { name } of chosen) log.info(`client ${name} reset`)
+      for (const { name, timeline } of chosen) {
+        timeline.doWhatIsDue()
+        log.info(`client ${name} reset`)
+      }
+    },
+    /** What was wrong with the scenario files when they were last read again; then the set before is still used. */
+    get libraryProblems() {
+      return libraryProblems
+    },
+    /** Takes another set of scenarios, or keeps the one there is and tells what is wrong with the other. */
+    changeLibrary(next: { library: Library } | { problems: readonly string[] }) {
+      libraryProblems = 'problems' in next ? next.problems : []
+      if ('problems' in next) return
+      library = next.library
+      for (const world of worlds.values()) world.libraryChanged()
     },
     stop,
     async close() {

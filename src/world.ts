@@ -123,7 +123,8 @@ export function createWorld({
     webhookEvents: createWebhookEvents({ ...parts, views, clientId }),
     attempts,
     plan: RETRY_PLANS[webhookSettings.retries],
-    afterChange: store.afterChange,
+    written: store,
+    onError: (error) => log.error(`The end of an attempt of client ${name} is lost`, error),
     onChanged: (row) => tell('delivery', row),
   })
   events.on(({ type, resourceId }) => {
@@ -243,10 +244,17 @@ export function createWorld({
       store.afterChange(() => clock.load(value))
       return value.anchor
     },
+    /** Decides by the library as it is now; a scenario that is gone makes way for the start scenario. */
+    libraryChanged() {
+      scenarios.changed()
+      if (!scenarios.isStale) return
+      log.warn(`client ${name}: the active scenario is gone; back to ${start.scenario}`)
+      timeline.start(scenarios.reset)
+    },
     start() {
       scheduler.reload()
       deliveries.recover()
-      if (scenarios.isStale) timeline.activate(scenarios.reset)
+      if (scenarios.isStale) timeline.start(scenarios.reset)
       scheduler.start()
       if (kept?.startedAs !== startedAs) keepClock()
     },

@@ -51,6 +51,7 @@ export const OPTIONS = {
     'DIR',
     'a folder of scenario files, searched before the shipped set',
   ],
+  watch: [flag, false, '', 'read the scenario files again when they change'],
   'random-seed': [
     wholeNumber(0, Number.MAX_SAFE_INTEGER),
     1,
@@ -145,9 +146,6 @@ export class BadOption extends Error {}
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
-/** Options that are switches: no value follows them on the command line. */
-export const isSwitch = (name: OptionName): boolean => OPTIONS[name][2] === ''
-
 /** The environment variable of an option. */
 export const variableOf = (name: OptionName): string =>
   `PAYOUT_SANDBOX_${name.toUpperCase().replaceAll('-', '_')}`
@@ -164,7 +162,7 @@ export function readOptions(sources: readonly OptionSource[]): Options {
   for (const { values, called } of sources) {
     for (const name of Object.keys(values)) {
       if (!NAMES.includes(name as OptionName)) {
-        throw new BadOption(`unknown option ${called(name)}${meant(name)}`)
+        throw unknownOption(called(name), name, NAMES)
       }
     }
   }
@@ -190,12 +188,13 @@ export function readOptions(sources: readonly OptionSource[]): Options {
   return read
 }
 
-/** ` (did you mean --port?)` for a name that is nearly one of ours. */
-function meant(name: string): string {
-  const near = NAMES.map((known) => [distance(name, known), known] as const).sort(
-    (a, b) => a[0] - b[0],
-  )[0]
-  return near && near[0] <= 2 ? ` (did you mean --${near[1]}?)` : ''
+/** The refusal of an option that there is not: it names the known one that was probably meant. */
+export function unknownOption(called: string, name: string, known: readonly string[]): BadOption {
+  const near = known
+    .map((one) => [distance(name, one), one] as const)
+    .sort((a, b) => a[0] - b[0])[0]
+  const meant = near && near[0] <= 2 ? ` (did you mean --${near[1]}?)` : ''
+  return new BadOption(`unknown option ${called}${meant}`)
 }
 
 /** How many single-character edits lie between two words. */

@@ -211,6 +211,27 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
   const goesTogether = (timer: TimerRow | undefined, at: number) =>
     timer !== undefined && timer.due_at <= at && together.has(timer.kind)
 
+  /** Those of an instant that go together, up to a number of them, as one change. */
+  function runInstant(at: number): TimerRow[] {
+    const taken: TimerRow[] = []
+    try {
+      rows.change(() => {
+        for (
+          let timer = soonest();
+          goesTogether(timer, at) && taken.length < TOGETHER;
+          timer = soonest()
+        ) {
+          taken.push(timer!)
+          run(timer!)
+        }
+      })
+    } catch (error) {
+      for (const timer of taken) enqueue(timer)
+      throw error
+    }
+    return taken
+  }
+
   /** Everything due until `target`, each at its own instant; answers when all it caused has settled. */
   async function runUntil(target: number): Promise<Fired[]> {
     const told: Fired[] = []
@@ -226,9 +247,12 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       for (let timer = soonest(); timer && timer.due_at <= end; timer = soonest()) {
         at = Math.max(at, timer.due_at)
         clock.hold(at)
-        const effect = run(timer)
-        told.push(fired(timer))
-        if (effect && !together.has(timer.kind)) await effect
+        if (together.has(timer.kind)) for (const one of runInstant(at)) told.push(fired(one))
+        else {
+          const effect = run(timer)
+          told.push(fired(timer))
+          if (effect) await effect
+        }
         if (running.size > 0 && !goesTogether(soonest(), at)) await Promise.all(running)
         if (performance.now() > until) {
           await new Promise(setImmediate)
@@ -281,6 +305,10 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     async fire(timer: TimerRow): Promise<Fired> {
       await run(timer)
       return { ...fired(timer), at: clock.iso() }
+    },
+    /** Runs one timer now, and does not wait for the deliveries it causes. */
+    runNow(timer: TimerRow) {
+      void run(timer)
     },
     /** Everything that is to happen, soonest first. */
     pending: (): TimerRow[] => [...rows.all()].sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),

@@ -24,8 +24,8 @@ export const DeliveryStatus = z.enum([
 ])
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 
-/** One attempt as it is kept and shown: times on the client's clock, the duration in real ms, signatures masked. */
-export const Attempt = z
+/** One attempt as it is shown: times on the client's clock, the duration in real ms, signatures masked. */
+const ShownAttempt = z
   .strictObject({
     number: z.int().min(1),
     at: Timestamp,
@@ -39,7 +39,10 @@ export const Attempt = z
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   })
   .meta({ id: 'DeliveryAttempt' })
-export type Attempt = z.infer<typeof Attempt>
+export type ShownAttempt = z.infer<typeof ShownAttempt>
+
+/** One attempt as it is kept: of the headers only what can't be told from the rest. */
+export type Attempt = Omit<ShownAttempt, 'headers'> & { timestamp: number; signatures: number }
 
 /** What a scenario makes wrong about a delivery. */
 export type DeliveryFault = {
@@ -84,7 +87,7 @@ export const Delivery = z
     next_attempt_at: Timestamp.nullable(),
     hold_until: z.string().nullable(),
     rule: z.string().nullable(),
-    attempts: z.array(Attempt),
+    attempts: z.array(ShownAttempt),
   })
   .meta({ id: 'Delivery' })
 export type Delivery = z.infer<typeof Delivery>

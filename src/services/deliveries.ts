@@ -8,6 +8,7 @@ import type { DeliveryAttempts } from './delivery-attempts.ts'
 import { notFound, type Parts } from './parts.ts'
 import { kindOf, resourceIdOf } from './resources.ts'
 import type { Scenarios } from './scenarios.ts'
+import type { SandboxStore } from './tables.ts'
 import type { Override, WebhookEvents } from './webhook-events.ts'
 import type { Webhooks } from './webhooks.ts'
 
@@ -32,8 +33,9 @@ export type DeliveriesDeps = Parts & {
   attempts: DeliveryAttempts
   /** Ms after the first attempt at which each is made. */
   plan: readonly number[]
-  /** Runs a function once the open change is written. */
-  afterChange: (run: () => void) => void
+  /** The store's verbs for changes that are written at the end of a turn of the event loop. */
+  written: Pick<SandboxStore, 'afterChange' | 'together' | 'whenWritten'>
+  onError: (error: unknown) => void
   /** Told of every delivery that is made or changed, inside the change. */
   onChanged: (row: DeliveryRow) => void
 }
@@ -46,11 +48,15 @@ export type DeliveriesDeps = Parts & {
  * result was not written is made again.
  */
 export function createDeliveries(deps: DeliveriesDeps) {
-  const { store, clock, random, scheduler, events, afterChange, onChanged } = deps
+  const { store, clock, random, scheduler, events, onError, onChanged } = deps
+  const { afterChange, together, whenWritten } = deps.written
   const { webhooks, scenarios, webhookEvents, attempts, plan } = deps
   const { deliveries, events: eventRows, payments, kyc, bank_accounts, timers } = store.tables
   const sending = new Map<string, Promise<void>>()
   let recorded: Recorded[] = []
+  // Finished deliveries, the first finished first; those before `dropped` are gone.
+  let finished: string[] = []
+  let dropped = 0
   let recordedEver = 0
   // Results of attempts from before a reset are about rows that are gone.
   let epoch = 0
@@ -141,7 +147,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const waits = row.ordered && deliveries.count('ordered', resource_id) > 0
     if (drop || waits) {
       put(row)
-      if (drop) trim()
+      if (drop) keep(row.delivery_id)
     } else {
       const later = delay ? pointOf(delay, delay.minMs === delay.maxMs ? 0 : random.fraction()) : 0
       schedule(row, clock.now() + (held ? LONGEST_HOLD : later))
@@ -177,11 +183,21 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   // ---- an attempt ends
 
-  function trim() {
-    const count = deliveries.count('finished', 'all')
-    if (count <= MOST_FINISHED) return
-    const [oldest] = deliveries.page('finished', 'all', count - 1, 1)
-    const { delivery_id, event_id } = oldest!.row
+  /** Notes that a delivery is finished, and drops the oldest such one beyond the number that is kept. */
+  function keep(delivery_id: string) {
+    finished.push(delivery_id)
+    while (finished.length - dropped > MOST_FINISHED) {
+      const oldest = deliveries.get(finished[dropped++]!)
+      // Asked for once more meanwhile, or what finished it was undone.
+      if (oldest && oldest.status !== 'pending') remove(oldest)
+    }
+    if (dropped > MOST_FINISHED) {
+      finished = finished.slice(dropped)
+      dropped = 0
+    }
+  }
+
+  function remove({ delivery_id, event_id }: DeliveryRow) {
     store.remove('deliveries', delivery_id)
     const copies = eventRows.get(event_id)?.copies ?? 0
     for (let copy = 1; copy <= copies; copy++)
@@ -205,7 +221,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   function finish(row: DeliveryRow, status: DeliveryRow['status']) {
     const { once: _, hold_until: __, ...rest } = row
     const done = put({ ...rest, status, next_attempt_at: null, timer_id: null })
-    trim()
+    keep(done.delivery_id)
     letOthersGo(done)
   }
 
@@ -222,20 +238,32 @@ export function createDeliveries(deps: DeliveriesDeps) {
     else schedule(tried, Math.max(due_at + gap, clock.now() + retryAfterMs))
   }
 
-  /** Writes a result; where the disk takes nothing, tries again until it does. */
-  function write(delivery_id: string, due_at: number, result: Result, mine: number) {
-    const row = deliveries.get(delivery_id)
-    if (stopped || mine !== epoch || row?.status !== 'pending') return
-    try {
-      store.change(() => settle(row, due_at, result))
-    } catch (error) {
-      if (!(error instanceof SandboxError) || error.word !== 'storage_unavailable') throw error
-      setTimeout(() => write(delivery_id, due_at, result, mine), REWRITE_MS).unref()
-    }
+  /** Writes a result, with all else of this turn; where the disk takes nothing, tries again until it does. */
+  function write(delivery_id: string, due_at: number, result: Result, mine: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const row = deliveries.get(delivery_id)
+      if (stopped || mine !== epoch || row?.status !== 'pending') return resolve()
+      const ended = (error?: unknown) => {
+        if (error === undefined) return resolve()
+        if (!(error instanceof SandboxError) || error.word !== 'storage_unavailable')
+          return reject(error)
+        setTimeout(() => {
+          write(delivery_id, due_at, result, mine).catch(onError)
+        }, REWRITE_MS).unref()
+        resolve()
+      }
+      try {
+        together(() => store.change(() => settle(row, due_at, result)))
+        whenWritten(ended)
+      } catch (error) {
+        ended(error)
+      }
+    })
   }
 
   async function attempt(delivery_id: string, due_at: number) {
     const mine = epoch
+    let written: Promise<void> | undefined
     await attempts.turnstile.enter()
     try {
       const row = deliveries.get(delivery_id)
@@ -244,10 +272,11 @@ export function createDeliveries(deps: DeliveriesDeps) {
       const event = eventRows.get(row.event_id)!
       const result = await attempts.make(event, row.attempts.length + 1, webhook, row.fault)
       sending.delete(delivery_id)
-      if (result) write(delivery_id, due_at, result, mine)
+      if (result) written = write(delivery_id, due_at, result, mine)
     } finally {
       attempts.turnstile.leave()
     }
+    await written
   }
 
   /** The attempt of a delivery that is being made, or a new one. */
@@ -263,13 +292,13 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   scheduler.handle(
     WEBHOOK_ATTEMPT,
-    ({ resource_id, due_at }) => {
+    ({ timer_id, resource_id, due_at }) => {
       const row = deliveries.get(resource_id!)
       if (row?.status !== 'pending') return undefined
-      // Sent once the timer's end is written, so that a failing disk does not send for nothing.
-      return new Promise((resolve, reject) => {
-        afterChange(() => attemptNow(row.delivery_id, due_at).then(resolve, reject))
-      })
+      // After the change that ends the timer: where it was undone, the timer is there again and nothing is sent.
+      return Promise.resolve().then(() =>
+        timers.get(timer_id) ? undefined : attemptNow(row.delivery_id, due_at),
+      )
     },
     { together: true },
   )
@@ -350,10 +379,11 @@ export function createDeliveries(deps: DeliveriesDeps) {
     all: () => deliveries.rows(),
     /** Events from before there was a webhook, oldest first. */
     recorded: () => recorded.slice(-MOST_RECORDED),
-    /** Schedules what was being sent when the process ended. */
+    /** At start: takes note of what is finished, and schedules what was being sent when the process ended. */
     recover() {
       store.change(() => {
         for (const row of [...deliveries.rows()]) {
+          if (row.status !== 'pending') keep(row.delivery_id)
           if (row.status !== 'pending' || timerOf(row)) continue
           if (row.ordered && firstInOrder(row.resource_id)?.delivery_id !== row.delivery_id)
             continue
@@ -373,6 +403,8 @@ export function createDeliveries(deps: DeliveriesDeps) {
     forget() {
       epoch++
       recorded = []
+      finished = []
+      dropped = 0
       sending.clear()
     },
     stop() {
@@ -383,5 +415,3 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
 const deliveryId = (event_id: string, copy: number) =>
   `dlv_${event_id.slice('evt_'.length)}${copy === 1 ? '' : `_${copy}`}`
-
-export type Deliveries = ReturnType<typeof createDeliveries>

@@ -2,7 +2,7 @@ import { VERSION } from '../config/version.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Sender } from '../core/send.ts'
 import { signWebhook } from '../core/sign.ts'
-import type { Attempt, DeliveryFault } from '../model/delivery.ts'
+import type { Attempt, DeliveryFault, ShownAttempt } from '../model/delivery.ts'
 import { maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 
@@ -27,18 +27,44 @@ export const RETRY_PLANS = {
 // its deadline.
 const AT_ONCE = 64
 
+const MASKED = 'XXXX'
+
 /** Headers as they may be shown: signatures are as good as the secret for that body. */
 export const shownHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
       name === 'webhook-signature'
-        ? value.replaceAll(/v1,\S+/g, 'v1,XXXX')
+        ? value.replaceAll(/v1,\S+/g, `v1,${MASKED}`)
         : name === 'x-webhook-signature'
-          ? 'XXXX'
+          ? MASKED
           : value,
     ]),
   )
+
+/** What every attempt carries, save what signs it. */
+const plainHeaders = {
+  'content-type': 'application/json',
+  'user-agent': `payout-sandbox/${VERSION}`,
+}
+
+/** An attempt of an event with its headers, as it may be shown. */
+export const shownAttempt = (
+  event_id: string,
+  { timestamp, signatures, ...attempt }: Attempt,
+): ShownAttempt => ({
+  ...attempt,
+  headers: {
+    ...plainHeaders,
+    'webhook-id': event_id,
+    'webhook-timestamp': String(timestamp),
+    ...(signatures > 0 && {
+      'webhook-signature': Array(signatures).fill(`v1,${MASKED}`).join(' '),
+      'x-webhook-signature': MASKED,
+    }),
+    'x-webhook-attempt': String(attempt.number),
+  },
+})
 
 /** A body cut in the middle, as a broken sender or proxy does. */
 const cut = (body: string) => Buffer.from(body).subarray(0, Math.ceil(Buffer.byteLength(body) / 2))
@@ -97,8 +123,7 @@ export function createDeliveryAttempts({
     secret: string,
     fault: DeliveryFault = {},
   ): Record<string, string> => ({
-    'content-type': 'application/json',
-    'user-agent': `payout-sandbox/${VERSION}`,
+    ...plainHeaders,
     ...signWebhook({ id: event_id, timestamp: unixNow(), body, secret }, fault),
     'x-webhook-attempt': String(number),
   })
@@ -128,7 +153,8 @@ export function createDeliveryAttempts({
           at,
           ok,
           url: maskText(url),
-          headers: shownHeaders(headers),
+          timestamp: Number(headers['webhook-timestamp']),
+          signatures: headers['webhook-signature']?.split(' ').length ?? 0,
           status: status ?? null,
           durationMs,
           answer: maskText(answer),

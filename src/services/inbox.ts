@@ -100,5 +100,3 @@ export function createInbox({
     },
   }
 }
-
-export type Inbox = ReturnType<typeof createInbox>

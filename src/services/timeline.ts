@@ -136,5 +136,25 @@ export function createTimeline(deps: TimelineDeps) {
     })
   }
 
-  return { begin, activate }
+  /** Does what the timeline says for this instant: a frozen clock would never come to it by itself. */
+  function doWhatIsDue() {
+    const due = () =>
+      scheduler
+        .pending()
+        .find(({ kind, due_at }) => kind === TIMELINE_ENTRY && due_at <= clock.now())
+    // One by one: a `use` puts other entries in the place of these.
+    for (let timer = due(); timer; timer = due()) scheduler.runNow(timer)
+  }
+
+  return {
+    /** Activates a scenario; what its timeline says for this instant is done when this returns. */
+    start(choose: () => void) {
+      store.change(() => {
+        activate(choose)
+        doWhatIsDue()
+      })
+    },
+    activate,
+    doWhatIsDue,
+  }
 }

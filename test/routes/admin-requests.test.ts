@@ -427,7 +427,7 @@ t.test(
   async (t) => {
     const box = await start(t)
     const cases: [unknown, string, RegExp][] = [
-      [{ opration: 'getUser' }, 'opration', /`operation`/],
+      [{ opration: 'getUser' }, 'opration', /did you mean "operation"/],
       [{ operation: 'getUsr' }, 'operation', /getUser/],
       [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /comparison/],
       [{ body: { account_number: 123 } }, 'body.account_number', /quotes/],

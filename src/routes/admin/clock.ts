@@ -213,6 +213,7 @@ export const clockCalls = [
     answer: FiredAnswer,
     async handle(world, { params }) {
       const fired = await world.scheduler.fire(timerOf(world, params.id))
+      world.timeline.doWhatIsDue()
       return { now: world.clock.iso(), fired: [fired] }
     },
   }),

@@ -12,6 +12,7 @@ import { pagesOf } from '../../model/list.ts'
 import { text, Uuid } from '../../model/text.ts'
 import { EVENTS } from '../../scenarios/words.ts'
 import type { Recorded } from '../../services/deliveries.ts'
+import { shownAttempt } from '../../services/delivery-attempts.ts'
 import { PROBE_PLACE } from '../../services/explore.ts'
 import type { World } from '../../world.ts'
 
@@ -32,7 +33,7 @@ export const shown = (row: DeliveryRow): Delivery => ({
   next_attempt_at: row.next_attempt_at === null ? null : iso(row.next_attempt_at),
   hold_until: row.hold_until ?? null,
   rule: row.rule ?? null,
-  attempts: row.attempts,
+  attempts: row.attempts.map((attempt) => shownAttempt(row.event_id, attempt)),
 })
 
 const shownRecorded = ({ delivery_id, event, resource_id, at }: Recorded): Delivery => ({
