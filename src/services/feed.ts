@@ -91,9 +91,10 @@ export function createFeed(name: string) {
 
   /** The events after an id; `missed` where some of them are no longer known. */
   function after(id: string): { events: FeedEvent[]; missed: boolean } {
-    const n = id.startsWith(`${name}-`) ? Number(id.slice(name.length + 1)) : Number.NaN
+    const text = id.startsWith(`${name}-`) ? id.slice(name.length + 1) : ''
+    const n = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     const events = [...ring.oldestFirst()]
-    if (!Number.isSafeInteger(n) || n < 0 || n > seq) return { events, missed: true }
+    if (!(n <= seq)) return { events, missed: true }
     return { events: events.filter((event) => event.seq > n), missed: n < seq - ring.count }
   }
 

@@ -7,15 +7,15 @@ export type AnsweredCall = {
   /** Client's time when it came, and wall time when it was answered, ms. */
   at: number
   wallAt: number
-  /** When it began and when it was answered, ms of one real clock. */
+  /** When it began, ms of the process's own clock. */
   began: number
-  ended: number
   method: string
   /** Path and query, without the client's base path. */
   url: string
   operation: string | undefined
   params: unknown
   headers: Readonly<Record<string, string | string[] | undefined>>
+  headersSize: number
   /** The body as it came; empty where there was none or it was not read. */
   body: string
   /** `undefined`: the connection was broken. */
@@ -27,8 +27,9 @@ export type AnsweredCall = {
 }
 
 /** A call in the log. A text that is too long to be kept is `undefined`. */
-export type NotedCall = Omit<AnsweredCall, 'body' | 'answer'> & {
+export type NotedCall = Omit<AnsweredCall, 'body' | 'answer' | 'began' | 'headersSize'> & {
   readonly seq: number
+  readonly durationMs: number
   readonly body: string | undefined
   readonly bodySize: number
   readonly answer: string | undefined
@@ -40,18 +41,14 @@ const MOST_CALLS = 1_000
 // In characters, of one client and of all clients together.
 const MOST_SIZE = 4 * 1024 * 1024
 const MOST_SIZE_OF_ALL = 64 * 1024 * 1024
-const LONGEST_TEXT = 64 * 1024
+// Bodies that are sent are what a test is about; long answers are lists, which would push out much else.
+const LONGEST_BODY = 64 * 1024
+const LONGEST_ANSWER = 4 * 1024
 // What a call weighs besides its texts.
 const CALL_SIZE = 1_024
 
 /** What the logs of all clients may hold together. */
 export const createLogBudget = (): Budget => ({ used: 0, most: MOST_SIZE_OF_ALL })
-
-function headersSize(headers: AnsweredCall['headers']): number {
-  let size = 0
-  for (const name in headers) size += name.length + (headers[name]?.length ?? 0)
-  return size
-}
 
 /** The last calls of one client, in memory: the newest 1,000, and at most 4 Mi characters of them. */
 export function createRequestLog({
@@ -74,22 +71,22 @@ export function createRequestLog({
 
   return {
     note(call: AnsweredCall) {
+      const { body, answer, began, url } = call
       // What was under way when the log was emptied is not about what comes after.
-      if (call.began < emptiedAt) return
-      const { body, answer, url, headers } = call
-      const keptBody = body.length > LONGEST_TEXT ? undefined : body
-      const keptAnswer = answer.length > LONGEST_TEXT ? undefined : answer
+      if (began < emptiedAt) return
+      const keptBody = body.length > LONGEST_BODY ? undefined : body
+      const keptAnswer = answer.length > LONGEST_ANSWER ? undefined : answer
+      const textSize = (keptBody?.length ?? 0) + (keptAnswer?.length ?? 0)
       const noted: NotedCall = {
         seq: ++seq,
         at: call.at,
         wallAt: call.wallAt,
-        began: call.began,
-        ended: call.ended,
+        durationMs: realNow() - began,
         method: call.method,
         url,
         operation: call.operation,
         params: call.params,
-        headers,
+        headers: call.headers,
         body: keptBody,
         bodySize: body.length,
         status: call.status,
@@ -98,12 +95,7 @@ export function createRequestLog({
         rule: call.rule,
         fault: call.fault,
         replayed: call.replayed,
-        size:
-          CALL_SIZE +
-          url.length +
-          headersSize(headers) +
-          (keptBody?.length ?? 0) +
-          (keptAnswer?.length ?? 0),
+        size: CALL_SIZE + url.length + call.headersSize + textSize,
       }
       ring.push(noted)
       onNoted(noted)
@@ -179,7 +171,7 @@ export const shownInShort = (call: NotedCall) => ({
   request_id: requestId(call),
   at: iso(call.at),
   wall_at: iso(call.wallAt),
-  durationMs: round(call.ended - call.began),
+  durationMs: round(call.durationMs),
   method: call.method,
   path: maskLogText(pathOf(call)),
   operation: call.operation ?? null,
