@@ -25,7 +25,9 @@ export function waitFor<T>(feed: Feed, { look, see, timeoutMs, late }: WaitedFor
       },
       end: () => fail(stopped()),
     })
-    const timer = setTimeout(() => fail(late()), timeoutMs)
+    let searching: Promise<unknown> = Promise.resolve()
+    // What is being looked through may have it already.
+    const timer = setTimeout(() => searching.then(() => fail(late())), timeoutMs)
 
     function leave() {
       clearTimeout(timer)
@@ -41,7 +43,7 @@ export function waitFor<T>(feed: Feed, { look, see, timeoutMs, late }: WaitedFor
       resolve(item)
     }
     function search() {
-      Promise.resolve().then(look).then(found, fail)
+      searching = Promise.resolve().then(look).then(found, fail)
     }
     search()
   })
