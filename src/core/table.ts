@@ -87,13 +87,7 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   }
 
   /** The entry of the layers below, as it is without the changes of this one. */
-  function findBelow(id: string): Entry<R> | undefined {
-    for (let i = below.length - 1; i >= 0; i--) {
-      const entry = below[i]!.rows.get(id)
-      if (entry !== undefined) return entry ?? undefined
-    }
-    return undefined
-  }
+  const findBelow = (id: string): Entry<R> | undefined => findIn(below, id)
 
   function post(index: string, key: string, entry: Entry<R>) {
     const keys = top.indexes[index]!
@@ -324,11 +318,11 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
       for (const { row } of [...entries.values()].sort((a, b) => a.seq - b.seq)) yield row
     },
     /**
-     * What differs from the layer at the very bottom, to be done over it in this order: rows set, ids of removed ones.
-     * A row of the bottom layer that was removed and made anew is told as both.
+     * What differs from the lowest layers (the one at the bottom, if not told otherwise), to be done over them in this
+     * order: rows set, ids of removed ones. A row of them that was removed and made anew is told as both.
      */
-    *changes(): Generator<{ row: R } | { removed: string }> {
-      const layers = [...below.slice(1), top].filter((layer) => layer.rows.size > 0)
+    *changes(depth = 1): Generator<{ row: R } | { removed: string }> {
+      const layers = [...below.slice(depth), top].filter((layer) => layer.rows.size > 0)
       const ids =
         layers.length > 1
           ? [...new Set(layers.flatMap((layer) => [...layer.rows.keys()]))].sort(
@@ -339,15 +333,15 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
             : []
       for (const id of ids) {
         const entry = find(id)
-        const bottom = below[0]!.rows.get(id)
+        const bottom = findIn(below, id, depth)
         if (bottom && bottom.seq !== entry?.seq) yield { removed: id }
         if (entry) yield { row: entry.row }
       }
     },
-    /** Freezes what is here now, to be shared; the table goes on with a new top layer. Costs nothing. */
+    /** Freezes what is here now, to be shared; the table goes on with a new top layer. Costs next to nothing. */
     image(): TableImage<R> {
       if (top.rows.size > 0) {
-        below = [...below, top]
+        below = withFewLayers(spec, [...below, top])
         top = emptyLayer(spec, seq)
       }
       return { layers: below, seq }
@@ -365,6 +359,60 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
       }
     },
   }
+}
+
+// A read looks through every layer, so small ones are joined; joining this many rows costs well under 1 ms.
+const JOINED_ROWS = 512
+
+/** Joins the uppermost layers while the upper is not much smaller than the one below it: few are left of many. */
+function withFewLayers<R>(spec: TableSpec<R>, layers: readonly Layer<R>[]): readonly Layer<R>[] {
+  const [lower, upper] = layers.slice(-2) as [Layer<R>, Layer<R>]
+  // The one at the bottom stays: other worlds stand on it, and changes are told against it.
+  if (layers.length < 3 || lower.rows.size > 2 * upper.rows.size) return layers
+  if (lower.rows.size + upper.rows.size > JOINED_ROWS) return layers
+  const joined = createTable(spec, { layers: layers.slice(0, -2), seq: lower.firstSeq })
+  const ids = new Set([...lower.rows.keys(), ...upper.rows.keys()])
+  const entries = [...ids].map((id) => [id, findIn(layers, id)] as const)
+  entries.sort(([, a], [, b]) => (a?.seq ?? 0) - (b?.seq ?? 0))
+  for (const [id, entry] of entries) {
+    const old = joined.entry(id)
+    // One made anew after its removal has another place in the lists.
+    if (old && old.seq !== entry?.seq) joined.remove(id)
+    if (entry) joined.place(id, entry)
+  }
+  // Joined, it may in turn not be much smaller than the one below.
+  return joined.image().layers
+}
+
+/** What stands in a stack of layers, or in the lowest `depth` of them, under an id. */
+function findIn<R>(layers: readonly Layer<R>[], id: string, depth = layers.length) {
+  for (let i = depth - 1; i >= 0; i--) {
+    const entry = layers[i]!.rows.get(id)
+    if (entry !== undefined) return entry ?? undefined
+  }
+  return undefined
+}
+
+/** A row that is not the same in two images; `undefined` where it is not there. */
+export type Difference<R> = { id: string; before: R | undefined; after: R | undefined }
+
+/** The rows that differ between two images, in the order they came; layers that both share cost nothing. */
+export function differences<R>(before: TableImage<R>, after: TableImage<R>): Difference<R>[] {
+  let shared = 0
+  while (shared < before.layers.length && before.layers[shared] === after.layers[shared]) shared++
+  const ids = new Set(
+    [...before.layers.slice(shared), ...after.layers.slice(shared)].flatMap((layer) => [
+      ...layer.rows.keys(),
+    ]),
+  )
+  const found: (Difference<R> & { seq: number })[] = []
+  for (const id of ids) {
+    const [a, b] = [findIn(before.layers, id), findIn(after.layers, id)]
+    if (a?.row === b?.row || JSON.stringify(a?.row) === JSON.stringify(b?.row)) continue
+    found.push({ id, before: a?.row, after: b?.row, seq: (b ?? a)!.seq })
+  }
+  found.sort((a, b) => a.seq - b.seq)
+  return found.map(({ seq: _, ...difference }) => difference)
 }
 
 /** A table of one world. */
