@@ -98,7 +98,7 @@ const JOBS = {
       await fill(world, rows)
       await turn()
       const start = performance.now()
-      sandbox.reset(world)
+      sandbox.reset([world])
       took.push(performance.now() - start)
     }
     return took

@@ -69,7 +69,8 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     keepAliveTimeout: 5_000,
     // Without both of these a slow body stays open for ever.
     http: { headersTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 },
-    routerOptions: { maxParamLength: 1_024 },
+    // As long as Node lets a request line be: an id that is none is told by its check, whatever its length.
+    routerOptions: { maxParamLength: 16_384 },
     rewriteUrl: takeClientFromPath,
     clientErrorHandler: answerClientError,
     frameworkErrors: createErrorHandler(log) as never,
@@ -79,6 +80,10 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.setErrorHandler(createErrorHandler(log))
   app.setValidatorCompiler(validatorCompiler as never)
   app.addHook('onRequest', createHostGuard(options.allowHost))
+  // Before the body is read: what it holds does not matter where there is no such path.
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(request.is404 ? noRoute(request.method, request.originalUrl) : undefined)
+  })
   app.decorateRequest('bodyText', '')
   app.decorateRequest('world', null as never)
   takeJsonOnly(app)
@@ -121,10 +126,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     return reply.header('content-type', 'application/json; charset=utf-8').send(document)
   })
   serveDocs(app)
-  refuseOtherMethods(app, methods)
-  app.setNotFoundHandler((request) => {
-    throw noRoute(request.method, request.originalUrl)
-  })
+  refuseOtherMethods(app, methods, options.cors !== undefined)
   return app
 }
 
@@ -170,11 +172,20 @@ function collectMethods(app: FastifyInstance): Map<string, Set<string>> {
 }
 
 /** A known path answers a method it does not have with 405 and says which it has. */
-function refuseOtherMethods(app: FastifyInstance, methods: Map<string, Set<string>>) {
-  const all: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+function refuseOtherMethods(
+  app: FastifyInstance,
+  methods: Map<string, Set<string>>,
+  hasPreflight: boolean,
+) {
+  const all: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
   for (const [url, known] of [...methods]) {
     if (url.includes('*')) continue
-    const others = all.filter((method) => !known.has(method))
+    const others = all.filter(
+      (method) =>
+        !known.has(method) &&
+        // A browser asks by OPTIONS whether it may call; the plugin answers that for all of /v1.
+        !(hasPreflight && method === 'OPTIONS' && url.startsWith('/v1/')),
+    )
     const allow = [...known].sort().join(', ')
     app.route({
       method: others,

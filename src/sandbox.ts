@@ -114,9 +114,11 @@ export async function openSandbox(config: SandboxConfig) {
       }
       const now = parts.includes('clock') ? world.restartClock() : world.clock.now()
       if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
+      store.afterChange(() => {
+        world.scheduler.reload()
+        world.answerCancelled()
+      })
     })
-    world.scheduler.reload()
-    world.answerCancelled()
   }
 
   return {
@@ -154,10 +156,12 @@ export async function openSandbox(config: SandboxConfig) {
       log.info(`client ${name} made from the fixtures`)
       return create(name, `sbx_${name}`)
     },
-    /** Back to the fixtures, start clock and start seed; the token stays. */
-    reset(world: World, parts: readonly ResetPart[] = RESET_PARTS) {
-      resetWorld(world, parts)
-      log.info(`client ${world.name} reset`)
+    /** Back to the fixtures, start clock and start seed: of all these worlds or, where it fails, of none. Tokens stay. */
+    reset(chosen: readonly World[], parts: readonly ResetPart[] = RESET_PARTS) {
+      store.change(() => {
+        for (const world of chosen) resetWorld(world, parts)
+      })
+      for (const { name } of chosen) log.info(`client ${name} reset`)
     },
     async close() {
       for (const world of worlds.values()) world.stop()

@@ -1,5 +1,6 @@
 import dns from 'node:dns'
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
+import { webhookUrlProblem } from '../model/webhook-url.ts'
 
 /** What an IP address is, as far as it matters for where a webhook may go. */
 export type AddressKind =
@@ -18,9 +19,6 @@ export type Target = {
   path: string
   authority: string
 }
-
-/** The longest webhook URL in characters (defaults.md, Webhook). */
-export const MAX_URL_LENGTH = 2048
 
 // Services that hand out a machine's credentials and sit outside 169.254/16: AWS (IMDS, ECS and EKS share a
 // prefix), Google, Scaleway, Alibaba, Oracle and Azure.
@@ -122,16 +120,11 @@ export function classifyAddress(address: string): AddressKind {
  * @returns the target, or `problem`: a sentence's end that fits after "the URL".
  */
 export function readTarget(text: string): { target: Target } | { problem: string } {
-  if (text.length > MAX_URL_LENGTH)
-    return { problem: `is longer than ${MAX_URL_LENGTH} characters` }
-  // `URL` forgives spaces, backslashes and missing slashes; what it would mend is not what the user reads.
-  if (!/^https?:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text))
-    return { problem: 'is not an absolute http or https URL' }
-  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return { problem: 'has user info in it (`name:password@`)' }
+  const problem = webhookUrlProblem(text)
+  if (problem !== undefined) return { problem }
   const url = new URL(text)
   const secure = url.protocol === 'https:'
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
-  if (port === 0) return { problem: 'has port 0, which nothing listens on' }
   const host = bareHost(url)
   return { target: { secure, host, port, path: url.pathname + url.search, authority: url.host } }
 }

@@ -10,11 +10,6 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** What Fastify and Node call an error, in our words. */
 const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: [
-    'malformed_json',
-    'The body is not valid JSON. Send a JSON object.',
-  ],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_json', 'The body is empty. Send a JSON object.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'malformed_json',
     'The body is not as long as its Content-Length says.',
@@ -32,7 +27,6 @@ const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
     'validation_failed',
     'The path is not well-formed: a % is followed by no hex number.',
   ],
-  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'A part of the path is longer than any id.'],
   HPE_HEADER_OVERFLOW: [
     'headers_too_large',
     'The headers or the URL are larger than 16 KiB. Send less.',

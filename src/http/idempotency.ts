@@ -50,6 +50,15 @@ function earlier(world: World, scoped: string, fingerprint: string): Answer | un
   return { status: row.status, body: row.body, replayed: true }
 }
 
+/** Drops the longest expired keys: two for each new one, so that they can't pile up and no call does much. */
+function dropExpired({ tables, clock }: World) {
+  const { idempotency } = tables.tables
+  const oldest = idempotency.page('all', 'all', Math.max(0, idempotency.count('all', 'all') - 2), 2)
+  for (const { id, row } of oldest) {
+    if (row.kept_until <= clock.now()) tables.remove('idempotency', id)
+  }
+}
+
 /**
  * Runs a POST once for its key: the same request again gets the kept answer (defaults: Idempotency).
  * Answers of 401 and 5xx are not kept.
@@ -70,8 +79,13 @@ export async function runOnce(
   try {
     return await run(({ status, body }) => {
       if (status === 401 || status >= 500) return
-      const kept_until = world.clock.now() + KEPT_MS
-      world.tables.put('idempotency', { key: scoped, fingerprint, status, body, kept_until })
+      world.change(() => {
+        dropExpired(world)
+        // An expired row of this key would keep its old place in the order of expiry.
+        world.tables.remove('idempotency', scoped)
+        const kept_until = world.clock.now() + KEPT_MS
+        world.tables.put('idempotency', { key: scoped, fingerprint, status, body, kept_until })
+      })
     })
   } finally {
     keys.delete(scoped)

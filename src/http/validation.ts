@@ -116,6 +116,13 @@ export function validationFailed(
   data: unknown,
   part: string,
 ): SandboxError {
+  if (part === 'body' && data == null) {
+    return new SandboxError(
+      'validation_failed',
+      'The body is missing. Send a JSON object with Content-Type: application/json.',
+      { errors: [{ field: 'body', code: 'required', message: 'is required' }] },
+    )
+  }
   const errors = fieldErrors(error, data)
   const [first] = errors
   const more = errors.length > 1 ? ` and ${errors.length - 1} more` : ''

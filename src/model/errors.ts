@@ -3,10 +3,10 @@
  * `docs/errors.md` is held equal to it both ways by a test.
  */
 export const ERRORS = {
-  malformed_json: [400, 'The body is not JSON, or is empty where one is needed.'],
+  malformed_json: [400, 'The body is not JSON, or holds a key such as `__proto__`.'],
   validation_failed: [
     400,
-    'A field, path id or query value is missing or malformed; see `errors`.',
+    'The body, a field, a path id or a query value is missing or malformed; see `errors`.',
   ],
   unauthorized: [
     401,
@@ -26,7 +26,6 @@ export const ERRORS = {
   idempotency_in_flight: [409, 'A request with this `Idempotency-Key` is still running.'],
   client_limit_reached: [409, 'No more clients may be made; see `--max-clients`.'],
   payload_too_large: [413, 'The body is larger than the limit.'],
-  uri_too_long: [414, 'The URL is longer than the limit.'],
   unsupported_media_type: [415, 'The body is not `application/json`.'],
   same_user: [422, 'Payer and receiver are one user.'],
   bank_user_mismatch: [422, 'The bank account is not the receiver’s.'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { text, Uuid } from './text.ts'
+import { MAX_URL_LENGTH, webhookUrlProblem } from './webhook-url.ts'
 
 /** The client's one webhook as stored. */
 export const WebhookRow = z.strictObject({
@@ -9,14 +10,8 @@ export const WebhookRow = z.strictObject({
 })
 export type WebhookRow = z.infer<typeof WebhookRow>
 
-function isWebhookUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false
-  const url = new URL(value)
-  return /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
-}
-
-const WebhookUrl = text(2048).refine(isWebhookUrl, {
-  error: 'must be an absolute http or https URL without user info',
+const WebhookUrl = text(MAX_URL_LENGTH).refine((url) => webhookUrlProblem(url) === undefined, {
+  error: ({ input }) => webhookUrlProblem(input as string),
 })
 const WebhookSecret = text(256)
 

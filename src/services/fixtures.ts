@@ -75,7 +75,7 @@ function createCheck() {
       note(`${places.get(row)}.${field}`, message),
     rows({ noun, file, path, rows }: Raw): object[] {
       if (!Array.isArray(rows)) {
-        note(`${file}: ${path}`, 'must be a list of rows')
+        note(path ? `${file}: ${path}` : file, 'must be a list of rows')
         return []
       }
       return rows.flatMap((raw, i) => {

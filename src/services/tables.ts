@@ -83,7 +83,7 @@ export const TABLES: Specs<Rows> = {
     uniques: { reference: (row) => row.reference_id ?? undefined },
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
-  idempotency: { id: (row) => row.key, at: (row) => row.kept_until, indexes: {} },
+  idempotency: { id: (row) => row.key, at: (row) => row.kept_until, indexes: { all: always } },
   timers: {
     id: (row) => row.timer_id,
     at: (row) => row.due_at,

@@ -3,9 +3,9 @@ import {
   type AddressKind,
   classifyAddress,
   createAddressPolicy,
-  MAX_URL_LENGTH,
   readTarget,
 } from '../../src/core/addresses.ts'
+import { MAX_URL_LENGTH } from '../../src/model/webhook-url.ts'
 
 /** Hosts as a user or an attacker may spell them in a URL, and what they are. */
 const SPELLINGS: [host: string, kind: AddressKind][] = [

@@ -1,14 +1,18 @@
-import t from 'tap'
+import { mock } from 'node:test'
+import t, { type Test } from 'tap'
 import { createClock } from '../../src/core/clock.ts'
 import { createRandom } from '../../src/core/random.ts'
 import { createScheduler, type TimerRow } from '../../src/core/scheduler.ts'
+import { SandboxError } from '../../src/model/errors.ts'
 
 function build(mode: 'real' | 'frozen' = 'frozen') {
   const rows = new Map<string, TimerRow>()
   const ran: string[] = []
   const errors: unknown[] = []
+  const wall = { now: 0 }
+  const disk = { full: false }
   let seq = 0
-  const clock = createClock({ mode, speed: 1, anchor: 0, wallAnchor: 0 }, () => 0)
+  const clock = createClock({ mode, speed: 1, anchor: 0, wallAnchor: 0 }, () => wall.now)
   const scheduler = createScheduler({
     clock,
     rows: {
@@ -16,7 +20,11 @@ function build(mode: 'real' | 'frozen' = 'frozen') {
       get: (id) => rows.get(id),
       put: (row) => void rows.set(row.timer_id, row),
       remove: (id) => void rows.delete(id),
-      change: (run) => run(),
+      change(run) {
+        // As the store does: what can't be written did not happen.
+        if (disk.full) throw new SandboxError('storage_unavailable', 'disk full')
+        return run()
+      },
       nextSeq: () => ++seq,
     },
     onError: (error) => errors.push(error),
@@ -29,7 +37,7 @@ function build(mode: 'real' | 'frozen' = 'frozen') {
     scheduler.schedule({ due_at, kind, payload: { name } })
   scheduler.start()
   t.teardown(scheduler.stop)
-  return { rows, ran, errors, clock, scheduler, add }
+  return { rows, ran, errors, wall, disk, clock, scheduler, add }
 }
 
 t.test('advancing runs timers by time, then insertion, each at its own instant', async (t) => {
@@ -85,19 +93,148 @@ t.test('ten thousand timers run in order', async (t) => {
   t.ok(times.every((at, i) => i === 0 || times[i - 1]! <= at))
 })
 
-t.test(
-  'a random series is its seed and counter alone, and its uuids are of version 4',
-  async (t) => {
-    const [one, same] = [createRandom(1), createRandom(1)]
-    const seen = new Set<string>()
-    for (let i = 0; i < 100_000; i++) seen.add(one.uuid())
-    t.equal(seen.size, 100_000)
-    const form = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-    t.ok([...seen].every((uuid) => form.test(uuid)))
-    const first = same.uuid()
-    t.ok(seen.has(first))
-    t.equal(createRandom(1, { counter: 0 }).uuid(), first)
-    t.not(createRandom(2).uuid(), first)
-    t.equal(same.at('label', 3), createRandom(1).at('label', 3), 'at moves and reads no draw')
-  },
-)
+/** Lets time pass: the wall's, the client's and that of the process's own timers. */
+function ticking(t: Test) {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const built = build('real')
+  return {
+    ...built,
+    pass(ms: number) {
+      built.wall.now += ms
+      mock.timers.tick(ms)
+    },
+  }
+}
+
+t.test('a ticking clock runs each timer when it is due, and no sooner', async (t) => {
+  const { ran, add, scheduler, rows, pass } = ticking(t)
+  add('b', 2_000)
+  add('a', 1_000)
+  const cancelled = add('cancelled', 1_500)
+  pass(999)
+  t.same(ran, [])
+  pass(1)
+  t.same(ran, ['a@1000'])
+  add('soon', 1_200)
+  scheduler.cancel(cancelled.timer_id)
+  pass(200)
+  t.same(ran, ['a@1000', 'soon@1200'], 'a later one that is due sooner')
+  pass(800)
+  t.same(ran, ['a@1000', 'soon@1200', 'b@2000'])
+  t.equal(rows.size, 0)
+})
+
+t.test('a change of the clock changes when timers run', async (t) => {
+  const { ran, add, clock, scheduler, pass } = ticking(t)
+  add('a', 10_000)
+  clock.freeze()
+  scheduler.arm()
+  pass(20_000)
+  t.same(ran, [])
+  clock.resume()
+  scheduler.arm()
+  pass(4_000)
+  t.same(ran, [])
+  clock.speed(60)
+  scheduler.arm()
+  pass(99)
+  t.same(ran, [])
+  pass(1)
+  t.same(ran, ['a@10000'])
+})
+
+t.test('a stopped scheduler runs nothing; a new one finds what is stored', async (t) => {
+  const { ran, add, scheduler, rows, pass } = ticking(t)
+  add('a', 1_000)
+  add('b', 2_000)
+  scheduler.stop()
+  pass(5_000)
+  t.same([ran, rows.size], [[], 2])
+  scheduler.reload()
+  scheduler.start()
+  pass(0)
+  t.same(ran, ['a@5000', 'b@5000'], 'what was missed runs at once, in order')
+  rows.set('tmr_9', { timer_id: 'tmr_9', seq: 9, due_at: 6_000, kind: 'note', payload: {} })
+  scheduler.reload()
+  pass(1_000)
+  t.same(rows.size, 0)
+})
+
+t.test('a timer farther off than a process timer can wait runs when it is due', async (t) => {
+  const DAY = 86_400_000
+  const warned: string[] = []
+  const note = ({ name }: Error) => void (name === 'TimeoutOverflowWarning' && warned.push(name))
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const real = build('real')
+  real.add('far', 40 * DAY)
+  await new Promise(setImmediate)
+  t.same(warned, [], 'Node would warn, and fire at once')
+  real.scheduler.stop()
+
+  const { ran, add, pass } = ticking(t)
+  add('far', 40 * DAY)
+  for (let day = 1; day < 40; day++) pass(DAY)
+  pass(DAY - 1)
+  t.same(ran, [])
+  pass(1)
+  t.same(ran, [`far@${40 * DAY}`])
+})
+
+t.test('a timer whose change cannot be written is tried again', async (t) => {
+  const { ran, errors, rows, add, pass, disk } = ticking(t)
+  add('a', 10)
+  add('b', 20)
+  disk.full = true
+  pass(10)
+  t.same([ran.length, errors.length, rows.size], [0, 1, 2])
+  pass(999)
+  t.equal(errors.length, 1, 'not before a second has gone by')
+  disk.full = false
+  pass(1)
+  t.same(ran, ['a@1010', 'b@1010'])
+  t.equal(rows.size, 0)
+})
+
+t.test('an advance that meets a full disk stops there and loses no timer', async (t) => {
+  const { ran, add, scheduler, clock, rows, disk } = build()
+  add('a', 10)
+  disk.full = true
+  await t.rejects(scheduler.advanceTo(100), /disk full/)
+  t.same([ran, rows.size, clock.now()], [[], 1, 10])
+  disk.full = false
+  t.match(await scheduler.advanceTo(100), [{ kind: 'note' }])
+  t.same(ran, ['a@10'])
+})
+
+t.test('firing runs one timer now, once, and leaves the others and the clock', async (t) => {
+  const { ran, add, scheduler, clock } = build()
+  add('a', 10)
+  const late = add('late', 99)
+  t.match(await scheduler.fire(late), {
+    at: '1970-01-01T00:00:00.000Z',
+    kind: 'note',
+    timer_id: late.timer_id,
+    name: 'late',
+  })
+  t.same([ran, clock.now()], [['late@0'], 0])
+  t.same(
+    scheduler.pending().map(({ payload }) => payload['name']),
+    ['a'],
+  )
+  t.equal((await scheduler.advanceTo(200)).length, 1)
+  t.same(ran, ['late@0', 'a@10'])
+})
+
+t.test('the next timer is jumped to, and none is no error', async (t) => {
+  const { add, scheduler, clock } = build()
+  t.same(await scheduler.advanceToNext(), [])
+  t.equal(clock.now(), 0)
+  add('a', 70)
+  add('b', 70)
+  add('c', 71)
+  t.equal((await scheduler.advanceToNext()).length, 2)
+  t.equal(clock.now(), 70)
+  t.equal(scheduler.next()?.payload['name'], 'c')
+})

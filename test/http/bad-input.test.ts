@@ -1,5 +1,5 @@
 import t from 'tap'
-import { start } from '../helper.ts'
+import { start, TOKEN } from '../helper.ts'
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const DEEP = 50_000
@@ -40,7 +40,8 @@ t.test('bad paths, queries and methods', async (t) => {
     ['GET', '/v1/user/%00', [400]],
     ['GET', '/v1/user/%zz', [400]],
     ['GET', `/v1/user/${'a'.repeat(1_000)}`, [400]],
-    ['GET', `/v1/user/${'a'.repeat(5_000)}`, [400, 414]],
+    ['GET', `/v1/user/${'a'.repeat(5_000)}`, [400]],
+    ['GET', `/v1/user/${'a'.repeat(16_000)}`, [400]],
     ['GET', '/v1/users?page=1&page=2', [400]],
     ['GET', '/v1/nothing', [404]],
     ['PATCH', '/v1/users', [405]],
@@ -51,4 +52,95 @@ t.test('bad paths, queries and methods', async (t) => {
     t.ok(statuses.includes(status), `${method} ${url.slice(0, 40)}: ${status}`)
     if (status === 405) t.ok(headers['allow'])
   }
+})
+
+t.test('an id of any length that is none is told as one, shortly', async (t) => {
+  const { get } = await start(t)
+  for (const path of ['user', 'kyc', 'bank', 'transaction', 'transaction/history/user']) {
+    const { status, body, text } = await get(`/v1/${path}/${'9'.repeat(15_000)}`, TOKEN)
+    t.match({ status, body }, { status: 400, body: { error: 'validation_failed' } }, path)
+    t.match(body.errors, [{ code: 'invalid_format', message: /^must be a UUID/ }])
+    t.ok(text.length < 600, `${text.length} characters`)
+  }
+})
+
+t.test('a body that is missing is said to be', async (t) => {
+  const { post, put } = await start(t)
+  const missing = {
+    error: 'validation_failed',
+    message: 'The body is missing. Send a JSON object with Content-Type: application/json.',
+    errors: [{ field: 'body', code: 'required', message: 'is required' }],
+  }
+  for (const path of ['/v1/user', '/v1/kyc', '/v1/bank', '/v1/transaction', '/v1/clientWebhook']) {
+    t.match(await post(path), { status: 400, body: missing }, path)
+    t.match(await post(path, '', JSON_BODY), { status: 400, body: missing }, path)
+    t.match(await post(path, 'null', JSON_BODY), { status: 400, body: missing }, path)
+  }
+  t.match(await put('/v1/clientWebhook'), { status: 400, body: missing })
+  t.match(await post('/__admin/clock/speed'), { status: 400, body: missing })
+  t.equal((await post('/__admin/clock/freeze')).status, 200, 'where none is needed, none is missed')
+})
+
+t.test('no such path and no such method come before the body', async (t) => {
+  const { call } = await start(t)
+  const bodies: [string, Record<string, string>?][] = [
+    ['{', JSON_BODY],
+    ['{"__proto__":1}', JSON_BODY],
+    ['plain', { 'content-type': 'text/plain' }],
+    ['a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['x', { 'content-type': 'no type at all' }],
+    [' '.repeat(2 * 1_048_576), JSON_BODY],
+    ['', {}],
+  ]
+  for (const [body, headers] of bodies) {
+    const name = `${headers?.['content-type']} ${body.slice(0, 20)}`
+    for (const path of [
+      '/v1/nothing',
+      '/v1/user/a/b',
+      '/nothing',
+      '/__admin/nothing',
+      '/@w/v1/x',
+    ]) {
+      const { status, body: told } = await call('POST', path, body, headers)
+      t.match({ status, told }, { status: 404, told: { error: 'not_found' } }, `${path} ${name}`)
+    }
+    for (const [method, path, allow] of [
+      ['PATCH', '/v1/user', 'POST'],
+      ['POST', '/v1/users', 'GET, HEAD'],
+      ['PUT', '/v1/transaction', 'GET, HEAD, POST'],
+      ['POST', '/v1/client/profile', 'GET, HEAD'],
+      ['PUT', '/__admin/clock', 'GET, HEAD'],
+    ] as const) {
+      const answer = await call(method, path, body, headers)
+      t.match(answer, { status: 405, body: { error: 'method_not_allowed' } }, `${path} ${name}`)
+      t.equal(answer.headers['allow'], allow)
+    }
+  }
+})
+
+t.test('a browser app of the allowed origin may ask first and call then', async (t) => {
+  const origin = 'http://localhost:3000'
+  const ask = {
+    origin,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type,idempotency-key',
+  }
+  const { app, post } = await start(t, { app: { cors: origin, auth: 'strict' } })
+  const asked = (url: string) =>
+    app.inject({ method: 'OPTIONS', url, headers: { host: '127.0.0.1:4310', ...ask } })
+  for (const url of ['/v1/user', '/v1/transaction', '/@w/v1/clientWebhook']) {
+    const { statusCode, headers } = await asked(url)
+    t.equal(statusCode, 204, url)
+    t.equal(headers['access-control-allow-origin'], origin)
+    t.match(headers['access-control-allow-methods'], /POST/)
+    t.equal(headers['access-control-allow-headers'], ask['access-control-request-headers'])
+  }
+  const admin = await asked('/__admin/clock')
+  t.equal(admin.statusCode, 405)
+  t.notOk('access-control-allow-origin' in admin.headers, 'never of the admin API')
+  const refused = await post('/v1/user', {}, { ...TOKEN, origin })
+  t.equal(refused.status, 400)
+  t.equal(refused.headers['access-control-allow-origin'], origin)
+  const without = await start(t)
+  t.equal((await without.call('OPTIONS', '/v1/user')).status, 405)
 })

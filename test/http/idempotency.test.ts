@@ -162,3 +162,38 @@ t.test('a key has 1 to 255 characters', async (t) => {
     t.equal(answer.body.errors[0].field, 'Idempotency-Key')
   }
 })
+
+t.test('expired keys are dropped as new ones come, so that they never pile up', async (t) => {
+  const { post, advance, sandbox, get } = await start(t)
+  const { idempotency } = sandbox.default.tables.tables
+  const kept = () => [...idempotency.rows()].map(({ key }) => key.split(' ').at(-1))
+  const use = (key: string) => post('/v1/user', { email: 'x' }, { 'idempotency-key': key })
+  for (let i = 0; i < 20; i++) await use(`old-${i}`)
+  await advance('12h')
+  for (let i = 0; i < 3; i++) await use(`young-${i}`)
+  t.equal(kept().length, 23)
+  await advance('12h')
+  await use('new-0')
+  t.equal(kept().length, 22, 'two go for each that comes')
+  t.notOk(kept().includes('old-0') || kept().includes('old-1'), 'the oldest first')
+  for (let i = 1; i < 15; i++) await use(`new-${i}`)
+  t.strictSame(
+    kept().filter((key) => !key!.startsWith('new')),
+    ['young-0', 'young-1', 'young-2'],
+    'what is not expired stays',
+  )
+  t.equal((await use('young-0')).headers['idempotency-replayed'], 'true')
+
+  await advance('12h')
+  await use('young-2')
+  await advance('13h')
+  for (let i = 0; i < 8; i++) await use(`last-${i}`)
+  t.strictSame(
+    kept().filter((key) => !key!.startsWith('last')),
+    ['young-2'],
+    'a key that was used anew is kept from then on, and holds no older one back',
+  )
+  await post('/__admin/reset')
+  t.strictSame(kept(), [])
+  t.equal((await get('/v1/users')).body.data.total_users, 110)
+})

@@ -1,5 +1,6 @@
-import t from 'tap'
-import { start } from '../helper.ts'
+import { mock } from 'node:test'
+import t, { type Test } from 'tap'
+import { start, TOKEN } from '../helper.ts'
 
 t.test('the clock is moved, and what is due runs in order', async (t) => {
   const { get, post, call, pay } = await start(t)
@@ -41,4 +42,160 @@ t.test('reset goes back to the fixtures, and the same seed gives the same bytes'
   t.equal((await get('/__admin/clock')).body.pendingTimers, 0)
   t.equal((await pay()).text, first)
   t.equal((await post('/__admin/reset', { parts: ['nothing'] })).status, 400)
+})
+
+/** A sandbox whose clocks tick on a wall that the test moves. */
+async function onWall(t: Test) {
+  const wall = { now: Date.parse('2026-03-01T00:00:00Z') }
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const box = await start(t, {
+    sandbox: {
+      start: { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' },
+      wall: () => wall.now,
+    },
+  })
+  return {
+    ...box,
+    /** Lets real time pass. */
+    pass(ms: number) {
+      wall.now += ms
+      mock.timers.tick(ms)
+    },
+    statusOfNewest: async () =>
+      (await box.get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status,
+    clock: async () => (await box.get('/__admin/clock')).body,
+  }
+}
+
+t.test('a real clock ticks, and payments go on by themselves', async (t) => {
+  const { pay, pass, clock, statusOfNewest } = await onWall(t)
+  t.match(await clock(), {
+    now: '2026-03-01T00:00:00.000Z',
+    mode: 'real',
+    speed: 1,
+    nextTimerAt: null,
+    pendingTimers: 0,
+  })
+  await pay()
+  t.equal((await clock()).nextTimerAt, '2026-03-01T00:00:01.000Z')
+  const seen = []
+  for (const ms of [999, 1, 1_999, 1]) {
+    pass(ms)
+    seen.push(await statusOfNewest())
+  }
+  t.strictSame(seen, ['PENDING', 'PROCESSING', 'PROCESSING', 'SUCCESS'])
+  t.match(await clock(), { now: '2026-03-01T00:00:03.000Z', pendingTimers: 0 })
+})
+
+t.test('speed and resume take effect on what is pending, without a leap', async (t) => {
+  const { post, pay, pass, clock, statusOfNewest } = await onWall(t)
+  await pay()
+  t.match((await post('/__admin/clock/freeze')).body, { mode: 'frozen', pendingTimers: 2 })
+  pass(60_000)
+  t.equal(await statusOfNewest(), 'PENDING')
+  t.match((await post('/__admin/clock/speed', { factor: 10 })).body, {
+    mode: 'frozen',
+    speed: 10,
+    now: '2026-03-01T00:00:00.000Z',
+  })
+  t.match((await post('/__admin/clock/resume')).body, {
+    mode: 'real',
+    speed: 10,
+    now: '2026-03-01T00:00:00.000Z',
+  })
+  pass(99)
+  t.equal(await statusOfNewest(), 'PENDING')
+  pass(1)
+  t.equal(await statusOfNewest(), 'PROCESSING')
+  t.match((await post('/__admin/clock/speed', { factor: 0.5 })).body, {
+    now: '2026-03-01T00:00:01.000Z',
+  })
+  pass(3_999)
+  t.equal(await statusOfNewest(), 'PROCESSING')
+  pass(1)
+  t.equal(await statusOfNewest(), 'SUCCESS')
+  t.equal((await clock()).now, '2026-03-01T00:00:03.000Z')
+})
+
+t.test('a ticking clock is advanced and goes on from there', async (t) => {
+  const { post, pay, pass, clock } = await onWall(t)
+  await pay()
+  pass(500)
+  const { body } = await post('/__admin/clock/advance', { by: '1h' })
+  t.same(
+    body.fired.map(({ at }: { at: string }) => at),
+    ['2026-03-01T00:00:01.000Z', '2026-03-01T00:00:03.000Z'],
+  )
+  t.equal(body.now, '2026-03-01T01:00:00.500Z')
+  pass(250)
+  t.match(await clock(), { now: '2026-03-01T01:00:00.750Z', mode: 'real' })
+})
+
+t.test(
+  'freezing at a later instant runs what is passed, and at an earlier one nothing',
+  async (t) => {
+    const { post, pay, get } = await start(t)
+    await pay()
+    const later = await post('/__admin/clock/freeze', { at: '2026-01-01T00:00:02Z' })
+    t.match(later.body, { now: '2026-01-01T00:00:02.000Z', pendingTimers: 1 })
+    const earlier = await post('/__admin/clock/freeze', { at: '2025-06-01T00:00:00Z' })
+    t.match(earlier.body, { now: '2025-06-01T00:00:00.000Z', pendingTimers: 1 })
+    const [row] = (await get('/v1/transaction/history', TOKEN)).body.data.transactions
+    t.equal(row.status, 'PROCESSING')
+  },
+)
+
+t.test('a deleted timer does not happen', async (t) => {
+  const { call, get, pay, advance } = await start(t)
+  await pay()
+  const [, last] = (await get('/__admin/timers')).body.timers
+  t.equal(last.at, '2026-01-01T00:00:03.000Z')
+  t.strictSame((await call('DELETE', `/__admin/timers/${last.timer_id}`)).body, {
+    deleted: last.timer_id,
+  })
+  t.equal((await get('/__admin/timers')).body.timers.length, 1)
+  t.equal((await advance('1d')).body.fired.length, 1)
+  t.equal(
+    (await get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status,
+    'PROCESSING',
+  )
+  const gone = await call('DELETE', `/__admin/timers/${last.timer_id}`)
+  t.match(gone, { status: 404, body: { message: `No timer ${last.timer_id} is pending` } })
+})
+
+t.test('a fired timer happens now, once, and time stands', async (t) => {
+  const { post, get, pay, advance } = await start(t)
+  const { transaction_id } = (await pay()).body.data[0]
+  const [first] = (await get('/__admin/timers')).body.timers
+  t.equal(first.resource_id, transaction_id)
+  const { body } = await post(`/__admin/timers/${first.timer_id}/fire`)
+  t.match(body, {
+    now: '2026-01-01T00:00:00.000Z',
+    fired: [
+      {
+        at: '2026-01-01T00:00:00.000Z',
+        kind: first.kind,
+        timer_id: first.timer_id,
+        resource_id: transaction_id,
+      },
+    ],
+  })
+  t.equal(
+    (await get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status,
+    'PROCESSING',
+  )
+  t.equal((await post(`/__admin/timers/${first.timer_id}/fire`)).status, 404)
+  t.equal((await advance('1d')).body.fired.length, 1)
+  t.equal((await get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status, 'SUCCESS')
+})
+
+t.test('timers and clocks are each client’s own', async (t) => {
+  const { post, get, pay, call } = await start(t)
+  await pay()
+  const [timer] = (await get('/__admin/timers')).body.timers
+  t.equal((await post(`/@w/__admin/timers/${timer.timer_id}/fire`)).status, 404)
+  t.equal((await call('DELETE', `/@w/__admin/timers/${timer.timer_id}`)).status, 404)
+  await post('/@w/__admin/clock/advance', { by: '1d' })
+  t.match((await get('/__admin/clock')).body, { now: '2026-01-01T00:00:00.000Z', pendingTimers: 2 })
 })

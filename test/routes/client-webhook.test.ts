@@ -1,4 +1,5 @@
 import t from 'tap'
+import { readTarget } from '../../src/core/addresses.ts'
 import { start, TOKEN } from '../helper.ts'
 
 const URL_1 = 'http://127.0.0.1:3000/hook'
@@ -19,8 +20,8 @@ t.test('the profile has every field of the interface', async (t) => {
       name: 'Sandbox Payments',
       status: 'active',
       check_kyc: false,
-      created_at: '2025-01-06T03:30:00.072Z',
-      updated_at: '2025-01-06T03:45:00.312Z',
+      created_at: '2024-01-08T03:30:00.072Z',
+      updated_at: '2024-01-08T03:45:00.312Z',
       ClientConfigurations: [],
     },
   })
@@ -82,14 +83,32 @@ t.test('takes and refuses URLs and secrets', async (t) => {
     [{ url: 'http://me@example.com/', webhook_secret: SECRET }, 400, 'url'],
     [{ url: `http://example.com/${'a'.repeat(2030)}`, webhook_secret: SECRET }, 400, 'url'],
     [{ url: 'http://example.com/\u0000', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http://@example.com/', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http:/example.com/', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http:\\\\example.com', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http://example.com/a b', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: ' http://example.com/', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http://example.com:0/', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http://', webhook_secret: SECRET }, 400, 'url'],
     [{ url: `http://example.com/${'a'.repeat(2029)}`, webhook_secret: 'x'.repeat(256) }, 200],
   ]
   for (const [body, status, field] of table) {
     const answer = await post('/v1/clientWebhook', body)
     t.equal(answer.status, status, JSON.stringify(body).slice(0, 80))
     if (field) t.equal(answer.body.errors[0].field, field)
+    if (field === 'url' && 'url' in body) {
+      const changed = await put('/v1/clientWebhook', { url: body.url })
+      t.equal(changed.status, 400, 'a change is held to the same rule')
+      t.equal('target' in readTarget(body.url as string), false, 'and so is what sends')
+    }
     t.notMatch(answer.text, /xxxx|whsec_|:pass@/)
   }
+  for (const url of ['http://localhost', 'https://10.0.0.1:8443/x?y', 'http://[::1]:3000/hook'])
+    t.equal((await put('/v1/clientWebhook', { url })).status, 200, `local is fine: ${url}`)
+  t.match(
+    (await put('/v1/clientWebhook', { url: 'ftp://a.example' })).body.message,
+    /url is not an absolute http or https URL/,
+  )
   t.equal((await put('/v1/clientWebhook', {})).body.error, 'validation_failed')
   t.equal((await put('/v1/clientWebhook', { url: 7 })).body.errors[0].field, 'url')
   const deleted = await call('DELETE', '/v1/clientWebhook')

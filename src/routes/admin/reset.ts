@@ -21,7 +21,7 @@ export const resetCalls = [
     handle(world, { body }, sandbox) {
       const parts = body.parts ?? [...RESET_PARTS]
       const worlds = body.all ? [...sandbox.worlds.values()] : [world]
-      for (const one of worlds) sandbox.reset(one, parts)
+      sandbox.reset(worlds, parts)
       return { reset: worlds.map(({ name }) => name), parts }
     },
   }),

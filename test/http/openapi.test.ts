@@ -1,0 +1,174 @@
+import { createRequire } from 'node:module'
+import t from 'tap'
+import { OPERATIONS } from '../../src/app.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import { ERRORS } from '../../src/model/errors.ts'
+import { ASHA, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+
+// A validator that knows nothing of zod: the one that Fastify brings.
+const ofFastify = createRequire(createRequire(import.meta.url).resolve('@fastify/ajv-compiler'))
+const { default: Ajv } = ofFastify('ajv/dist/2020')
+const { default: addFormats } = ofFastify('ajv-formats')
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
+type Json = any
+const document: Json = JSON.parse(JSON.stringify(openApiDocument(OPERATIONS, '/v1')))
+
+/** Every operation with its place in the document. */
+const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]) => ({ path, method, operation })),
+)
+
+/** Every object of the document, with its path. */
+function* nodes(value: Json, at = '#'): Generator<[at: string, node: Json]> {
+  if (typeof value !== 'object' || value === null) return
+  yield [at, value]
+  for (const [key, part] of Object.entries(value)) yield* nodes(part, `${at}/${key}`)
+}
+
+const ajv = addFormats(new Ajv({ strict: false, allErrors: true }))
+ajv.addSchema(document, 'document')
+/** What a schema at a JSON pointer of the document finds wrong with a value. */
+function findings(pointer: string, value: unknown): string {
+  const validate = ajv.getSchema(`document${pointer}`)
+  if (!validate) throw new Error(`no schema at ${pointer}`)
+  return validate(value) ? '' : ajv.errorsText(validate.errors)
+}
+
+t.test('the sixteen operations are there by their ids, each once', async (t) => {
+  const ids = operations.map(({ operation }) => operation.operationId)
+  t.strictSame(ids.sort(), [
+    'addBankAccount',
+    'createTransaction',
+    'createUser',
+    'createWebhook',
+    'getClientProfile',
+    'getKyc',
+    'getTransaction',
+    'getUser',
+    'getWebhook',
+    'listBankAccounts',
+    'listTransactionHistory',
+    'listTransactions',
+    'listUserTransactionHistory',
+    'listUsers',
+    'submitKyc',
+    'updateWebhook',
+  ])
+  t.equal(document.openapi, '3.1.0')
+})
+
+t.test('every reference leads somewhere, and every component is led to', async (t) => {
+  const used = new Set<string>()
+  for (const [at, { $ref }] of nodes(document)) {
+    if (typeof $ref !== 'string') continue
+    used.add($ref)
+    const target = $ref
+      .slice(2)
+      .split('/')
+      .reduce((node: Json, key) => node?.[key], document)
+    t.equal(typeof target, 'object', `${at}: ${$ref}`)
+  }
+  for (const name of Object.keys(document.components.schemas))
+    t.ok(used.has(`#/components/schemas/${name}`), `${name} is used`)
+})
+
+t.test('each example is as its own schema says', async (t) => {
+  let count = 0
+  for (const [at, node] of nodes(document)) {
+    if (!Array.isArray(node.examples)) continue
+    for (const example of node.examples) {
+      count++
+      t.equal(findings(at, example), '', at)
+    }
+  }
+  t.ok(count >= 10, `${count} examples`)
+  for (const { method, operation } of operations) {
+    const body = operation.requestBody?.content['application/json'].schema.$ref
+    t.equal(body !== undefined, method === 'post' || method === 'put', operation.operationId)
+    if (!body) continue
+    const name = body.split('/').at(-1)
+    t.ok(document.components.schemas[name].examples?.length > 0, `${name} has an example`)
+  }
+})
+
+t.test('every operation tells its errors and its security', async (t) => {
+  for (const { path, method, operation } of operations) {
+    const id = operation.operationId
+    const op = OPERATIONS.find((one) => one.id === id)!
+    const statuses = Object.keys(operation.responses)
+    for (const status of ['400', '401', '403', '404', '503']) {
+      t.ok(statuses.includes(status), `${id} ${status}`)
+    }
+    const hasBody = operation.requestBody !== undefined
+    for (const status of ['413', '415'])
+      t.equal(statuses.includes(status), hasBody, `${id} ${status}`)
+    for (const word of op.refusals) {
+      const told = operation.responses[ERRORS[word][0]]
+      t.match(told.description, `\`${word}\``, `${id} ${word}`)
+    }
+    if (method === 'post') {
+      t.match(operation.responses['409'].description, /idempotency_in_flight/)
+      t.match(operation.responses['422'].description, /idempotency_mismatch/)
+    }
+    const headers = operation.parameters.filter((one: Json) => one.in === 'header')
+    t.equal(headers.length, method === 'post' ? 1 : 0, `${id}: Idempotency-Key`)
+    for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
+      const { $ref } = content['application/json'].schema
+      t.equal($ref === '#/components/schemas/Error', Number(status) >= 400, `${id} ${status}`)
+    }
+    const wanted = path.startsWith('/transaction/history') || path === '/client/profile'
+    t.strictSame(
+      operation.security,
+      wanted ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
+      `${id}: security`,
+    )
+    t.strictSame(
+      operation.parameters.filter((one: Json) => one.in === 'path').map((one: Json) => one.name),
+      [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
+      `${id}: path parameters`,
+    )
+  }
+  t.match(document.components.securitySchemes.accessToken, { type: 'http', scheme: 'bearer' })
+})
+
+t.test('what is served is as the served document says', async (t) => {
+  const { call, get } = await start(t)
+  t.strictSame((await get('/openapi.json')).body, document)
+  const hook = { url: 'http://127.0.0.1:3000/hook', webhook_secret: 'secret' }
+  const pan = document.components.schemas.SubmitKyc.examples[0].kyc
+  const payment = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT }
+  const paid = 'a0000000-0000-4000-8000-000000000001'
+  const account = { user_id: ASHA, account_number: '999912345678', ifsc_code: 'HDFC0000001' }
+  const calls: Record<string, [path: string, body?: unknown]> = {
+    createUser: ['/user', document.components.schemas.CreateUser.examples[0]],
+    getUser: [`/user/${ASHA}`],
+    listUsers: ['/users'],
+    createTransaction: ['/transaction', { ...payment, amount: '10.50' }],
+    listTransactions: ['/transaction'],
+    getTransaction: [`/transaction/${paid}`],
+    listTransactionHistory: ['/transaction/history?limit=100'],
+    listUserTransactionHistory: [`/transaction/history/user/${ASHA}`],
+    submitKyc: ['/kyc', { user_id: ASHA, kyc: pan }],
+    getKyc: [`/kyc/${ASHA}`],
+    addBankAccount: ['/bank', account],
+    listBankAccounts: [`/bank/${ASHA}`],
+    getClientProfile: ['/client/profile'],
+    createWebhook: ['/clientWebhook', hook],
+    getWebhook: ['/clientWebhook'],
+    updateWebhook: ['/clientWebhook', { url: hook.url }],
+  }
+  for (const { method, operation } of operations) {
+    const id = operation.operationId
+    const [path, body] = calls[id]!
+    const answer = await call(method.toUpperCase() as 'GET', `/v1${path}`, body, TOKEN)
+    const { $ref } = operation.responses[answer.status].content['application/json'].schema
+    t.ok(answer.status < 300, `${id} ${answer.status}`)
+    t.equal(findings($ref, answer.body), '', id)
+    const refused = await call(method.toUpperCase() as 'GET', `/v1${path}`, body, {
+      authorization: 'Bearer nobody',
+    })
+    t.equal(findings('#/components/schemas/Error', refused.body), '')
+  }
+  t.not(findings('#/components/schemas/User', { user_id: 7 }), '', 'the validator does refuse')
+})

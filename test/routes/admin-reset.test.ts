@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { start } from '../helper.ts'
+
+type Box = Awaited<ReturnType<typeof start>>
+const USER = { email: 'nila@example.com', mobile: '9876500001' }
+const KEY = { 'idempotency-key': 'k' }
+
+/** Changes every part of a client's world; a payment of the default client stays pending. */
+async function disturb({ post, put, pay }: Box, base = '') {
+  await post(`${base}/v1/user`, USER, KEY)
+  await post(`${base}/v1/clientWebhook`, { url: 'http://127.0.0.1:1/', webhook_secret: 's' })
+  await put(`${base}/__admin/scenario`, { name: 'pending-transactions' })
+  await post(`${base}/__admin/rules`, {
+    when: { operation: 'getUser' },
+    then: { respond: { status: 418 } },
+  })
+  await post(`${base}/__admin/clock/advance`, { by: '1h' })
+  if (base === '') await pay()
+}
+
+/** What each part of a world looks like. */
+async function look({ get }: Box, base = '') {
+  const clock = (await get(`${base}/__admin/clock`)).body
+  const scenario = (await get(`${base}/__admin/scenario`)).body
+  return {
+    data: [
+      (await get(`${base}/v1/users`)).text,
+      (await get(`${base}/v1/transaction`)).text,
+      (await get(`${base}/v1/clientWebhook`)).status,
+    ],
+    clock: [clock.now, clock.mode, clock.speed],
+    scenario: [scenario.name, (await get(`${base}/__admin/rules`)).body],
+  }
+}
+
+t.test('each part is reset by its name, and no other with it', async (t) => {
+  for (const part of ['data', 'clock', 'scenario'] as const) {
+    const box = await start(t)
+    const before = await look(box)
+    await disturb(box)
+    await box.post('/__admin/clock/speed', { factor: 7 })
+    const disturbed = await look(box)
+    for (const name of ['data', 'clock', 'scenario'] as const)
+      t.notSame(disturbed[name], before[name], `${name} was changed`)
+    const answer = await box.post('/__admin/reset', { parts: [part] })
+    t.strictSame(answer.body, { reset: ['default'], parts: [part] })
+    t.strictSame(
+      await look(box),
+      { ...disturbed, [part]: before[part] },
+      `only ${part} is back, the rest is as it was`,
+    )
+  }
+})
+
+t.test('a reset of the data forgets keys, webhook and what was to happen', async (t) => {
+  const box = await start(t)
+  await disturb(box)
+  await box.put('/__admin/scenario', { name: 'default' })
+  await box.pay()
+  t.ok((await box.get('/__admin/clock')).body.pendingTimers > 0)
+  await box.post('/__admin/reset', { parts: ['data'] })
+  t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0)
+  const again = await box.post('/v1/user', USER, KEY)
+  t.equal(again.status, 201)
+  t.notOk('idempotency-replayed' in again.headers)
+})
+
+t.test('a reset of the clock leaves pending payments, which settle in their time', async (t) => {
+  const box = await start(t)
+  await box.advance('1h')
+  const { transaction_id } = (await box.pay()).body.data[0]
+  await box.post('/__admin/reset', { parts: ['clock'] })
+  const statusOf = async () =>
+    (await box.get('/v1/transaction')).body.data.transactions[0].transaction_status
+  await box.advance('1h')
+  t.equal(await statusOf(), 'pending')
+  await box.advance('3s')
+  t.equal(await statusOf(), 'success')
+  t.equal((await box.get(`/v1/transaction/${transaction_id}`)).status, 200)
+})
+
+t.test('several parts, or all of them where none is named', async (t) => {
+  const box = await start(t)
+  const before = await look(box)
+  await disturb(box)
+  const two = await box.post('/__admin/reset', { parts: ['clock', 'scenario'] })
+  t.strictSame(two.body.parts, ['clock', 'scenario'])
+  const { data, ...rest } = await look(box)
+  t.strictSame(rest, { clock: before.clock, scenario: before.scenario })
+  t.notSame(data, before.data)
+  t.strictSame((await box.post('/__admin/reset')).body, {
+    reset: ['default'],
+    parts: ['data', 'clock', 'scenario'],
+  })
+  t.strictSame(await look(box), before)
+  for (const bad of [{ parts: [] }, { parts: ['users'] }, { all: 'yes' }, { parts: 'data' }])
+    t.equal((await box.post('/__admin/reset', bad)).status, 400, JSON.stringify(bad))
+})
+
+t.test('one client is reset and its neighbour is not, unless all are', async (t) => {
+  const box = await start(t)
+  const before = await look(box)
+  const fresh = await look(box, '/@w')
+  await disturb(box)
+  await disturb(box, '/@w')
+  const changed = await look(box)
+  t.strictSame((await box.post('/@w/__admin/reset')).body.reset, ['w'])
+  t.strictSame(await look(box, '/@w'), fresh)
+  t.strictSame(await look(box), changed)
+
+  await disturb(box, '/@w')
+  const { body } = await box.post('/__admin/reset', { all: true })
+  t.strictSame(body, {
+    reset: ['default', 'second', 'kyc-checked', 'inactive', 'w'],
+    parts: ['data', 'clock', 'scenario'],
+  })
+  t.strictSame(await look(box), before)
+  t.strictSame(await look(box, '/@w'), fresh)
+  const token = { authorization: 'Bearer sbx_w' }
+  t.equal((await box.get('/v1/users', token)).status, 200, 'its token is what it was')
+})
+
+t.test('a reset of all clients is one change: all of them or none', async (t) => {
+  const file = join(t.testdir(), 'db.json')
+  const box = await start(t, { sandbox: { file } })
+  await disturb(box)
+  await disturb(box, '/@w')
+  const both = async () => [await look(box), await look(box, '/@w')]
+  const changed = await both()
+  const world = box.sandbox.worlds.get('w')!
+  const { restartClock } = world
+  world.restartClock = () => {
+    throw new Error('the last client fails')
+  }
+  t.equal((await box.post('/__admin/reset', { all: true })).status, 500)
+  t.strictSame(await both(), changed, 'the first was not reset either')
+  t.equal((await box.get('/__admin/clock')).body.now, '2026-01-01T01:00:00.000Z')
+
+  world.restartClock = restartClock
+  const lines = () =>
+    readFileSync(file.replace('.json', '.journal.jsonl'), 'utf8').split('\n').length
+  const written = lines()
+  t.equal((await box.post('/__admin/reset', { all: true })).status, 200)
+  t.equal(lines(), written + 1, 'one line says it all')
+  t.notSame(await both(), changed)
+})
