@@ -8,6 +8,8 @@ import { createBankAccounts } from './services/bank-accounts.ts'
 import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
 import { createScenarios } from './services/scenarios.ts'
+import { createSnapshots } from './services/snapshots.ts'
+import { createState } from './services/state.ts'
 import type { SandboxStore, SandboxTables } from './services/tables.ts'
 import { createTimeline } from './services/timeline.ts'
 import { createUsers } from './services/users.ts'
@@ -41,6 +43,31 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
   return { mode: 'frozen', speed: clockSpeed, anchor, wallAnchor }
 }
 
+const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpeed}`
+
+/**
+ * Makes the settings that another moment or another client left those of a client that was started like this: its clock
+ * goes on from the stored instant, its scenario stays. Answers the clock.
+ */
+export function takeOverSettings(
+  tables: SandboxTables,
+  start: WorldStart,
+  wall: () => number,
+): ClockState | undefined {
+  const { settings } = tables.tables
+  const scenario = settings.get('scenario')
+  if (scenario?.name === 'scenario')
+    tables.put('settings', {
+      name: 'scenario',
+      value: { ...scenario.value, startedAs: start.scenario },
+    })
+  const clock = settings.get('clock')
+  if (clock?.name !== 'clock') return undefined
+  const value = { ...clock.value, wallAnchor: wall(), startedAs: startedAsOf(start) }
+  tables.put('settings', { name: 'clock', value })
+  return value
+}
+
 /** One client's world: every part built once, all of it on the client's own tables, clock and chance. */
 export function createWorld({
   name,
@@ -52,7 +79,7 @@ export function createWorld({
   log,
   reset,
 }: WorldDeps) {
-  const startedAs = `${start.clock} ${start.clockSpeed}`
+  const startedAs = startedAsOf(start)
   const setting = tables.tables.settings.get('clock')
   const kept = setting?.name === 'clock' ? setting.value : undefined
   // A restart goes on with the stored time, unless it asks for another clock than the last start did.
@@ -113,6 +140,35 @@ export function createWorld({
     }
   }
 
+  /** The clock as it is at this instant, in a form that can be put into another moment or world. */
+  const clockNow = (): ClockState => ({
+    ...clock.state,
+    anchor: clock.now(),
+    wallAnchor: wall(),
+  })
+
+  /** Keeps all there is, clock and timers included, under a name. */
+  function save(snapshot: string) {
+    tables.change(() => {
+      tables.put('settings', { name: 'clock', value: { ...clockNow(), startedAs } })
+      tables.save(snapshot)
+    })
+  }
+
+  /** Takes over another content of its tables: `load` puts it there, and all parts go on from it. */
+  function adopt(load: () => void) {
+    tables.change(() => {
+      load()
+      const now = takeOverSettings(tables, start, wall)
+      store.afterChange(() => {
+        if (now) clock.load(now)
+        scenarios.reload()
+        scheduler.reload()
+        answerCancelled()
+      })
+    })
+  }
+
   function keepClock() {
     tables.put('settings', { name: 'clock', value: { ...clock.state, startedAs } })
   }
@@ -160,6 +216,9 @@ export function createWorld({
         })
       }),
     answerCancelled,
+    clockNow,
+    snapshots: createSnapshots({ store: tables, save, adopt }),
+    state: createState({ ...parts, scenarios, clockNow, adopt }),
     /** Stores where the clock stands, so that a restart goes on from there. */
     keepClock,
     /** Changes the clock and stores it; where it can't be stored, it stays as it was. */

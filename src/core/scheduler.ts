@@ -246,6 +246,8 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
       await run(timer)
       return { ...fired(timer), at: clock.iso() }
     },
+    /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
+    whenStill: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
     /** Everything that is to happen, soonest first. */
     pending: (): TimerRow[] => [...rows.all()].sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
     next: soonest,

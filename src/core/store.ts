@@ -46,6 +46,8 @@ export type WorldTables<Rows> = {
   readonly name: string
   readonly tables: { readonly [K in keyof Rows]: Table<Rows[K]> }
   readonly base: Base<Rows>
+  /** A base without a row. */
+  readonly empty: Base<Rows>
   readonly about: WorldAbout
   readonly snapshots: ReadonlyMap<string, Snapshot<Rows>>
   /** How far the world's random series was drawn; kept with every change. */
@@ -277,6 +279,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
           const wayBack = load({ base: next, images: next.images, counter: 0 })
           record(name, counterNow, `["reset",${JSON.stringify(next.key)}]`, wayBack)
         }),
+      get empty() {
+        return bases.get('') ?? makeBase('', {})
+      },
       about,
       snapshots,
       now,

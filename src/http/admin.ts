@@ -19,6 +19,10 @@ export type AdminCall = {
   body?: z.ZodType
   /** Answered to anyone who can reach the port: no token, no client. */
   open?: boolean
+  /** 200, if not told. */
+  status?: 201
+  /** Takes a whole world as its body. */
+  large?: true
   answer: z.ZodType
   handle(world: World, input: { params: never; body: never }, sandbox: Sandbox): unknown
 }
@@ -43,6 +47,9 @@ export function adminCall<
   return definition as unknown as AdminCall
 }
 
+// A world of half a million rows; it is read into memory whole.
+const LARGE_BODY = 256 * 1024 * 1024
+
 export type AdminDeps = { sandbox: Sandbox; choice: ClientChoice; adminToken: string | undefined }
 
 /** Serves one admin call behind its guards: same site, admin token, client. */
@@ -65,6 +72,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       ...(call.body && { body: call.body }),
     },
     config: { admin: call },
+    ...(call.large && { bodyLimit: LARGE_BODY }),
     onRequest(request, _reply, done) {
       try {
         refuseCrossSite(request)
@@ -82,7 +90,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       const answer = (await call.handle(request.world, input, sandbox)) as
         | { httpStatus?: number }
         | undefined
-      const { httpStatus = 200, ...body } = answer ?? {}
+      const { httpStatus = call.status ?? 200, ...body } = answer ?? {}
       return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
     },
   })

@@ -7,6 +7,14 @@ export const ClientName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
   error: 'must be 1 to 63 of a-z, 0-9 and -, and must not start with -',
 })
 
+/** How a named state of a client is called. */
+export const SnapshotName = ClientName
+
+/** A token that a client may be given: what can stand in an Authorization header. */
+export const AccessToken = z.string().regex(/^[\x21-\x7e]{1,256}$/, {
+  error: 'must be 1 to 256 visible ASCII characters',
+})
+
 /** A client as stored: its profile, and the token that stands for it. */
 export const ClientRow = z.strictObject({
   client: ClientName,
