@@ -191,7 +191,8 @@ export function createWorld({
     timeline,
     views: createViews(clientId),
     change: tables.change,
-    afterChange: store.afterChange,
+    together: store.together,
+    whenWritten: store.whenWritten,
     /** Runs a function after a span of the client's time; whoever advances the clock waits for its end. */
     after: <T>(ms: number, run: () => T | Promise<T>) =>
       new Promise<T>((resolve, reject) => {

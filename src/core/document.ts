@@ -28,6 +28,7 @@ export type Op =
   | ['restore', snapshot: string]
   | ['forget', snapshot: string]
   | ['put', table: string, row: unknown]
+  | ['set', table: string, id: string, fields: unknown]
   | ['remove', table: string, id: string]
   | ['counter', n: number]
   | ['drop', name: string]

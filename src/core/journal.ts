@@ -116,12 +116,12 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
       // A shorter line must not leave the rest of a torn one behind it.
       ftruncateSync(fd, size)
     },
-    /** Writes one change. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
-    append(json: string) {
+    /** Writes changes, a line each, or none of them. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
+    append(changes: readonly string[]) {
       if (fd === undefined) throw new Error('The journal is closed')
       if (untidy) ftruncateSync(fd, size)
       untidy = true
-      const written = appendWhole(fd, size, checkedLine(json))
+      const written = appendWhole(fd, size, changes.map(checkedLine).join(''))
       try {
         if (fsync) fdatasyncSync(fd)
       } catch (error) {

@@ -96,6 +96,12 @@ export function createReplay<Rows>(deps: ReplayDeps<Rows>) {
         } else target(table)?.put(op[2] as Rows[Name])
         return
       }
+      case 'set': {
+        const table = target(op[1])
+        const old = table?.get(op[2])
+        if (old) table!.put({ ...old, ...(op[3] as object) })
+        return
+      }
       case 'remove':
         target(op[1])?.remove(op[2])
         return

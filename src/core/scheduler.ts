@@ -41,6 +41,8 @@ export type SchedulerDeps = {
 const LONGEST_SLEEP = 86_400_000
 // How long the event loop may be kept while many timers run in a row, real ms.
 const SLICE_MS = 20
+// Timers that are due at once and run as one change, at most.
+const TOGETHER = 64
 // A timer whose change could not be written is tried again after this long, real ms.
 const RETRY_MS = 1_000
 
@@ -110,6 +112,9 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
   let advancing = false
   let stopped = true
 
+  const enqueue = ({ timer_id, due_at, seq }: TimerRow) =>
+    heap.push({ id: timer_id, at: due_at, seq })
+
   /** The soonest timer that still exists. */
   function soonest(): TimerRow | undefined {
     for (let due = heap.peek(); due; due = heap.peek()) {
@@ -130,7 +135,7 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
       })
     } catch (error) {
       // It is stored again, and must be found again.
-      heap.push({ id: timer.timer_id, at: timer.due_at, seq: timer.seq })
+      enqueue(timer)
       if (isPassing(error)) throw error
       // A handler that fails would fail for ever and keep back all that is due after it.
       rows.remove(timer.timer_id)
@@ -155,21 +160,36 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
     sleep = setTimeout(tick, Math.min(Math.ceil(delay), LONGEST_SLEEP))
   }
 
+  /** Runs what is due, up to a number of timers, as one change: one write for all of them. */
+  function runTogether() {
+    const taken: TimerRow[] = []
+    try {
+      rows.change(() => {
+        for (
+          let timer = soonest();
+          timer && timer.due_at <= clock.now() && taken.length < TOGETHER;
+          timer = soonest()
+        ) {
+          taken.push(timer)
+          run(timer)
+        }
+      })
+    } catch (error) {
+      // All of them are stored again, and must be found again.
+      for (const timer of taken) enqueue(timer)
+      onError(error, taken[0]!)
+      return false
+    }
+    return true
+  }
+
   function tick() {
     const until = performance.now() + SLICE_MS
     let wait: number | undefined
-    for (let timer = soonest(); timer && timer.due_at <= clock.now(); timer = soonest()) {
-      try {
-        run(timer)
-      } catch (error) {
-        onError(error, timer)
-        wait = RETRY_MS
-        break
-      }
-      if (performance.now() > until) {
-        wait = 0
-        break
-      }
+    for (let due = soonest(); due && due.due_at <= clock.now(); due = soonest()) {
+      if (!runTogether()) wait = RETRY_MS
+      else if (performance.now() > until) wait = 0
+      if (wait !== undefined) break
     }
     if (wait === undefined) arm()
     else if (!stopped) sleep = setTimeout(tick, wait)
@@ -234,12 +254,19 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
       const row: TimerRow = { timer_id: `tmr_${seq}`, seq, ...timer }
       rows.put(row)
       const next = heap.peek()
-      heap.push({ id: row.timer_id, at: row.due_at, seq })
+      enqueue(row)
       if (!next || row.due_at < next.at) arm()
       return row
     },
     cancel(id: string) {
       rows.remove(id)
+    },
+    /** Cancels what is to happen to one resource. */
+    cancelAll(kind: string, resourceId: string) {
+      const theirs = [...rows.all()].filter(
+        (timer) => timer.kind === kind && timer.resource_id === resourceId,
+      )
+      for (const { timer_id } of theirs) rows.remove(timer_id)
     },
     /** Runs one timer now, whatever its time. */
     async fire(timer: TimerRow): Promise<Fired> {
@@ -263,8 +290,7 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
     /** Takes the stored timers as they are: at start, and after a reset. */
     reload() {
       heap.clear()
-      for (const { timer_id, due_at, seq } of rows.all())
-        heap.push({ id: timer_id, at: due_at, seq })
+      for (const timer of rows.all()) enqueue(timer)
       arm()
     },
     /** Looks at the clock anew: it was frozen, resumed or changed its speed. */

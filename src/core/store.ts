@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, unlinkSync } from 'n
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
+import { createChanges } from './changes.ts'
 import { takeCut } from './cut.ts'
 import { type DocumentContent, documentAdapter, type Op, type WorldAbout } from './document.ts'
 import { errnoOf } from './files.ts'
@@ -70,13 +71,6 @@ export type WorldTables<Rows> = {
   drop(): void
 }
 
-type OpenChange = {
-  random: { counter: number } | undefined
-  undo: (() => void)[]
-  ops: { world: string; counter: () => number; texts: string[] }[]
-  after: (() => void)[]
-}
-
 // The document is made anew when the journal is larger than it, and at least this large: that many bytes are
 // read back in about a second after a crash, and a smaller journal would be rewritten all the time.
 const COMPACT_FROM_BYTES = 64 * 1024 * 1024
@@ -94,7 +88,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   const names = Object.keys(specs as object) as Name[]
   const bases = new Map<string, Base<Rows>>()
   const worlds = new Map<string, WorldTables<Rows>>()
-  let open: OpenChange | undefined
+  const changes = createChanges(file === undefined ? undefined : write)
+  const { change, record } = changes
   let failure: string | undefined
   let retry: NodeJS.Timeout | undefined
   let compactFrom = COMPACT_FROM_BYTES
@@ -124,75 +119,41 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     retry = undefined
   }
 
+  function write(lines: readonly string[]) {
+    // What is read back at the start is not written again.
+    if (!journal) return
+    try {
+      journal.append(lines)
+    } catch (error) {
+      throw fail(error)
+    }
+    if (failure) healed()
+    if (journal.size > Math.max(compactFrom, adapter!.bytes())) void compact()
+  }
+
   /** An empty change: shows whether the disk takes writes again. */
   function probe() {
     try {
-      journal?.append('["",0,[]]')
+      journal?.append(['["",0,[]]'])
       healed()
     } catch {
       // Still failing; the next probe tells.
     }
   }
 
-  /**
-   * Runs a function whose changes count together: all are written in one journal line, or none happened.
-   * Anything thrown undoes them, draws of `random` included. A change inside a change is part of the outer one.
-   */
-  function change<T>(run: () => T, random?: { counter: number }): T {
-    if (open) {
-      if (random && random !== open.random) {
-        const { counter } = random
-        open.undo.push(() => {
-          random.counter = counter
-        })
-      }
-      return run()
-    }
-    const mine: OpenChange = { random, undo: [], ops: [], after: [] }
-    const drawn = random?.counter ?? 0
-    open = mine
-    let result: T
-    try {
-      result = run()
-      if (journal && mine.ops.length > 0) write(journal, mine)
-    } catch (error) {
-      for (let i = mine.undo.length - 1; i >= 0; i--) mine.undo[i]!()
-      if (random) random.counter = drawn
-      throw error
-    } finally {
-      open = undefined
-    }
-    for (const told of mine.after) told()
-    if (journal && journal.size > Math.max(compactFrom, adapter!.bytes())) void compact()
-    return result
-  }
-
-  function write(to: Journal, { ops }: OpenChange) {
-    try {
-      const parts = ops.map(
-        ({ world, counter, texts }) =>
-          `[${JSON.stringify(world)},${counter()},[${texts.join(',')}]]`,
-      )
-      // One line, whatever it touches: half a change can't be found at the next start.
-      to.append(parts.length === 1 ? parts[0]! : `[${parts.join(',')}]`)
-    } catch (error) {
-      throw fail(error)
-    }
-    if (failure) healed()
-  }
-
-  /** Runs a function once the open change is written; at once where none is open. */
-  function afterChange(run: () => void) {
-    if (open) open.after.push(run)
-    else run()
-  }
-
-  function record(world: string, counter: () => number, text: string, undo: () => void) {
-    const mine = open!
-    mine.undo.push(undo)
-    const last = mine.ops.at(-1)
-    if (last?.world === world) last.texts.push(text)
-    else mine.ops.push({ world, counter, texts: [text] })
+  /** A new row is written whole, one that is changed as its id and its changed fields. */
+  function textOfPut<K extends Name>(
+    table: K,
+    id: string,
+    row: Rows[K],
+    before: Rows[K] | undefined,
+  ): string {
+    // Nothing is written where nothing is kept.
+    if (!journal) return ''
+    const changed = before && changedFields(before as object, row as object)
+    return changed
+      ? `["set","${table}",${JSON.stringify(id)},${JSON.stringify(changed)}]`
+      : `["put","${table}",${JSON.stringify(row)}]`
   }
 
   // ---- worlds
@@ -254,16 +215,18 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       },
       random,
       change: within,
-      put: (table, row) =>
-        within(() => {
-          const target = tables[table]
-          const id = specs[table].id(row)
-          const before = target.put(row)
-          record(name, counterNow, `["put","${table}",${JSON.stringify(row)}]`, () => {
-            target.place(id, before)
-          })
-          return target.entry(id)!
-        }),
+      put: (table, row) => {
+        if (!changes.isOpen) return within(() => world.put(table, row))
+        const target = tables[table]
+        const id = specs[table].id(row)
+        const before = target.entry(id)
+        const text = textOfPut(table, id, row, before?.row)
+        const entry = target.put(row)
+        record(name, counterNow, text, () => {
+          target.place(id, before)
+        })
+        return entry
+      },
       remove: (table, id) =>
         within(() => {
           const target = tables[table]
@@ -301,7 +264,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
             worlds.set(name, world)
             dropped = false
           })
-          afterChange(dropUnusedBases)
+          changes.afterChange(dropUnusedBases)
         }),
     }
     return world
@@ -509,6 +472,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   /** Makes the document anew and starts the journal empty. Requests go on meanwhile. */
   function compact(): Promise<void> {
+    // What could still be undone must not get into the document.
+    if (!compacting) changes.flush()
     compacting ??= (async () => {
       try {
         journal!.rotate()
@@ -542,7 +507,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     forkWorld,
     dropWorld,
     change,
-    afterChange,
+    afterChange: changes.afterChange,
+    together: changes.together,
+    whenWritten: changes.whenWritten,
     compact,
     /** `undefined` while all is well, else the errno of the last failed write. */
     get failure() {
@@ -551,6 +518,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     async close() {
       if (!journal || closed) return
       closed = true
+      changes.flush()
       await compacting
       try {
         const total = journal.size + adapter!.bytes()
@@ -562,6 +530,23 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       }
     },
   }
+}
+
+/** The fields in which a row differs from the one it replaces; `undefined` where it lacks one that was there. */
+function changedFields(before: object, row: object): object | undefined {
+  const old = before as Record<string, unknown>
+  const changed: Record<string, unknown> = {}
+  let kept = 0
+  for (const name in row) {
+    const value = (row as Record<string, unknown>)[name]
+    if (name in old) kept++
+    if (value !== old[name]) {
+      if (value === undefined) return undefined
+      changed[name] = value
+    }
+  }
+  for (const _ in old) kept--
+  return kept === 0 ? changed : undefined
 }
 
 /** The byte at which a line starts, counted from 1. */

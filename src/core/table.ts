@@ -182,6 +182,11 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   /** Sets or removes an entry as it is and returns what was there: also the way back of an undone change. */
   function place(id: string, entry: Entry<R> | undefined): Entry<R> | undefined {
     const previous = find(id)
+    replace(id, previous, entry)
+    return previous
+  }
+
+  function replace(id: string, previous: Entry<R> | undefined, entry: Entry<R> | undefined) {
     rekey(previous, entry)
     // Postings are taken out while the old entry can still be found, and put in once the new one can.
     if (previous) {
@@ -203,7 +208,6 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
         }
       }
     }
-    return previous
   }
 
   /** The ids of one key, newest first, from `offset` on. */
@@ -260,8 +264,8 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   return {
     get: (id: string): R | undefined => find(id)?.row,
     entry: find,
-    /** Adds a row or replaces the one with its id, which keeps its place in the order. Returns what was there. */
-    put(row: R): Entry<R> | undefined {
+    /** Adds a row or replaces the one with its id, which keeps its place in the order. */
+    put(row: R): Entry<R> {
       const id = spec.id(row)
       const old = find(id)
       const entry = {
@@ -272,7 +276,8 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
         text: undefined,
         otherText: undefined,
       }
-      return place(id, entry)
+      replace(id, old, entry)
+      return entry
     },
     remove: (id: string): Entry<R> | undefined => place(id, undefined),
     place,
@@ -426,13 +431,16 @@ export function imageOf<R>(spec: TableSpec<R>, rows: readonly R[]): TableImage<R
   return { layers: layers.slice(-1), seq }
 }
 
-/** Renders an entry's JSON text once and keeps it; a row has room for two views. */
+/**
+ * Renders an entry's JSON text and keeps it from its second use on; a row has room for two views.
+ * Most rows are shown once, by the call that makes them, and a kept text is most of what a row weighs.
+ */
 export function keptText<R>(slot: 'text' | 'otherText', render: (row: R) => string) {
   return (entry: Entry<R>): string => {
     const kept = entry[slot]
-    if (kept !== undefined) return kept
+    if (kept) return kept
     const text = render(entry.row)
-    entry[slot] = text
+    entry[slot] = kept === undefined ? '' : text
     return text
   }
 }

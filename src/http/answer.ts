@@ -17,31 +17,49 @@ import type { Operation } from './operation.ts'
 
 /** What a call meets: how it is answered, what becomes of what it makes, and the rule that says so. */
 export type Decided = AnswerOutcome & {
-  rule?: string
+  rule?: string | undefined
+  /** What the operation's own check found. */
+  checked?: unknown
   life: Omit<LifeOutcome, 'kyc'> & { kyc?: readonly (readonly KycStep[] | undefined)[] }
 }
 
 const ruleOf = (decision: Decision | undefined) =>
   decision && `${decision.scenario}: ${decision.rule}`
 
+type Fields = Readonly<Record<string, string>>
+
 /** The call as rules see it; the user and the account are looked up when a rule asks. */
-function callOf(op: Operation, request: FastifyRequest): Call {
-  const { world } = request
-  const body = (request.body ?? {}) as Record<string, string>
-  const params = (request.params ?? {}) as Record<string, string>
-  const { users, bank_accounts } = world.tables.tables
-  return {
-    operation: op.id as Call['operation'],
-    params,
-    query: request.query,
-    headers: request.headers,
-    body,
-    get user() {
-      return users.get(body['user_id'] ?? body['from_user_id'] ?? params['userId'] ?? '')
-    },
-    get account() {
-      return bank_accounts.get(body['benif_bank_id'] ?? '')
-    },
+class ServiceCall implements Call {
+  readonly operation: Call['operation']
+  readonly params: Fields
+  readonly query: unknown
+  readonly headers: unknown
+  readonly body: Fields
+  readonly item: unknown
+  readonly #world: World
+
+  constructor(
+    op: Operation,
+    { world, params, query, headers, body }: FastifyRequest,
+    item?: unknown,
+  ) {
+    this.operation = op.id as Call['operation']
+    this.params = (params ?? {}) as Fields
+    this.query = query
+    this.headers = headers
+    this.body = (body ?? {}) as Fields
+    this.item = item
+    this.#world = world
+  }
+
+  get user() {
+    const { body, params } = this
+    const id = body['user_id'] ?? body['from_user_id'] ?? params['userId']
+    return this.#world.tables.tables.users.get(id ?? '')
+  }
+
+  get account() {
+    return this.#world.tables.tables.bank_accounts.get(this.body['benif_bank_id'] ?? '')
   }
 }
 
@@ -50,13 +68,16 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
   const { world } = request
   const header = request.headers['x-sandbox-scenario']
   const name = typeof header === 'string' ? header : undefined
-  const call = callOf(op, request)
+  const call = new ServiceCall(op, request)
   world.scenarios.called(call.operation)
   const decision = world.scenarios.decide(call, name)
-  const outcome = decision?.outcome ?? {}
-  const decided: Decided = { ...outcome, life: {} }
   const rule = ruleOf(decision)
-  if (rule !== undefined) decided.rule = rule
+  if (!decision) {
+    // Most calls meet no rule.
+    if (op.id !== 'submitKyc') return { rule, life: {}, checked: undefined }
+  }
+  const outcome = decision?.outcome ?? {}
+  const decided: Decided = { ...outcome, rule, life: {} }
   if (op.id !== 'submitKyc') {
     const { transaction, bank } = outcome
     decided.life = { ...(transaction && { transaction }), ...(bank && { bank }) }
@@ -64,7 +85,9 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
   }
   if (!isCarriedOut(outcome)) return decided
   const { kyc: items } = request.body as { kyc: readonly unknown[] }
-  const found = items.map((item) => world.scenarios.decide({ ...call, item }, name))
+  const found = items.map((item) =>
+    world.scenarios.decide(new ServiceCall(op, request, item), name),
+  )
   // A document's rule may speak about the answer too; the first that does is the call's.
   const answering = found.find(
     (one) => one && (one.outcome.respond || one.outcome.delay || one.outcome.fault),

@@ -37,9 +37,14 @@ export type Operation = {
   refusals: readonly ErrorWord[]
   /** Needs a token in the mode `spec` too. */
   tokenNeeded: boolean
-  /** All its refusals that need no change: they come before a scenario is asked. */
+  /** All its refusals that need no change: they come before a scenario is asked. What it found is for `handle`. */
   check?(world: World, input: Input<never, never, never>): unknown
-  handle(world: World, input: Input<never, never, never>, life: Decided['life']): string
+  handle(
+    world: World,
+    input: Input<never, never, never>,
+    life: Decided['life'],
+    checked: unknown,
+  ): string
 }
 
 type Shape<S> = S extends z.ZodType ? z.output<S> : undefined
@@ -49,14 +54,20 @@ export function operation<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
+  C = undefined,
 >(
   definition: Omit<Operation, 'params' | 'query' | 'body' | 'check' | 'handle' | 'tokenNeeded'> & {
     params?: P
     query?: Q
     body?: B
     tokenNeeded?: boolean
-    check?(world: World, input: Input<Shape<P>, Shape<Q>, Shape<B>>): unknown
-    handle(world: World, input: Input<Shape<P>, Shape<Q>, Shape<B>>, life: Decided['life']): string
+    check?(world: World, input: Input<Shape<P>, Shape<Q>, Shape<B>>): C
+    handle(
+      world: World,
+      input: Input<Shape<P>, Shape<Q>, Shape<B>>,
+      life: Decided['life'],
+      checked: C,
+    ): string
   },
 ): Operation {
   return { tokenNeeded: false, ...definition } as unknown as Operation
@@ -82,13 +93,15 @@ export function serve(
   function decided(request: FastifyRequest): Decided {
     // The check has run; its refusal is thrown here so that an idempotency key keeps it like any other.
     if (request.validationError) throw request.validationError
-    op.check?.(request.world, inputOf(request))
-    return decideCall(op, request)
+    const checked = op.check?.(request.world, inputOf(request))
+    const outcome = decideCall(op, request)
+    outcome.checked = checked
+    return outcome
   }
 
-  const carryOut = (request: FastifyRequest, { life }: Decided): Answer => ({
+  const carryOut = (request: FastifyRequest, { life, checked }: Decided): Answer => ({
     status: op.status,
-    body: op.handle(request.world, inputOf(request), life),
+    body: op.handle(request.world, inputOf(request), life, checked),
   })
 
   /** The operation and the keeping of its answer are one change; a refusal is kept by itself. */
@@ -126,7 +139,11 @@ export function serve(
     const { delay } = outcome
     if (!delay) return stagedNow(request, outcome, keep)
     const { world } = request
-    return world.after(delayOf(world, delay), () => stagedNow(request, outcome, keep))
+    return world.after(delayOf(world, delay), () => {
+      // What was found then may be otherwise now.
+      const checked = op.check?.(world, inputOf(request))
+      return stagedNow(request, { ...outcome, checked }, keep)
+    })
   }
 
   const isPlain = ({ respond, delay, fault }: Decided) => !respond && !delay && !fault
@@ -151,6 +168,22 @@ export function serve(
     }).then((done) => send(reply, done))
   }
 
+  /** Answers when what the call did is written: with all else that this turn of the event loop brings. */
+  function undelayed(request: FastifyRequest, reply: FastifyReply) {
+    const { world } = request
+    let outcome!: Decided
+    const done = world.together(() => {
+      outcome = decided(request)
+      return isPlain(outcome) ? carryOut(request, outcome) : undefined
+    })
+    explainRule(reply, outcome)
+    if (!done) return staged(request, outcome).then((later) => send(reply, later))
+    world.whenWritten((error) => {
+      if (error) reply.send(error)
+      else send(reply, done)
+    })
+  }
+
   app.route({
     method: op.method,
     url: op.url,
@@ -165,10 +198,7 @@ export function serve(
     handler(request, reply) {
       const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
       if (header !== undefined) return once(request, reply, String(header))
-      const outcome = decided(request)
-      explainRule(reply, outcome)
-      if (isPlain(outcome)) return send(reply, carryOut(request, outcome))
-      return staged(request, outcome).then((done) => send(reply, done))
+      return undelayed(request, reply)
     },
   })
 }

@@ -164,3 +164,6 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
 
   return { decide, decideWebhook }
 }
+
+/** What decides for one list of layers. */
+export type Decider = ReturnType<typeof createDecider>

@@ -147,9 +147,7 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
             `A ${row.bank_status} bank account cannot become ${step.status}; only pending ones become success or failed.`,
           )
         }
-        for (const { id: timer } of store.tables.timers.page('resource', id, 0, 100)) {
-          scheduler.cancel(timer)
-        }
+        scheduler.cancelAll('bank.step', id)
         return move(row, { ...step, afterMs: 0 })
       }),
     /** A user's accounts, newest first. */

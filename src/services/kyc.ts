@@ -198,9 +198,7 @@ export function createKyc(parts: Parts & { users: Users }) {
             `A ${row.kyc_status} KYC record cannot become ${step.status}; only pending ones become success or failed.`,
           )
         }
-        for (const { id: timer } of store.tables.timers.page('resource', id, 0, 100)) {
-          scheduler.cancel(timer)
-        }
+        scheduler.cancelAll('kyc.step', id)
         return move(row, { ...step, afterMs: 0 })
       }),
     /** A user's records, newest first. */

@@ -22,7 +22,7 @@ export const eventOf = (status: PaymentStatus) => `transaction.${status.toLowerC
 /** Payments: made once, seen as transactions and as history (defaults: Transactions and history). */
 export function createPayments(parts: Parts & { users: Users; checkKyc: () => boolean }) {
   const { store, clock, random, scheduler, events, users, checkKyc } = parts
-  const { payments, bank_accounts, kyc, timers } = store.tables
+  const { payments, bank_accounts, kyc } = store.tables
 
   /** 12 digits: the year's last digit, the day of the year, and a series that does not repeat. */
   function newUtr(): string {
@@ -172,8 +172,11 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     /** All refusals of POST /transaction, with nothing changed. */
     check: checked,
     /** Makes a payment and schedules its steps. `life` says what a scenario wants to happen. */
-    create: (input: CreateTransaction, life: readonly TransactionStep[] = USUAL_LIFE) =>
-      store.change(() => make(input, 'debit', checked(input), life)),
+    create: (
+      input: CreateTransaction,
+      life: readonly TransactionStep[] = USUAL_LIFE,
+      account = checked(input),
+    ) => store.change(() => make(input, 'debit', account, life)),
     /** Makes an incoming payment: what a scenario's `credit` does. */
     credit: (input: CreateTransaction, life: readonly TransactionStep[] = USUAL_LIFE) =>
       store.change(() => make(input, 'credit', checked(input), life)),
@@ -187,7 +190,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
             `A ${row.status} transaction cannot become ${step.status}. It may go PENDING, PROCESSING, SUCCESS or FAILED, and from SUCCESS only to FAILED.`,
           )
         }
-        for (const { id: timer } of timers.page('resource', id, 0, 100)) scheduler.cancel(timer)
+        scheduler.cancelAll('transaction.step', id)
         return settle(stepped(row, step))
       }),
     list: (query: ListQuery) => page('all', 'all', query),

@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
-import { type Counter, counterName, createDecider } from '../scenarios/decide.ts'
+import { type Counter, counterName, createDecider, type Decider } from '../scenarios/decide.ts'
 import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
 import type { Call } from '../scenarios/match.ts'
@@ -44,7 +44,7 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
   const { store, random, library, startScenario } = parts
   const { rules, counters, settings } = store.tables
   // Compiled once for each state of the pushed rules and the active scenario.
-  let plain: { key: string; layers: readonly CompiledScenario[] } | undefined
+  let plain: { version: number; decider: Decider } | undefined
   let version = 0
   // Calls since the scenario was activated; a restart counts anew.
   const calls = new Map<OperationId, number>()
@@ -78,31 +78,30 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
       compileScenario({ rules: [definition] }, `rule:${rule_id}`),
     )
 
-  function layers(header?: string): readonly CompiledScenario[] {
-    if (plain?.key !== String(version)) {
-      plain = {
-        key: String(version),
-        layers: [...pushed(), ...library().layersOf(activeScenario())],
-      }
-    }
-    if (header === undefined) return plain.layers
-    return [
-      ...library()
+  const kept = {
+    get: (name: string): Counter | undefined => counters.get(name),
+    set: (name: string, { matched, hits }: Counter) =>
+      void store.put('counters', { name, matched, hits }),
+  }
+
+  const layers = () => [...pushed(), ...library().layersOf(activeScenario())]
+  const deciderOf = (asked: readonly CompiledScenario[]) =>
+    createDecider({ layers: asked, counters: kept, chance: random.at })
+
+  function decider(header?: string): Decider {
+    if (header !== undefined) {
+      const first = library()
         .layersOf(named(header))
-        .filter(({ name }) => name !== DEFAULT_SCENARIO),
-      ...plain.layers,
-    ]
+        .filter(({ name }) => name !== DEFAULT_SCENARIO)
+      return deciderOf([...first, ...layers()])
+    }
+    if (plain?.version !== version) plain = { version, decider: deciderOf(layers()) }
+    return plain.decider
   }
 
   /** What is compiled is stale: a rule, the scenario or the library changed. */
   const changed = () => {
     version++
-  }
-
-  const kept = {
-    get: (name: string): Counter | undefined => counters.get(name),
-    set: (name: string, { matched, hits }: Counter) =>
-      void store.put('counters', { name, matched, hits }),
   }
 
   const hitsOf = (rule: { scenario: string; id: string }): number => {
@@ -140,10 +139,7 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
     /** The values that the default scenario gives a meaning. */
     magicValues: () => magicValuesOf(named(DEFAULT_SCENARIO)),
     /** Decides about a call, and spends the rules that decide it before anything else happens. */
-    decide: (call: Call, header?: string) =>
-      store.change(() =>
-        createDecider({ layers: layers(header), counters: kept, chance: random.at }).decide(call),
-      ),
+    decide: (call: Call, header?: string) => store.change(() => decider(header).decide(call)),
     /** Counts a call for `expect`. */
     called(operation: OperationId) {
       calls.set(operation, (calls.get(operation) ?? 0) + 1)

@@ -84,11 +84,7 @@ export const TABLES: Specs<Rows> = {
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
   idempotency: { id: (row) => row.key, at: (row) => row.kept_until, indexes: { all: always } },
-  timers: {
-    id: (row) => row.timer_id,
-    at: (row) => row.due_at,
-    indexes: { resource: (row) => row.resource_id },
-  },
+  timers: { id: (row) => row.timer_id, at: (row) => row.due_at, indexes: {} },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },
   rules: { id: (row) => row.rule_id, at: (row) => row.seq, indexes: {} },
   counters: { id: (row) => row.name, at: () => 0, indexes: {} },

@@ -89,6 +89,9 @@ export async function call(url: string, body?: unknown, headers: Record<string, 
     method: body === undefined ? 'GET' : 'POST',
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error: Error) => {
+    // What fetch says by itself is no more than "fetch failed".
+    throw new Error(`${url}: ${String(error.cause ?? error)}`)
   })
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body.
   const json: any = await answer.json()

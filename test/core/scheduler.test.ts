@@ -1,5 +1,6 @@
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
+import { createChanges } from '../../src/core/changes.ts'
 import { createClock } from '../../src/core/clock.ts'
 import { createRandom } from '../../src/core/random.ts'
 import { createScheduler, type TimerRow } from '../../src/core/scheduler.ts'
@@ -10,27 +11,50 @@ function build(mode: 'real' | 'frozen' = 'frozen') {
   const ran: string[] = []
   const errors: unknown[] = []
   const wall = { now: 0 }
-  const disk = { full: false }
   let seq = 0
+  const disk = { full: false, writes: 0 }
+  const changes = createChanges(() => {
+    if (disk.full) throw new SandboxError('storage_unavailable', 'disk full')
+    disk.writes++
+  })
+  const set = (id: string, row: TimerRow | undefined) =>
+    changes.change(() => {
+      const before = rows.get(id)
+      if (row) rows.set(id, row)
+      else rows.delete(id)
+      changes.record(
+        'w',
+        () => 0,
+        '0',
+        () => {
+          if (before) rows.set(id, before)
+          else rows.delete(id)
+        },
+      )
+    })
   const clock = createClock({ mode, speed: 1, anchor: 0, wallAnchor: 0 }, () => wall.now)
   const scheduler = createScheduler({
     clock,
     rows: {
       all: () => rows.values(),
       get: (id) => rows.get(id),
-      put: (row) => void rows.set(row.timer_id, row),
-      remove: (id) => void rows.delete(id),
-      change(run) {
-        // As the store does: what can't be written did not happen.
-        if (disk.full) throw new SandboxError('storage_unavailable', 'disk full')
-        return run()
-      },
+      put: (row) => set(row.timer_id, row),
+      remove: (id) => set(id, undefined),
+      change: (run) => changes.change(run),
       nextSeq: () => ++seq,
     },
     onError: (error) => errors.push(error),
   })
   scheduler.handle('note', (timer) => {
-    ran.push(`${timer.payload['name']}@${clock.now()}`)
+    changes.change(() => {
+      ran.push(`${timer.payload['name']}@${clock.now()}`)
+      changes.record(
+        'w',
+        () => 0,
+        '0',
+        () => void ran.pop(),
+      )
+    })
     return undefined
   })
   const add = (name: string, due_at: number, kind = 'note') =>
@@ -181,6 +205,24 @@ t.test('a timer farther off than a process timer can wait runs when it is due', 
   pass(1)
   t.same(ran, [`far@${40 * DAY}`])
 })
+
+t.test(
+  'timers that are due together are written together, and a bad one of them falls out',
+  async (t) => {
+    const { ran, errors, rows, add, scheduler, pass, disk } = ticking(t)
+    scheduler.handle('bad', () => {
+      add('never', 5_000)
+      throw new Error('bad')
+    })
+    add('a', 1_000)
+    add('b', 1_000, 'bad')
+    add('c', 1_001)
+    const before = disk.writes
+    pass(2_000)
+    t.same([ran, errors.length, rows.size], [['a@2000', 'c@2000'], 1, 0])
+    t.equal(disk.writes, before + 1)
+  },
+)
 
 t.test('a timer whose change cannot be written is tried again', async (t) => {
   const { ran, errors, rows, add, pass, disk } = ticking(t)

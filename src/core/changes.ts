@@ -1,0 +1,157 @@
+/** How far a series was drawn. */
+export type Draws = { counter: number }
+
+/** What one change did to one world: the counter that goes with it, and the JSON texts of its ops. */
+export type Part = { world: string; counter: () => number; texts: string[] }
+
+type Change = { undo: (() => void)[]; parts: Part[]; after: (() => void)[] }
+
+/** Changes that stand in memory and are written at the end of this turn of the event loop. */
+type Waiting = {
+  lines: string[]
+  undo: (() => void)[]
+  after: (() => void)[]
+  told: ((error?: unknown) => void)[]
+  due: NodeJS.Immediate
+}
+
+/** One line, whatever a change touches: half a change can't be found at the next start. */
+function lineOf(parts: readonly Part[]): string {
+  const texts = parts.map(
+    ({ world, counter, texts }) => `[${JSON.stringify(world)},${counter()},[${texts.join(',')}]]`,
+  )
+  return texts.length === 1 ? texts[0]! : `[${texts.join(',')}]`
+}
+
+function undoAll(undo: readonly (() => void)[], from = 0) {
+  for (let i = undo.length - 1; i >= from; i--) undo[i]!()
+}
+
+/**
+ * Makes changes whole: what a function does between its begin and its end is written in one line, or undone.
+ *
+ * `write` puts lines on the disk or throws, which undoes them; without it nothing is kept.
+ */
+export function createChanges(write?: (lines: readonly string[]) => void) {
+  let open: Change | undefined
+  let gathers = false
+  let waiting: Waiting | undefined
+
+  /**
+   * Runs a function whose changes count together: all are written in one journal line, or none happened.
+   * Anything thrown undoes them, draws of `random` included. A change inside a change is part of the outer one, which
+   * may go on where the inner one failed.
+   */
+  function change<T>(run: () => T, random?: Draws): T {
+    if (open) return changeWithin(open, run, random)
+    const mine: Change = { undo: random ? [wayBack(random)] : [], parts: [], after: [] }
+    open = mine
+    let result: T
+    try {
+      result = run()
+    } catch (error) {
+      undoAll(mine.undo)
+      throw error
+    } finally {
+      open = undefined
+    }
+    if (!write || mine.parts.length === 0) for (const run of mine.after) run()
+    else if (gathers) wait(mine)
+    else settle(mine)
+    return result
+  }
+
+  function wayBack(random: Draws) {
+    const { counter } = random
+    return () => {
+      random.counter = counter
+    }
+  }
+
+  function changeWithin<T>(outer: Change, run: () => T, random?: Draws): T {
+    const { undo, parts, after } = outer
+    const [undone, told, kept] = [undo.length, after.length, parts.length]
+    const texts = parts.at(-1)?.texts
+    const textsKept = texts?.length ?? 0
+    if (random) undo.push(wayBack(random))
+    try {
+      return run()
+    } catch (error) {
+      undoAll(undo, undone)
+      undo.length = undone
+      after.length = told
+      parts.length = kept
+      if (texts) texts.length = textsKept
+      throw error
+    }
+  }
+
+  function wait({ undo, parts, after }: Change) {
+    waiting ??= { lines: [], undo: [], after: [], told: [], due: setImmediate(settle) }
+    waiting.lines.push(lineOf(parts))
+    waiting.undo.push(...undo)
+    waiting.after.push(...after)
+  }
+
+  /** Writes what waits, and a change of its own behind it; where that fails all of it is undone. */
+  function settle(own?: Change) {
+    const earlier = waiting
+    waiting = undefined
+    if (earlier) clearImmediate(earlier.due)
+    const lines = [...(earlier?.lines ?? []), ...(own ? [lineOf(own.parts)] : [])]
+    if (lines.length === 0) return
+    try {
+      write!(lines)
+    } catch (error) {
+      if (own) undoAll(own.undo)
+      if (earlier) {
+        undoAll(earlier.undo)
+        for (const tell of earlier.told) tell(error)
+      }
+      if (own) throw error
+      return
+    }
+    for (const run of earlier?.after ?? []) run()
+    for (const run of own?.after ?? []) run()
+    for (const tell of earlier?.told ?? []) tell()
+  }
+
+  return {
+    change,
+    get isOpen() {
+      return open !== undefined
+    },
+    /** Notes what the open change did: the text that says it to the journal, and the way back. */
+    record(world: string, counter: () => number, text: string, undo: () => void) {
+      const { parts, undo: ways } = open!
+      ways.push(undo)
+      const last = parts.at(-1)
+      if (last?.world === world) last.texts.push(text)
+      else parts.push({ world, counter, texts: [text] })
+    },
+    /** Runs a function once the open change is written; at once where none is open. */
+    afterChange(run: () => void) {
+      if (open) open.after.push(run)
+      else run()
+    },
+    /**
+     * Runs a function whose changes may be written at the end of this turn of the event loop, all in one write.
+     * Whoever answers for them waits by `whenWritten`; where the write fails they are undone.
+     */
+    together<T>(run: () => T): T {
+      gathers = true
+      try {
+        return run()
+      } finally {
+        gathers = false
+      }
+    },
+    /** Tells when all that was changed until now is written, or by an error that it is undone. */
+    whenWritten(tell: (error?: unknown) => void) {
+      if (waiting) waiting.told.push(tell)
+      else tell()
+    },
+    /** Writes now what waits. */
+    flush: () => settle(),
+  }
+}

@@ -1,0 +1,128 @@
+import t from 'tap'
+import { createChanges } from '../../src/core/changes.ts'
+
+/** Changes of a list of words, whose lines go to a disk that can be full. */
+function build() {
+  const writes: (readonly string[])[] = []
+  const words: string[] = []
+  const disk = { full: false }
+  const changes = createChanges((lines) => {
+    if (disk.full) throw new Error('full')
+    writes.push(lines)
+  })
+  const add = (word: string) =>
+    changes.change(() => {
+      words.push(word)
+      changes.record(
+        'w',
+        () => words.length,
+        JSON.stringify(word),
+        () => void words.pop(),
+      )
+    })
+  /** What is told once all until now is written: `written`, or the error. */
+  const told = () =>
+    new Promise<string>((resolve) =>
+      changes.whenWritten((error) => resolve(error ? (error as Error).message : 'written')),
+    )
+  return { ...changes, add, told, writes, words, disk }
+}
+
+t.test('what is changed together is one write, at the end of the turn', async (t) => {
+  const { together, add, told, writes } = build()
+  together(() => add('a'))
+  together(() => add('b'))
+  t.same(writes, [])
+  t.equal(await told(), 'written')
+  t.same(writes, [['["w",1,["a"]]', '["w",2,["b"]]']])
+  t.equal(await told(), 'written', 'at once where nothing waits')
+})
+
+t.test('where the write fails, all that waited is undone, the newest first', async (t) => {
+  const { together, add, told, words, disk } = build()
+  add('kept')
+  disk.full = true
+  together(() => add('a'))
+  const first = told()
+  together(() => add('b'))
+  t.same([await first, await told()], ['full', 'written'])
+  t.same(words, ['kept'])
+})
+
+t.test('a change that is written at once takes what waits with it', async (t) => {
+  const { together, add, told, words, writes, disk } = build()
+  together(() => add('a'))
+  add('b')
+  t.equal(writes.length, 1)
+  t.equal(await told(), 'written')
+  together(() => add('c'))
+  const waiting = told()
+  disk.full = true
+  t.throws(() => add('d'), { message: 'full' })
+  t.equal(await waiting, 'full')
+  t.same(words, ['a', 'b'])
+})
+
+t.test('what follows a change follows its write', async (t) => {
+  const { change, together, afterChange, add, told, words, disk } = build()
+  const followed: string[] = []
+  const followedBy = (word: string) =>
+    change(() => {
+      add(word)
+      afterChange(() => followed.push(word))
+    })
+  together(() => followedBy('a'))
+  t.same(followed, [])
+  await told()
+  t.same(followed, ['a'])
+  disk.full = true
+  together(() => followedBy('b'))
+  await told()
+  t.same([followed, words], [['a'], ['a']])
+  afterChange(() => followed.push('now'))
+  t.same(followed, ['a', 'now'])
+})
+
+t.test('a change inside a change is undone by itself where it fails', (t) => {
+  const { change, add, words, writes, record } = build()
+  const random = { counter: 0 }
+  change(() => {
+    add('a')
+    random.counter++
+    try {
+      change(() => {
+        random.counter = 7
+        add('b')
+        record(
+          'other',
+          () => 0,
+          '"x"',
+          () => {},
+        )
+        throw new Error('no')
+      }, random)
+    } catch {
+      add('c')
+    }
+  }, random)
+  t.same([words, random.counter], [['a', 'c'], 1])
+  t.same(writes, [['["w",2,["a","c"]]']])
+  t.throws(() =>
+    change(() => {
+      random.counter = 9
+      add('d')
+      throw new Error('no')
+    }, random),
+  )
+  t.same([words, random.counter, writes.length], [['a', 'c'], 1, 1])
+  t.end()
+})
+
+t.test('what waits can be written at once', (t) => {
+  const { together, add, flush, writes } = build()
+  together(() => add('a'))
+  flush()
+  flush()
+  t.equal(writes.length, 1)
+  t.end()
+})
