@@ -49,6 +49,18 @@ const emptyLayer = <R>(spec: TableSpec<R>, seq: number): Layer<R> => ({
   disordered: false,
 })
 
+// A table that is not changed has no layer of its own: most of a client's tables are like that, and there may be many.
+const NOTHING = new WeakMap<object, Layer<never>>()
+
+function nothingOf<R>(spec: TableSpec<R>): Layer<R> {
+  let nothing = NOTHING.get(spec) as Layer<R> | undefined
+  if (!nothing) {
+    nothing = emptyLayer(spec, 0)
+    NOTHING.set(spec, nothing as Layer<never>)
+  }
+  return nothing
+}
+
 type Place = { readonly at: number; readonly seq: number }
 const isBefore = (a: Place, b: Place) => a.at < b.at || (a.at === b.at && a.seq < b.seq)
 
@@ -72,9 +84,12 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   const indexNames = Object.keys(spec.indexes)
   const uniques = Object.entries(spec.uniques ?? {})
   // The bottom layer is always the base that resets go back to, be it empty.
-  let below: readonly Layer<R>[] = image.layers.length ? image.layers : [emptyLayer(spec, 0)]
+  const nothing = nothingOf(spec)
+  let below: readonly Layer<R>[] = image.layers.length ? image.layers : [nothing]
   let seq = image.seq
-  let top = emptyLayer(spec, seq)
+  let top = nothing
+  // What `seq` was when the layer on top began, be it `nothing` still.
+  let topSeq = seq
 
   function find(id: string): Entry<R> | undefined {
     const own = top.rows.get(id)
@@ -187,6 +202,7 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   }
 
   function replace(id: string, previous: Entry<R> | undefined, entry: Entry<R> | undefined) {
+    if (top === nothing) top = emptyLayer(spec, topSeq)
     rekey(previous, entry)
     // Postings are taken out while the old entry can still be found, and put in once the new one can.
     if (previous) {
@@ -347,19 +363,22 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     image(): TableImage<R> {
       if (top.rows.size > 0) {
         below = withFewLayers(spec, [...below, top])
-        top = emptyLayer(spec, seq)
+        top = nothing
+        topSeq = seq
       }
       return { layers: below, seq }
     },
     /** Takes another content, and returns the way back. */
     load(other: TableImage<R>): () => void {
-      const before = { below, top, seq }
+      const before = { below, top, topSeq, seq }
       below = other.layers
       seq = other.seq
-      top = emptyLayer(spec, seq)
+      top = nothing
+      topSeq = seq
       return () => {
         below = before.below
         top = before.top
+        topSeq = before.topSeq
         seq = before.seq
       }
     },

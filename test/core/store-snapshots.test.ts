@@ -98,11 +98,15 @@ t.test('forks, snapshots and restores survive a kill at any moment, and a stop',
           rmdirSync(`${live}/db.json.tmp`)
         } else if (step.do === 'put') {
           const world = add(step.name)
-          world.change(() => {
-            world.random.counter++
-            world.put('notes', note(`n${step.n}`, `${n}`, step.n % 3))
-            if (step.n > 6) world.put('tags', note(`t${n}`))
-          })
+          const put = () =>
+            world.change(() => {
+              world.random.counter++
+              world.put('notes', note(`n${step.n}`, `${n}`, step.n % 3))
+              if (step.n > 6) world.put('tags', note(`t${n}`))
+            })
+          // Some wait for the end of the turn to be written.
+          if (n % 3) put()
+          else store.together(put)
         } else if (step.do === 'remove') add(step.name).remove('notes', `n${step.n}`)
         else if (step.do === 'save') add(step.name).save(step.word)
         else if (step.do === 'forget') add(step.name).forget(step.word)
@@ -136,6 +140,7 @@ t.test('forks, snapshots and restores survive a kill at any moment, and a stop',
           if (contentOf(store) !== known) throw new Error(`a refusal left a trace: ${before}`)
         }
       }
+      await new Promise((resolve) => store.whenWritten(resolve))
       const content = contentOf(store)
       const killed = await start(crashCopy(live, `${live}-killed`))
       if (contentOf(killed) !== content) throw new Error('other after a kill')
