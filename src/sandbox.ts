@@ -322,7 +322,7 @@ export async function openSandbox(config: SandboxConfig) {
         const tables = source
           ? buildFork(source, from?.snapshot, client, about)
           : buildFresh(client, about)
-        ownProfile(tables, client.access_token ?? `sbx_${randomBytes(16).toString('hex')}`)
+        ownProfile(tables, client.access_token ?? `sbx_client_${randomBytes(16).toString('hex')}`)
         return tables
       })
       log.info(`client ${name} made${from ? ` from client ${from.client}` : ''}`)
