@@ -19,7 +19,7 @@ const STARTS = 9
 const FEW = 1_000
 const MANY = 1_000_000
 
-const PARTS = ['start', 'read', 'list', 'create', 'pay', 'large', 'reset']
+const PARTS = ['start', 'read', 'list', 'create', 'pay', 'large', 'reset', 'clients']
 const { values: options } = parseArgs({
   options: { only: { type: 'string' }, write: { type: 'boolean' } },
 })
@@ -217,6 +217,25 @@ async function reset() {
   await children.end(helper)
 }
 
+// ---- clients
+
+async function clients() {
+  const helper = await openStoreHelper('forks')
+  const { fork, restore } = await children.ask(helper, ['fork', { rows: 100_000, times: 21 }])
+  report('Fork of a client of 100,000 rows', { under: 1, unit: ' ms', values: fork })
+  report('Restore of a snapshot of 100,000 rows', { under: 10, unit: ' ms', values: restore })
+  await children.end(helper)
+  const many = await openStoreHelper('clients')
+  await children.ask(many, ['clients', 1_000])
+  report('Resident memory with 1,000 clients forked from the fixtures', {
+    under: 200,
+    unit: ' MB',
+    digits: 0,
+    values: [children.residentMb(many)],
+  })
+  await children.end(many)
+}
+
 // ---- the table
 
 const HEAD = [
@@ -240,6 +259,7 @@ try {
   if (wants('read', 'list', 'create', 'pay')) await throughput()
   if (wants('reset')) await reset()
   if (wants('large')) await large()
+  if (wants('clients')) await clients()
   console.log(table())
   if (options.write) write()
 } finally {
