@@ -43,6 +43,9 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
   return { mode: 'frozen', speed: clockSpeed, anchor, wallAnchor }
 }
 
+/** The kind of timer that a held-back answer is. */
+const DELAYED = 'answer.delay'
+
 const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpeed}`
 
 /**
@@ -124,7 +127,7 @@ export function createWorld({
 
   // Answers that a scenario delays: a timer row each, and the request that waits for it in this process.
   const waiting = new Map<string, { run: () => Promise<void>; giveUp: () => void }>()
-  scheduler.handle('answer.delay', ({ timer_id }) => {
+  scheduler.handle(DELAYED, ({ timer_id }) => {
     const run = waiting.get(timer_id)?.run
     waiting.delete(timer_id)
     // After the timer's own change: what the request then does stands or falls by itself.
@@ -138,6 +141,12 @@ export function createWorld({
       waiting.delete(id)
       giveUp()
     }
+  }
+
+  /** Drops the timers of answers that nobody waits for: of an earlier process, another client or another moment. */
+  function dropUnawaited() {
+    for (const { timer_id, kind } of [...timers.rows()])
+      if (kind === DELAYED && !waiting.has(timer_id)) tables.remove('timers', timer_id)
   }
 
   /** The clock as it is at this instant, in a form that can be put into another moment or world. */
@@ -159,6 +168,7 @@ export function createWorld({
   function adopt(load: () => void) {
     tables.change(() => {
       load()
+      dropUnawaited()
       const now = takeOverSettings(tables, start, wall)
       store.afterChange(() => {
         if (now) clock.load(now)
@@ -197,7 +207,7 @@ export function createWorld({
     after: <T>(ms: number, run: () => T | Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         const timer = tables.change(() =>
-          scheduler.schedule({ due_at: clock.now() + ms, kind: 'answer.delay', payload: {} }),
+          scheduler.schedule({ due_at: clock.now() + ms, kind: DELAYED, payload: {} }),
         )
         waiting.set(timer.timer_id, {
           run: async () => {
@@ -243,6 +253,7 @@ export function createWorld({
       return value.anchor
     },
     start() {
+      dropUnawaited()
       scheduler.reload()
       if (scenarios.isStale) timeline.activate(scenarios.reset)
       scheduler.start()

@@ -277,6 +277,23 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     return ids
   }
 
+  /** Layer by layer, so that nothing is gathered or sorted: a row is told where its place in the order was made. */
+  function* changesOver(depth: number): Generator<{ row: R } | { removed: string }> {
+    const layers = [...below, top]
+    for (let i = depth; i < layers.length; i++) {
+      const lower = layers.slice(depth, i)
+      for (const id of idsInOrder(layers[i]!)) {
+        const entry = find(id)
+        if (!lower.some(({ rows }) => rows.has(id))) {
+          const old = findIn(below, id, depth)
+          if (old && old.seq !== entry?.seq) yield { removed: id }
+        }
+        if (!entry || layers[i]!.rows.get(id)?.seq !== entry.seq) continue
+        if (!lower.some(({ rows }) => rows.get(id)?.seq === entry.seq)) yield { row: entry.row }
+      }
+    }
+  }
+
   return {
     get: (id: string): R | undefined => find(id)?.row,
     entry: find,
@@ -321,44 +338,13 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     },
     /** Every row, in the order they came. */
     *rows(): Generator<R> {
-      const layers = [...below, top].filter((layer) => layer.rows.size > 0)
-      if (layers.length === 1) {
-        for (const id of idsInOrder(layers[0]!)) {
-          const entry = find(id)
-          if (entry) yield entry.row
-        }
-        return
-      }
-      const entries = new Map<string, Entry<R>>()
-      for (const layer of layers) {
-        for (const [id, entry] of layer.rows) {
-          if (entry) entries.set(id, entry)
-          else entries.delete(id)
-        }
-      }
-      for (const { row } of [...entries.values()].sort((a, b) => a.seq - b.seq)) yield row
+      for (const one of changesOver(0)) if ('row' in one) yield one.row
     },
     /**
      * What differs from the lowest layers (the one at the bottom, if not told otherwise), to be done over them in this
      * order: rows set, ids of removed ones. A row of them that was removed and made anew is told as both.
      */
-    *changes(depth = 1): Generator<{ row: R } | { removed: string }> {
-      const layers = [...below.slice(depth), top].filter((layer) => layer.rows.size > 0)
-      const ids =
-        layers.length > 1
-          ? [...new Set(layers.flatMap((layer) => [...layer.rows.keys()]))].sort(
-              (a, b) => (find(a)?.seq ?? 0) - (find(b)?.seq ?? 0),
-            )
-          : layers.length === 1
-            ? idsInOrder(layers[0]!)
-            : []
-      for (const id of ids) {
-        const entry = find(id)
-        const bottom = findIn(below, id, depth)
-        if (bottom && bottom.seq !== entry?.seq) yield { removed: id }
-        if (entry) yield { row: entry.row }
-      }
-    },
+    changes: (depth = 1) => changesOver(depth),
     /** Freezes what is here now, to be shared; the table goes on with a new top layer. Costs next to nothing. */
     image(): TableImage<R> {
       if (top.rows.size > 0) {
