@@ -123,5 +123,3 @@ export function createSnapshots({
     },
   }
 }
-
-export type Snapshots = ReturnType<typeof createSnapshots>

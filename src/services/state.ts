@@ -217,5 +217,3 @@ export function createState({ store, scenarios, clockNow, adopt }: StateDeps) {
     })
   }
 }
-
-export type State = ReturnType<typeof createState>

@@ -373,6 +373,33 @@ t.test('a deleted client’s timers and waiting answers end, and it comes back a
   t.equal((await box.get('/v1/users', { authorization: 'Bearer sbx_w' })).status, 200)
 })
 
+t.test('a client that is deleted while its time is moved is gone all the same', async (t) => {
+  const box = await startWith(t)
+  await create(box, { name: 'w' })
+  const { scheduler, change, clock } = box.sandbox.worlds.get('w')!
+  let settle = () => {}
+  scheduler.handle(
+    'of the test',
+    () =>
+      new Promise((resolve) => {
+        settle = resolve
+      }),
+  )
+  change(() => {
+    for (const ms of [1_000, 2_000])
+      scheduler.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} })
+  })
+  const moving = box.post('/@w/__admin/clock/advance', { by: '1h' })
+  while (scheduler.pending().length > 1) await new Promise(setImmediate)
+  await box.call('DELETE', `${CLIENTS}/w`)
+  settle()
+  const answer = await moving
+  t.match(answer.body, { error: 'not_found', message: 'The client w was deleted.' })
+  t.notOk((await names(box)).includes('w'))
+  await create(box, { name: 'w' })
+  t.equal((await box.get('/@w/__admin/clock')).body.now, '2026-01-01T00:00:00.000Z')
+})
+
 t.test('what storage refuses leaves no client', async (t) => {
   const dir = t.testdir({})
   const box = await onDisk(t, `${dir}/db.json`)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ADMIN_CALLS } from '../../src/app.ts'
 import { MAX_SNAPSHOTS } from '../../src/services/snapshots.ts'
-import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const bad = 'ffffffff-0000-4000-8000-000000000000'
