@@ -54,7 +54,7 @@ export type NewClient = {
 type ClientAbout = WorldAbout & {
   readonly start?: Partial<WorldStart>
   readonly checkKyc?: boolean
-  /** Whose fixtures a fork goes back to, where they are not the default client's. */
+  /** Whose fixtures a fork goes back to. */
   readonly fixturesOf?: string
 }
 
@@ -208,7 +208,7 @@ export async function openSandbox(config: SandboxConfig) {
   ) {
     const from = aboutOf(source.tables)
     const about: ClientAbout = {
-      ...(bases.has(source.name) && { fixturesOf: source.name }),
+      fixturesOf: source.name,
       ...from,
       ...own,
       start: { ...from.start, ...own.start },
