@@ -49,6 +49,16 @@ module.exports = {
       to: { path: 'node_modules/(fastify|@fastify)' },
     },
     {
+      // A command that only calls the admin API starts without the server's code.
+      name: 'commands-load-late',
+      severity: 'error',
+      from: { path: '^src/cli', pathNot: '^src/cli/(serve|check-files)\\.ts' },
+      to: {
+        path: '^src/(cli/(serve|check-files)|core/(?!problem)|scenarios|services|world|sandbox|http|log|routes|app|server)',
+        dependencyTypesNot: ['dynamic-import', 'type-only'],
+      },
+    },
+    {
       name: 'lowdb-only-in-the-store',
       severity: 'error',
       from: { path: '^src', pathNot: '^src/core/(store|document)' },

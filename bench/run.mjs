@@ -18,8 +18,24 @@ const SETTLED_MS = 3_400
 const STARTS = 9
 const FEW = 1_000
 const MANY = 1_000_000
+const EVENTS = 10_000
+const BACKLOG = 100_000
 
-const PARTS = ['start', 'read', 'list', 'create', 'pay', 'large', 'reset', 'clients']
+const PARTS = [
+  'start',
+  'read',
+  'list',
+  'create',
+  'pay',
+  'large',
+  'reset',
+  'decide',
+  'advance',
+  'webhooks',
+  'clients',
+]
+const RULES = 200
+const ADVANCED = 10_000
 const { values: options } = parseArgs({
   options: { only: { type: 'string' }, write: { type: 'boolean' } },
 })
@@ -236,6 +252,72 @@ async function clients() {
   await children.end(many)
 }
 
+// ---- scenarios and time
+
+/** What deciding takes of a payment's whole processor time: the same process, the same scenario. */
+async function decide() {
+  const helper = await openStoreHelper('decide')
+  const { port } = await children.ask(helper, ['decide', RULES])
+  const transactions = await dataOf(port, '/v1/transaction')
+  const paid = transactions.transactions.find((one) => one.benif_bank.bank_status === 'success')
+  const ids = { from: paid.from_user_id, to: paid.to_user_id, bank: paid.benif_bank_id }
+  const request = { path: '/v1/transaction', body: 'payment', ids }
+  const server = { child: helper, port }
+  await capacity(server, request, WARM_UP_MS)
+  const values = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const { us } = await children.ask(helper, ['decide', RULES])
+    values.push((us / 1e6) * (await capacity(server, request, BURST_MS)) * 100)
+  }
+  report(`Deciding against ${RULES} rules, of POST /transaction`, { under: 5, unit: ' %', values })
+  await children.end(helper)
+}
+
+async function advance() {
+  const helper = await openStoreHelper('advance')
+  const values = await children.ask(helper, ['advance', ADVANCED])
+  report('Advance by 30 days over 10,000 payments of three steps', {
+    under: 1_000,
+    unit: ' ms',
+    digits: 0,
+    values,
+  })
+  await children.end(helper)
+}
+
+// ---- webhooks
+
+async function webhooks() {
+  const receiver = children.startHelper(join(here, 'receiver.mjs'))
+  const port = await children.messageOf(receiver)
+  const sender = await openStoreHelper('sender')
+  await children.ask(sender, ['register', port])
+  const deliver = (count) => children.ask(sender, ['deliver', count])
+  await deliver(EVENTS)
+  const bare = children.startHelper(join(here, 'bare-sender.mjs'))
+  await children.messageOf(bare)
+  const message = { port, ...(await children.ask(receiver, 'last')) }
+  const post = async () => (await children.ask(bare, { ...message, count: EVENTS })).ms
+  await post()
+
+  const rates = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const [theirs, ours] = [await post(), await deliver(EVENTS)]
+    rates.push(theirs / ours)
+  }
+  report(`Deliver ${EVENTS.toLocaleString('en')} webhooks ÷ bare node:http, by the clock`, {
+    over: 0.5,
+    values: rates,
+  })
+  const few = []
+  for (let i = 0; i < 20; i++) few.push((await deliver(FEW)) / FEW)
+  const median = few.sort((a, b) => a - b)[few.length / 2]
+  const values = []
+  for (let i = 0; i < 3; i++) values.push((await deliver(BACKLOG)) / BACKLOG / median)
+  report('A delivery of a backlog of 100,000 ÷ one of 1,000', { under: 1.1, values })
+  await Promise.all([receiver, sender, bare].map(children.end))
+}
+
 // ---- the table
 
 const HEAD = [
@@ -258,8 +340,11 @@ try {
   if (wants('start')) await start()
   if (wants('read', 'list', 'create', 'pay')) await throughput()
   if (wants('reset')) await reset()
+  if (wants('decide')) await decide()
+  if (wants('advance')) await advance()
   if (wants('large')) await large()
   if (wants('clients')) await clients()
+  if (wants('webhooks')) await webhooks()
   console.log(table())
   if (options.write) write()
 } finally {

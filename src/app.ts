@@ -13,11 +13,13 @@ import { SandboxError } from './model/errors.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
 import { healthCalls } from './routes/admin/health.ts'
+import { inboxCalls } from './routes/admin/inbox.ts'
 import { serveIndexPage } from './routes/admin/index-page.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { scenarioCalls } from './routes/admin/scenarios.ts'
 import { simulateCalls } from './routes/admin/simulate.ts'
 import { stateCalls } from './routes/admin/state.ts'
+import { webhookCalls } from './routes/admin/webhooks.ts'
 import { bankAccountOperations } from './routes/v1/bank-accounts.ts'
 import { clientOperations } from './routes/v1/client.ts'
 import { historyOperations } from './routes/v1/history.ts'
@@ -47,6 +49,8 @@ export const ADMIN_CALLS: readonly AdminCall[] = [
   ...simulateCalls,
   ...clientCalls,
   ...stateCalls,
+  ...webhookCalls,
+  ...inboxCalls,
 ]
 
 export type AppOptions = {

@@ -8,11 +8,21 @@ export type SandboxOptions = {
   /** Where state is kept; without it nothing is. */
   data?: string
   fixtures?: string
+  /** The scenario at start, and a folder that is searched before the shipped ones; `watch` reads it again on a change. */
+  scenario?: string
+  scenarios?: string
+  watch?: boolean
   randomSeed?: number
   /** `real`, `frozen`, or an ISO 8601 instant to start from, frozen. */
   clock?: string
   clockSpeed?: number
   auth?: 'spec' | 'strict' | 'off'
+  /** Public hosts that webhooks may go to. */
+  webhookAllow?: readonly string[]
+  /** When webhook attempts are made: within 2 minutes, or within a day. */
+  webhookRetries?: 'fast' | 'standard'
+  /** Whose clock `webhook-timestamp` shows. */
+  webhookTime?: 'wall' | 'client'
   logLevel?: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   /** The default where `data` is not given. */
   memory?: boolean

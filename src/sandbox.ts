@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { wallNow } from './core/clock.ts'
 import type { WorldAbout } from './core/document.ts'
 import { uuidOf } from './core/random.ts'
+import { createSender } from './core/send.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
-import { BadFixtures, type FixtureWorlds, fixturesOf } from './services/fixtures.ts'
+import type { WebhookSettings } from './services/delivery-attempts.ts'
+import { BadFixtures } from './services/fixture-problems.ts'
+import { type FixtureWorlds, fixturesOf } from './services/fixtures.ts'
 import { type SandboxTables, TABLES } from './services/tables.ts'
 import { createWorld, takeOverSettings, type World, type WorldStart } from './world.ts'
 
@@ -29,12 +32,14 @@ export type SandboxConfig = {
   library: Library
   maxClients: number
   autoClients: boolean
+  /** How webhooks are sent, and to which public hosts they may go. */
+  webhooks: Omit<WebhookSettings, 'send'> & { allow: readonly string[] }
   wall?: () => number
   log: Log
 }
 
 /** A part of a world that a reset can pick. */
-export const RESET_PARTS = ['data', 'clock', 'scenario'] as const
+export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries'] as const
 export type ResetPart = (typeof RESET_PARTS)[number]
 
 /** A client to be made by a call: what it starts as, and goes back to on a reset. */
@@ -73,11 +78,11 @@ function inlineFixtures(content: object) {
     sets = fixturesOf(content, 'fixtures')
   } catch (error) {
     if (!(error instanceof BadFixtures)) throw error
-    const errors = error.problems.map((problem) => {
-      const [, field, message] = /^fixtures: (?:([^ ]+): )?(.*)$/s.exec(problem)!
-      const place = field === undefined ? 'fixtures' : `fixtures.${field}`
-      return { field: place, code: 'invalid_value', message: message! }
-    })
+    const errors = error.problems.map(({ path, message }) => ({
+      field: path ? `fixtures.${path}` : 'fixtures',
+      code: 'invalid_value',
+      message,
+    }))
     const { field, message } = errors[0]!
     throw new SandboxError('validation_failed', `The body is refused: ${field} ${message}.`, {
       errors,
@@ -92,7 +97,11 @@ function inlineFixtures(content: object) {
 
 /** Opens the clients and their worlds: those of the data file, and those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
-  const { fixtures, start, library, log, wall = wallNow } = config
+  const { fixtures, start, log, wall = wallNow } = config
+  let { library } = config
+  let libraryProblems: readonly string[] = []
+  const { allow, ...webhooks } = config.webhooks
+  const sender = createSender({ allow, wall })
   const store = await openStore({
     specs: TABLES,
     ...(config.file === undefined ? {} : { file: config.file }),
@@ -128,6 +137,7 @@ export async function openSandbox(config: SandboxConfig) {
       store,
       start: startOf(tables),
       library: () => library,
+      webhookSettings: { ...webhooks, send: sender.send },
       wall,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
@@ -268,14 +278,24 @@ export async function openSandbox(config: SandboxConfig) {
         if (!isOfFixtures(world.tables)) ownProfile(world.tables, access_token)
         world.keepClock()
         putBack()
+      } else if (parts.includes('deliveries')) {
+        world.deliveries.clear()
+        world.inbox.clear()
       }
       const now = parts.includes('clock') ? world.restartClock() : world.clock.now()
       if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
       store.afterChange(() => {
+        if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
         world.answerCancelled()
       })
     })
+  }
+
+  /** Timers run no more, and what is being sent is broken off. */
+  function stop() {
+    for (const world of worlds.values()) world.stop()
+    sender.close()
   }
 
   return {
@@ -349,10 +369,25 @@ export async function openSandbox(config: SandboxConfig) {
       store.change(() => {
         for (const world of chosen) resetWorld(world, parts)
       })
-      for (const { name } of chosen) log.info(`client ${name} reset`)
+      for (const { name, timeline } of chosen) {
+        timeline.doWhatIsDue()
+        log.info(`client ${name} reset`)
+      }
     },
+    /** What was wrong with the scenario files when they were last read again; then the set before is still used. */
+    get libraryProblems() {
+      return libraryProblems
+    },
+    /** Takes another set of scenarios, or keeps the one there is and tells what is wrong with the other. */
+    changeLibrary(next: { library: Library } | { problems: readonly string[] }) {
+      libraryProblems = 'problems' in next ? next.problems : []
+      if ('problems' in next) return
+      library = next.library
+      for (const world of worlds.values()) world.libraryChanged()
+    },
+    stop,
     async close() {
-      for (const world of worlds.values()) world.stop()
+      stop()
       await store.close()
     },
   }

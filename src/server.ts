@@ -7,11 +7,13 @@ import { buildApp } from './app.ts'
 import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 import { wallNow } from './core/clock.ts'
+import { problemText } from './core/problem.ts'
 import { hostNameOf } from './http/host-guard.ts'
 import { createLog } from './log.ts'
 import { type Log, openSandbox, type Sandbox } from './sandbox.ts'
 import type { Library } from './scenarios/library.ts'
 import { shippedLibrary } from './scenarios/shipped.ts'
+import type { Watch } from './scenarios/watch-folders.ts'
 import { readFixtures } from './services/fixtures.ts'
 
 /** A sandbox that listens. */
@@ -47,31 +49,60 @@ function adminTokenOf(options: Options): string | undefined {
 /** Scenario files that can't be used: one line a problem. */
 export class BadScenarios extends Error {}
 
-/** The scenarios of these options: the user's folder before the shipped set, which the build has read already. */
-async function openLibrary(
-  { scenario, scenarios }: Pick<Options, 'scenario' | 'scenarios'>,
-  log: Log,
-): Promise<Library> {
-  const built =
-    scenarios === undefined ? shippedLibrary(join(PACKAGE_ROOT, 'dist/scenarios.json')) : undefined
-  const library = built ?? (await readFolders(scenarios, log))
-  if (!library.get(scenario)) throw new BadScenarios(`--scenario: ${library.unknown(scenario)}`)
-  return library
+/** The folders that scenarios are read from, the one searched first in front. */
+function foldersOf({ scenarios }: Pick<Options, 'scenarios'>): string[] {
+  const shipped = join(PACKAGE_ROOT, 'scenarios')
+  return scenarios === undefined ? [shipped] : [scenarios, shipped]
 }
 
-async function readFolders(folder: string | undefined, log: Log): Promise<Library> {
-  const [{ readLibrary }, { problemText }] = await Promise.all([
-    import('./scenarios/read-library.ts'),
-    import('./scenarios/read.ts'),
-  ])
-  if (folder !== undefined && !existsSync(folder)) {
-    throw new BadScenarios(`--scenarios: there is no folder ${folder}`)
-  }
-  const shipped = join(PACKAGE_ROOT, 'scenarios')
-  const read = readLibrary(folder === undefined ? [shipped] : [folder, shipped])
+/** Reads the folders; without a problem there is a library. */
+async function readFolders(
+  options: Pick<Options, 'scenario' | 'scenarios'>,
+  log: Log,
+): Promise<{ library: Library } | { problems: string[] }> {
+  const { scenario, scenarios } = options
+  const { readLibrary } = await import('./scenarios/read-library.ts')
+  if (scenarios !== undefined && !existsSync(scenarios))
+    return { problems: [`--scenarios: there is no folder ${scenarios}`] }
+  const read = readLibrary(foldersOf(options))
   for (const warning of read.warnings) log.warn(problemText(warning))
-  if (!read.ok) throw new BadScenarios(read.problems.map(problemText).join('\n'))
+  if (!read.ok) return { problems: read.problems.map(problemText) }
+  if (!read.library.get(scenario))
+    return { problems: [`--scenario: ${read.library.unknown(scenario)}`] }
+  return { library: read.library }
+}
+
+/** The scenarios of these options: the user's folder before the shipped set, which the build has read already. */
+async function openLibrary(options: Options, log: Log): Promise<Library> {
+  const { scenario, scenarios, watch } = options
+  const built =
+    scenarios === undefined && !watch
+      ? shippedLibrary(join(PACKAGE_ROOT, 'dist/scenarios.json'))
+      : undefined
+  if (built?.get(scenario)) return built
+  const read = await readFolders(options, log)
+  if ('problems' in read) throw new BadScenarios(read.problems.join('\n'))
   return read.library
+}
+
+/** Reads the scenario files again whenever they change; a bad edit keeps the last good set and is told. */
+async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promise<Watch> {
+  const { watchFolders } = await import('./scenarios/watch-folders.ts')
+  return watchFolders(foldersOf(options), async () => {
+    try {
+      const read = await readFolders(options, log)
+      sandbox.changeLibrary(read)
+      if ('library' in read) log.info(`${read.library.names.length} scenarios read again`)
+      else
+        for (const problem of [
+          'scenario files refused, the last good set stays:',
+          ...read.problems,
+        ])
+          log.warn(problem)
+    } catch (error) {
+      log.error('The changed scenario files could not be taken', error)
+    }
+  })
 }
 
 /** Opens the sandbox of these options and listens. Throws what the store, the fixtures or the port refuse. */
@@ -92,6 +123,11 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
     library,
     maxClients: options['max-clients'],
     autoClients: !options['no-auto-clients'],
+    webhooks: {
+      allow: options['webhook-allow'],
+      time: options['webhook-time'],
+      retries: options['webhook-retries'],
+    },
     log,
   })
   const adminToken = adminTokenOf(options)
@@ -114,6 +150,7 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
   const { address, port, family } = app.server.address() as AddressInfo
   const shown = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address
   const origin = `http://${family === 'IPv6' && shown === address ? `[${shown}]` : shown}:${port}`
+  const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
   let closing: Promise<void> | undefined
   return {
     url: `${origin}/v1`,
@@ -128,8 +165,9 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
     sandbox,
     close() {
       closing ??= (async () => {
-        // A delayed answer would wait for a clock that nobody moves any more.
-        for (const world of sandbox.worlds.values()) world.stop()
+        watch?.close()
+        // A delayed answer would wait for a clock that nobody moves any more, an advance for a silent receiver.
+        sandbox.stop()
         const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
         await app.close()
         clearTimeout(cut)

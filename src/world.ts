@@ -5,6 +5,14 @@ import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
+import { createDeliveries } from './services/deliveries.ts'
+import {
+  createDeliveryAttempts,
+  RETRY_PLANS,
+  type WebhookSettings,
+} from './services/delivery-attempts.ts'
+import { createExplore } from './services/explore.ts'
+import { createInbox } from './services/inbox.ts'
 import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
 import { createScenarios } from './services/scenarios.ts'
@@ -14,6 +22,7 @@ import type { SandboxStore, SandboxTables } from './services/tables.ts'
 import { createTimeline } from './services/timeline.ts'
 import { createUsers } from './services/users.ts'
 import { createViews } from './services/views.ts'
+import { createWebhookEvents } from './services/webhook-events.ts'
 import { createWebhooks } from './services/webhooks.ts'
 
 /** What a world starts from, and goes back to on a reset. */
@@ -26,6 +35,7 @@ export type WorldDeps = {
   start: WorldStart
   /** The scenarios that can be used; another set after the files were read again. */
   library: () => Library
+  webhookSettings: WebhookSettings
   wall?: () => number
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
   /** Back to the fixtures: what a timeline's `reset` does. */
@@ -78,6 +88,7 @@ export function createWorld({
   store,
   start,
   library,
+  webhookSettings,
   wall = wallNow,
   log,
   reset,
@@ -114,6 +125,27 @@ export function createWorld({
   const payments = createPayments({ ...parts, users, checkKyc: () => profile().check_kyc })
   const webhooks = createWebhooks(parts)
   const scenarios = createScenarios({ ...parts, library, startScenario: start.scenario })
+  const views = createViews(clientId)
+  const attempts = createDeliveryAttempts({ clock, wall, settings: webhookSettings })
+  const deliveries = createDeliveries({
+    ...parts,
+    webhooks,
+    scenarios,
+    webhookEvents: createWebhookEvents({ ...parts, views, clientId }),
+    attempts,
+    plan: RETRY_PLANS[webhookSettings.retries],
+    written: store,
+    onError: (error) => log.error(`The end of an attempt of client ${name} is lost`, error),
+  })
+  const { send, deadlineMs } = webhookSettings
+  const explore = createExplore({
+    ...parts,
+    webhooks,
+    attempts,
+    send,
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  })
+  const inbox = createInbox({ ...parts, webhooks, unixNow: attempts.unixNow })
   const timeline = createTimeline({
     ...parts,
     scenarios,
@@ -173,7 +205,9 @@ export function createWorld({
       store.afterChange(() => {
         if (now) clock.load(now)
         scenarios.reload()
+        deliveries.forget()
         scheduler.reload()
+        deliveries.recover()
         answerCancelled()
       })
     })
@@ -199,7 +233,10 @@ export function createWorld({
     webhooks,
     scenarios,
     timeline,
-    views: createViews(clientId),
+    deliveries,
+    explore,
+    inbox,
+    views,
     change: tables.change,
     together: store.together,
     whenWritten: store.whenWritten,
@@ -252,15 +289,24 @@ export function createWorld({
       store.afterChange(() => clock.load(value))
       return value.anchor
     },
+    /** Decides by the library as it is now; a scenario that is gone makes way for the start scenario. */
+    libraryChanged() {
+      scenarios.changed()
+      if (!scenarios.isStale) return
+      log.warn(`client ${name}: the active scenario is gone; back to ${start.scenario}`)
+      timeline.start(scenarios.reset)
+    },
     start() {
       dropUnawaited()
       scheduler.reload()
-      if (scenarios.isStale) timeline.activate(scenarios.reset)
+      deliveries.recover()
+      if (scenarios.isStale) timeline.start(scenarios.reset)
       scheduler.start()
       if (kept?.startedAs !== startedAs) keepClock()
     },
     stop() {
       scheduler.stop()
+      deliveries.stop()
       answerCancelled(true)
     },
   }

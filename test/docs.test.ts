@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ADMIN_CALLS } from '../src/app.ts'
+import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { ERRORS, type ErrorWord } from '../src/model/errors.ts'
@@ -77,6 +78,15 @@ t.test('the options of the README are the options there are', async (t) => {
     return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${shown} | ${meaning} |\n`
   })
   hold(t, 'README.md', 'options', `| option | default | meaning |\n|---|---|---|\n${rows.join('')}`)
+})
+
+t.test('the commands of the README are the commands there are', async (t) => {
+  const rows = COMMANDS.flatMap(({ usage }) =>
+    usage.map(
+      ([words, does]) => `| \`payout-sandbox ${words.replaceAll('|', '\\|')}\` | ${does} |\n`,
+    ),
+  )
+  hold(t, 'README.md', 'commands', `| command | does |\n|---|---|\n${rows.join('')}`)
 })
 
 t.test('docs/errors.md is the registry of error words', async (t) => {

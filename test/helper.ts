@@ -69,6 +69,7 @@ export async function start(t: Test, options: StartOptions = {}) {
     library: SHIPPED,
     maxClients: 1000,
     autoClients: true,
+    webhooks: { allow: [], time: 'wall', retries: 'fast' },
     log: silent,
     ...options.sandbox,
   })

@@ -1,11 +1,14 @@
 import { get } from 'node:http'
 import type { Options } from '../config/options.ts'
+import { askedHost } from './admin-api.ts'
+import { type Command, checkWords } from './command.ts'
+import { gatherOptions, START_FLAGS } from './options.ts'
 
 const DEADLINE_MS = 3_000
 
-/** Asks the running server of these options how it is; 0 if it is healthy, else 1. It is the image's HEALTHCHECK. */
-export function health({ host, port }: Options): Promise<number> {
-  const hostname = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+/** Asks the running server of these options how it is; 0 if it is healthy, else 1. */
+function ask({ host, port }: Options): Promise<number> {
+  const hostname = askedHost(host)
   const told = (line: string, code: number) => {
     process.stdout.write(`${line}\n`)
     return code
@@ -38,4 +41,17 @@ export function health({ host, port }: Options): Promise<number> {
       resolve(told(`not healthy: ${hostname}:${port}: ${error.message}`, 1))
     })
   })
+}
+
+/** The image's HEALTHCHECK: the options of `start` find the port. */
+export const health: Command = {
+  name: 'health',
+  summary: 'ask the server of these options how it is; exit 0 or 1',
+  usage: [['health', 'whether the server of these options is healthy: exit 0 or 1']],
+  flags: START_FLAGS,
+  examples: ['health', 'health --port 8080'],
+  async run({ words, flags, env }) {
+    checkWords('health', '', words)
+    return ask(gatherOptions(flags, env))
+  },
 }

@@ -1,56 +1,65 @@
-import { BadOption } from '../config/options.ts'
+import { BadOption, distance } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
-import { gatherOptions, optionLines, parseArguments } from './options.ts'
+import { clock } from './clock.ts'
+import { type Command, columns, helpOf } from './command.ts'
+import { health } from './health.ts'
+import { openapi } from './openapi.ts'
+import { parseArguments } from './options.ts'
+import { reset } from './reset.ts'
+import { scenario } from './scenario.ts'
+import { start } from './start.ts'
+import { validate } from './validate.ts'
 
-const HELP = `payout-sandbox: a local sandbox of a payout and user-account service
+/** Every command of the program. */
+export const COMMANDS: readonly Command[] = [
+  start,
+  validate,
+  scenario,
+  clock,
+  reset,
+  health,
+  openapi,
+]
 
-  payout-sandbox [start] [options]   serve; Ctrl-C stops
-  payout-sandbox health              ask the running server; exit 0 or 1
-  payout-sandbox openapi             print the service's OpenAPI document
+const overview = () => `payout-sandbox: a local sandbox of a payout and user-account service
 
-Options
-${optionLines()}
-  --json                             print one JSON line when ready
-  --help, --version
+${columns(COMMANDS.map(({ name, summary }) => [name, summary]))}
+payout-sandbox COMMAND --help tells more of one. Without a command it is start, with these options:
 
-Each option has a variable PAYOUT_SANDBOX_<OPTION> (also PORT) and a place in payout-sandbox.config.json.
-Flag beats variable beats file.
+${columns(Object.entries(start.flags).map(([name, [takes, meaning]]) => [`--${name}${takes && ` ${takes}`}`, meaning]))}
+Each option but --json has a variable PAYOUT_SANDBOX_<OPTION> (also PORT) and a place in
+payout-sandbox.config.json. Flag beats variable beats file.
 
 Examples
-  payout-sandbox --port 0 --memory --json
-  payout-sandbox --clock 2026-01-01T00:00:00Z --random-seed 7
-`
+${start.examples.map((line) => `  payout-sandbox ${line}\n`).join('')}`
 
-async function openapi(): Promise<number> {
-  const [{ openApiDocument }, { OPERATIONS }] = await Promise.all([
-    import('../http/openapi.ts'),
-    import('../app.ts'),
-  ])
-  process.stdout.write(`${JSON.stringify(openApiDocument(OPERATIONS, '/v1'), null, 2)}\n`)
-  return 0
+function commandOf(name: string): Command {
+  const found = COMMANDS.find((command) => command.name === name)
+  if (found) return found
+  const near = COMMANDS.find((command) => distance(name, command.name) <= 2)
+  throw new BadOption(
+    `there is no command ${JSON.stringify(name)}; ${near ? `did you mean ${near.name}?` : 'see payout-sandbox --help'}`,
+  )
 }
 
 /** Runs one command line and answers with the exit code (admin API: Exit codes). */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   try {
-    const { positionals, options: flags, json, help, version } = parseArguments(args)
-    if (help) return print(HELP)
+    const {
+      words: [name, ...words],
+      flags: { help, version, ...flags },
+    } = parseArguments(args, COMMANDS)
     if (version) return print(`${VERSION}\n`)
-    const [command = 'start', ...rest] = positionals
-    if (rest.length > 0) throw new BadOption(`${command} takes no ${JSON.stringify(rest[0])}`)
-    const options = gatherOptions(flags, env)
-    switch (command) {
-      case 'start':
-        return await (await import('./start.ts')).start(options, json)
-      case 'health':
-        return await (await import('./health.ts')).health(options)
-      case 'openapi':
-        return await openapi()
-      default:
-        throw new BadOption(
-          `there is no command ${JSON.stringify(command)}; see payout-sandbox --help`,
-        )
+    if (help && name === undefined) return print(overview())
+    const command = commandOf(name ?? 'start')
+    if (help) return print(helpOf(command))
+    for (const flag of Object.keys(flags)) {
+      if (Object.hasOwn(command.flags, flag)) continue
+      const taken = Object.keys(command.flags).map((one) => `--${one}`)
+      const takes = taken.length > 0 && taken.length < 8 ? `; it takes ${taken.join(', ')}` : ''
+      throw new BadOption(`${command.name} takes no --${flag}${takes}`)
     }
+    return await command.run({ words, flags, env })
   } catch (error) {
     const exitCode = error instanceof BadOption ? 2 : (error as { exitCode?: number }).exitCode
     const text =

@@ -2,14 +2,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import {
   BadOption,
-  isSwitch,
   OPTIONS,
   type OptionName,
   type OptionSource,
   type Options,
   readOptions,
+  unknownOption,
   variableOf,
 } from '../config/options.ts'
+import type { Command } from './command.ts'
 
 const CONFIG_FILE = 'payout-sandbox.config.json'
 const PREFIX = 'PAYOUT_SANDBOX_'
@@ -17,46 +18,60 @@ const PREFIX = 'PAYOUT_SANDBOX_'
 const OTHER_VARIABLES = ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_ADMIN_URL', 'PAYOUT_SANDBOX_TOKEN']
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
-const isOption = (name: string): name is OptionName => name in OPTIONS
 
-/** Splits arguments into options and the rest; whether an option is known is checked with its value. */
-export function parseArguments(args: readonly string[]) {
+const shownDefault = (fallback: unknown) =>
+  fallback === undefined || fallback === false || String(fallback) === '' ? '' : ` (${fallback})`
+
+/** The options of `start` as flags. */
+export const START_FLAGS: Command['flags'] = Object.fromEntries(
+  NAMES.map((name) => {
+    const [, fallback, takes, meaning] = OPTIONS[name]
+    return [name, [takes, `${meaning}${shownDefault(fallback)}`]]
+  }),
+)
+
+const EVERYWHERE: Command['flags'] = {
+  help: ['', 'this text'],
+  version: ['', 'the version of the program'],
+}
+
+/** Splits arguments into words and flags, by the flags that any of these commands takes. */
+export function parseArguments(args: readonly string[], commands: readonly Command[]) {
+  const known: Command['flags'] = Object.assign(
+    {},
+    ...commands.map(({ flags }) => flags),
+    EVERYWHERE,
+  )
   const { tokens } = parseArgs({
     args: [...args],
-    options: Object.fromEntries([
-      ...NAMES.map((name) => [name, { type: isSwitch(name) ? 'boolean' : 'string' }] as const),
-      ...['json', 'help', 'version'].map((name) => [name, { type: 'boolean' }] as const),
-    ]),
+    options: Object.fromEntries(
+      Object.entries(known).map(([name, [takes]]) => [
+        name,
+        { type: takes === '' ? 'boolean' : 'string', ...(name === 'help' && { short: 'h' }) },
+      ]),
+    ),
     strict: false,
     allowPositionals: true,
     tokens: true,
   })
-  const values: Record<string, unknown> = {}
-  const positionals: string[] = []
+  const flags: Record<string, string | boolean | string[]> = {}
+  const words: string[] = []
   for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
-    const { name, value } = token
-    if (isOption(name) && !isSwitch(name)) {
-      if (value === undefined || (!token.inlineValue && value.startsWith('--'))) {
-        throw new BadOption(`--${name} takes ${OPTIONS[name][2]}, and none follows it`)
-      }
-      // A repeated option of one value is a slip; a list is meant to be repeated.
-      if (name === 'allow-host') values[name] = [...((values[name] as string[]) ?? []), value]
-      else if (name in values) throw new BadOption(`--${name} is given twice`)
-      else values[name] = value
-    } else {
-      values[name] = value ?? true
-    }
+    const { name, rawName, value } = token
+    if (!Object.hasOwn(known, name)) throw unknownOption(rawName, name, Object.keys(known))
+    const [takes] = known[name]!
+    if (takes === '') flags[name] = value ?? true
+    else if (value === undefined || (!token.inlineValue && value.startsWith('--')))
+      throw new BadOption(`--${name} takes ${takes}, and none follows it`)
+    // A repeated option of one value is a slip; a list is meant to be repeated.
+    else if (name === 'allow-host' || name === 'webhook-allow')
+      flags[name] = [...((flags[name] as string[]) ?? []), value]
+    else if (name in flags) throw new BadOption(`--${name} is given twice`)
+    else flags[name] = value
   }
-  const { json = false, help = false, version = false, ...options } = values
-  return {
-    positionals,
-    options,
-    json: Boolean(json),
-    help: Boolean(help),
-    version: Boolean(version),
-  }
+  return { words, flags }
 }
 
 function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
@@ -92,15 +107,3 @@ function fromFile(): OptionSource {
 /** The options of this run: flag beats variable beats file. */
 export const gatherOptions = (flags: Record<string, unknown>, env: NodeJS.ProcessEnv): Options =>
   readOptions([{ values: flags, called: (name) => `--${name}` }, fromEnvironment(env), fromFile()])
-
-/** One line an option, for the help text. */
-export const optionLines = (): string =>
-  NAMES.map((name) => {
-    const [, fallback, takes, meaning] = OPTIONS[name]
-    const left = `  --${name}${takes ? ` ${takes}` : ''}`.padEnd(34)
-    const shown =
-      fallback === undefined || fallback === false || String(fallback) === ''
-        ? ''
-        : ` (${fallback})`
-    return `${left} ${meaning}${shown}`
-  }).join('\n')

@@ -1,120 +1,20 @@
-import type { Options } from '../config/options.ts'
-import { DamagedFile } from '../core/lines.ts'
-import { FileInUse } from '../core/lock.ts'
-import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
-import { BadFixtures } from '../services/fixtures.ts'
+import { type Command, checkWords } from './command.ts'
+import { gatherOptions, START_FLAGS } from './options.ts'
 
-/** A start that can't be: what to print, and the exit code (admin API: Exit codes). */
-class CannotStart extends Error {
-  readonly exitCode: number
-  constructor(message: string, exitCode: number) {
-    super(message)
-    this.exitCode = exitCode
-  }
-}
-
-const UNWRITABLE = [
-  'EACCES',
-  'EPERM',
-  'EROFS',
-  'ENOTDIR',
-  'EISDIR',
-  'ENOSPC',
-  'EEXIST',
-  'ENOENT',
-  'EIO',
-  'EDQUOT',
-  'ENAMETOOLONG',
-  'EFBIG',
-]
-
-/** What went wrong at start, in words and an exit code; anything else is a fault of ours. */
-export function explained(error: unknown, options: Options): Error & { exitCode?: number } {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (error instanceof FileInUse) {
-    return new CannotStart(
-      `${message}. Stop that one, or start with another --data FILE or --memory.`,
-      3,
-    )
-  }
-  if (error instanceof DamagedFile) {
-    return new CannotStart(
-      `The data file is damaged. ${message}. It is left as it is. --recover keeps what stands before the damage, --reset starts anew; both keep a copy.`,
-      4,
-    )
-  }
-  if (error instanceof BadFixtures || error instanceof BadScenarios)
-    return new CannotStart(message, 2)
-  if (code === 'EADDRINUSE') {
-    return new CannotStart(
-      `Port ${options.port} of ${options.host} is in use. Choose another with --port, or 0 for a free one.`,
-      6,
-    )
-  }
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return new CannotStart(`--host ${options.host} is no address of this machine (${code}).`, 2)
-  }
-  if (code === 'EACCES' && (error as NodeJS.ErrnoException).syscall === 'listen') {
-    return new CannotStart(
-      `Port ${options.port} may not be opened by this user. Choose one above 1023.`,
-      6,
-    )
-  }
-  if (code !== undefined && UNWRITABLE.includes(code)) {
-    return new CannotStart(
-      `The data file ${options.data} cannot be written (${code}). Use --data FILE in a folder of yours, or --memory.`,
-      5,
-    )
-  }
-  return error as Error
-}
-
-function banner(server: RunningServer): string {
-  const line = (name: string, value: string) => `  ${name.padEnd(12)} ${value}\n`
-  return (
-    `payout-sandbox is ready. It moves no money; please put no real data in.\n\n` +
-    line('Service', server.url) +
-    line('Admin API', server.adminUrl) +
-    line('Console', server.consoleUrl) +
-    line('Docs', server.docsUrl) +
-    line('Token', server.token) +
-    (server.adminToken === undefined ? '' : line('Admin token', server.adminToken)) +
-    line('Scenario', server.scenario) +
-    line('Data', server.data ?? 'kept in memory only')
-  )
-}
-
-/** Serves until a signal asks it to stop; answers with the exit code. */
-export async function start(options: Options, json: boolean): Promise<number> {
-  const log = stderrLog(options)
-  let server: RunningServer
-  try {
-    server = await startServer(options, log)
-  } catch (error) {
-    throw explained(error, options)
-  }
-  const { url, adminUrl, docsUrl, consoleUrl, token, adminToken, scenario, data } = server
-  const ready = {
-    url,
-    adminUrl,
-    docsUrl,
-    consoleUrl,
-    token,
-    ...(adminToken !== undefined && { adminToken }),
-    scenario,
-    data,
-    pid: process.pid,
-  }
-  process.stdout.write(json ? `${JSON.stringify(ready)}\n` : banner(server))
-  return new Promise((resolve, reject) => {
-    let asked = false
-    const stop = () => {
-      // A second signal means now.
-      if (asked) process.exit(1)
-      asked = true
-      server.close().then(() => resolve(0), reject)
-    }
-    process.on('SIGINT', stop)
-    process.on('SIGTERM', stop)
-  })
+export const start: Command = {
+  name: 'start',
+  summary: 'serve; Ctrl-C stops',
+  usage: [['[start]', 'serve until a signal comes']],
+  flags: { ...START_FLAGS, json: ['', 'print one line of JSON when ready'] },
+  examples: [
+    '--port 0 --memory --json',
+    '--clock 2026-01-01T00:00:00Z --random-seed 7',
+    '--scenarios ./scenarios --scenario my-first --watch',
+  ],
+  async run({ words, flags: { json, ...flags }, env }) {
+    checkWords('start', '', words)
+    const options = gatherOptions(flags, env)
+    const { serve } = await import('./serve.ts')
+    return serve(options, Boolean(json))
+  },
 }

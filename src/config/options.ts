@@ -23,6 +23,10 @@ const list = z
   ])
   .pipe(z.array(z.string().min(1)))
 
+const isHost = (text: string) =>
+  /^(?:\[?[0-9a-f:.]+\]?|[^\s/\\?#@:[\]]+)$/i.test(text) &&
+  URL.canParse(`http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`)
+
 /** Where a list of options is kept as one: each flag, what it takes, its default and what it means. */
 export const OPTIONS = {
   port: [wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 = a free one'],
@@ -47,6 +51,7 @@ export const OPTIONS = {
     'DIR',
     'a folder of scenario files, searched before the shipped set',
   ],
+  watch: [flag, false, '', 'read the scenario files again when they change'],
   'random-seed': [
     wholeNumber(0, Number.MAX_SAFE_INTEGER),
     1,
@@ -87,6 +92,26 @@ export const OPTIONS = {
     'let a browser app of that origin call /v1',
   ],
   'allow-host': [list, [], 'NAME', 'further Host names to answer to; may be given again'],
+  'webhook-allow': [
+    list.refine((hosts) => hosts.every(isHost), {
+      error: 'takes a host name or an IP address, without scheme, port or path',
+    }),
+    [],
+    'HOST',
+    'public host that webhooks may go to; may be given again',
+  ],
+  'webhook-retries': [
+    takes('fast', 'standard'),
+    'fast',
+    'fast|standard',
+    'when attempts are made: within 2 minutes, or within a day',
+  ],
+  'webhook-time': [
+    takes('wall', 'client'),
+    'wall',
+    'wall|client',
+    'whose clock webhook-timestamp shows',
+  ],
   'max-clients': [wholeNumber(1, 100_000), 1000, 'N', 'how many clients there may be'],
   'no-auto-clients': [flag, false, '', 'a new name in a base path makes no client'],
   'log-level': [
@@ -121,9 +146,6 @@ export class BadOption extends Error {}
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
-/** Options that are switches: no value follows them on the command line. */
-export const isSwitch = (name: OptionName): boolean => OPTIONS[name][2] === ''
-
 /** The environment variable of an option. */
 export const variableOf = (name: OptionName): string =>
   `PAYOUT_SANDBOX_${name.toUpperCase().replaceAll('-', '_')}`
@@ -140,7 +162,7 @@ export function readOptions(sources: readonly OptionSource[]): Options {
   for (const { values, called } of sources) {
     for (const name of Object.keys(values)) {
       if (!NAMES.includes(name as OptionName)) {
-        throw new BadOption(`unknown option ${called(name)}${meant(name)}`)
+        throw unknownOption(called(name), name, NAMES)
       }
     }
   }
@@ -166,12 +188,13 @@ export function readOptions(sources: readonly OptionSource[]): Options {
   return read
 }
 
-/** ` (did you mean --port?)` for a name that is nearly one of ours. */
-function meant(name: string): string {
-  const near = NAMES.map((known) => [distance(name, known), known] as const).sort(
-    (a, b) => a[0] - b[0],
-  )[0]
-  return near && near[0] <= 2 ? ` (did you mean --${near[1]}?)` : ''
+/** The refusal of an option that there is not: it names the known one that was probably meant. */
+export function unknownOption(called: string, name: string, known: readonly string[]): BadOption {
+  const near = known
+    .map((one) => [distance(name, one), one] as const)
+    .sort((a, b) => a[0] - b[0])[0]
+  const meant = near && near[0] <= 2 ? ` (did you mean --${near[1]}?)` : ''
+  return new BadOption(`unknown option ${called}${meant}`)
 }
 
 /** How many single-character edits lie between two words. */

@@ -106,6 +106,7 @@ function createHeap() {
 export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
   const heap = createHeap()
   const handlers = new Map<string, TimerHandler>()
+  const together = new Set<string>()
   const running = new Set<Promise<void>>()
   let sleep: NodeJS.Timeout | undefined
   let turn: Promise<unknown> = Promise.resolve()
@@ -203,6 +204,31 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
     ...timer.payload,
   })
 
+  /** Whether a timer runs beside those of its instant that have not ended yet. */
+  const goesTogether = (timer: TimerRow | undefined, at: number) =>
+    timer !== undefined && timer.due_at <= at && together.has(timer.kind)
+
+  /** Those of an instant that go together, up to a number of them, as one change. */
+  function runInstant(at: number): TimerRow[] {
+    const taken: TimerRow[] = []
+    try {
+      rows.change(() => {
+        for (
+          let timer = soonest();
+          goesTogether(timer, at) && taken.length < TOGETHER;
+          timer = soonest()
+        ) {
+          taken.push(timer!)
+          run(timer!)
+        }
+      })
+    } catch (error) {
+      for (const timer of taken) enqueue(timer)
+      throw error
+    }
+    return taken
+  }
+
   /** Everything due until `target`, each at its own instant; answers when all it caused has settled. */
   async function runUntil(target: number): Promise<Fired[]> {
     const told: Fired[] = []
@@ -218,10 +244,13 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
       for (let timer = soonest(); timer && timer.due_at <= end; timer = soonest()) {
         at = Math.max(at, timer.due_at)
         clock.hold(at)
-        const effect = run(timer)
-        told.push(fired(timer))
-        if (effect) await effect
-        if (running.size > 0) await Promise.all(running)
+        if (together.has(timer.kind)) for (const one of runInstant(at)) told.push(fired(one))
+        else {
+          const effect = run(timer)
+          told.push(fired(timer))
+          if (effect) await effect
+        }
+        if (running.size > 0 && !goesTogether(soonest(), at)) await Promise.all(running)
         if (performance.now() > until) {
           await new Promise(setImmediate)
           until = performance.now() + SLICE_MS
@@ -244,9 +273,10 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
   }
 
   return {
-    /** Names what a kind of timer does. */
-    handle(kind: string, handler: TimerHandler) {
+    /** Names what a kind of timer does; those that go `together` are waited for at once, per instant. */
+    handle(kind: string, handler: TimerHandler, how: { together?: boolean } = {}) {
       handlers.set(kind, handler)
+      if (how.together) together.add(kind)
     },
     /** Stores a timer; it runs when the client's clock gets there. */
     schedule(timer: Omit<TimerRow, 'timer_id' | 'seq'>): TimerRow {
@@ -275,6 +305,10 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
     },
     /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
     whenStill: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
+    /** Runs one timer now, and does not wait for the deliveries it causes. */
+    runNow(timer: TimerRow) {
+      void run(timer)
+    },
     /** Everything that is to happen, soonest first. */
     pending: (): TimerRow[] => [...rows.all()].sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
     next: soonest,

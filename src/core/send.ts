@@ -15,10 +15,11 @@ import {
 } from './send-errors.ts'
 
 /**
- * One attempt to make: POST `body` to `url`. `deadlineMs` is real time for the whole of it, 10,000 unless given.
+ * One attempt to make: POST `body` to `url`, or GET it. `deadlineMs` is real time for the whole of it, 10,000 unless given.
  * `host`, `content-length`, `connection` and `accept-encoding` are set by the sender and must not be in `headers`.
  */
 export type SendRequest = {
+  method?: 'POST' | 'GET'
   url: string
   headers: Readonly<Record<string, string>>
   body: string | Uint8Array
@@ -97,7 +98,7 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
 
   function run(request: SendRequest, target: Target, resolve: (result: SendResult) => void) {
     const startedAt = performance.now()
-    const deadlineMs = request.deadlineMs ?? DEADLINE_MS
+    const { method = 'POST', deadlineMs = DEADLINE_MS } = request
     const kept: Buffer[] = []
     let received = 0
     let keptBytes = 0
@@ -164,7 +165,7 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
     // A flat list is written as it is, a seventh faster than an object; Node then adds no host or length of its own.
     const headers = [
       ...['host', target.authority, 'accept-encoding', 'identity'],
-      ...['content-length', String(Buffer.byteLength(request.body))],
+      ...(method === 'GET' ? [] : ['content-length', String(Buffer.byteLength(request.body))]),
     ]
     for (const name in request.headers) headers.push(name, request.headers[name]!)
 
@@ -172,7 +173,7 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
       const { request: open } = target.secure ? https : http
       const agent = agents[target.secure ? 'https' : 'http'][fresh ? 'fresh' : 'pooled']
       const { host, port, path } = target
-      const current = open({ agent, host, port, path, method: 'POST', headers })
+      const current = open({ agent, host, port, path, method, headers })
       let readBefore = 0
       req = current
       current.on('socket', (socket) => {
@@ -232,3 +233,6 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
     },
   }
 }
+
+/** The sender of webhooks. */
+export type Sender = ReturnType<typeof createSender>

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import type { z } from 'zod'
 import { SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
@@ -16,7 +16,10 @@ export type AdminCall = {
   url: string
   summary: string
   params?: z.ZodObject
+  query?: z.ZodObject
   body?: z.ZodType
+  /** Takes any bytes as its body and wants no admin token: whoever sends webhooks has none. */
+  raw?: boolean
   /** Answered to anyone who can reach the port: no token, no client. */
   open?: boolean
   /** 200, if not told. */
@@ -24,22 +27,26 @@ export type AdminCall = {
   /** Takes a whole world as its body. */
   large?: true
   answer: z.ZodType
-  handle(world: World, input: { params: never; body: never }, sandbox: Sandbox): unknown
+  handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
 }
+
+type Input<P, Q, B> = { params: P; query: Q; body: B; headers: FastifyRequest['headers'] }
 
 /** Describes one admin call; `handle` answers with the value of its body, or a promise of it. */
 export function adminCall<
   P extends z.ZodObject | undefined = undefined,
+  Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
   A extends z.ZodType = z.ZodType,
 >(
-  definition: Omit<AdminCall, 'params' | 'body' | 'handle' | 'answer'> & {
+  definition: Omit<AdminCall, 'params' | 'query' | 'body' | 'handle' | 'answer'> & {
     params?: P
+    query?: Q
     body?: B
     answer: A
     handle(
       world: World,
-      input: { params: Shape<P>; body: Shape<B> },
+      input: Input<Shape<P>, Shape<Q>, Shape<B>>,
       sandbox: Sandbox,
     ): z.input<A> | Promise<z.input<A>>
   },
@@ -51,6 +58,12 @@ export function adminCall<
 const LARGE_BODY = 256 * 1024 * 1024
 
 export type AdminDeps = { sandbox: Sandbox; choice: ClientChoice; adminToken: string | undefined }
+
+/** Hands the body over as it came. */
+const takeRaw = (app: FastifyInstance) => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
 
 /** Serves one admin call behind its guards: same site, admin token, client. */
 export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDeps) {
@@ -64,11 +77,12 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       'The admin API wants its token: send it as X-Admin-Token. It is printed at start, or given by --admin-token.',
     )
   }
-  app.route({
+  const route: RouteOptions = {
     method: call.method,
     url: call.url,
     schema: {
       ...(call.params && { params: call.params }),
+      ...(call.query && { querystring: call.query }),
       ...(call.body && { body: call.body }),
     },
     config: { admin: call },
@@ -77,7 +91,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       try {
         refuseCrossSite(request)
         if (!call.open) {
-          refuseStranger(request)
+          if (!call.raw) refuseStranger(request)
           request.world = choice.forAdmin(request)
         }
         done()
@@ -86,14 +100,21 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       }
     },
     async handler(request, reply) {
-      const input = { params: request.params as never, body: request.body as never }
+      const { params, query, body: given, headers } = request
+      const input = { params, query, body: given, headers } as Input<never, never, never>
       const answer = (await call.handle(request.world, input, sandbox)) as
         | { httpStatus?: number }
         | undefined
       const { httpStatus = call.status ?? 200, ...body } = answer ?? {}
       return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
     },
-  })
+  }
+  if (call.raw)
+    app.register(async (scope) => {
+      takeRaw(scope)
+      scope.route(route)
+    })
+  else app.route(route)
 }
 
 declare module 'fastify' {

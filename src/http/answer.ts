@@ -113,8 +113,18 @@ const WORD_OF_STATUS: Readonly<Record<number, ErrorWord>> = {
   504: 'gateway_timeout',
 }
 
-/** The body that a scenario's `respond` sends: its own, or the error envelope of its status. */
-export function respondText({ status, body }: NonNullable<AnswerOutcome['respond']>): string {
+/**
+ * The body that a scenario's `respond` sends: its own, or the error envelope of its status. A text goes as it is where a
+ * header says that it is no JSON, such as a gateway's page.
+ */
+export function respondText({
+  status,
+  body,
+  headers = {},
+}: NonNullable<AnswerOutcome['respond']>): string {
+  const type = Object.keys(headers).find((name) => name.toLowerCase() === 'content-type')
+  if (typeof body === 'string' && type !== undefined && !headers[type]!.includes('json'))
+    return body
   if (body !== undefined) return JSON.stringify(body)
   const word = WORD_OF_STATUS[status] ?? 'injected_error'
   return errorText(status, word, ERRORS[word][1])

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { VERSION } from '../config/version.ts'
 import { ErrorAnswer } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord } from '../model/errors.ts'
+import { WEBHOOK_EVENT_BODIES } from '../model/webhook-event.ts'
+import { webhooksOf } from './openapi-webhooks.ts'
 import { COMMON_REFUSALS, type Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
@@ -155,8 +157,13 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
     servers: [{ url: serverUrl }],
     tags: tags.map((name) => ({ name, description: TAGS[name] })),
     paths,
+    webhooks: webhooksOf(ref),
     components: {
-      schemas: componentsOf(bodies, [...answers, ErrorAnswer]),
+      schemas: componentsOf(bodies, [
+        ...answers,
+        ...Object.values(WEBHOOK_EVENT_BODIES),
+        ErrorAnswer,
+      ]),
       securitySchemes: {
         accessToken: { type: 'http', scheme: 'bearer', description: 'A token of the fixtures.' },
       },

@@ -80,7 +80,8 @@ function send(reply: FastifyReply, { status, body, replayed, headers, fault }: A
   if (fault) return sendBroken(reply, fault, status, body)
   if (headers) reply.headers(headers)
   if (replayed) reply.header('idempotency-replayed', 'true')
-  return reply.code(status).header('content-type', JSON_TYPE).send(body)
+  if (!reply.hasHeader('content-type')) reply.header('content-type', JSON_TYPE)
+  return reply.code(status).send(body)
 }
 
 /** Serves an operation: its client is found, its input checked, and its answer sent or kept for its key. */

@@ -37,6 +37,10 @@ export const ERRORS = {
   kyc_required: [422, 'This client checks KYC and the payer has no successful record.'],
   idempotency_mismatch: [422, 'The `Idempotency-Key` was used with another request.'],
   clock_cannot_go_back: [422, 'The clock only advances; `freeze` sets it to an earlier instant.'],
+  explore_failed: [
+    422,
+    'There is nothing to explore, or the receiver or the probe did not answer as needed.',
+  ],
   headers_too_large: [431, 'The request’s headers are larger than the limit.'],
   forbidden_move: [422, 'A state of a resource does not lead to the one asked for.'],
   rate_limited: [429, 'A scenario says that too many requests were sent; see `Retry-After`.'],

@@ -46,7 +46,7 @@ export const PaymentRow = z.strictObject({
 export type PaymentRow = z.infer<typeof PaymentRow>
 
 /** What a failure reason means, and whose it is; an unlisted reason is the gateway's. */
-const REASONS: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
+const FAILURES: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
   beneficiary_bank_offline: {
     description: 'The beneficiary bank is offline.',
     source: 'beneficiary_bank',
@@ -97,9 +97,13 @@ const REASONS: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
   server_error: { description: 'An internal error stopped the payment.', source: 'internal' },
 }
 
+/** The reasons that have a sentence of their own; others are taken too. */
+export const REASONS: readonly string[] = Object.keys(FAILURES)
+
 /** A full failure from its reason. */
 export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): PaymentFailure {
-  const known = REASONS[reason] ?? {
+  // What an object inherits, such as `constructor`, is no reason that we know.
+  const known = (Object.hasOwn(FAILURES, reason) && FAILURES[reason]) || {
     description: `The payment failed: ${reason.replaceAll('_', ' ')}.`,
     source: 'gateway' as const,
   }

@@ -1,5 +1,5 @@
 import { parseDuration } from '../core/duration.ts'
-import { canMove, type PaymentStatus } from '../model/payment.ts'
+import { canMove, type PaymentStatus, REASONS } from '../model/payment.ts'
 import type { Findings } from './findings.ts'
 import type {
   BankStepDefinition,
@@ -8,7 +8,7 @@ import type {
   TransactionStepDefinition,
 } from './outcome-schema.ts'
 import { oneOf, orMeant, shown } from './wording.ts'
-import { type OperationId, REASONS } from './words.ts'
+import type { OperationId } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
 /** Which operation makes what a lifecycle is the life of. */
@@ -87,12 +87,7 @@ function checkReason(
   path: Path,
   findings: Findings,
 ) {
-  if (
-    reason === undefined ||
-    description !== undefined ||
-    (REASONS as readonly string[]).includes(reason)
-  )
-    return
+  if (reason === undefined || description !== undefined || REASONS.includes(reason)) return
   const near = orMeant(reason, REASONS)
   const at = { path: [...path, 'reason'], of: 'value' as const }
   if (near)

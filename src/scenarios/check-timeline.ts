@@ -1,6 +1,7 @@
 import { parseDuration } from '../core/duration.ts'
 import { movable } from './check-outcomes.ts'
 import { checkRule } from './check-rule.ts'
+import { SHORTEST_TURN_MS } from './compiled.ts'
 import type { Fault } from './explain.ts'
 import { type Clean, type Findings, isMapping } from './findings.ts'
 import type { ActionDefinition, TimelineDefinition } from './schema.ts'
@@ -9,28 +10,36 @@ import type { Path } from './yaml-source.ts'
 
 const ACTIONS = ['trigger', 'simulate', 'credit', 'create_users', 'use', 'rule', 'reset'] as const
 const THING = { transaction: 'transaction', kyc: 'KYC record', bank: 'bank account' } as const
-// A timeline entry is a timer each time: below this, a month's advance would never come to its end.
-const SHORTEST_EVERY_MS = 100
+
+const msOf = (after: unknown) => (typeof after === 'string' ? parseDuration(after)! : 0)
 
 /** Checks one entry of a timeline. */
 export function checkEntry(entry: unknown, path: Path, clean: Clean, findings: Findings) {
   if (!isMapping(entry)) return
-  const { every, times, do: action } = entry as TimelineDefinition
-  const say = (key: string, message: string) =>
-    findings.faults.push({ path: [...path, key], of: 'value', message })
+  const { after, every, times, do: action } = entry as TimelineDefinition
+  const say = (key: string, message: string, of: 'key' | 'value' = 'value') =>
+    findings.faults.push({ path: [...path, key], of, message })
   if (
     typeof every === 'string' &&
     clean([...path, 'every']) &&
-    parseDuration(every)! < SHORTEST_EVERY_MS
+    parseDuration(every)! < SHORTEST_TURN_MS
   ) {
-    say('every', `\`every\` must be at least ${SHORTEST_EVERY_MS}ms, not ${shown(every)}`)
+    say('every', `\`every\` must be at least ${SHORTEST_TURN_MS}ms, not ${shown(every)}`)
   }
   if (typeof times === 'number' && times > 1 && every === undefined)
     say('times', '`times` needs `every`: how long between them')
   if (!isMapping(action)) return
   const at = [...path, 'do']
   if ('rule' in action) checkRule(action['rule'], [...at, 'rule'], clean, findings)
-  if (clean(at)) checkAction(action as ActionDefinition, at, findings.faults)
+  if (!clean(at)) return
+  checkAction(action as ActionDefinition, at, findings.faults)
+  const last = (['use', 'reset'] as const).find((word) => action[word] !== undefined)
+  if (last && every !== undefined)
+    say('every', `\`${last}\` ends this timeline, so \`every\` has no effect; leave it out`, 'key')
+  if (last === 'reset' && clean([...path, 'after']) && msOf(after) < SHORTEST_TURN_MS) {
+    const message = `a reset at once would undo the activation, without end where this is the start scenario; give the entry an \`after\` of at least ${SHORTEST_TURN_MS}ms`
+    findings.faults.push({ path: [...at, 'reset'], of: 'key', message })
+  }
 }
 
 function checkAction(action: ActionDefinition, path: Path, faults: Fault[]) {

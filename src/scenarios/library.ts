@@ -1,4 +1,4 @@
-import type { CompiledScenario } from './compiled.ts'
+import { type CompiledScenario, SHORTEST_TURN_MS } from './compiled.ts'
 import { orMeant, shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
@@ -28,6 +28,42 @@ function chainOf(
   return { chain }
 }
 
+/** A scenario, what it extends, and the default one, unless one of them says `base: none`. */
+function layersIn(scenario: CompiledScenario, find: Find): readonly CompiledScenario[] {
+  const { chain } = chainOf(scenario, find)
+  const base = find(DEFAULT_SCENARIO)
+  const bare = chain.some((one) => !one.base || one.name === DEFAULT_SCENARIO)
+  return bare || !base ? chain : [...chain, base]
+}
+
+/** The scenarios that take over as good as at once when this one is activated. */
+const usedAtOnce = (scenario: CompiledScenario, find: Find): string[] =>
+  layersIn(scenario, find)
+    .flatMap(({ timeline }) => timeline)
+    .flatMap(({ afterMs, do: action }) =>
+      'use' in action && afterMs < SHORTEST_TURN_MS ? [action.use] : [],
+    )
+
+/** The way from `use` back to a scenario whose timeline has it, each step at once; `undefined` where there is none. */
+function loopFrom(
+  scenario: CompiledScenario,
+  use: string,
+  names: readonly string[],
+  find: Find,
+): string[] | undefined {
+  const ways = new Map<string, string[]>([[use, [use]]])
+  for (const [name, way] of ways) {
+    const next = find(name)
+    for (const one of next ? usedAtOnce(next, find) : [])
+      if (!ways.has(one)) ways.set(one, [...way, one])
+  }
+  for (const name of new Set([scenario.name, ...names])) {
+    const start = ways.has(name) ? find(name) : undefined
+    if (start && layersIn(start, find).includes(scenario)) return [name, ...ways.get(name)!]
+  }
+  return undefined
+}
+
 /** What a scenario says about others, held against those that there are. */
 export function referencesOf(
   scenario: CompiledScenario,
@@ -46,9 +82,17 @@ export function referencesOf(
         message: `${circle.join(' extends ')}: a circle; let one of them stand alone`,
       })
   }
-  for (const [i, { do: action }] of scenario.timeline.entries()) {
-    if ('use' in action && !names.includes(action.use)) {
-      found.push({ path: ['timeline', i, 'do', 'use'], message: noScenario(action.use, names) })
+  for (const [i, { afterMs, do: action }] of scenario.timeline.entries()) {
+    if (!('use' in action)) continue
+    const path = ['timeline', i, 'do', 'use']
+    if (!names.includes(action.use)) {
+      found.push({ path, message: noScenario(action.use, names) })
+    } else if (afterMs < SHORTEST_TURN_MS) {
+      const loop = loopFrom(scenario, action.use, names, find)
+      if (loop) {
+        const message = `${loop.join(' uses ')} at once, without end; give one of them an \`after\` of at least ${SHORTEST_TURN_MS}ms`
+        found.push({ path, message })
+      }
     }
   }
   return found
@@ -74,12 +118,7 @@ export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
      * The layers of a scenario, the first one asked first: itself, what it extends, and the default one, unless one of
      * them says `base: none`.
      */
-    layersOf(scenario: CompiledScenario): readonly CompiledScenario[] {
-      const { chain } = chainOf(scenario, get)
-      const base = get(DEFAULT_SCENARIO)
-      const bare = chain.some((one) => !one.base || one.name === DEFAULT_SCENARIO)
-      return bare || !base ? chain : [...chain, base]
-    },
+    layersOf: (scenario: CompiledScenario) => layersIn(scenario, get),
     /** What is wrong with the names in a scenario that is none of the library's; empty where nothing is. */
     checkNames: (scenario: CompiledScenario) =>
       referencesOf(scenario, names, (name) => (name === scenario.name ? scenario : get(name))),

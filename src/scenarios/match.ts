@@ -152,6 +152,8 @@ const THRESHOLDS: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte'])
 function readingFor(part: CallPart | EventPart, operator: Operator): Reading {
   if (operator === 'paise') return 'paise'
   if (THRESHOLDS.has(operator)) return 'number'
+  // Their argument is true or false, whatever the value is.
+  if (operator === 'absent' || operator === 'empty') return 'value'
   // Params, query and headers come as text: `page: 2` in a file means "2" there.
   return TEXT_PARTS.has(part) ? 'text' : 'value'
 }

@@ -48,7 +48,9 @@ const KycStep = step({
     .nullable()
     .optional()
     .meta({ description: 'What differs from a clean PAN check; null: the source told nothing.' }),
-  reason: Reason.optional().meta({ description: 'Why it is failed, as a word.' }),
+  reason: Reason.optional().meta({
+    description: 'Why it is failed, as a word: the message of a step that has none.',
+  }),
 }).meta({ id: 'KycStep' })
 
 const BankStep = step({

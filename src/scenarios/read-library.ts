@@ -10,10 +10,11 @@ const ENDING = /\.(?:yaml|yml|json)$/
 const MOST_FILES = 500
 const MOST_BYTES = 64 * 1024
 
-/** A whole set of scenarios, or why there is none. */
-export type LibraryResult =
-  | { ok: true; library: Library; warnings: Problem[] }
-  | { ok: false; problems: Problem[]; warnings: Problem[] }
+/** A whole set of scenarios, or why there is none; `files` are those that were looked at, good or bad. */
+export type LibraryResult = { files: string[]; warnings: Problem[] } & (
+  | { ok: true; library: Library }
+  | { ok: false; problems: Problem[] }
+)
 
 type Loaded = LibraryEntry & { problemAt: (path: Path, message: string) => Problem }
 
@@ -48,7 +49,7 @@ function textOf(folder: string, entry: string): { text: string } | { refused: st
 }
 
 /** The scenario files of a folder, by name; everything else in it is left alone. */
-function entriesOf(folder: string, problems: Problem[]): Map<string, string> {
+function entriesOf(folder: string, seen: string[], problems: Problem[]): Map<string, string> {
   const entries = new Map<string, string>()
   const isFile = (entry: string) =>
     statSync(join(folder, entry), { throwIfNoEntry: false })?.isFile()
@@ -67,6 +68,7 @@ function entriesOf(folder: string, problems: Problem[]): Map<string, string> {
   }
   for (const entry of files.slice(0, MOST_FILES)) {
     const file = join(folder, entry)
+    seen.push(file)
     const name = entry.replace(ENDING, '')
     const other = entries.get(name)
     if (!isFile(entry))
@@ -81,16 +83,15 @@ function entriesOf(folder: string, problems: Problem[]): Map<string, string> {
   return entries
 }
 
-function load(
-  folders: readonly string[],
-  problems: Problem[],
-  warnings: Problem[],
-): Map<string, Loaded> {
+function load(folders: readonly string[], problems: Problem[], warnings: Problem[]) {
   const loaded = new Map<string, Loaded>()
+  const names = new Set<string>()
+  const files: string[] = []
   for (const folder of folders) {
-    for (const [name, entry] of entriesOf(folder, problems)) {
-      // A folder searched before has the last word about a name.
-      if (loaded.has(name)) continue
+    for (const [name, entry] of entriesOf(folder, files, problems)) {
+      // A folder searched before has the last word about a name, even with a broken file.
+      if (names.has(name)) continue
+      names.add(name)
       const file = join(folder, entry)
       const read = textOf(folder, entry)
       if ('refused' in read) {
@@ -104,7 +105,7 @@ function load(
       else problems.push(...result.problems)
     }
   }
-  return loaded
+  return { loaded, files, names: [...names].sort() }
 }
 
 /**
@@ -116,15 +117,13 @@ function load(
 export function readLibrary(folders: readonly string[]): LibraryResult {
   const problems: Problem[] = []
   const warnings: Problem[] = []
-  const loaded = load(folders, problems, warnings)
+  // While a file is broken its name is not missing.
+  const { loaded, files, names } = load(folders, problems, warnings)
   const find = (name: string) => loaded.get(name)?.scenario
-  // While a file is broken its name is not missing: only a whole set can be asked for names.
-  if (problems.length === 0) {
-    for (const { scenario, problemAt } of loaded.values()) {
-      for (const { path, message } of referencesOf(scenario, [...loaded.keys()].sort(), find))
-        problems.push(problemAt(path, message))
-    }
+  for (const { scenario, problemAt } of loaded.values()) {
+    for (const { path, message } of referencesOf(scenario, names, find))
+      problems.push(problemAt(path, message))
   }
-  if (problems.length > 0) return { ok: false, problems, warnings }
-  return { ok: true, library: createLibrary(loaded), warnings }
+  if (problems.length > 0) return { ok: false, files, problems, warnings }
+  return { ok: true, files, library: createLibrary(loaded), warnings }
 }

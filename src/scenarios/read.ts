@@ -1,3 +1,4 @@
+import { type Problem, problemText } from '../core/problem.ts'
 import { checkRule } from './check-rule.ts'
 import { checkScenario } from './check-scenario.ts'
 import { compileScenario } from './compile.ts'
@@ -9,11 +10,7 @@ import { Scenario, type ScenarioDefinition } from './schema.ts'
 import { unreachableIn } from './shadow.ts'
 import { MOST_LEVELS, type Path, readYaml, type Source } from './yaml-source.ts'
 
-/**
- * Something wrong with a scenario, or only worth telling. `line` and `column` count from 1; both are 0 where there is no
- * text (a definition sent as JSON), and `path` (`rules[0].when`) says where.
- */
-export type Problem = { file: string; line: number; column: number; path: string; message: string }
+export { type Problem, problemText }
 
 /** A scenario that may be used, or why not: all problems at once, in the order of the file. */
 export type ReadResult =
@@ -27,12 +24,6 @@ export type ReadResult =
 
 const MOST_PROBLEMS = 50
 const MOST_CHARACTERS = 64 * 1024
-
-/** `file:line:column: message`; without a line `file: path: message`. */
-export function problemText({ file, line, column, path, message }: Problem): string {
-  if (line > 0) return `${file}:${line}:${column}: ${message}`
-  return path === '' ? `${file}: ${message}` : `${file}: ${path}: ${message}`
-}
 
 const pathText = (path: Path) =>
   path

@@ -63,25 +63,6 @@ export type CallPart = (typeof CALL_PARTS)[number]
 export const EVENT_PARTS = ['data', 'user', 'account'] as const
 export type EventPart = (typeof EVENT_PARTS)[number]
 
-/** Why a payment fails; another word is taken too, but a near miss of one of these is not. */
-export const REASONS = [
-  'beneficiary_bank_offline',
-  'beneficiary_bank_failure',
-  'beneficiary_bank_rejected',
-  'beneficiary_account_dormant',
-  'bank_account_closed',
-  'bank_account_frozen',
-  'bank_account_invalid',
-  'imps_not_allowed',
-  'invalid_ifsc_code',
-  'insufficient_funds',
-  'transaction_limit_exceeded',
-  'npci_beneficiary_timeout',
-  'gateway_down',
-  'gateway_timeout',
-  'server_error',
-] as const
-
 const USER = [
   'user_id',
   'user_type',

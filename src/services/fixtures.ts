@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { type JsonPath, jsonPlaces } from '../core/json-places.ts'
 import { uuidOf } from '../core/random.ts'
 import type { BaseRows } from '../core/store.ts'
 import { FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
@@ -9,17 +10,8 @@ import { maskNumber, maskText } from '../model/mask.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf } from '../model/payment.ts'
 import { mobileKey } from '../model/user.ts'
+import { BadFixtures, placed, problemAt, Refused, textOf, told } from './fixture-problems.ts'
 import { accountKey, type Rows } from './tables.ts'
-
-/** A fixture set that can't be used: one line a problem, each with its file and the path in it. */
-export class BadFixtures extends Error {
-  readonly problems: readonly string[]
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
-    this.name = 'BadFixtures'
-    this.problems = problems
-  }
-}
 
 /** The worlds that a fixture set makes: by client name, the rows of each table, and a key that names the content. */
 export type FixtureWorlds = Map<string, { key: string; rows: BaseRows<Rows> }>
@@ -29,20 +21,27 @@ const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
 const MOST_PROBLEMS = 20
 
 /** One noun's rows as they stand in a file, and how to call the file. */
-type Raw = { noun: FixtureNoun; file: string; path: string; rows: unknown }
+type Raw = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
 
 function parseFile(file: string): unknown {
+  const text = textOf(file)
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    return JSON.parse(text)
   } catch (error) {
-    throw new BadFixtures([`${file}: ${(error as Error).message}`])
+    const {
+      line = 1,
+      column = 1,
+      message = (error as Error).message,
+    } = jsonPlaces(text).fault ?? {}
+    throw new BadFixtures([{ file, line, column, path: '', message }])
   }
 }
 
 function readRaw(path: string): Raw[] {
-  if (!existsSync(path)) throw new BadFixtures([`${path}: there is no such file or folder`])
+  if (!existsSync(path))
+    throw new BadFixtures([problemAt(path, [], 'there is no such file or folder')])
   if (statSync(path).isDirectory()) {
-    return NOUNS.map((noun) => ({ noun, file: join(path, fileOf(noun)), path: '' }))
+    return NOUNS.map((noun) => ({ noun, file: join(path, fileOf(noun)), path: [] }))
       .filter(({ file }) => existsSync(file))
       .map((found) => ({ ...found, rows: parseFile(found.file) }))
   }
@@ -51,44 +50,44 @@ function readRaw(path: string): Raw[] {
 
 function rawOf(file: string, content: unknown): Raw[] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new BadFixtures([`${file}: must be an object with ${NOUNS.join(', ')}`])
+    throw new Refused([problemAt(file, [], `must be an object with ${NOUNS.join(', ')}`)])
   }
   const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
   if (unknown.length > 0) {
-    throw new BadFixtures(unknown.map((key) => `${file}: ${key}: is none of ${NOUNS.join(', ')}`))
+    const message = `is none of ${NOUNS.join(', ')}`
+    throw new Refused(unknown.map((key) => problemAt(file, [key], message)))
   }
   return NOUNS.filter((noun) => noun in content).map((noun) => {
-    return { noun, file, path: noun, rows: (content as Record<string, unknown>)[noun] }
+    return { noun, file, path: [noun], rows: (content as Record<string, unknown>)[noun] }
   })
 }
 
 /** Collects problems and checks rows and what they refer to. */
 function createCheck() {
-  const problems: string[] = []
-  const places = new Map<object, string>()
-  const note = (place: string, message: string) => {
-    if (problems.length < MOST_PROBLEMS) problems.push(`${place}: ${message}`)
+  const problems: ReturnType<typeof problemAt>[] = []
+  const places = new Map<object, { file: string; path: JsonPath }>()
+  const note = (file: string, path: JsonPath, message: string) => {
+    if (problems.length < MOST_PROBLEMS) problems.push(problemAt(file, path, message))
   }
   return {
     problems,
-    note: (row: object, field: string, message: string) =>
-      note(`${places.get(row)}.${field}`, message),
+    note(row: object, field: string, message: string) {
+      const { file, path } = places.get(row)!
+      note(file, [...path, field], message)
+    },
     rows({ noun, file, path, rows }: Raw): object[] {
       if (!Array.isArray(rows)) {
-        note(path ? `${file}: ${path}` : file, 'must be a list of rows')
+        note(file, path, 'must be a list of rows')
         return []
       }
       return rows.flatMap((raw, i) => {
-        const place = `${file}: ${path}[${i}]`
         const result = FIXTURE_ROWS[noun].safeParse(raw)
         if (result.success) {
-          places.set(result.data, place)
+          places.set(result.data, { file, path: [...path, i] })
           return [result.data]
         }
-        for (const issue of result.error.issues) {
-          const field = issue.path.map((part) => `.${String(part)}`).join('')
-          note(`${place}${field}`, maskText(issue.message))
-        }
+        for (const issue of result.error.issues)
+          note(file, [...path, i, ...(issue.path as JsonPath)], maskText(issue.message))
         return []
       })
     },
@@ -300,7 +299,7 @@ function worldsOf(raws: Raw[], content: string): FixtureWorlds {
   if (check.problems.length === 0 && !set.clients.some((row) => row.client === 'default')) {
     check.note(set.clients[0]!, 'client', 'one client must be called default')
   }
-  if (check.problems.length > 0) throw new BadFixtures(check.problems)
+  if (check.problems.length > 0) throw new Refused(check.problems)
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
   return new Map(
     set.clients.map(({ client }) => [
@@ -312,12 +311,19 @@ function worldsOf(raws: Raw[], content: string): FixtureWorlds {
 
 /** Reads a folder of fixture files, or one file with everything; refuses all of it if anything is wrong. */
 export function readFixtures(path: string): FixtureWorlds {
-  const raws = readRaw(path)
-  if (raws.length === 0)
-    throw new BadFixtures([`${path}: holds none of ${NOUNS.map(fileOf).join(', ')}`])
-  return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
+  return told(() => {
+    const raws = readRaw(path)
+    if (raws.length === 0) {
+      const message = `holds none of ${NOUNS.map(fileOf).join(', ')}`
+      throw new BadFixtures([problemAt(path, [], message)])
+    }
+    return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
+  }, placed)
 }
 
 /** A set given in a call or a test, as `readFixtures` would read it from a file of that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
-  worldsOf(rawOf(file, content), JSON.stringify(content))
+  told(() => worldsOf(rawOf(file, content), JSON.stringify(content)))
+
+/** The names that files of a fixture folder have. */
+export const FIXTURE_FILES: readonly string[] = NOUNS.map(fileOf)

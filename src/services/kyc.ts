@@ -96,7 +96,7 @@ export function createKyc(parts: Parts & { users: Users }) {
   }
 
   function messageOf(type: KycItem['document_type'], step: KycStep): string {
-    return step.message ?? DEFAULT_MESSAGE[type][step.status]
+    return step.message ?? step.reason ?? DEFAULT_MESSAGE[type][step.status]
   }
 
   function metadataOf(row: Pick<KycRow, 'document_type' | 'document_number'>, step: KycStep) {

@@ -4,7 +4,7 @@ import type { CompiledScenario } from '../scenarios/compiled.ts'
 import { type Counter, counterName, createDecider, type Decider } from '../scenarios/decide.ts'
 import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
-import type { Call } from '../scenarios/match.ts'
+import type { Call, EventCall } from '../scenarios/match.ts'
 import type { Problem } from '../scenarios/read.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/schema.ts'
@@ -65,9 +65,7 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
 
   function activeScenario(): CompiledScenario {
     const { name, definition } = active()
-    return definition
-      ? compileScenario(definition, name)
-      : (library().get(name) ?? named(DEFAULT_SCENARIO))
+    return definition ? compileScenario(definition, name) : named(name)
   }
 
   const pushedRows = (): PushedRuleRow[] => [...rules.rows()].sort((a, b) => b.seq - a.seq)
@@ -90,9 +88,10 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
 
   function decider(header?: string): Decider {
     if (header !== undefined) {
+      // The default scenario lies at the bottom anyway; on top only where the call names it.
       const first = library()
         .layersOf(named(header))
-        .filter(({ name }) => name !== DEFAULT_SCENARIO)
+        .filter(({ name }) => name !== DEFAULT_SCENARIO || header === DEFAULT_SCENARIO)
       return deciderOf([...first, ...layers()])
     }
     if (plain?.version !== version) plain = { version, decider: deciderOf(layers()) }
@@ -140,6 +139,8 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
     magicValues: () => magicValuesOf(named(DEFAULT_SCENARIO)),
     /** Decides about a call, and spends the rules that decide it before anything else happens. */
     decide: (call: Call, header?: string) => store.change(() => decider(header).decide(call)),
+    /** Decides about an event on its way out, and spends the rule. */
+    decideWebhook: (event: EventCall) => store.change(() => decider().decideWebhook(event)),
     /** Counts a call for `expect`. */
     called(operation: OperationId) {
       calls.set(operation, (calls.get(operation) ?? 0) + 1)
@@ -149,10 +150,15 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
       library()
         .layersOf(activeScenario())
         .flatMap(({ timeline }) => timeline),
-    /** Whether the start scenario is yet to be activated: a new world, or another `--scenario` than before. */
+    /**
+     * Whether the start scenario is yet to be activated: a new world, another `--scenario` than before, or the file of
+     * the active one is gone.
+     */
     get isStale() {
       const setting = settings.get('scenario')
-      return setting?.name !== 'scenario' || setting.value.startedAs !== startScenario
+      if (setting?.name !== 'scenario' || setting.value.startedAs !== startScenario) return true
+      const { name, definition } = setting.value
+      return definition === undefined && !library().names.includes(name)
     },
     /** The active scenario with each rule's hits, and whether what it expects has happened. */
     show() {

@@ -3,7 +3,9 @@ import type { ClockState } from '../core/clock.ts'
 import { createTable } from '../core/table.ts'
 import { BankAccountRow } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
+import { Delivery, DeliveryStatus } from '../model/delivery.ts'
 import { type FieldError, SandboxError } from '../model/errors.ts'
+import { InboxRow } from '../model/inbox.ts'
 import { KycRow } from '../model/kyc.ts'
 import { PaymentRow } from '../model/payment.ts'
 import { Timestamp } from '../model/text.ts'
@@ -24,6 +26,41 @@ const ROWS = {
   payments: PaymentRow,
   // The secret never leaves the sandbox; a state that a person wrote may bring one.
   webhook: WebhookRow.extend({ webhook_secret: WebhookRow.shape.webhook_secret.optional() }),
+  events: z.strictObject({
+    event_id: z.string(),
+    type: z.string(),
+    resource_id: z.string(),
+    created_at: Timestamp,
+    copies: Whole,
+    body: z.string(),
+  }),
+  deliveries: z.strictObject({
+    delivery_id: z.string(),
+    event_id: z.string(),
+    event: z.string(),
+    resource_id: z.string(),
+    created_at: Timestamp,
+    status: DeliveryStatus.exclude(['recorded']),
+    ordered: z.boolean(),
+    next_attempt_at: Whole.nullable(),
+    timer_id: z.string().nullable(),
+    attempts: z.array(
+      Delivery.shape.attempts.element
+        .omit({ headers: true })
+        .extend({ timestamp: Whole, signatures: Whole }),
+    ),
+    hold_until: z.string().optional(),
+    once: z.literal(true).optional(),
+    fault: z
+      .strictObject({
+        signature: z.enum(['wrong', 'missing']).optional(),
+        timestamp: z.literal('stale').optional(),
+        body: z.literal('truncated').optional(),
+      })
+      .optional(),
+    rule: z.string().optional(),
+  }),
+  inbox: InboxRow,
   idempotency: z.strictObject({
     key: z.string(),
     fingerprint: z.string(),
@@ -104,6 +141,9 @@ function relationErrors({ tables, draws }: StateDocument): FieldError[] {
     refers(`tables.payments[${i}].to_user_id`, users, row.to_user_id)
     refers(`tables.payments[${i}].benif_bank_id`, accounts, row.benif_bank_id)
   }
+  const events = new Set(tables.events.map((row) => row.event_id))
+  for (const [i, row] of tables.deliveries.entries())
+    refers(`tables.deliveries[${i}].event_id`, events, row.event_id)
   for (const name of ['timers', 'rules'] as const)
     for (const [i, { seq }] of tables[name].entries())
       if (seq > draws) note(`tables.${name}[${i}].seq`, 'must not be above draws')

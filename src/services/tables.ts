@@ -3,7 +3,9 @@ import type { TimerRow } from '../core/scheduler.ts'
 import type { Specs, Store, WorldTables } from '../core/store.ts'
 import type { BankAccountRow } from '../model/bank-account.ts'
 import type { ClientRow } from '../model/client.ts'
+import type { DeliveryRow, EventRow } from '../model/delivery.ts'
 import { historyUserOf } from '../model/history.ts'
+import type { InboxRow } from '../model/inbox.ts'
 import type { KycRow } from '../model/kyc.ts'
 import type { PaymentRow } from '../model/payment.ts'
 import { mobileKey, type UserRow } from '../model/user.ts'
@@ -34,6 +36,9 @@ export type Rows = {
   bank_accounts: BankAccountRow
   payments: PaymentRow
   webhook: WebhookRow
+  events: EventRow
+  deliveries: DeliveryRow
+  inbox: InboxRow
   idempotency: IdempotencyRow
   timers: TimerRow
   settings: SettingRow
@@ -83,6 +88,22 @@ export const TABLES: Specs<Rows> = {
     uniques: { reference: (row) => row.reference_id ?? undefined },
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
+  // In the order they came, whatever the clock says: it may be set back.
+  events: {
+    id: (row) => row.event_id,
+    at: () => 0,
+    indexes: { resource: (row) => row.resource_id },
+  },
+  deliveries: {
+    id: (row) => row.delivery_id,
+    at: () => 0,
+    indexes: {
+      // None of them holds the backlog as one list: taking out of a long one would cost its length.
+      ordered: (row) => (row.status === 'pending' && row.ordered ? row.resource_id : undefined),
+      held: (row) => (row.status === 'pending' && row.hold_until ? row.resource_id : undefined),
+    },
+  },
+  inbox: { id: (row) => row.message_id, at: () => 0, indexes: { all: always } },
   idempotency: { id: (row) => row.key, at: (row) => row.kept_until, indexes: { all: always } },
   timers: { id: (row) => row.timer_id, at: (row) => row.due_at, indexes: {} },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },

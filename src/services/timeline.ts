@@ -5,6 +5,7 @@ import type { BankAccounts } from './bank-accounts.ts'
 import type { Kyc } from './kyc.ts'
 import type { Parts } from './parts.ts'
 import type { Payments } from './payments.ts'
+import { kindOf, type ResourceKind, resourceIdOf } from './resources.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import type { Users } from './users.ts'
 
@@ -28,19 +29,7 @@ export function createTimeline(deps: TimelineDeps) {
   const { scenarios, users, kyc, bankAccounts, payments, reset, warn } = deps
   const tables = store.tables
 
-  const newest = {
-    transaction: () => tables.payments.newest('all', 'all')?.id,
-    kyc: () => tables.kyc.newest('all', 'all')?.id,
-    bank: () => tables.bank_accounts.newest('all', 'all')?.id,
-    user: () => tables.users.newest('all', 'all')?.id,
-    webhook: () => tables.webhook.newest('all', 'all')?.id,
-  }
-
-  function resourceOf(kind: keyof typeof newest, resource: string): string {
-    const id = resource === 'latest' ? newest[kind]() : resource
-    if (id !== undefined) return id
-    throw new SandboxError('not_found', `There is no ${kind} yet that could be the latest.`)
-  }
+  const resourceOf = (kind: ResourceKind, resource: string) => resourceIdOf(store, kind, resource)
 
   /** A receiver with a verified account and somebody who pays, where the action names none. */
   function parties(credit: Extract<TimelineAction, { credit: unknown }>['credit']) {
@@ -88,8 +77,7 @@ export function createTimeline(deps: TimelineDeps) {
 
   function act(action: TimelineAction) {
     if ('trigger' in action) {
-      const kind = action.trigger.split('.')[0] as keyof typeof newest
-      events.emit(action.trigger, resourceOf(kind, action.resource))
+      events.emit(action.trigger, resourceOf(kindOf(action.trigger), action.resource))
     } else if ('simulate' in action) simulate(action.simulate)
     else if ('credit' in action) {
       const { amount, remark, reference_id } = action.credit
@@ -148,5 +136,25 @@ export function createTimeline(deps: TimelineDeps) {
     })
   }
 
-  return { begin, activate }
+  /** Does what the timeline says for this instant: a frozen clock would never come to it by itself. */
+  function doWhatIsDue() {
+    const due = () =>
+      scheduler
+        .pending()
+        .find(({ kind, due_at }) => kind === TIMELINE_ENTRY && due_at <= clock.now())
+    // One by one: a `use` puts other entries in the place of these.
+    for (let timer = due(); timer; timer = due()) scheduler.runNow(timer)
+  }
+
+  return {
+    /** Activates a scenario; what its timeline says for this instant is done when this returns. */
+    start(choose: () => void) {
+      store.change(() => {
+        activate(choose)
+        doWhatIsDue()
+      })
+    },
+    activate,
+    doWhatIsDue,
+  }
 }

@@ -24,3 +24,5 @@ export function createViews(clientId: string) {
       `{"id":"${entry.row.id}","client_id":"${clientId}",${historyText(entry)}`,
   }
 }
+
+export type Views = ReturnType<typeof createViews>

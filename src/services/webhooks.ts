@@ -42,3 +42,5 @@ export function createWebhooks({ store, random }: Parts) {
       }),
   }
 }
+
+export type Webhooks = ReturnType<typeof createWebhooks>

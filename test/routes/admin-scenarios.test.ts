@@ -1,7 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import type { Happening } from '../../src/core/events.ts'
+import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { type Answer, ASHA, createLog, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -163,11 +165,28 @@ t.test(
     const header = { 'x-sandbox-scenario': 'stuck-transactions' }
     t.equal(await outcome(header), 'PROCESSING', 'header')
     t.equal(await outcome(), 'insufficient_funds', 'and for one call only')
-    t.equal(await outcome({ 'x-sandbox-scenario': 'default' }), 'insufficient_funds')
+    t.equal(await outcome({ 'x-sandbox-scenario': 'default' }), 'PENDING', 'its magic paise')
     // A header's scenario without a say leaves the call to what lies under it.
     t.equal(await outcome({ 'x-sandbox-scenario': 'kyc-review' }), 'insufficient_funds')
   },
 )
+
+t.test('a header may name the default scenario, and so put it on top', async (t) => {
+  const box = await start(t)
+  await box.put('/__admin/scenario', { name: 'stuck-transactions' })
+  const header = { 'x-sandbox-scenario': 'default' }
+  const ids = [
+    idOf(await box.pay({ amount: '5.91' })),
+    idOf(await box.pay({ amount: '5.91' }, header)),
+    idOf(await box.pay({}, header)),
+  ]
+  await box.advance('1h')
+  t.strictSame(
+    ids.map((id) => box.sandbox.default.payments.get(id).row.status),
+    ['PROCESSING', 'FAILED', 'PROCESSING'],
+    'what it leaves open the active one decides',
+  )
+})
 
 t.test('a header that names no scenario is refused', async (t) => {
   const box = await start(t)
@@ -477,6 +496,48 @@ t.test(
   },
 )
 
+t.test('timeline: what it says for this instant is done as it is activated', async (t) => {
+  const written = readLibrary([
+    t.testdir({
+      'two.yaml':
+        'timeline: [{ do: { create_users: 2 } }, { after: 1h, do: { create_users: 1 } }]\n',
+      'to-two.yaml':
+        'timeline: [{ do: { create_users: 1 } }, { do: { use: two } }, { do: { create_users: 9 } }]\n',
+      'in-a-minute.yaml': 'timeline: [{ after: 1m, do: { use: two } }]\n',
+    }),
+    join(PACKAGE_ROOT, 'scenarios'),
+  ])
+  if (!written.ok) throw new Error('broken')
+  const { library } = written
+  const start0 = { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'two' }
+  const box = await start(t, { sandbox: { library, start: start0 } })
+  const plain = await totalUsers(await start(t))
+  const state = async () => [
+    (await box.get('/__admin/scenario')).body.name,
+    (await totalUsers(box)) - plain,
+    (await box.get('/__admin/clock')).body.pendingTimers,
+  ]
+  t.strictSame(await state(), ['two', 2, 1], 'the start scenario')
+  await box.put('/__admin/scenario', { name: 'to-two' })
+  t.strictSame(await state(), ['two', 5, 1], 'a use puts other entries in place of the rest')
+  await define(box, { timeline: [{ every: '1h', times: 2, do: { create_users: 1 } }] })
+  t.strictSame(await state(), ['inline', 6, 1], 'the first of several')
+  await box.put('/__admin/scenario', { name: 'in-a-minute' })
+  const [timer] = (await box.get('/__admin/timers')).body.timers
+  await box.post(`/__admin/timers/${timer.timer_id}/fire`)
+  t.strictSame(await state(), ['two', 8, 1], 'a use that is fired by hand')
+  await box.post('/__admin/reset')
+  t.strictSame(await state(), ['two', 2, 1], 'a reset')
+  await box.put('/__admin/scenario', { name: 'in-a-minute' })
+  const { body } = await box.advance('1m')
+  t.strictSame(
+    body.fired.map((one: { do: object }) => one.do),
+    [{ use: 'two' }, { create_users: 2 }],
+    'advance tells all that it ran',
+  )
+  t.strictSame(await state(), ['two', 4, 1])
+})
+
 t.test('the active scenario, counters, rules and timeline survive a restart', async (t) => {
   const file = join(t.testdir(), 'db.json')
   const one = await start(t, { sandbox: { file } })
@@ -527,6 +588,27 @@ t.test('the active scenario, counters, rules and timeline survive a restart', as
   t.equal(await users(three), 503)
   await three.advance('2m')
   t.equal(await users(three), 200)
+})
+
+t.test('a scenario whose file is gone at a restart makes way for the start scenario', async (t) => {
+  const file = join(
+    t.testdir({
+      own: {
+        'mine.yaml':
+          'rules: [{ when: { operation: listUsers }, then: { respond: { status: 502 } } }]\n',
+      },
+    }),
+    'db.json',
+  )
+  const read = readLibrary([join(file, '../own'), join(PACKAGE_ROOT, 'scenarios')])
+  if (!read.ok) throw new Error('broken')
+  const one = await start(t, { sandbox: { file, library: read.library } })
+  await one.put('/__admin/scenario', { name: 'mine' })
+  t.equal(await users(one), 502)
+  await one.close()
+  const two = await start(t, { sandbox: { file } })
+  t.equal((await two.get('/__admin/scenario')).body.name, 'default')
+  t.equal(await users(two), 200)
 })
 
 t.test('reset returns to the start scenario and its timeline', async (t) => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { failureOf, REASONS } from '../../src/model/payment.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/json-schema.ts'
 import { problemText, readScenario } from '../../src/scenarios/read.ts'
 import { EVENTS, OPERATIONS } from '../../src/scenarios/words.ts'
@@ -65,6 +66,14 @@ t.test('each word that a value can be is told with it', async (t) => {
     }
   }
   for (const word of [...OPERATIONS, ...EVENTS]) t.ok(reference.includes(`\`${word}\``), word)
+})
+
+t.test('each known reason is told with the side it is of', async (t) => {
+  const rows = [...sectionOf('Reasons').matchAll(/^\| `([^`]+)` \| (\S+) \| (.+) \|$/gm)]
+  t.strictSame(
+    rows.map(([, reason, source, description]) => ({ reason, description, source })),
+    REASONS.map((reason) => failureOf(reason)),
+  )
 })
 
 t.test('every part of the schema has its section', async (t) => {

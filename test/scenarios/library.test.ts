@@ -98,6 +98,45 @@ const REFUSED: readonly (readonly [
     ['a.yaml:1:10: a extends a: a circle; let one of them stand alone'],
   ],
   [
+    'a name that there is not, beside a broken file that is there',
+    { 'a.yaml': 'extends: b\n', 'b.yaml': 'titel: x\n', 'c.yaml': 'extends: bb\n' },
+    [
+      'b.yaml:1:1: unknown word "titel"; did you mean "title"?',
+      'c.yaml:1:10: there is no scenario "bb"; did you mean "b"?',
+    ],
+  ],
+  [
+    'a scenario that uses itself at once',
+    { 'a.yaml': 'timeline:\n  - { after: 99ms, do: { use: a } }\n' },
+    ['a.yaml:2:31: a uses a at once, without end; give one of them an `after` of at least 100ms'],
+  ],
+  [
+    'scenarios that use each other at once',
+    {
+      'a.yaml': 'timeline: [{ do: { use: b } }]\n',
+      'b.yaml': 'timeline: [{ do: { use: c } }]\n',
+      'c.yaml': 'timeline: [{ after: 0s, do: { use: a } }]\n',
+      'd.yaml': 'timeline: [{ do: { use: a } }]\n',
+    },
+    [
+      'a.yaml:1:25: a uses b uses c uses a at once, without end; give one of them an `after` of at least 100ms',
+      'b.yaml:1:25: b uses c uses a uses b at once, without end; give one of them an `after` of at least 100ms',
+      'c.yaml:1:36: c uses a uses b uses c at once, without end; give one of them an `after` of at least 100ms',
+    ],
+  ],
+  [
+    'a scenario used at once that lies over the one that uses it',
+    { 'a.yaml': 'timeline: [{ do: { use: b } }]\n', 'b.yaml': 'extends: a\n' },
+    ['a.yaml:1:25: b uses b at once, without end; give one of them an `after` of at least 100ms'],
+  ],
+  [
+    'a default scenario that uses another at once',
+    { 'default.yaml': 'timeline: [{ do: { use: b } }]\n', 'b.yaml': rule },
+    [
+      'default.yaml:1:25: b uses b at once, without end; give one of them an `after` of at least 100ms',
+    ],
+  ],
+  [
     'a name that is none',
     { 'My Scenario.yaml': rule },
     [
@@ -115,6 +154,19 @@ t.test('a set is whole or refused', async (t) => {
   for (const [what, files, wanted] of REFUSED) {
     await t.test(what, async (t) => t.strictSame(problemsOf(t.testdir(files)), wanted))
   }
+})
+
+t.test('scenarios may use each other if it takes its time, or comes to an end', async (t) => {
+  libraryOf([
+    t.testdir({
+      'a.yaml': 'timeline: [{ do: { use: b } }]\n',
+      'b.yaml': 'timeline: [{ after: 100ms, do: { use: a } }]\n',
+      'c.yaml': 'timeline: [{ after: 1s, do: { use: c } }]\n',
+      'd.yaml': 'timeline: [{ do: { use: e } }]\n',
+      'default.yaml': rule,
+      'e.yaml': `base: none\n${rule}`,
+    }),
+  ])
 })
 
 t.test('what is no text file of fair size inside the folder is refused', async (t) => {

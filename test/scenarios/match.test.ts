@@ -98,6 +98,14 @@ t.test('header names match in any case, and headers, query and params as text', 
   t.ok(holds('query', { type: { in: ['debit', 1] } }, { type: '1' }))
   t.ok(holds('headers', { flag: true }, { flag: 'true' }))
   t.ok(holds('params', { userId: 'u1' }, { userId: 'u1' }))
+  for (const part of ['headers', 'query', 'params'] as const) {
+    t.ok(holds(part, { flag: { absent: true } }, {}), part)
+    t.notOk(holds(part, { flag: { absent: true } }, { flag: 'x' }), part)
+    t.ok(holds(part, { flag: { absent: false } }, { flag: '' }), part)
+    t.ok(holds(part, { flag: { empty: true } }, { flag: '' }), part)
+    t.ok(holds(part, { flag: { empty: false } }, { flag: 'x' }), part)
+    t.notOk(holds(part, { flag: { empty: true } }, { flag: 'x' }), part)
+  }
 })
 
 t.test('a pattern runs in linear time, and not at all on a text over 4 KiB', async (t) => {

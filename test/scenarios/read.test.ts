@@ -496,8 +496,27 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   ],
   [
     'every moment',
-    'timeline:\n  - { every: 1ms, do: { use: slow } }\n',
+    'timeline:\n  - { every: 1ms, do: { create_users: 1 } }\n',
     ['2:14: `every` must be at least 100ms, not "1ms"'],
+  ],
+  [
+    'a reset at once',
+    'timeline:\n  - do: { reset: true }\n',
+    [
+      '2:11: a reset at once would undo the activation, without end where this is the start scenario; give the entry an `after` of at least 100ms',
+    ],
+  ],
+  [
+    'a reset nearly at once',
+    'timeline:\n  - { after: 99ms, do: { reset: true } }\n',
+    [
+      '2:26: a reset at once would undo the activation, without end where this is the start scenario; give the entry an `after` of at least 100ms',
+    ],
+  ],
+  [
+    'a scenario used again and again',
+    'timeline:\n  - { after: 1s, every: 1m, do: { use: slow } }\n',
+    ['2:18: `use` ends this timeline, so `every` has no effect; leave it out'],
   ],
   [
     'a simulated move that cannot be',

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { BadFixtures, fixturesOf, readFixtures } from '../../src/services/fixtures.ts'
+import { BadFixtures } from '../../src/services/fixture-problems.ts'
+import { fixturesOf, readFixtures } from '../../src/services/fixtures.ts'
 import { start, TOKEN } from '../helper.ts'
 
 const at = '2025-01-01T00:00:00.000Z'
@@ -31,6 +32,38 @@ t.test('a broken set is refused with file, path and reason', async (t) => {
     [{ users: [user(1, { client: 'nobody' })] }, /users\[0\]\.client: there is no client nobody/],
   ]
   for (const [set, message] of table) t.throws(() => fixturesOf(set, 'set.json'), message)
+})
+
+const refusal = (path: string): string[] => {
+  try {
+    readFixtures(path)
+    return []
+  } catch (error) {
+    return (error as Error).message.split('\n')
+  }
+}
+
+t.test('what is wrong in a file is told with its line and column', async (t) => {
+  const row = (n: number, more: object = {}) => `  ${JSON.stringify(user(n, more))}`
+  const folder = t.testdir({
+    'users.json': `[\n${row(1)},\n${row(2, { email: 'U1@example.com' })}\n]\n`,
+    'kyc.json': '[{\n  "kyc_id": 5\n}]\n',
+    'one.json': `\ufeff{\n"users": [\n${row(1)},\n]}\n`,
+    'set.json': `{\n"users": [\n${row(1, { client: 'nobody' })}\n],\n"people": []}\n`,
+    'twice.json': `{"users": [\n${row(1)},\n${row(2, { mobile: '9876500001' })}]}`,
+  })
+  t.match(refusal(folder), [
+    /^.+kyc\.json:2:13: \[0\]\.kyc_id: /,
+    /^.+kyc\.json:1:2: \[0\]\.user_id: /,
+  ])
+  t.strictSame(refusal(join(folder, 'one.json')), [
+    `${folder}/one.json:3:${row(1).length + 1}: a comma with nothing behind it; take it away`,
+  ])
+  t.match(refusal(join(folder, 'set.json')), [/^.+set\.json:5:11: people: is none of clients, /])
+  t.strictSame(refusal(join(folder, 'twice.json')), [
+    `${folder}/twice.json:3:87: users[1].mobile: is there twice`,
+  ])
+  t.strictSame(refusal(join(folder, 'gone')), [`${folder}/gone: there is no such file or folder`])
 })
 
 const idOf = (letter: string, n: number) => `${letter}0000000-0000-4000-8000-00000000000${n}`
@@ -195,7 +228,7 @@ t.test('each relation that a set can break is told with its place', async (t) =>
       fixturesOf({ ...SET, ...more }, 'set.json')
       t.fail(`taken: ${message}`)
     } catch (error) {
-      const { problems } = error as BadFixtures
+      const problems = (error as BadFixtures).message.split('\n')
       t.ok(problems[0]!.startsWith(`set.json: ${message}`), `${message}\n${problems.join('\n')}`)
     }
   }
@@ -287,7 +320,9 @@ t.test('a broken folder is told whole: each problem with its file and path', asy
       readFixtures(join(dir, name))
       return []
     } catch (error) {
-      if (error instanceof BadFixtures) return error.problems
+      // Where in the file is the matter of the test above.
+      if (error instanceof BadFixtures)
+        return error.message.split('\n').map((line) => line.replace(/:\d+:\d+: /, ': '))
       throw error
     }
   }

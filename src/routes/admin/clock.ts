@@ -194,8 +194,12 @@ export const clockCalls = [
     params: TimerPath,
     answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimer' }),
     handle(world, { params }) {
-      const { timer_id } = timerOf(world, params.id)
-      world.scheduler.cancel(timer_id)
+      const timer = timerOf(world, params.id)
+      const { timer_id } = timer
+      world.change(() => {
+        world.scheduler.cancel(timer_id)
+        world.deliveries.cancelled(timer)
+      })
       world.answerCancelled()
       return { deleted: timer_id }
     },
@@ -209,6 +213,7 @@ export const clockCalls = [
     answer: FiredAnswer,
     async handle(world, { params }) {
       const fired = await world.scheduler.fire(timerOf(world, params.id))
+      world.timeline.doWhatIsDue()
       return { now: world.clock.iso(), fired: [fired] }
     },
   }),

@@ -30,7 +30,7 @@ export const scenarioCalls = [
     id: 'listScenarios',
     method: 'GET',
     url: '/scenarios',
-    summary: 'The scenarios that can be used',
+    summary: 'The scenarios that can be used, and why changed files of --watch were refused',
     answer: z
       .strictObject({
         scenarios: z.array(
@@ -42,9 +42,14 @@ export const scenarioCalls = [
             active: z.boolean(),
           }),
         ),
+        // file:line:column: message
+        problems: z.array(z.string()),
       })
       .meta({ id: 'Scenarios' }),
-    handle: ({ scenarios }) => ({ scenarios: scenarios.list() }),
+    handle: ({ scenarios }, _input, { libraryProblems }) => ({
+      scenarios: scenarios.list(),
+      problems: [...libraryProblems],
+    }),
   }),
   adminCall({
     id: 'getScenario',
@@ -68,10 +73,10 @@ export const scenarioCalls = [
       }),
     answer: ActiveScenario,
     async handle({ scenarios, timeline }, { body: { name, definition } }) {
-      if (definition === undefined) timeline.activate(() => scenarios.use(name!))
+      if (definition === undefined) timeline.start(() => scenarios.use(name!))
       else {
         const checked = await scenarios.check(definition)
-        timeline.activate(() => scenarios.useDefinition(checked))
+        timeline.start(() => scenarios.useDefinition(checked))
       }
       return scenarios.show()
     },

@@ -1,0 +1,106 @@
+import { request as httpRequest, type RequestOptions } from 'node:http'
+import { BadOption } from '../config/options.ts'
+import { CommandFailed, type Input } from './command.ts'
+import { gatherOptions } from './options.ts'
+
+const CONNECT_MS = 5_000
+// An advance answers when all that was due has settled, which may take minutes.
+const ANSWER_MS = 600_000
+
+/** The host that a server which listens on `host` is asked at. */
+export const askedHost = (host: string): string =>
+  host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+
+/** Where the sandbox is, without `/v1` and `/__admin`: `--url`, else the variable, else where these options put it. */
+function baseOf({ flags, env }: Input): URL {
+  const [called, given] = flags['url']
+    ? ['--url', String(flags['url'])]
+    : ['PAYOUT_SANDBOX_URL', env['PAYOUT_SANDBOX_URL']]
+  if (!given) {
+    const { host, port } = gatherOptions({}, env)
+    const name = askedHost(host)
+    return new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`)
+  }
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new BadOption(
+      `${called} takes the URL of a sandbox such as http://127.0.0.1:4310 or http://127.0.0.1:4310/@worker-3, not ${JSON.stringify(given)}`,
+    )
+  }
+  url.pathname = url.pathname.replace(/(?:\/(?:v1|__admin))?\/*$/, '')
+  url.search = ''
+  url.hash = ''
+  return url
+}
+
+function tokenOf({ flags, env }: Input): string | undefined {
+  const token = flags['admin-token'] ?? env['PAYOUT_SANDBOX_ADMIN_TOKEN']
+  return token === undefined || token === 'none' ? undefined : String(token)
+}
+
+async function exchange(url: URL, options: RequestOptions, body: string | undefined) {
+  const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const sent = request(url, { ...options, agent: false, timeout: ANSWER_MS }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (chunk: string) => {
+        text += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+      answer.on('error', reject)
+    })
+    const slow = setTimeout(
+      () => sent.destroy(new Error(`no connection within ${CONNECT_MS / 1_000} s`)),
+      CONNECT_MS,
+    )
+    sent.on('socket', (socket) => socket.once('connect', () => clearTimeout(slow)))
+    sent.on('timeout', () => sent.destroy(new Error('no answer')))
+    sent.on('error', reject)
+    sent.on('close', () => clearTimeout(slow))
+    sent.end(body)
+  })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each command knows the shape of the answers it asks for.
+type Answer = any
+
+/** Calls the admin API of a running sandbox. Throws `CommandFailed` where none answers, or the call is refused. */
+export function connect(input: Input) {
+  const base = baseOf(input)
+  const token = tokenOf(input)
+  return async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => {
+    const url = new URL(`${base.href.replace(/\/$/, '')}/__admin${path}`)
+    const text = body && JSON.stringify(body)
+    const headers = {
+      ...(token !== undefined && { 'x-admin-token': token }),
+      ...(text !== undefined && {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(text),
+      }),
+    }
+    let found: { status: number; text: string }
+    try {
+      found = await exchange(url, { method, headers }, text)
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      throw new CommandFailed(
+        `No sandbox answers at ${base.origin} (${code ?? message}). Start one with payout-sandbox start, or say where it is with --url.`,
+      )
+    }
+    let answer: Answer
+    try {
+      answer = JSON.parse(found.text)
+    } catch {
+      throw new CommandFailed(
+        `${url.href} answers ${found.status} and no JSON: is that a payout-sandbox?`,
+      )
+    }
+    if (found.status < 400) return answer
+    const hint = answer.error === 'admin_token_required' ? ' Here: --admin-token T.' : ''
+    throw new CommandFailed(`${answer.message ?? `${url.href} answers ${found.status}`}${hint}`)
+  }
+}
+
+/** Calls the admin API: method, path below `/__admin`, body. */
+export type AdminApi = ReturnType<typeof connect>

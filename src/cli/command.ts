@@ -1,0 +1,65 @@
+import { BadOption } from '../config/options.ts'
+
+/** What a flag takes (`''`: nothing, it is a switch) and what it means. */
+export type Flag = readonly [takes: string, meaning: string]
+
+/** A command line behind the command's name, split up; a flag that may be given again holds a list. */
+export type Input = {
+  words: readonly string[]
+  flags: Readonly<Record<string, string | boolean | readonly string[]>>
+  env: NodeJS.ProcessEnv
+}
+
+/** One command of the program, and all that its help text says. */
+export type Command = {
+  name: string
+  /** What it does, in half a line. */
+  summary: string
+  /** Each way to call it, and what that does. */
+  usage: readonly (readonly [words: string, does: string])[]
+  flags: Readonly<Record<string, Flag>>
+  examples: readonly string[]
+  /** Answers with the exit code. */
+  run(input: Input): Promise<number>
+}
+
+/** A command that could not do its work: the message says why and what to do; the program ends with 1. */
+export class CommandFailed extends Error {
+  readonly exitCode = 1
+}
+
+const PROGRAM = 'payout-sandbox'
+
+/** Lines of two columns, the left one as wide as its widest. */
+export function columns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}   ${right}\n`).join('')
+}
+
+const flagRows = (flags: Command['flags']) =>
+  Object.entries(flags).map(
+    ([name, [takes, meaning]]) => [`--${name}${takes && ` ${takes}`}`, meaning] as const,
+  )
+
+/** The help text of one command. */
+export function helpOf({ name, summary, usage, flags, examples }: Command): string {
+  return [
+    `${PROGRAM} ${name}: ${summary}\n\n`,
+    columns(usage.map(([words, does]) => [`${PROGRAM} ${words}`, does])),
+    Object.keys(flags).length > 0 ? `\nOptions\n${columns(flagRows(flags))}` : '',
+    `\nExamples\n${examples.map((line) => `  ${PROGRAM} ${line}\n`).join('')}`,
+  ].join('')
+}
+
+/** Holds words against what a call takes, such as `NAME`, `[AT]` or `[PART...]`; throws how to call it. */
+export function checkWords(call: string, takes: string, words: readonly string[]): void {
+  const names = takes === '' ? [] : takes.split(' ')
+  const needed = names.filter((name) => !name.startsWith('['))
+  const many = names.some((name) => name.includes('...'))
+  const usage = `; use ${PROGRAM} ${call}${takes && ` ${takes}`}`
+  if (words.length < needed.length)
+    throw new BadOption(`${call} needs ${needed[words.length]}${usage}`)
+  const extra = words[names.length]
+  if (extra !== undefined && !many)
+    throw new BadOption(`${call} takes no ${JSON.stringify(extra)}${usage}`)
+}

@@ -1,0 +1,60 @@
+import { BadOption } from '../config/options.ts'
+import { type AdminApi, connect } from './admin-api.ts'
+import { type Command, checkWords, type Input } from './command.ts'
+
+const FLAGS: Command['flags'] = {
+  url: [
+    'URL',
+    'the sandbox, with /@name for a client; default: PAYOUT_SANDBOX_URL, else port 4310',
+  ],
+  'admin-token': ['T', 'the token that its admin API wants, if it wants one'],
+  json: ['', 'print the answer as one line of JSON'],
+}
+
+/** What a call of the admin API gave: the answer for programs, and how a person reads it. */
+type Told = { answer: unknown; text: string }
+
+type Verb = {
+  /** The words behind it: `NAME`, `[AT]`, `[PART...]`. */
+  takes: string
+  does: string
+  run(api: AdminApi, words: readonly string[], flags: Input['flags']): Promise<Told>
+}
+
+/** Describes a command that uses only the admin API of a running sandbox. The verb `''` is the command by itself. */
+export function remoteCommand(definition: {
+  name: string
+  summary: string
+  verbs: Readonly<Record<string, Verb>>
+  flags?: Command['flags']
+  examples: readonly string[]
+}): Command {
+  const { name, summary, verbs, flags = {}, examples } = definition
+  const known = Object.keys(verbs)
+  const callOf = (verb: string) => (verb === '' ? name : `${name} ${verb}`)
+  return {
+    name,
+    summary,
+    usage: known.map((verb) => {
+      const { takes, does } = verbs[verb]!
+      return [`${callOf(verb)}${takes && ` ${takes}`}`, does]
+    }),
+    flags: { ...flags, ...FLAGS },
+    examples,
+    async run(input) {
+      const [first = '', ...rest] = input.words
+      const verb = Object.hasOwn(verbs, first) ? first : ''
+      if (!Object.hasOwn(verbs, verb)) {
+        const found = first === '' ? '' : `, not ${JSON.stringify(first)}`
+        throw new BadOption(
+          `${name} takes one of ${known.join(', ')}${found}; see payout-sandbox ${name} --help`,
+        )
+      }
+      const words = verb === '' ? input.words : rest
+      checkWords(callOf(verb), verbs[verb]!.takes, words)
+      const { answer, text } = await verbs[verb]!.run(connect(input), words, input.flags)
+      process.stdout.write(input.flags['json'] ? `${JSON.stringify(answer)}\n` : text)
+      return 0
+    },
+  }
+}

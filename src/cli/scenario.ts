@@ -1,0 +1,82 @@
+import { remoteCommand } from './remote.ts'
+import { oneLine, table } from './table.ts'
+
+type Listed = {
+  scenarios: { name: string; title: string | null; active: boolean }[]
+  problems: string[]
+}
+type Active = {
+  name: string
+  title: string | null
+  rules: { name: string; hits: number }[]
+  expect: { operation: string; atLeast?: number; atMost?: number; found: number; met: boolean }[]
+}
+
+const nameOf = ({ name, title }: Active) => oneLine(title === null ? name : `${name}: ${title}`)
+
+/** `1`, `at least 1`, `at most 3`, `1 to 3`. */
+function wanted({ atLeast, atMost }: Active['expect'][number]): string {
+  if (atLeast === atMost) return String(atLeast)
+  if (atMost === undefined) return `at least ${atLeast}`
+  return atLeast === undefined ? `at most ${atMost}` : `${atLeast} to ${atMost}`
+}
+
+function activeText(active: Active): string {
+  const rules = active.rules.map(({ name, hits }) => [name, hits])
+  const expect = active.expect.map((one) => [
+    one.operation,
+    wanted(one),
+    one.found,
+    one.met ? 'yes' : 'no',
+  ])
+  return [
+    `${nameOf(active)}\n`,
+    rules.length > 0 ? `\n${table(['rule', 'hits'], rules, '')}` : '',
+    expect.length > 0 ? `\n${table(['expected', 'requests', 'found', 'met'], expect, '')}` : '',
+  ].join('')
+}
+
+export const scenario = remoteCommand({
+  name: 'scenario',
+  summary: 'list the scenarios of a running sandbox, show the active one, or activate another',
+  verbs: {
+    list: {
+      takes: '',
+      does: 'the scenarios there are; * is the active one',
+      async run(api) {
+        const answer: Listed = await api('GET', '/scenarios')
+        const rows = answer.scenarios.map(({ name, title, active }) => [
+          active ? '*' : '',
+          name,
+          title,
+        ])
+        const problems = answer.problems.map((line) => `${line}\n`).join('')
+        const told =
+          problems && `\nThe files were changed and refused; this is the last good set:\n`
+        return { answer, text: table(['', 'name', 'title'], rows, 'none') + told + problems }
+      },
+    },
+    show: {
+      takes: '',
+      does: 'the active one, how often each rule acted, and what it expects',
+      async run(api) {
+        const answer: Active = await api('GET', '/scenario')
+        return { answer, text: activeText(answer) }
+      },
+    },
+    use: {
+      takes: 'NAME',
+      does: 'activate a scenario; its counters and its timeline start anew',
+      async run(api, [name]) {
+        const answer: Active = await api('PUT', '/scenario', { name })
+        return { answer, text: `${nameOf(answer)} (active)\n` }
+      },
+    },
+  },
+  examples: [
+    'scenario list',
+    'scenario use provider-outage',
+    'scenario use slow --url http://127.0.0.1:4310/@worker-3',
+    'scenario show --json',
+  ],
+})

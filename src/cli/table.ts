@@ -1,0 +1,20 @@
+/** A value on one line, with nothing in it that a terminal would act on; `-` for none. */
+export const oneLine = (value: unknown): string =>
+  value === null || value === undefined
+    ? '-'
+    : String(value).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+
+/** A table for people: a head, and a line for each row; nothing but `none` where there is no row. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  none: string,
+): string {
+  if (rows.length === 0) return `${none}\n`
+  const lines = [head, ...rows.map((row) => row.map(oneLine))]
+  const widths = head.map((_, i) => Math.max(...lines.map((line) => line[i]!.length)))
+  return lines
+    .map((line) => `${line.map((cell, i) => cell.padEnd(widths[i]!)).join('  ')}`.trimEnd())
+    .map((line) => `${line}\n`)
+    .join('')
+}

@@ -1,0 +1,50 @@
+import type { Problem } from '../core/problem.ts'
+import type { Command } from './command.ts'
+import { gatherOptions, START_FLAGS } from './options.ts'
+
+const place = ({ file, line, column, message }: Problem) => ({ file, line, column, message })
+
+export const validate: Command = {
+  name: 'validate',
+  summary: 'check scenario and fixture files',
+  usage: [
+    ['validate', 'check all that a start with these options would read'],
+    ['validate FILE...', 'check these files, or all in these folders'],
+  ],
+  flags: {
+    scenarios: START_FLAGS['scenarios']!,
+    fixtures: START_FLAGS['fixtures']!,
+    json: ['', 'print one line of JSON: ok, files, problems, warnings'],
+  },
+  examples: [
+    'validate',
+    'validate scenarios/my-first.yaml',
+    'validate --scenarios ./scenarios --json',
+  ],
+  async run({ words, flags: { json, ...flags }, env }) {
+    const { scenarios, fixtures } = gatherOptions(flags, env)
+    const [{ checkAll, checkFiles }, { problemText }] = await Promise.all([
+      import('./check-files.ts'),
+      import('../core/problem.ts'),
+    ])
+    const folders = { scenarios, fixtures }
+    const { files, problems, warnings } =
+      words.length > 0 ? checkFiles(words, folders) : checkAll(folders)
+    const ok = problems.length === 0
+    if (json) {
+      const told = { ok, files, problems: problems.map(place), warnings: warnings.map(place) }
+      process.stdout.write(`${JSON.stringify(told)}\n`)
+      return ok ? 0 : 1
+    }
+    for (const problem of problems) process.stdout.write(`${problemText(problem)}\n`)
+    for (const { message, ...at } of warnings)
+      process.stdout.write(`${problemText({ ...at, message: `warning: ${message}` })}\n`)
+    if (ok) {
+      const count = files.length === 1 ? '1 file' : `${files.length} files`
+      process.stdout.write(
+        `No problem in ${count}:\n${files.map((file) => `  ${file}\n`).join('')}`,
+      )
+    }
+    return ok ? 0 : 1
+  },
+}

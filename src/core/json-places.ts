@@ -1,0 +1,127 @@
+/** A key or list position each, from the root. */
+export type JsonPath = readonly (string | number)[]
+
+/** Where the parts of a JSON text stand, and what is wrong with it first. Lines and columns count from 1. */
+export type JsonPlaces = {
+  /** Where the value at a path starts; its nearest parent's place for what isn't there. */
+  placeOf(path: JsonPath): { line: number; column: number }
+  fault?: { line: number; column: number; message: string }
+}
+
+const MOST_LEVELS = 100
+const LITERAL = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+const SPACE = /[ \t\r\n]*/y
+const HEX = /[0-9a-fA-F]{4}/y
+
+class Fault extends Error {
+  readonly offset: number
+  constructor(offset: number, message: string) {
+    super(message)
+    this.offset = offset
+  }
+}
+
+const under = (path: string, key: string | number) => `${path}\u0000${key}`
+
+/** Walks JSON by its grammar; notes where each value starts, and throws the first fault. */
+function walk(text: string, offsets: Map<string, number>) {
+  let at = text.startsWith('\ufeff') ? 1 : 0
+
+  function fail(message: string, offset = at): never {
+    if (offset >= text.length) throw new Fault(text.length, 'the text ends too early here')
+    throw new Fault(offset, message)
+  }
+  function matched(pattern: RegExp): string | undefined {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)?.[0]
+    if (found !== undefined) at += found.length
+    return found
+  }
+  function next(): string | undefined {
+    matched(SPACE)
+    if (text[at] === '/') fail('JSON has no comments; take it away')
+    return text[at]
+  }
+
+  function string(): string {
+    const start = at++
+    for (; text[at] !== '"'; at++) {
+      if (at >= text.length) fail('', at)
+      if (text.charCodeAt(at) < 0x20)
+        fail('a text ends with a double quote on its line; a line break in it is \\n')
+      if (text[at] !== '\\') continue
+      at++
+      if (text[at] === 'u') {
+        at++
+        if (matched(HEX) === undefined) fail('\\u takes four hexadecimal digits')
+        at--
+      } else if (at < text.length && !'"\\/bfnrt'.includes(text[at]!))
+        fail('a backslash is written \\\\', at - 1)
+    }
+    at++
+    return JSON.parse(text.slice(start, at))
+  }
+
+  /** The members between brackets, each read by `one`. */
+  function members(close: string, one: (i: number) => void) {
+    at++
+    if (next() === close) {
+      at++
+      return
+    }
+    for (let i = 0; ; i++) {
+      one(i)
+      const mark = next()
+      if (mark === close) break
+      if (mark !== ',') fail(`a comma or ${close} is missing before this`)
+      const comma = at++
+      if (next() === close) fail('a comma with nothing behind it; take it away', comma)
+    }
+    at++
+  }
+
+  function value(path: string, level: number) {
+    const mark = next()
+    offsets.set(path, at)
+    if (level > MOST_LEVELS) fail(`more than ${MOST_LEVELS} levels of objects and lists`)
+    if (mark === '{') {
+      members('}', () => {
+        if (next() !== '"') fail('a key in double quotes belongs here')
+        const key = string()
+        if (next() !== ':') fail('a colon is missing before this')
+        at++
+        value(under(path, key), level + 1)
+      })
+    } else if (mark === '[') members(']', (i) => value(under(path, i), level + 1))
+    else if (mark === '"') string()
+    else if (matched(LITERAL) === undefined)
+      fail('a value belongs here: a text in double quotes, a number, true, false, null, { or [')
+  }
+
+  value('', 0)
+  if (next() !== undefined) fail('the value has ended; there is more text behind it')
+}
+
+/** Finds where each part of a JSON text stands; `JSON.parse` tells no place in every version of Node. */
+export function jsonPlaces(text: string): JsonPlaces {
+  const offsets = new Map<string, number>()
+  const placeAt = (offset: number) => {
+    const before = text.slice(0, offset)
+    const start = before.lastIndexOf('\n') + 1
+    return { line: before.split('\n').length, column: offset - start + 1 }
+  }
+  const placeOf = (path: JsonPath) => {
+    for (let length = path.length; length >= 0; length--) {
+      const offset = offsets.get(path.slice(0, length).reduce<string>(under, ''))
+      if (offset !== undefined) return placeAt(offset)
+    }
+    return { line: 1, column: 1 }
+  }
+  try {
+    walk(text, offsets)
+    return { placeOf }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { placeOf, fault: { ...placeAt(error.offset), message: error.message } }
+  }
+}

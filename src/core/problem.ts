@@ -1,0 +1,11 @@
+/**
+ * Something wrong with a file, or only worth telling. `line` and `column` count from 1; both are 0 where there is no
+ * text (a definition sent as JSON), and `path` (`rules[0].when`) says where.
+ */
+export type Problem = { file: string; line: number; column: number; path: string; message: string }
+
+/** `file:line:column: message`; without a line `file: path: message`. */
+export function problemText({ file, line, column, path, message }: Problem): string {
+  if (line > 0) return `${file}:${line}:${column}: ${message}`
+  return path === '' ? `${file}: ${message}` : `${file}: ${path}: ${message}`
+}

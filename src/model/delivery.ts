@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { listFields, listQuery } from './list.ts'
+import { Timestamp } from './text.ts'
+
+/** An event as stored: its body's bytes are fixed when it is made. */
+export type EventRow = {
+  event_id: string
+  type: string
+  resource_id: string
+  created_at: string
+  /** How many deliveries it has. */
+  copies: number
+  body: string
+}
+
+/** `recorded`: there was no webhook yet, so nothing is sent unless somebody asks. */
+export const DeliveryStatus = z.enum([
+  'pending',
+  'delivered',
+  'failed',
+  'dropped',
+  'cancelled',
+  'recorded',
+])
+export type DeliveryStatus = z.infer<typeof DeliveryStatus>
+
+/** One attempt as it is shown: times on the client's clock, the duration in real ms, signatures masked. */
+const ShownAttempt = z
+  .strictObject({
+    number: z.int().min(1),
+    at: Timestamp,
+    ok: z.boolean(),
+    url: z.string(),
+    headers: z.record(z.string(), z.string()),
+    status: z.int().nullable(),
+    durationMs: z.int(),
+    answer: z.string(),
+    truncated: z.boolean(),
+    error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  })
+  .meta({ id: 'DeliveryAttempt' })
+export type ShownAttempt = z.infer<typeof ShownAttempt>
+
+/** One attempt as it is kept: of the headers only what can't be told from the rest. */
+export type Attempt = Omit<ShownAttempt, 'headers'> & { timestamp: number; signatures: number }
+
+/** What a scenario makes wrong about a delivery. */
+export type DeliveryFault = {
+  signature?: 'wrong' | 'missing'
+  timestamp?: 'stale'
+  body?: 'truncated'
+}
+
+/** One delivery of an event, as stored; a scenario may want several. */
+export type DeliveryRow = {
+  delivery_id: string
+  event_id: string
+  event: string
+  resource_id: string
+  created_at: string
+  status: Exclude<DeliveryStatus, 'recorded'>
+  /** Later events of its resource wait for it, and it waits for earlier ones. */
+  ordered: boolean
+  /** Client's time, ms; null where it is finished or waits for an earlier event; gone by while it is sent. */
+  next_attempt_at: number | null
+  /** The timer of that attempt; gone while it is sent. */
+  timer_id: string | null
+  attempts: Attempt[]
+  /** It goes out once this event of its resource has. */
+  hold_until?: string
+  /** A single further attempt, asked for by hand. */
+  once?: true
+  fault?: DeliveryFault
+  /** The webhook rule that decided about it. */
+  rule?: string
+}
+
+/** A delivery in a list. */
+export const Delivery = z
+  .strictObject({
+    delivery_id: z.string(),
+    event_id: z.string().nullable(),
+    event: z.string(),
+    resource_id: z.string(),
+    status: DeliveryStatus,
+    created_at: Timestamp,
+    next_attempt_at: Timestamp.nullable(),
+    hold_until: z.string().nullable(),
+    rule: z.string().nullable(),
+    attempts: z.array(ShownAttempt),
+  })
+  .meta({ id: 'Delivery' })
+export type Delivery = z.infer<typeof Delivery>
+
+/** A delivery with the body that is sent; null for an event that was only recorded. */
+export const DeliveryDetail = Delivery.extend({ body: z.string().nullable() }).meta({
+  id: 'DeliveryDetail',
+})
+export type DeliveryDetail = z.infer<typeof DeliveryDetail>
+
+export const DeliveryQuery = listQuery(50).extend({
+  status: DeliveryStatus.optional(),
+  event: z.string().max(64).optional(),
+  resource_id: z.string().max(64).optional(),
+})
+export type DeliveryQuery = z.infer<typeof DeliveryQuery>
+
+export const ListDeliveriesAnswer = z
+  .strictObject({
+    total: z.int(),
+    ...listFields,
+    total_pages: z.int(),
+    deliveries: z.array(Delivery),
+  })
+  .meta({ id: 'Deliveries' })

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { listFields, listQuery } from './list.ts'
+import { Timestamp } from './text.ts'
+
+/** What reached the built-in receiver, as stored and shown; signatures masked. */
+export const InboxRow = z
+  .strictObject({
+    message_id: z.string(),
+    received_at: Timestamp,
+    webhook_id: z.string().nullable(),
+    /** The event's type, where the body says one. */
+    type: z.string().nullable(),
+    attempt: z.int().nullable(),
+    /** The webhook-id came before. */
+    repeated: z.boolean(),
+    verified: z.boolean(),
+    /** Why it does not verify: a word and a sentence. */
+    code: z.string().nullable(),
+    reason: z.string().nullable(),
+    headers: z.record(z.string(), z.string()),
+    body: z.string(),
+    /** The body had more than is kept. */
+    truncated: z.boolean(),
+  })
+  .meta({ id: 'InboxMessage' })
+export type InboxRow = z.infer<typeof InboxRow>
+
+export const InboxQuery = listQuery(50)
+export const InboxAnswer = z
+  .strictObject({
+    total: z.int(),
+    ...listFields,
+    total_pages: z.int(),
+    messages: z.array(InboxRow),
+  })
+  .meta({ id: 'Inbox' })
+export const ReceivedAnswer = z
+  .strictObject({ received: z.literal(true), message_id: z.string(), verified: z.boolean() })
+  .meta({ id: 'InboxReceived' })

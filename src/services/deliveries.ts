@@ -1,0 +1,412 @@
+import { pointOf } from '../core/duration.ts'
+import type { TimerRow } from '../core/scheduler.ts'
+import type { Attempt, DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
+import { SandboxError } from '../model/errors.ts'
+import { canMove, type PaymentStatus } from '../model/payment.ts'
+import type { WebhookOutcome } from '../scenarios/compiled.ts'
+import type { DeliveryAttempts } from './delivery-attempts.ts'
+import { notFound, type Parts } from './parts.ts'
+import { kindOf, resourceIdOf } from './resources.ts'
+import type { Scenarios } from './scenarios.ts'
+import type { SandboxStore } from './tables.ts'
+import type { Override, WebhookEvents } from './webhook-events.ts'
+import type { Webhooks } from './webhooks.ts'
+
+/** The kind of timer that an attempt is. */
+export const WEBHOOK_ATTEMPT = 'webhook.attempt'
+
+// A log that grows without end would fill the memory; what is pending is never dropped.
+const MOST_FINISHED = 10_000
+const MOST_RECORDED = 1_000
+// An event that is held for one that never comes goes out after this long, ms of the client's time.
+const LONGEST_HOLD = 3_600_000
+// A result that could not be written is tried again after this long, real ms.
+const REWRITE_MS = 1_000
+
+/** An event from before there was a webhook: that it happened, and no more. */
+export type Recorded = { delivery_id: string; event: string; resource_id: string; at: number }
+
+export type DeliveriesDeps = Parts & {
+  webhooks: Webhooks
+  scenarios: Scenarios
+  webhookEvents: WebhookEvents
+  attempts: DeliveryAttempts
+  /** Ms after the first attempt at which each is made. */
+  plan: readonly number[]
+  /** The store's verbs for changes that are written at the end of a turn of the event loop. */
+  written: Pick<SandboxStore, 'afterChange' | 'together' | 'whenWritten'>
+  onError: (error: unknown) => void
+}
+
+/**
+ * Events on their way to the client's webhook: recorded, decided about, attempted on the client's clock, retried.
+ *
+ * Of one resource an event waits until the earlier ones are delivered or given up; several resources are sent to at
+ * once. What a scenario delays, holds or copies stands outside that order. Delivery is at least once: an attempt whose
+ * result was not written is made again.
+ */
+export function createDeliveries(deps: DeliveriesDeps) {
+  const { store, clock, random, scheduler, events, onError } = deps
+  const { afterChange, together, whenWritten } = deps.written
+  const { webhooks, scenarios, webhookEvents, attempts, plan } = deps
+  const { deliveries, events: eventRows, payments, kyc, bank_accounts, timers } = store.tables
+  const sending = new Map<string, Promise<void>>()
+  let recorded: Recorded[] = []
+  // Finished deliveries, the first finished first; those before `dropped` are gone.
+  let finished: string[] = []
+  let dropped = 0
+  let recordedEver = 0
+  // Results of attempts from before a reset are about rows that are gone.
+  let epoch = 0
+  let stopped = false
+
+  // ---- when an attempt is made
+
+  const put = (row: DeliveryRow) => store.put('deliveries', row).row
+
+  /** Stores a delivery that is due; its timer carries what `clock/advance` tells. */
+  function schedule(row: DeliveryRow, due_at: number) {
+    const timer = scheduler.schedule({
+      due_at,
+      kind: WEBHOOK_ATTEMPT,
+      // Not the id of what the event is about: moving a payment by hand cancels the payment's timers.
+      resource_id: row.delivery_id,
+      payload: { event: row.event, event_id: row.event_id, attempt: row.attempts.length + 1 },
+    })
+    put({ ...row, next_attempt_at: due_at, timer_id: timer.timer_id })
+  }
+
+  const timerOf = ({ timer_id }: DeliveryRow) =>
+    timer_id === null ? undefined : timers.get(timer_id)
+
+  function cancel(row: DeliveryRow) {
+    if (row.timer_id !== null) scheduler.cancel(row.timer_id)
+  }
+
+  /** Whether a payment has steps to come; asked only about what waits for a late reversal. */
+  function hasSteps(resource_id: string): boolean {
+    for (const timer of timers.rows()) if (timer.resource_id === resource_id) return true
+    return false
+  }
+
+  /** The first event of a resource that is still to be delivered in order. */
+  function firstInOrder(resource_id: string): DeliveryRow | undefined {
+    const count = deliveries.count('ordered', resource_id)
+    return count === 0 ? undefined : deliveries.page('ordered', resource_id, count - 1, 1)[0]!.row
+  }
+
+  /** Whether an event may still happen to a resource, by itself or by hand. */
+  function mayCome(event: string, resource_id: string): boolean {
+    const status = event.slice(event.indexOf('.') + 1)
+    switch (kindOf(event)) {
+      case 'transaction': {
+        const now = payments.get(resource_id)?.status
+        if (!now || !canMove(now, status.toUpperCase() as PaymentStatus)) return false
+        return now !== 'SUCCESS' || hasSteps(resource_id)
+      }
+      case 'kyc':
+        return status !== 'pending' && kyc.get(resource_id)?.kyc_status === 'pending'
+      case 'bank':
+        return status !== 'pending' && bank_accounts.get(resource_id)?.bank_status === 'pending'
+      default:
+        return false
+    }
+  }
+
+  // ---- an event happens
+
+  function deliver(event: EventRow, copy: number, outcome: WebhookOutcome, rule?: string) {
+    const { event_id, type, resource_id, created_at } = event
+    const { delay, drop, holdUntil, signature, timestamp, body } = outcome
+    const fault: DeliveryFault = {
+      ...(signature && { signature }),
+      ...(timestamp && { timestamp }),
+      ...(body && { body }),
+    }
+    const held = holdUntil !== undefined && mayCome(holdUntil, resource_id)
+    const row: DeliveryRow = {
+      delivery_id: deliveryId(event_id, copy),
+      event_id,
+      event: type,
+      resource_id,
+      created_at,
+      status: drop ? 'dropped' : 'pending',
+      ordered: !drop && !delay && !held && copy === 1,
+      next_attempt_at: null,
+      timer_id: null,
+      attempts: [],
+      ...(held && { hold_until: holdUntil }),
+      ...(Object.keys(fault).length > 0 && { fault }),
+      ...(rule !== undefined && { rule }),
+    }
+    const waits = row.ordered && deliveries.count('ordered', resource_id) > 0
+    if (drop || waits) {
+      put(row)
+      if (drop) keep(row.delivery_id)
+    } else {
+      const later = delay ? pointOf(delay, delay.minMs === delay.maxMs ? 0 : random.fraction()) : 0
+      schedule(row, clock.now() + (held ? LONGEST_HOLD : later))
+    }
+    return deliveries.get(row.delivery_id)!
+  }
+
+  /** Makes an event and its deliveries, inside the open change. */
+  function announce(type: string, resource_id: string, override?: Override): DeliveryRow[] {
+    const { data, ...made } = webhookEvents.make(type, resource_id, override)
+    const decision = scenarios.decideWebhook(webhookEvents.callOf(type, resource_id, data))
+    const outcome = decision?.outcome ?? {}
+    const copies = outcome.drop ? 1 : (outcome.copies ?? 1)
+    const event = store.put('events', { ...made, copies }).row
+    const rule = decision && `${decision.scenario}: ${decision.rule}`
+    return Array.from({ length: copies }, (_, i) => deliver(event, i + 1, outcome, rule))
+  }
+
+  events.on(({ type, resourceId }) => {
+    if (webhooks.current()) {
+      announce(type, resourceId)
+      return
+    }
+    // Most sandboxes have no webhook: what happens there costs a payment next to nothing.
+    const at = clock.now()
+    afterChange(() => {
+      recordedEver++
+      const delivery_id = `rec_${recordedEver}`
+      recorded.push({ delivery_id, event: type, resource_id: resourceId, at })
+      if (recorded.length >= 2 * MOST_RECORDED) recorded = recorded.slice(-MOST_RECORDED)
+    })
+  })
+
+  // ---- an attempt ends
+
+  /** Notes that a delivery is finished, and drops the oldest such one beyond the number that is kept. */
+  function keep(delivery_id: string) {
+    finished.push(delivery_id)
+    while (finished.length - dropped > MOST_FINISHED) {
+      const oldest = deliveries.get(finished[dropped++]!)
+      // Asked for once more meanwhile, or what finished it was undone.
+      if (oldest && oldest.status !== 'pending') remove(oldest)
+    }
+    if (dropped > MOST_FINISHED) {
+      finished = finished.slice(dropped)
+      dropped = 0
+    }
+  }
+
+  function remove({ delivery_id, event_id }: DeliveryRow) {
+    store.remove('deliveries', delivery_id)
+    const copies = eventRows.get(event_id)?.copies ?? 0
+    for (let copy = 1; copy <= copies; copy++)
+      if (deliveries.get(deliveryId(event_id, copy))) return
+    store.remove('events', event_id)
+  }
+
+  /** What a finished delivery kept back may go: the next event in order, and what was held for it. */
+  function letOthersGo({ event, resource_id }: DeliveryRow) {
+    const next = firstInOrder(resource_id)
+    if (next && next.next_attempt_at === null) schedule(next, clock.now())
+    for (const { row } of deliveries.page('held', resource_id, 0, Number.POSITIVE_INFINITY)) {
+      const { hold_until, ...free } = row
+      // What it waits for went out, or can't come any more.
+      if (hold_until !== event && (next || mayCome(hold_until!, resource_id))) continue
+      cancel(row)
+      schedule(free, clock.now())
+    }
+  }
+
+  function finish(row: DeliveryRow, status: DeliveryRow['status']) {
+    const { once: _, hold_until: __, ...rest } = row
+    const done = put({ ...rest, status, next_attempt_at: null, timer_id: null })
+    keep(done.delivery_id)
+    letOthersGo(done)
+  }
+
+  type Result = { attempt: Attempt; retryAfterMs: number; gone: boolean }
+
+  /** Stores how an attempt ended, and what follows from it. */
+  function settle(row: DeliveryRow, due_at: number, { attempt, retryAfterMs, gone }: Result) {
+    const tried: DeliveryRow = { ...row, attempts: [...row.attempts, attempt] }
+    const n = tried.attempts.length
+    const gap = plan[n] === undefined ? undefined : plan[n] - plan[n - 1]!
+    if (attempt.ok) finish(tried, 'delivered')
+    else if (gone || gap === undefined || row.once)
+      finish(tried, tried.attempts.some(({ ok }) => ok) ? 'delivered' : 'failed')
+    else schedule(tried, Math.max(due_at + gap, clock.now() + retryAfterMs))
+  }
+
+  /** Writes a result, with all else of this turn; where the disk takes nothing, tries again until it does. */
+  function write(delivery_id: string, due_at: number, result: Result, mine: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const row = deliveries.get(delivery_id)
+      if (stopped || mine !== epoch || row?.status !== 'pending') return resolve()
+      const ended = (error?: unknown) => {
+        if (error === undefined) return resolve()
+        if (!(error instanceof SandboxError) || error.word !== 'storage_unavailable')
+          return reject(error)
+        setTimeout(() => {
+          write(delivery_id, due_at, result, mine).catch(onError)
+        }, REWRITE_MS).unref()
+        resolve()
+      }
+      try {
+        together(() => store.change(() => settle(row, due_at, result)))
+        whenWritten(ended)
+      } catch (error) {
+        ended(error)
+      }
+    })
+  }
+
+  async function attempt(delivery_id: string, due_at: number) {
+    const mine = epoch
+    let written: Promise<void> | undefined
+    await attempts.turnstile.enter()
+    try {
+      const row = deliveries.get(delivery_id)
+      const webhook = webhooks.current()
+      if (stopped || mine !== epoch || row?.status !== 'pending' || !webhook) return
+      const event = eventRows.get(row.event_id)!
+      const result = await attempts.make(event, row.attempts.length + 1, webhook, row.fault)
+      sending.delete(delivery_id)
+      if (result) written = write(delivery_id, due_at, result, mine)
+    } finally {
+      attempts.turnstile.leave()
+    }
+    await written
+  }
+
+  /** The attempt of a delivery that is being made, or a new one. */
+  function attemptNow(delivery_id: string, due_at: number): Promise<void> {
+    const running = sending.get(delivery_id)
+    if (running) return running
+    const mine = attempt(delivery_id, due_at).finally(() => {
+      if (sending.get(delivery_id) === mine) sending.delete(delivery_id)
+    })
+    sending.set(delivery_id, mine)
+    return mine
+  }
+
+  scheduler.handle(
+    WEBHOOK_ATTEMPT,
+    ({ timer_id, resource_id, due_at }) => {
+      const row = deliveries.get(resource_id!)
+      if (row?.status !== 'pending') return undefined
+      // After the change that ends the timer: where it was undone, the timer is there again and nothing is sent.
+      return Promise.resolve().then(() =>
+        timers.get(timer_id) ? undefined : attemptNow(row.delivery_id, due_at),
+      )
+    },
+    { together: true },
+  )
+
+  // ---- by hand
+
+  function get(id: string): DeliveryRow {
+    const row = deliveries.get(id)
+    if (!row) throw notFound('delivery', id.slice(0, 64))
+    return row
+  }
+
+  function needWebhook() {
+    if (!webhooks.current())
+      throw new SandboxError(
+        'not_found',
+        'This client has no webhook yet, so there is nowhere to send to. Create it with POST /clientWebhook.',
+      )
+  }
+
+  /** Makes those attempts that are due, whatever the clock does, and waits for their ends. */
+  async function sendDue(ids: readonly string[]): Promise<DeliveryRow[]> {
+    const due = ids
+      .map((id) => timerOf(get(id)))
+      .filter((timer) => timer && timer.due_at <= clock.now())
+    await Promise.all([
+      ...due.map((timer) => scheduler.fire(timer!)),
+      ...ids.flatMap((id) => sending.get(id) ?? []),
+    ])
+    return ids.map(get)
+  }
+
+  /** Fires an event about a resource, the newest of its kind unless one is named, and waits for what is sent at once. */
+  async function trigger(type: string, resource = 'latest', override?: Override) {
+    needWebhook()
+    const made = store.change(() =>
+      announce(type, resourceIdOf(store, kindOf(type), resource), override),
+    )
+    return sendDue(made.map(({ delivery_id }) => delivery_id))
+  }
+
+  /** Sends a delivery once more, at once; an event that was only recorded is made of the resource as it is now. */
+  async function redeliver(id: string): Promise<DeliveryRow> {
+    needWebhook()
+    const old = recorded.find(({ delivery_id }) => delivery_id === id)
+    if (old) return (await trigger(old.event, old.resource_id))[0]!
+    const row = get(id)
+    if (!sending.has(id))
+      store.change(() => {
+        cancel(row)
+        const { hold_until: _, ...free } = row
+        // A pending one is ahead of its time; a finished one has a single attempt more.
+        schedule(
+          row.status === 'pending'
+            ? free
+            : { ...free, status: 'pending', ordered: false, once: true },
+          clock.now(),
+        )
+      })
+    return (await sendDue([id]))[0]!
+  }
+
+  /** A timer of an attempt was cancelled by hand: it is not made, and the next event may go. */
+  function cancelled({ kind, resource_id }: TimerRow) {
+    const row = kind === WEBHOOK_ATTEMPT ? deliveries.get(resource_id!) : undefined
+    if (row?.status === 'pending') store.change(() => finish(row, 'cancelled'))
+  }
+
+  return {
+    announce,
+    trigger,
+    redeliver,
+    cancelled,
+    get,
+    /** The stored event of a delivery. */
+    eventOf: (row: DeliveryRow) => eventRows.get(row.event_id)!,
+    /** Every delivery, in the order they came. */
+    all: () => deliveries.rows(),
+    /** Events from before there was a webhook, oldest first. */
+    recorded: () => recorded.slice(-MOST_RECORDED),
+    /** At start: takes note of what is finished, and schedules what was being sent when the process ended. */
+    recover() {
+      store.change(() => {
+        for (const row of [...deliveries.rows()]) {
+          if (row.status !== 'pending') keep(row.delivery_id)
+          if (row.status !== 'pending' || timerOf(row)) continue
+          if (row.ordered && firstInOrder(row.resource_id)?.delivery_id !== row.delivery_id)
+            continue
+          schedule(row, clock.now())
+        }
+      })
+    },
+    /** Drops every delivery and event, inside the open change. */
+    clear() {
+      for (const row of [...deliveries.rows()]) {
+        cancel(row)
+        store.remove('deliveries', row.delivery_id)
+      }
+      for (const { event_id } of [...eventRows.rows()]) store.remove('events', event_id)
+    },
+    /** Forgets what this process alone knows: the rows were dropped. */
+    forget() {
+      epoch++
+      recorded = []
+      finished = []
+      dropped = 0
+      sending.clear()
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}
+
+const deliveryId = (event_id: string, copy: number) =>
+  `dlv_${event_id.slice('evt_'.length)}${copy === 1 ? '' : `_${copy}`}`

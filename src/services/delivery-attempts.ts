@@ -1,0 +1,169 @@
+import { VERSION } from '../config/version.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Sender } from '../core/send.ts'
+import { signWebhook } from '../core/sign.ts'
+import type { Attempt, DeliveryFault, ShownAttempt } from '../model/delivery.ts'
+import { maskText } from '../model/mask.ts'
+import type { WebhookRow } from '../model/webhook.ts'
+
+/** How webhooks are sent, the same for every client. */
+export type WebhookSettings = {
+  send: Sender['send']
+  /** Whose clock `webhook-timestamp` shows. */
+  time: 'wall' | 'client'
+  retries: keyof typeof RETRY_PLANS
+  /** Real time for a whole attempt; the sender's 10 s unless given. */
+  deadlineMs?: number
+}
+
+const [S, M, H] = [1_000, 60_000, 3_600_000]
+/** When attempts are made, ms after the first (defaults: Webhook). */
+export const RETRY_PLANS = {
+  fast: [0, S, 5 * S, 30 * S, 2 * M],
+  standard: [0, 5 * S, 5 * M, 30 * M, 2 * H, 5 * H, 10 * H, 14 * H, 20 * H, 24 * H],
+} as const
+
+// A receiver that hangs holds this many connections of its client at most; what is due meanwhile waits outside
+// its deadline.
+const AT_ONCE = 64
+
+const MASKED = 'XXXX'
+
+/** Headers as they may be shown: signatures are as good as the secret for that body. */
+export const shownHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      name === 'webhook-signature'
+        ? value.replaceAll(/v1,\S+/g, `v1,${MASKED}`)
+        : name === 'x-webhook-signature'
+          ? MASKED
+          : value,
+    ]),
+  )
+
+/** What every attempt carries, save what signs it. */
+const plainHeaders = {
+  'content-type': 'application/json',
+  'user-agent': `payout-sandbox/${VERSION}`,
+}
+
+/** An attempt of an event with its headers, as it may be shown. */
+export const shownAttempt = (
+  event_id: string,
+  { timestamp, signatures, ...attempt }: Attempt,
+): ShownAttempt => ({
+  ...attempt,
+  headers: {
+    ...plainHeaders,
+    'webhook-id': event_id,
+    'webhook-timestamp': String(timestamp),
+    ...(signatures > 0 && {
+      'webhook-signature': Array(signatures).fill(`v1,${MASKED}`).join(' '),
+      'x-webhook-signature': MASKED,
+    }),
+    'x-webhook-attempt': String(attempt.number),
+  },
+})
+
+/** A body cut in the middle, as a broken sender or proxy does. */
+const cut = (body: string) => Buffer.from(body).subarray(0, Math.ceil(Buffer.byteLength(body) / 2))
+
+/** First come, first served, so many at once; what waits costs the same however much does. */
+function createTurnstile(room: number) {
+  let inside = 0
+  let waiting: (() => void)[] = []
+  let next = 0
+  return {
+    enter(): Promise<void> | undefined {
+      if (inside < room) {
+        inside++
+        return undefined
+      }
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+    leave() {
+      const first = waiting[next]
+      if (!first) {
+        inside--
+        return
+      }
+      next++
+      if (next === waiting.length) {
+        waiting = []
+        next = 0
+      } else if (next > 1_024 && next * 2 > waiting.length) {
+        waiting = waiting.slice(next)
+        next = 0
+      }
+      first()
+    },
+  }
+}
+
+/** Makes single attempts: signed, sent, and told as they are kept. */
+export function createDeliveryAttempts({
+  clock,
+  wall,
+  settings,
+}: {
+  clock: Clock
+  wall: () => number
+  settings: WebhookSettings
+}) {
+  const { send, time, deadlineMs } = settings
+  const turnstile = createTurnstile(AT_ONCE)
+
+  /** Unix seconds as receivers of this sandbox should hold timestamps against. */
+  const unixNow = () => Math.floor((time === 'client' ? clock.now() : wall()) / 1_000)
+
+  const headersOf = (
+    { event_id, body }: { event_id: string; body: string },
+    number: number,
+    secret: string,
+    fault: DeliveryFault = {},
+  ): Record<string, string> => ({
+    ...plainHeaders,
+    ...signWebhook({ id: event_id, timestamp: unixNow(), body, secret }, fault),
+    'x-webhook-attempt': String(number),
+  })
+
+  return {
+    unixNow,
+    /** Waits until there is room; each `enter` is followed by a `leave`. */
+    turnstile,
+    /** Makes one attempt; `undefined` where the sandbox stopped meanwhile, so that it is not known how it ended. */
+    async make(
+      event: { event_id: string; body: string },
+      number: number,
+      { url, webhook_secret }: WebhookRow,
+      fault: DeliveryFault = {},
+    ): Promise<{ attempt: Attempt; retryAfterMs: number; gone: boolean } | undefined> {
+      const at = clock.iso()
+      const headers = headersOf(event, number, webhook_secret, fault)
+      const body = fault.body === 'truncated' ? cut(event.body) : event.body
+      const result = await send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
+      const { ok, status, durationMs, answer, truncated, error, retryAfterMs = 0 } = result
+      if (error?.code === 'closed') return undefined
+      return {
+        retryAfterMs,
+        gone: status === 410,
+        attempt: {
+          number,
+          at,
+          ok,
+          url: maskText(url),
+          timestamp: Number(headers['webhook-timestamp']),
+          signatures: headers['webhook-signature']?.split(' ').length ?? 0,
+          status: status ?? null,
+          durationMs,
+          answer: maskText(answer),
+          truncated,
+          error: error ?? null,
+        },
+      }
+    },
+  }
+}
+
+export type DeliveryAttempts = ReturnType<typeof createDeliveryAttempts>

@@ -1,0 +1,193 @@
+import type { Random } from '../core/random.ts'
+import type { Sender } from '../core/send.ts'
+import { SandboxError } from '../model/errors.ts'
+import { maskNumber } from '../model/mask.ts'
+import type { DeliveryAttempts } from './delivery-attempts.ts'
+import { exploreOrders } from './explore-orders.ts'
+import { notFound, type Parts } from './parts.ts'
+import type { Webhooks } from './webhooks.ts'
+
+/** Where a probe's URL has the payment's id. */
+export const PROBE_PLACE = '{transaction_id}'
+
+// What a receiver refuses comes again behind the others, as a retry does, this many times.
+const ROUNDS = 3
+const ID_PLACE = encodeURIComponent(PROBE_PLACE)
+
+/** An order that was sent, and the state that the probe told afterwards. */
+export type Replay = { sequence: string[]; event_ids: string[]; refused: number; state: unknown }
+
+/** What exploring found: `found` is the shortest order whose state differs from that of the right order. */
+export type Explored = {
+  transaction_id: string
+  orders_tried: number
+  in_order: Replay
+  found: (Replay & { copies: number; differs_at: string[] }) | null
+  /** Parts of the state that differ between two runs in the right order, such as times; not compared. */
+  ignored: string[]
+}
+
+type Body = {
+  id: string
+  type: string
+  data: Record<string, unknown> & { history: Record<string, unknown> }
+}
+
+/** A state as paths and values, so that two can be compared part by part. */
+function partsOf(value: unknown, path = '', parts = new Map<string, string>()) {
+  if (typeof value === 'object' && value !== null && Object.keys(value).length > 0)
+    for (const [name, inner] of Object.entries(value)) partsOf(inner, `${path}/${name}`, parts)
+  else parts.set(path || '/', JSON.stringify(value))
+  return parts
+}
+
+/** The paths at which two states differ. */
+function differences(a: unknown, b: unknown): string[] {
+  const [left, right] = [partsOf(a), partsOf(b)]
+  return [...new Set([...left.keys(), ...right.keys()])].filter(
+    (path) => left.get(path) !== right.get(path),
+  )
+}
+
+/** The payment's events told anew: other ids and references, so that a receiver takes it for a payment it never saw. */
+function retold(bodies: readonly Body[], random: Random) {
+  const transaction_id = random.uuid()
+  const id = random.uuid()
+  const client_transaction_id = `TXN${random.digits(15)}`
+  const partner_transaction_id = `PTX${random.digits(15)}`
+  const serial = random.digits(8)
+  const events = bodies.map((body) => {
+    const { reference_id, utr } = body.data.history['utr']
+      ? {
+          reference_id: body.data['reference_id'],
+          utr: `${body.data.history['utr']}`.slice(0, 4) + serial,
+        }
+      : { reference_id: body.data['reference_id'], utr: null }
+    const event_id = `evt_${random.uuid().replaceAll('-', '')}`
+    const data = {
+      ...body.data,
+      transaction_id,
+      reference_id: reference_id === null ? null : client_transaction_id,
+      utr: utr && maskNumber(utr),
+      history: { ...body.data.history, id, client_transaction_id, partner_transaction_id, utr },
+    }
+    return { event_id, type: body.type, body: JSON.stringify({ ...body, id: event_id, data }) }
+  })
+  return { transaction_id, events }
+}
+
+/** Sends the events of a payment to the receiver in the orders that at-least-once delivery allows, and compares where it ends. */
+export function createExplore({
+  store,
+  random,
+  webhooks,
+  attempts,
+  send,
+  deadlineMs,
+}: Parts & {
+  webhooks: Webhooks
+  attempts: DeliveryAttempts
+  send: Sender['send']
+  deadlineMs?: number
+}) {
+  const { payments, events: eventRows } = store.tables
+
+  const failed = (message: string) => new SandboxError('explore_failed', message)
+
+  function bodiesOf(transaction_id: string): Body[] {
+    if (!payments.get(transaction_id)) throw notFound('transaction', transaction_id)
+    const rows = eventRows.page('resource', transaction_id, 0, Number.POSITIVE_INFINITY).reverse()
+    if (rows.length < 2)
+      throw failed(
+        `The transaction ${transaction_id} has ${rows.length} recorded events, and an order needs two. Register the webhook before the payment is made, and advance the clock until it is through.`,
+      )
+    return rows.map(({ row }) => JSON.parse(row.body))
+  }
+
+  /** Asks the integrator's own URL what they believe of a payment. */
+  async function ask(probe: string, transaction_id: string): Promise<unknown> {
+    const url = probe.replaceAll(PROBE_PLACE, transaction_id).replaceAll(ID_PLACE, transaction_id)
+    const { ok, answer, truncated, error } = await send({
+      method: 'GET',
+      url,
+      headers: { accept: 'application/json' },
+      body: '',
+      ...(deadlineMs && { deadlineMs }),
+    })
+    if (!ok) throw failed(`The probe did not answer as it must: ${error!.message}.`)
+    if (truncated) throw failed('The probe answered more than 4 KiB. Let it tell the state alone.')
+    try {
+      return JSON.parse(answer)
+    } catch {
+      return answer
+    }
+  }
+
+  /** Sends one order to the receiver as a payment of its own, then asks the probe. */
+  async function replay(
+    bodies: readonly Body[],
+    indexes: readonly number[],
+    probe: string,
+  ): Promise<Replay> {
+    const webhook = webhooks.get()
+    const { transaction_id, events } = store.change(() => retold(bodies, random))
+    let left = indexes.map((i) => events[i]!)
+    for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
+      const refused: typeof left = []
+      for (const event of left) {
+        const made = await attempts.make(event, round, webhook)
+        if (!made) throw new SandboxError('not_ready', 'The sandbox stopped. Explore again.')
+        const { ok, status, error } = made.attempt
+        if (ok) continue
+        if (status === null) throw failed(`The receiver did not answer: ${error!.message}.`)
+        refused.push(event)
+      }
+      left = refused
+    }
+    return {
+      sequence: indexes.map((i) => events[i]!.type),
+      event_ids: indexes.map((i) => events[i]!.event_id),
+      refused: left.length,
+      state: await ask(probe, transaction_id),
+    }
+  }
+
+  /**
+   * Explores the orders of a payment's events, shortest first, and ends at the first after which the probe tells
+   * another state than after the right order. Throws `explore_failed` where receiver or probe don't answer.
+   */
+  return async function explore(
+    transaction_id: string,
+    probe: string,
+    maxOrders: number,
+  ): Promise<Explored> {
+    webhooks.get()
+    const bodies = bodiesOf(transaction_id)
+    const right = bodies.map((_, i) => i)
+    const in_order = await replay(bodies, right, probe)
+    // Twice, so that what is new in each run (ids, times) is known for what it is.
+    const again = await replay(bodies, right, probe)
+    const ignored = differences(in_order.state, again.state)
+    if (in_order.refused > 0)
+      throw failed(
+        'The receiver refuses events even in the right order, so no order can be compared with it.',
+      )
+    const told: Explored = { transaction_id, orders_tried: 0, in_order, found: null, ignored }
+    const orders = exploreOrders({
+      events: bodies,
+      random: () => store.change(random.fraction),
+      maxOrders,
+    })
+    for (const { indexes, copies } of orders) {
+      told.orders_tried++
+      const one = await replay(bodies, indexes, probe)
+      const differs_at = differences(in_order.state, one.state).filter(
+        (path) => !ignored.includes(path),
+      )
+      if (differs_at.length === 0) continue
+      told.found = { ...one, copies, differs_at }
+      break
+    }
+    return told
+  }
+}

@@ -1,0 +1,102 @@
+import { verifySignature } from '../core/sign.ts'
+import type { InboxRow } from '../model/inbox.ts'
+import type { ListQuery } from '../model/list.ts'
+import { shownHeaders } from './delivery-attempts.ts'
+import type { Parts } from './parts.ts'
+import type { Webhooks } from './webhooks.ts'
+
+// Enough for a test to look at; the oldest goes first.
+const MOST_MESSAGES = 500
+const KEPT_CHARACTERS = 64 * 1024
+const KEPT_HEADERS = /^(?:content-type|content-length|user-agent|webhook-.*|x-webhook-.*)$/
+const LONGEST_HEADER = 1_024
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** The event's type in a body that has one. */
+function typeOf(body: string): string | null {
+  try {
+    const { type } = JSON.parse(body)
+    return typeof type === 'string' ? type.slice(0, 64) : null
+  } catch {
+    return null
+  }
+}
+
+/** The built-in receiver: takes every message, and says of each whether its signature verifies with the client's secret. */
+export function createInbox({
+  store,
+  clock,
+  random,
+  webhooks,
+  unixNow,
+}: Parts & { webhooks: Webhooks; unixNow: () => number }) {
+  const { inbox, events } = store.tables
+
+  function judge(headers: Headers, body: Uint8Array, id: string | null) {
+    const webhook = webhooks.current()
+    if (!webhook)
+      return {
+        ok: false as const,
+        code: 'no_secret',
+        reason: 'this client has no webhook, so there is no secret to verify with',
+      }
+    const sentBody = id === null ? undefined : events.get(id)?.body
+    return verifySignature({
+      headers,
+      body,
+      secret: webhook.webhook_secret,
+      now: unixNow(),
+      ...(sentBody !== undefined && { sentBody }),
+    })
+  }
+
+  const isKnown = (id: string) => [...inbox.rows()].some(({ webhook_id }) => webhook_id === id)
+
+  return {
+    /** Keeps a message as it came, whatever it is. */
+    receive(headers: Headers, bytes: Uint8Array): InboxRow {
+      const given = headers['webhook-id']
+      const id = typeof given === 'string' ? given.slice(0, 128) : null
+      const verdict = judge(headers, bytes, id)
+      const body = Buffer.from(bytes).toString('utf8')
+      const attempt = Number(headers['x-webhook-attempt'])
+      const kept = Object.entries(headers).flatMap(([name, value]) =>
+        KEPT_HEADERS.test(name) ? [[name, String(value).slice(0, LONGEST_HEADER)]] : [],
+      )
+      return store.change(() => {
+        const row = store.put('inbox', {
+          message_id: `msg_${random.next()}`,
+          received_at: clock.iso(),
+          webhook_id: id,
+          type: typeOf(body),
+          attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : null,
+          repeated: id !== null && isKnown(id),
+          verified: verdict.ok,
+          code: verdict.ok ? null : verdict.code,
+          reason: verdict.ok ? null : verdict.reason,
+          headers: shownHeaders(Object.fromEntries(kept)),
+          body: body.slice(0, KEPT_CHARACTERS),
+          truncated: body.length > KEPT_CHARACTERS,
+        }).row
+        const count = inbox.count('all', 'all')
+        if (count > MOST_MESSAGES)
+          store.remove('inbox', inbox.page('all', 'all', count - 1, 1)[0]!.id)
+        return row
+      })
+    },
+    /** What came, newest first. */
+    list: ({ page, limit }: ListQuery) => ({
+      total: inbox.count('all', 'all'),
+      messages: inbox.page('all', 'all', (page - 1) * limit, limit).map(({ row }) => row),
+    }),
+    /** Empties it; answers how many messages there were. */
+    clear(): number {
+      const ids = [...inbox.rows()].map(({ message_id }) => message_id)
+      store.change(() => {
+        for (const id of ids) store.remove('inbox', id)
+      })
+      return ids.length
+    },
+  }
+}

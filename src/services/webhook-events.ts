@@ -1,0 +1,99 @@
+import { SandboxError } from '../model/errors.ts'
+import type { EventCall } from '../scenarios/match.ts'
+import type { EventName } from '../scenarios/words.ts'
+import { notFound, type Parts } from './parts.ts'
+import { kindOf } from './resources.ts'
+import type { Views } from './views.ts'
+
+/** Values that take the place of those of a resource: what `trigger` calls `override`. */
+export type Override = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** `data` with the values of `override` put over it, objects merged. */
+function merged(data: Record<string, unknown>, override: Override): Record<string, unknown> {
+  const result = { ...data }
+  for (const [name, value] of Object.entries(override)) {
+    const old = Object.hasOwn(data, name) ? data[name] : undefined
+    result[name] = isObject(value) && isObject(old) ? merged(old, value) : value
+  }
+  return result
+}
+
+/** Events as they are sent: the resource as its GET shows it, in bytes that never change (defaults: Webhook). */
+export function createWebhookEvents({
+  store,
+  clock,
+  random,
+  views,
+  clientId,
+}: Parts & { views: Views; clientId: string }) {
+  const { payments, kyc, bank_accounts, users, webhook } = store.tables
+
+  const found = <E>(entry: E | undefined, noun: string, id: string): E => {
+    if (!entry) throw notFound(noun, id.slice(0, 64))
+    return entry
+  }
+
+  /** The JSON text of `data`. */
+  function dataOf(type: string, id: string): string {
+    switch (kindOf(type)) {
+      case 'transaction': {
+        const entry = found(payments.entry(id), 'transaction', id)
+        return `${views.transaction(entry).slice(0, -1)},"history":${views.history(entry)}}`
+      }
+      case 'kyc':
+        return views.kyc(found(kyc.entry(id), 'KYC record', id))
+      case 'bank':
+        return views.bankAccount(found(bank_accounts.entry(id), 'bank account', id))
+      case 'user':
+        return views.user(found(users.entry(id), 'user', id))
+      case 'webhook': {
+        const { webhook_id, url } = found(webhook.get(id), 'webhook', id)
+        return JSON.stringify({ webhook_id, client_id: clientId, url })
+      }
+      default:
+        throw new SandboxError('not_found', `There is no event ${type.slice(0, 64)}.`)
+    }
+  }
+
+  return {
+    /** An event about a resource as it is now; throws `not_found` where there is no such resource. */
+    make(type: string, resource_id: string, override?: Override) {
+      const resource = dataOf(type, resource_id)
+      const data = override ? JSON.stringify(merged(JSON.parse(resource), override)) : resource
+      const event_id = `evt_${random.uuid().replaceAll('-', '')}`
+      const created_at = clock.iso()
+      return {
+        event_id,
+        type,
+        resource_id,
+        created_at,
+        data,
+        body: `{"id":"${event_id}","type":"${type}","timestamp":"${created_at}","client_id":"${clientId}","data":${data}}`,
+      }
+    },
+    /** The event as webhook rules see it; what they don't look at is not looked up. */
+    callOf(type: string, id: string, data: string): EventCall {
+      const kind = kindOf(type)
+      return {
+        event: type as EventName,
+        get data() {
+          return JSON.parse(data)
+        },
+        get user() {
+          if (kind === 'user') return users.get(id)
+          const owner =
+            payments.get(id)?.from_user_id ?? kyc.get(id)?.user_id ?? bank_accounts.get(id)?.user_id
+          return owner === undefined ? undefined : users.get(owner)
+        },
+        get account() {
+          return bank_accounts.get(kind === 'bank' ? id : (payments.get(id)?.benif_bank_id ?? ''))
+        },
+      }
+    },
+  }
+}
+
+export type WebhookEvents = ReturnType<typeof createWebhookEvents>

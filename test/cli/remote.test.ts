@@ -1,0 +1,241 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { call, run, serve } from './program.ts'
+
+t.test('scenario lists, activates and shows', async (t) => {
+  const { url, stop } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const at = (...words: string[]) => run([...words, '--url', url])
+  const list = await at('scenario', 'list')
+  t.equal(list.code, 0, list.stderr)
+  t.match(list.stdout, /^ {3}name +title\n/)
+  t.match(list.stdout, /\n\* {2}default +\S/)
+  t.match(list.stdout, /\n {3}slow +\S/)
+  const { scenarios } = JSON.parse((await at('scenario', 'list', '--json')).stdout)
+  t.equal(scenarios.length, 18)
+  t.match(await at('scenario', 'use', 'provider-outage'), {
+    code: 0,
+    stdout: /^provider-outage: .+ \(active\)\n$/,
+  })
+  t.equal((await call(`${url}/users`)).status, 503)
+  t.match((await at('scenario', 'show')).stdout, /^provider-outage: .+\n\nrule +hits\n.+ 1\n$/)
+  t.match(JSON.parse((await at('scenario', 'show', '--json')).stdout), {
+    name: 'provider-outage',
+    rules: [{ hits: 1 }],
+  })
+  t.match(await at('scenario', 'use', 'slwo'), {
+    code: 1,
+    stdout: '',
+    stderr: /^payout-sandbox: There is no scenario "slwo"; did you mean "slow"\?/,
+  })
+  await stop()
+})
+
+t.test(
+  'scenario show tells what is expected, and list what a watched folder is refused for',
+  async (t) => {
+    const folder = t.testdir({
+      'mine.yaml':
+        'expect: { requests: { listUsers: { atLeast: 1 }, createUser: 2, getUser: { atMost: 3 }, getKyc: { atLeast: 1, atMost: 2 } } }\n',
+    })
+    const { url, stop } = await serve(t, [
+      '--memory',
+      '--scenarios',
+      folder,
+      '--scenario',
+      'mine',
+      '--watch',
+    ])
+    await call(`${url}/users`)
+    const { stdout } = await run(['scenario', 'show', '--url', url])
+    t.equal(
+      stdout,
+      [
+        'mine\n',
+        'expected    requests    found  met',
+        'listUsers   at least 1  1      yes',
+        'createUser  2           0      no',
+        'getUser     at most 3   0      yes',
+        'getKyc      1 to 2      0      no\n',
+      ].join('\n'),
+    )
+    writeFileSync(join(folder, 'mine.yaml'), 'titel: x\n')
+    const end = performance.now() + 20_000
+    let told = ''
+    while (!told.includes('titel') && performance.now() < end)
+      told = (await run(['scenario', 'list', '--url', url])).stdout
+    t.match(told, /\nThe files were changed and refused.+\n.+mine\.yaml:1:1: unknown word "titel"/)
+    await stop()
+  },
+)
+
+t.test('clock reads and moves the time', async (t) => {
+  const { url, stop } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const env = { PAYOUT_SANDBOX_URL: url }
+  const clock = async (...words: string[]) => {
+    const { code, stdout, stderr } = await run(['clock', ...words], { env })
+    t.equal(code, 0, stderr)
+    return stdout
+  }
+  t.equal(await clock('show'), '2026-01-01T00:00:00.000Z, frozen\nnothing is to happen\n')
+  t.equal(await clock('advance', '2d'), 'nothing was due\n\nit is 2026-01-03T00:00:00.000Z\n')
+  const [payer, receiver, account] = [
+    '00000000-0000-4000-8000-000000000001',
+    '00000000-0000-4000-8000-000000000003',
+    'b0000000-0000-4000-8000-000000000003',
+  ]
+  const pay = async () =>
+    (
+      await call(`${url}/transaction`, {
+        from_user_id: payer,
+        to_user_id: receiver,
+        benif_bank_id: account,
+        amount: 5,
+      })
+    ).body.data[0].transaction_id
+  const id = await pay()
+  t.match(
+    await clock('show'),
+    /^2026-01-03T.+, frozen\n\d+ to happen, the next one at 2026-01-03T00:00:0\d\.000Z\n$/,
+  )
+  const next = await clock('next')
+  t.match(next, /^at +what +about +detail\n2026-01-03T00:00:0/)
+  t.match(next, id)
+  t.match(JSON.parse(await clock('advance', '2026-01-04T00:00:00Z', '--json')), {
+    now: '2026-01-04T00:00:00.000Z',
+  })
+  for (let i = 0; i < 30; i++) await pay()
+  t.match(
+    await clock('advance', '1h'),
+    /\n… and \d+ more; --json has all\n\nit is 2026-01-04T01:00:00\.000Z\n$/,
+  )
+  t.match(await clock('speed', '60'), /^2026-01-04T01:00:00\.000Z, frozen, 60 times as fast\n/)
+  t.match(await clock('resume'), /^2026-01-04T01:.+, real, 60 times as fast\n/)
+  t.match(await clock('freeze'), /, frozen, 60/)
+  t.match(await clock('freeze', '2027-01-01T00:00:00Z'), /^2027-01-01T00:00:00\.000Z, frozen/)
+  t.match(await run(['clock', 'advance', 'soon'], { env }), {
+    code: 1,
+    stderr: /by must be a duration/,
+  })
+  await stop()
+})
+
+t.test('reset puts one client, some parts, or every client back', async (t) => {
+  const { url, port, stop } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const worker = `http://127.0.0.1:${port}/@worker-1`
+  const at = async (...words: string[]) => {
+    const { code, stdout, stderr } = await run(words)
+    t.equal(code, 0, stderr)
+    return stdout
+  }
+  const down = async () => {
+    for (const base of [`${worker}/v1/`, url])
+      await at('scenario', 'use', 'provider-outage', '--url', base)
+  }
+  const statuses = async () => [
+    (await call(`${worker}/v1/users`)).status,
+    (await call(`${url}/users`)).status,
+  ]
+  await down()
+  t.strictSame(await statuses(), [503, 503])
+  t.equal(await at('reset', '--url', worker), 'reset data, clock, scenario of worker-1\n')
+  t.strictSame(await statuses(), [200, 503])
+  t.equal(
+    await at('reset', 'clock', '--url', `http://127.0.0.1:${port}/__admin`),
+    'reset clock of default\n',
+  )
+  t.strictSame(await statuses(), [200, 503])
+  await down()
+  const { reset } = JSON.parse(await at('reset', '--all', '--json', '--url', url))
+  t.ok(reset.includes('default') && reset.includes('worker-1'))
+  t.strictSame(await statuses(), [200, 200])
+  t.match(await run(['reset', 'everything', '--url', url]), { code: 1, stderr: /parts/ })
+  await stop()
+})
+
+t.test('a port of the variables or the config file is found without --url', async (t) => {
+  const { port, stop } = await serve(t, ['--memory'])
+  const cwd = t.testdir({ 'payout-sandbox.config.json': JSON.stringify({ port, host: '0.0.0.0' }) })
+  t.equal((await run(['clock', 'show'], { cwd })).code, 0)
+  t.equal((await run(['clock', 'show'], { env: { PORT: String(port) } })).code, 0)
+  t.match(await run(['clock', 'show'], { cwd, env: { PAYOUT_SANDBOX_PORT: '1' } }), {
+    code: 1,
+    stderr: /No sandbox answers at http:\/\/127\.0\.0\.1:1 /,
+  })
+  await stop()
+})
+
+t.test('a refusal or no answer is told, and ends with 1', async (t) => {
+  const { url, stop } = await serve(t, ['--memory', '--admin-token', 's3cret'])
+  const show = ['clock', 'show', '--url', url]
+  t.match(await run(show), {
+    code: 1,
+    stdout: '',
+    stderr: /The admin API wants its token.+Here: --admin-token T/s,
+  })
+  t.equal((await run([...show, '--admin-token', 'wrong'])).code, 1)
+  t.equal((await run([...show, '--admin-token', 's3cret'])).code, 0)
+  t.equal((await run(show, { env: { PAYOUT_SANDBOX_ADMIN_TOKEN: 's3cret' } })).code, 0)
+  await stop()
+  t.match(await run(show), {
+    code: 1,
+    stderr:
+      /^payout-sandbox: No sandbox answers at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Start one/,
+  })
+  const other = createServer((_request, answer) => answer.end('<html>')).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  t.match(await run(['clock', 'show', '--url', `http://127.0.0.1:${port}`]), {
+    code: 1,
+    stderr: /__admin\/clock answers 200 and no JSON: is that a payout-sandbox\?/,
+  })
+  other.close()
+})
+
+t.test('a wrong command line ends with 2 and says how to call it', async (t) => {
+  const cases: [string[], RegExp][] = [
+    [['scenario'], /scenario takes one of list, show, use; see payout-sandbox scenario --help/],
+    [['scenario', 'lst'], /takes one of list, show, use, not "lst"/],
+    [['scenario', 'use'], /scenario use needs NAME; use payout-sandbox scenario use NAME/],
+    [['scenario', 'use', 'a', 'b'], /scenario use takes no "b"/],
+    [
+      ['scenario', 'list', '--port', '1'],
+      /scenario takes no --port; it takes --url, --admin-token, --json/,
+    ],
+    [['clock', 'advance'], /clock advance needs BY\|TO/],
+    [['clock', 'speed', 'fast'], /clock speed takes a number such as 60, not "fast"/],
+    [['clock', 'show', '--url', 'localhost:4310'], /--url takes the URL of a sandbox/],
+    [['clock', 'show', '--url'], /--url takes URL, and none follows it/],
+    [['--url', 'http://127.0.0.1:1'], /start takes no --url/],
+    [['scenaro', 'list'], /there is no command "scenaro"; did you mean scenario\?/],
+  ]
+  for (const [args, message] of cases) {
+    const { code, stdout, stderr } = await run(args)
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, message)
+    t.equal(stdout, '')
+  }
+  t.match(await run(['clock', 'show'], { env: { PAYOUT_SANDBOX_URL: 'x' } }), {
+    code: 2,
+    stderr: /PAYOUT_SANDBOX_URL takes the URL of a sandbox/,
+  })
+})
+
+t.test('each command has a help text with its calls, flags and examples', async (t) => {
+  const overview = (await run(['-h'])).stdout
+  const names = [...overview.matchAll(/^ {2}([a-z]+) {3,}\S/gm)].map(([, name]) => name!)
+  t.ok(names.includes('scenario') && names.includes('start'))
+  for (const name of names) {
+    const { code, stdout } = await run([name, '--help'])
+    t.equal(code, 0)
+    t.match(stdout, new RegExp(`^payout-sandbox ${name}: `))
+    t.match(stdout, /\n\nExamples\n {2}payout-sandbox /)
+  }
+  t.match(
+    (await run(['scenario', '--help'])).stdout,
+    /scenario use NAME +activate.+--url URL .+--json /s,
+  )
+})

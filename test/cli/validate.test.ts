@@ -1,0 +1,132 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { run } from './program.ts'
+
+const rule = 'rules: [{ when: { operation: getUser }, then: { delay: 1s } }]\n'
+const user = {
+  user_id: '00000000-0000-4000-8000-000000000001',
+  email: 'a@example.com',
+  mobile: '9876500001',
+  created_at: '2025-01-01T00:00:00.000Z',
+}
+const users = (more: object) => `[\n  ${JSON.stringify({ ...user, ...more })}\n]\n`
+
+const FILES = {
+  scenarios: {
+    'good.yaml': `extends: slow\n${rule}`,
+    'warned.yaml':
+      'rules: [{ when: { operation: getUser, body: { a: 1 } }, then: { delay: 1s } }]\n',
+    'typo.yaml': 'rules:\n  - when: { opration: getUser }\n    then: { delay: 1s }\n',
+    'unknown.yaml': 'extends: goood\n',
+    'inline.json': '{\n  "rules": [{}]\n}\n',
+    'notes.txt': 'x',
+    '.hidden.yaml': '[',
+  },
+  fixtures: { 'users.json': users({ email: 'x' }), 'kyc.json': '[]' },
+  good: { 'users.json': users({}) },
+  'set.json': '{\n  "users": [],\n  "people": []\n}\n',
+  'torn.json': '{\n  "rules": [\n',
+}
+
+const PROBLEMS = {
+  inline:
+    'scenarios/inline.json:2:13: an empty rule; say which calls with `when` and what happens with `then`',
+  typo: 'scenarios/typo.yaml:2:13: unknown word "opration"; did you mean "operation"?',
+  unknown: 'scenarios/unknown.yaml:1:10: there is no scenario "goood"; did you mean "good"?',
+  warned: 'scenarios/warned.yaml:1:39: warning: this rule never matches: getUser has no body',
+  users: /^fixtures\/users\.json:2:61: \[0\]\.email: /,
+}
+
+t.test('files are checked: a line a problem, and exit 1', async (t) => {
+  const cwd = t.testdir(FILES)
+  const lines = async (...words: string[]) => {
+    const { code, stdout, stderr } = await run(['validate', ...words], { cwd })
+    t.equal(stderr, '')
+    return [code, ...stdout.trimEnd().split('\n')]
+  }
+  const { inline, typo, unknown, warned } = PROBLEMS
+  t.strictSame(await lines('scenarios/good.yaml'), [
+    0,
+    'No problem in 1 file:',
+    '  scenarios/good.yaml',
+  ])
+  t.strictSame(await lines('./scenarios/typo.yaml'), [1, typo])
+  t.strictSame(
+    await lines('scenarios/good.yaml', 'scenarios/unknown.yaml', 'scenarios/inline.json'),
+    [1, unknown, inline],
+  )
+  t.strictSame(await lines('scenarios/warned.yaml'), [
+    0,
+    warned,
+    'No problem in 1 file:',
+    '  scenarios/warned.yaml',
+  ])
+  t.strictSame(await lines('scenarios'), [1, inline, typo, unknown, warned])
+  t.match(await lines('fixtures'), [1, PROBLEMS.users])
+  t.match(await lines('fixtures/users.json'), [1, PROBLEMS.users])
+  t.strictSame(await lines('fixtures/kyc.json'), [
+    0,
+    'No problem in 1 file:',
+    '  fixtures/kyc.json',
+  ])
+  t.match(await lines('set.json'), [1, /^set\.json:3:13: people: is none of clients, /])
+  t.match(await lines('torn.json'), [1, /^torn\.json:\d:\d+: /])
+  t.strictSame(await lines('gone.yaml', 'scenarios/notes.txt', 'scenarios/.hidden.yaml'), [
+    1,
+    'gone.yaml:1:1: there is no such file or folder',
+    'scenarios/notes.txt:1:1: no scenario (.yaml, .yml, .json) and no fixture file (.json)',
+    'scenarios/.hidden.yaml:1:1: a name with a dot in front, or of a .schema.json, is that of no scenario',
+  ])
+})
+
+t.test('without a file all that a start would read is checked', async (t) => {
+  const cwd = t.testdir(FILES)
+  const shipped = await run(['validate'], { cwd })
+  t.equal(shipped.code, 0)
+  t.match(shipped.stdout, /^No problem in \d+ files:\n/)
+  for (const file of ['scenarios/default.yaml', 'fixtures/users.json'])
+    t.ok(shipped.stdout.includes(`  ${join(PACKAGE_ROOT, file)}\n`))
+  const own = await run(['validate', '--scenarios', 'scenarios'], { cwd })
+  t.equal(own.code, 1)
+  t.ok(own.stdout.includes(PROBLEMS.typo) && own.stdout.includes(PROBLEMS.unknown))
+  const env = { PAYOUT_SANDBOX_FIXTURES: 'fixtures' }
+  t.match(await run(['validate'], { cwd, env }), { code: 1, stdout: PROBLEMS.users })
+  t.match(await run(['validate', '--fixtures', 'good'], { cwd, env }), {
+    code: 0,
+    stdout: /good\/users\.json/,
+  })
+  t.match(await run(['validate', '--scenarios', 'gone'], { cwd }), {
+    code: 1,
+    stdout: 'gone:1:1: there is no such folder\n',
+  })
+})
+
+t.test('programs get one line of JSON', async (t) => {
+  const cwd = t.testdir(FILES)
+  const json = async (...words: string[]) => {
+    const { code, stdout } = await run(['validate', '--json', ...words], { cwd })
+    t.match(stdout, /^\{.*\}\n$/)
+    return [code, JSON.parse(stdout)]
+  }
+  t.strictSame(await json('scenarios/typo.yaml'), [
+    1,
+    {
+      ok: false,
+      files: ['scenarios/typo.yaml'],
+      problems: [
+        {
+          file: 'scenarios/typo.yaml',
+          line: 2,
+          column: 13,
+          message: 'unknown word "opration"; did you mean "operation"?',
+        },
+      ],
+      warnings: [],
+    },
+  ])
+  t.match(await json('scenarios/warned.yaml'), [
+    0,
+    { ok: true, problems: [], warnings: [{ line: 1, column: 39 }] },
+  ])
+})

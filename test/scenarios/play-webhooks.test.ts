@@ -1,0 +1,216 @@
+import t, { type Test } from 'tap'
+import { ASHA, start } from '../helper.ts'
+import { receiver, SECRET, status } from '../receiver.ts'
+
+const [PENDING, PROCESSING, SUCCESS, FAILED] = [
+  'transaction.pending',
+  'transaction.processing',
+  'transaction.success',
+  'transaction.failed',
+]
+
+/** A sandbox whose webhook leads to a receiver, with a shipped scenario or some webhook rules. */
+async function play(t: Test, scenario: string | readonly object[] | object) {
+  const hook = await receiver(t)
+  const box = await start(t)
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  const given =
+    typeof scenario === 'string'
+      ? { name: scenario }
+      : { definition: Array.isArray(scenario) ? { webhooks: scenario } : scenario }
+  t.equal((await box.put('/__admin/scenario', given)).status, 200)
+  const list = async (query = '') =>
+    (await box.get(`/__admin/webhooks/deliveries${query}`)).body.deliveries
+  return { hook, box, list }
+}
+const all = [PENDING, PROCESSING, SUCCESS]
+
+t.test('webhook-storm: every event comes twenty times under one id', async (t) => {
+  const { hook, box } = await play(t, 'webhook-storm')
+  await box.pay()
+  await box.advance('1h')
+  for (const event of all) {
+    const same = hook.received.filter(({ type }) => type === event)
+    t.equal(same.length, 20)
+    t.equal(new Set(same.map(({ id, body }) => id + body)).size, 1)
+    t.ok(same.every(({ verdict }) => verdict.ok))
+  }
+})
+
+t.test('webhook-duplicates: every event comes twice, up to three seconds late', async (t) => {
+  const { hook, box, list } = await play(t, 'webhook-duplicates')
+  for (let i = 0; i < 10; i++) await box.pay()
+  await box.advance('1h')
+  t.equal(hook.received.length, 60)
+  t.equal(new Set(hook.received.map(({ id }) => id)).size, 30)
+  const lates = (await list('?limit=100')).map(
+    (one: { created_at: string; attempts: { at: string }[] }) =>
+      Date.parse(one.attempts[0]!.at) - Date.parse(one.created_at),
+  )
+  t.ok(lates.every((ms: number) => ms >= 0 && ms <= 3_000))
+  t.ok(new Set(lates).size > 30, 'each copy draws its own delay')
+})
+
+t.test(
+  'webhook-disorder: pending comes after processing, and after the success of a check',
+  async (t) => {
+    const { hook, box, list } = await play(t, 'webhook-disorder')
+    await box.pay()
+    await box.advance('0s')
+    t.same(hook.types(), [])
+    t.match(await list(), [{ event: PENDING, status: 'pending', hold_until: PROCESSING }])
+    await box.advance('1s')
+    t.same(hook.types(), [PROCESSING, PENDING])
+    await box.advance('1h')
+    t.same(hook.types(), [PROCESSING, PENDING, SUCCESS])
+
+    hook.received.length = 0
+    const item = {
+      document_type: 'pid',
+      document_name: 'aadhar',
+      document_number: '999999990019',
+      dateOfBirth: '01-02-1990',
+      Nationality: 'IN',
+      nameOnCard: 'Asha Nair',
+    }
+    await box.post('/v1/kyc', { user_id: ASHA, kyc: [item] })
+    await box.advance('1m')
+    await box.post('/v1/kyc', {
+      user_id: ASHA,
+      kyc: [{ ...item, document_number: '999999990026' }],
+    })
+    await box.advance('1h')
+    t.same(
+      hook.types(),
+      ['kyc.success', 'kyc.pending', 'kyc.failed', 'kyc.pending'],
+      'what can come no more is not waited for',
+    )
+    t.same(await list('?status=pending'), [])
+  },
+)
+
+t.test('webhook-bad-signatures: each event of a payment is forged in its own way', async (t) => {
+  const { hook, box, list } = await play(t, 'webhook-bad-signatures')
+  await box.pay()
+  await box.advance('1h')
+  await box.pay({ amount: '10.91' })
+  await box.advance('1h')
+  const codeOf = (event: string) => {
+    const found = hook.received.find(({ type }) => type === event)!.verdict
+    return found.ok ? 'ok' : found.code
+  }
+  t.equal(codeOf(PENDING), 'no_match')
+  t.equal(codeOf(PROCESSING), 'header_missing')
+  t.equal(codeOf(SUCCESS), 'timestamp_too_old')
+  const [failed] = await list(`?event=${FAILED}`)
+  const { body } = (await box.get(`/__admin/webhooks/deliveries/${failed.delivery_id}`)).body
+  const cut = hook.received.find(({ id }) => id === failed.event_id)!
+  t.ok(body.startsWith(cut.body) && cut.body.length < body.length)
+  t.match(cut.verdict, { ok: false, code: 'body_changed' })
+  t.match(failed.rule, /webhook-bad-signatures: cut after signing/)
+  await box.post('/__admin/webhooks/trigger', { event: 'user.created' })
+  t.equal(codeOf('user.created'), 'ok', 'other events are as they should be')
+})
+
+t.test('live-demo: its payments are told of while time goes by', async (t) => {
+  const { hook, box } = await play(t, 'live-demo')
+  await box.advance('1m')
+  t.ok(hook.received.length >= 9)
+  t.ok(hook.types().includes(FAILED))
+  t.ok(hook.received.every(({ verdict }) => verdict.ok))
+})
+
+t.test('drop: the event is recorded and never sent; the others come', async (t) => {
+  const { hook, box, list } = await play(t, [
+    { name: 'lost', when: { event: PROCESSING }, then: { drop: true } },
+  ])
+  await box.pay()
+  await box.advance('1h')
+  t.same(hook.types(), [PENDING, SUCCESS])
+  const [dropped] = await list('?status=dropped')
+  t.match(dropped, { event: PROCESSING, attempts: [], rule: 'inline: lost', next_attempt_at: null })
+  await box.post(`/__admin/webhooks/deliveries/${dropped.delivery_id}/redeliver`)
+  t.same(hook.types(), [PENDING, SUCCESS, PROCESSING], 'by hand it goes out')
+})
+
+t.test('delay: others overtake it; times and the first match hold', async (t) => {
+  const { hook, box } = await play(t, [
+    { when: { event: 'transaction.*' }, times: 1, then: { delay: '10s' } },
+    { when: { event: PENDING }, then: { copies: 2 } },
+  ])
+  await box.pay()
+  await box.advance('9s')
+  t.same(hook.types(), [PROCESSING, SUCCESS])
+  await box.advance('1s')
+  t.same(hook.types(), [PROCESSING, SUCCESS, PENDING])
+  await box.pay()
+  await box.advance('0s')
+  t.same(hook.types().slice(3), [PENDING, PENDING])
+})
+
+t.test('rules look at data, user and account', async (t) => {
+  const { hook, box } = await play(t, [
+    { when: { event: 'transaction.*', data: { amount: { gte: 1000 } } }, then: { drop: true } },
+    {
+      when: { event: '*', user: { user_id: ASHA }, account: { account_number: { eq: 'none' } } },
+      then: { drop: true },
+    },
+    { when: { event: PENDING, user: { user_id: ASHA } }, then: { copies: 3 } },
+  ])
+  await box.pay({ amount: 1000 })
+  await box.pay({ amount: 999 })
+  await box.advance('0s')
+  t.same(hook.types(), [PENDING, PENDING, PENDING])
+})
+
+t.test('hold_until: an event that never comes holds nothing for ever', async (t) => {
+  const stuck = await play(t, [{ when: { event: PENDING }, then: { hold_until: FAILED } }])
+  await stuck.box.pay({ amount: '10.94' })
+  await stuck.box.advance('59m')
+  t.same(stuck.hook.types(), [PROCESSING], 'the payment stays in processing')
+  await stuck.box.advance('1m')
+  t.same(stuck.hook.types(), [PROCESSING, PENDING], 'after an hour it goes out all the same')
+
+  const other = await play(t, [{ when: { event: PENDING }, then: { hold_until: FAILED } }])
+  await other.box.pay()
+  await other.box.advance('10s')
+  t.same(other.hook.types(), [PROCESSING, SUCCESS, PENDING], 'nothing follows that success')
+  other.hook.received.length = 0
+  await other.box.pay({ amount: '10.96' })
+  await other.box.advance('10s')
+  t.same(other.hook.types(), [PROCESSING, SUCCESS, FAILED, PENDING], 'here a failure does')
+
+  const past = await play(t, [{ when: { event: SUCCESS }, then: { hold_until: PENDING } }])
+  await past.box.pay()
+  await past.box.advance('10s')
+  t.same(past.hook.types(), all, 'what came before is not waited for')
+
+  const failing = await play(t, [{ when: { event: PENDING }, then: { hold_until: PROCESSING } }])
+  failing.hook.answer((message, response) =>
+    response.writeHead(message.type === PROCESSING ? 500 : 200).end(),
+  )
+  await failing.box.pay()
+  await failing.box.advance('10m')
+  t.same([...new Set(failing.hook.types())].sort(), [...all].sort(), 'nor what is given up')
+})
+
+t.test('timeline: trigger sends, with and without a webhook', async (t) => {
+  const timeline = [
+    { after: '1s', every: '2s', times: 3, do: { trigger: 'user.created', resource: ASHA } },
+    { after: '10s', do: { trigger: 'webhook.test' } },
+  ]
+  const { hook, box } = await play(t, { timeline })
+  await box.advance('1m')
+  t.same(hook.types(), ['user.created', 'user.created', 'user.created', 'webhook.test'])
+  t.ok(hook.received.every(({ verdict }) => verdict.ok))
+  t.equal(hook.received[0]!.resource, ASHA)
+})
+
+t.test('a receiver that fails meets the same scenario again by the retries', async (t) => {
+  const { hook, box } = await play(t, [{ when: { event: PENDING }, then: { signature: 'wrong' } }])
+  hook.answer(status(401))
+  await box.pay()
+  await box.advance('5s')
+  t.equal(hook.received.length, 3)
+  t.ok(hook.received.every(({ verdict }) => !verdict.ok))
+})

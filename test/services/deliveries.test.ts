@@ -1,0 +1,256 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { type StartOptions, start } from '../helper.ts'
+import { receiver, SECRET, status } from '../receiver.ts'
+
+const DEADLINE_MS = 150
+const quick = (more: object = {}): StartOptions => ({
+  sandbox: {
+    webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: DEADLINE_MS },
+    ...more,
+  },
+})
+const ticking = { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' }
+
+/** A receiver that answers each connection with bytes of its own. */
+async function rawReceiver(t: Test, answer: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.once('data', () => answer(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}/`
+}
+
+/** Writes a piece again and again until the other side hangs up. */
+function drip(socket: Socket, piece: string | Buffer, everyMs: number) {
+  const timer = setInterval(() => socket.write(piece), everyMs)
+  socket.on('close', () => clearInterval(timer))
+}
+const HEAD = 'HTTP/1.1 200 OK\r\n'
+
+t.test('hostile receivers end within the deadline and are told apart', async (t) => {
+  const bomb = gzipSync(Buffer.alloc(50_000_000))
+  const table: [name: string, code: string, answer: (socket: Socket) => void][] = [
+    ['hang', 'timeout_answer', () => {}],
+    [
+      'drip of the head',
+      'timeout_answer',
+      (socket) => {
+        socket.write(`${HEAD}x-slow: `)
+        drip(socket, 'x', 10)
+      },
+    ],
+    [
+      'drip of the body',
+      'timeout_body',
+      (socket) => {
+        socket.write(`${HEAD}content-length: 100000\r\n\r\n`)
+        drip(socket, 'x', 10)
+      },
+    ],
+    [
+      'endless body',
+      'answer_too_large',
+      (socket) => {
+        socket.write(`${HEAD}\r\n`)
+        drip(socket, Buffer.alloc(32_768, 'x'), 1)
+      },
+    ],
+    [
+      'gzip bomb',
+      'answer_compressed',
+      (socket) => {
+        const head = `${HEAD}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`
+        socket.end(Buffer.concat([Buffer.from(head), bomb]))
+      },
+    ],
+    [
+      'redirect to a metadata address',
+      'redirect',
+      (socket) =>
+        socket.end(
+          'HTTP/1.1 307 Go\r\nlocation: http://169.254.169.254/latest\r\ncontent-length: 0\r\n\r\n',
+        ),
+    ],
+    ['garbage', 'not_http', (socket) => socket.end('\u0000\u0001 what is this\r\n\r\n')],
+    ['silence', 'no_answer', (socket) => socket.end()],
+    ['reset', 'reset', (socket) => void socket.resetAndDestroy()],
+    ['refusal', 'status', (socket) => socket.end('HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n')],
+  ]
+  const box = await start(t, quick())
+  await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:1/', webhook_secret: SECRET })
+  for (const [name, code, answer] of table) {
+    await box.put('/v1/clientWebhook', { url: await rawReceiver(t, answer) })
+    const before = performance.now()
+    const { body } = await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
+    const took = performance.now() - before
+    const { delivery_id } = body.deliveries[0]
+    const [attempt] = body.deliveries[0].attempts
+    t.equal(attempt.error?.code, code, `${name}: ${attempt.error?.message}`)
+    const remark = code === 'answer_too_large' || code === 'answer_compressed'
+    t.equal(body.deliveries[0].status, remark ? 'delivered' : 'pending', name)
+    t.ok(took < DEADLINE_MS + 1_000, `${name} took ${Math.round(took)} ms`)
+    t.ok(attempt.answer.length <= 4_096)
+    const timer = (await box.get('/__admin/timers')).body.timers.find(
+      ({ resource_id }: { resource_id: string }) => resource_id === delivery_id,
+    )
+    if (timer) await box.call('DELETE', `/__admin/timers/${timer.timer_id}`)
+  }
+})
+
+t.test(
+  'a receiver that hangs costs an advance its deadline once, however many payments wait',
+  async (t) => {
+    const url = await rawReceiver(t, () => {})
+    const box = await start(t, quick())
+    await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+    for (let i = 0; i < 30; i++) await box.pay()
+    const before = performance.now()
+    await box.advance('0s')
+    t.ok(performance.now() - before < 3 * DEADLINE_MS + 500, 'thirty hang at the same time')
+    const { body } = await box.get('/__admin/webhooks/deliveries?limit=100')
+    t.equal(body.deliveries.length, 30)
+    for (const { attempts } of body.deliveries)
+      t.match(attempts, [{ error: { code: 'timeout_answer' } }])
+  },
+)
+
+t.test('a ticking clock sends at once, and a hanging receiver delays nothing else', async (t) => {
+  const url = await rawReceiver(t, () => {})
+  const box = await start(t, {
+    sandbox: {
+      start: { ...ticking, clockSpeed: 1_000 },
+      webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 },
+    },
+  })
+  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+  const id = (await box.pay()).body.data[0].transaction_id
+  for (;;) {
+    const { body } = await box.get(`/v1/transaction/${id}`)
+    if (body.data[0].transaction_status === 'success') break
+    await new Promise(setImmediate)
+  }
+  const { body } = await box.get('/__admin/webhooks/deliveries')
+  t.match(body.deliveries, [
+    { event: 'transaction.success', status: 'pending', attempts: [] },
+    { event: 'transaction.processing', status: 'pending' },
+    { event: 'transaction.pending', status: 'pending' },
+  ])
+  const before = performance.now()
+  await box.close()
+  t.ok(performance.now() - before < 2_000, 'nor a stop')
+})
+
+t.test('on a ticking clock an event arrives without an advance', async (t) => {
+  const hook = await receiver(t)
+  const box = await start(t, { sandbox: { start: ticking } })
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  const arrived = new Promise<void>((resolve) =>
+    hook.answer((_, response) => {
+      response.writeHead(200).end()
+      resolve()
+    }),
+  )
+  await box.pay()
+  await arrived
+  t.same(hook.types(), ['transaction.pending'])
+})
+
+t.test('several resources are sent to at once, each in its order', async (t) => {
+  const hook = await receiver(t)
+  const box = await start(t)
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  let open = 0
+  let most = 0
+  const waiting: (() => void)[] = []
+  hook.answer((_, response) => {
+    most = Math.max(most, ++open)
+    waiting.push(() => {
+      open--
+      response.writeHead(200).end()
+    })
+    if (open === 10) for (const go of waiting.splice(0)) go()
+  })
+  for (let i = 0; i < 10; i++) await box.pay()
+  await box.advance('10s')
+  t.equal(most, 10)
+  t.equal(hook.received.length, 30)
+})
+
+t.test('what was being sent when the process ended is sent again after a restart', async (t) => {
+  const hook = await receiver(t)
+  const file = join(t.testdir(), 'db.json')
+  const first = await start(t, { sandbox: { file } })
+  await first.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  const asked = new Promise<void>((resolve) => hook.answer(() => resolve()))
+  await first.pay()
+  const advance = first.advance('1s')
+  await asked
+  await first.close()
+  await advance.catch(() => {})
+  hook.answer(status(200))
+  const second = await start(t, { sandbox: { file } })
+  await second.advance('10s')
+  const ids = hook.received.map(({ id }) => id)
+  t.same(hook.types(), [
+    'transaction.pending',
+    'transaction.pending',
+    'transaction.processing',
+    'transaction.success',
+  ])
+  t.equal(ids[0], ids[1], 'under the same id')
+  t.equal(hook.received[0]!.body, hook.received[1]!.body, 'with the same bytes')
+  const { body } = await second.get('/__admin/webhooks/deliveries')
+  t.ok(body.deliveries.every((one: { status: string }) => one.status === 'delivered'))
+})
+
+t.test('an event that nothing came of is told to nobody', async (t) => {
+  const hook = await receiver(t)
+  const box = await start(t)
+  const { deliveries, change, payments } = box.sandbox.default
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  const { row } = payments.get(
+    (await box.get('/v1/transaction')).body.data.transactions[0].transaction_id,
+  )
+  t.throws(() =>
+    change(() => {
+      deliveries.announce('transaction.success', row.transaction_id)
+      throw new Error('undone')
+    }),
+  )
+  await box.advance('1h')
+  t.same(hook.types(), [])
+  t.same([...deliveries.all()], [])
+})
+
+t.test(
+  'finished deliveries are kept up to 10,000, with their events; pending ones all',
+  async (t) => {
+    const box = await start(t)
+    await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:1/', webhook_secret: SECRET })
+    await box.put('/__admin/scenario', {
+      definition: { webhooks: [{ when: { event: 'webhook.test' }, then: { drop: true } }] },
+    })
+    const { deliveries, change, tables } = box.sandbox.default
+    const webhook = [...tables.tables.webhook.rows()][0]!.webhook_id
+    await box.pay()
+    change(() => {
+      for (let i = 0; i < 10_050; i++) deliveries.announce('webhook.test', webhook)
+    })
+    const rows = [...deliveries.all()]
+    t.equal(rows.length, 10_001)
+    t.equal(rows[0]!.event, 'transaction.pending', 'what is pending stays')
+    t.equal([...tables.tables.events.rows()].length, 10_001)
+  },
+)
