@@ -2,6 +2,7 @@ import t from 'tap'
 import { ADMIN_CALLS } from '../../src/app.ts'
 import { MAX_SNAPSHOTS } from '../../src/services/snapshots.ts'
 import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import { receiver, SECRET } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const bad = 'ffffffff-0000-4000-8000-000000000000'
@@ -409,3 +410,33 @@ t.test('a restore and an import wait for a call that moves time', async (t) => {
     t.equal((await box.get('/__admin/clock')).body.now, '2026-01-01T00:00:00.000Z')
   }
 })
+
+t.test(
+  'webhooks that are still to come go along with a state, a snapshot and a fork',
+  async (t) => {
+    const hook = await receiver(t)
+    const box = await start(t)
+    await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    await box.pay()
+    await box.post(SNAPSHOTS, { name: 's' })
+    const state = (await box.get('/__admin/state')).body
+    const told = async (base = '') => {
+      hook.received.length = 0
+      await box.post(`${base}/__admin/clock/advance`, { by: '1h' })
+      const { total } = (await box.get(`${base}/__admin/webhooks/deliveries?status=delivered`)).body
+      t.equal(total, 3)
+      return hook.received.map(({ type, id, attempt, verdict }) => [type, id, attempt, verdict.ok])
+    }
+    await box.post('/__admin/clients', { name: 'f', from: { client: 'default' } })
+    const wanted = await told()
+    t.equal(wanted.length, 3)
+    t.ok(wanted.every(([, , attempt, ok]) => attempt === 1 && ok === true))
+    t.same(await told(), [], 'all are sent')
+    t.same(await told('/@f'), wanted, 'a fork sends its own')
+    await box.post(`${SNAPSHOTS}/s/restore`)
+    t.same(await told(), wanted, 'after a restore they are sent again')
+    await box.post('/__admin/reset')
+    await box.put('/__admin/state', state)
+    t.same(await told(), wanted, 'and after an import')
+  },
+)
