@@ -21,7 +21,20 @@ const MANY = 1_000_000
 const EVENTS = 10_000
 const BACKLOG = 100_000
 
-const PARTS = ['start', 'read', 'list', 'create', 'pay', 'large', 'reset', 'webhooks']
+const PARTS = [
+  'start',
+  'read',
+  'list',
+  'create',
+  'pay',
+  'large',
+  'reset',
+  'decide',
+  'advance',
+  'webhooks',
+]
+const RULES = 200
+const ADVANCED = 10_000
 const { values: options } = parseArgs({
   options: { only: { type: 'string' }, write: { type: 'boolean' } },
 })
@@ -219,6 +232,39 @@ async function reset() {
   await children.end(helper)
 }
 
+// ---- scenarios and time
+
+/** What deciding takes of a payment's whole processor time: the same process, the same scenario. */
+async function decide() {
+  const helper = await openStoreHelper('decide')
+  const { port } = await children.ask(helper, ['decide', RULES])
+  const transactions = await dataOf(port, '/v1/transaction')
+  const paid = transactions.transactions.find((one) => one.benif_bank.bank_status === 'success')
+  const ids = { from: paid.from_user_id, to: paid.to_user_id, bank: paid.benif_bank_id }
+  const request = { path: '/v1/transaction', body: 'payment', ids }
+  const server = { child: helper, port }
+  await capacity(server, request, WARM_UP_MS)
+  const values = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const { us } = await children.ask(helper, ['decide', RULES])
+    values.push((us / 1e6) * (await capacity(server, request, BURST_MS)) * 100)
+  }
+  report(`Deciding against ${RULES} rules, of POST /transaction`, { under: 5, unit: ' %', values })
+  await children.end(helper)
+}
+
+async function advance() {
+  const helper = await openStoreHelper('advance')
+  const values = await children.ask(helper, ['advance', ADVANCED])
+  report('Advance by 30 days over 10,000 payments of three steps', {
+    under: 1_000,
+    unit: ' ms',
+    digits: 0,
+    values,
+  })
+  await children.end(helper)
+}
+
 // ---- webhooks
 
 async function webhooks() {
@@ -274,6 +320,8 @@ try {
   if (wants('start')) await start()
   if (wants('read', 'list', 'create', 'pay')) await throughput()
   if (wants('reset')) await reset()
+  if (wants('decide')) await decide()
+  if (wants('advance')) await advance()
   if (wants('large')) await large()
   if (wants('webhooks')) await webhooks()
   console.log(table())

@@ -38,6 +38,30 @@ const app = await buildApp(sandbox, {
 })
 await app.listen({ port: 0, host: '127.0.0.1' })
 
+const DAY_MS = 86_400_000
+const LONG_LIFE = [
+  { status: 'PENDING', afterMs: 0 },
+  { status: 'PROCESSING', afterMs: DAY_MS },
+  { status: 'SUCCESS', afterMs: 9 * DAY_MS },
+  { status: 'FAILED', afterMs: 19 * DAY_MS, reason: 'beneficiary_bank_offline' },
+] as const
+
+/** Rules of each sort that people write, none of which matches what the bench sends. */
+const manyRules = (count: number) =>
+  Array.from({ length: count }, (_, i) => {
+    const sorts = [
+      { account: { account_number: `8888${String(i).padStart(8, '0')}` } },
+      { body: { amount: { gte: 1_000_000 + i } } },
+      { body: { reference_id: { startsWith: `order-${i}-` } } },
+      { headers: { 'x-test': `case-${i}` } },
+    ]
+    return {
+      name: `rule ${i}`,
+      when: { operation: 'createTransaction', ...sorts[i % sorts.length] },
+      then: { respond: { status: 503 } },
+    }
+  })
+
 const BATCH = 500
 const turn = () => new Promise(setImmediate)
 let made = 0
@@ -48,6 +72,22 @@ function createOne({ users, views }: World) {
   return views.user(
     users.create({ email: `stored.${n}@example.com`, mobile, user_type: 'individual' }),
   )
+}
+
+/** What a payment needs in a world of the fixtures. */
+function paymentIn(world: World) {
+  const { bank_accounts, users } = world.tables.tables
+  const { row: account } = bank_accounts
+    .page('all', 'all', 0, 100)
+    .find(({ row }) => row.bank_status === 'success')!
+  const payer = users.page('all', 'all', 0, 2).find(({ id }) => id !== account.user_id)!
+  return {
+    from_user_id: payer.id,
+    to_user_id: account.user_id,
+    benif_bank_id: account.bank_id,
+    amount: 1_500.5,
+    currency_code: 'INR',
+  } as const
 }
 
 async function fill(world: World, rows: number) {
@@ -104,6 +144,44 @@ const JOBS = {
     }
     return took
   },
+  /** Processor time of one decision, µs, where none of so many rules acts; the scenario stays, the clock is frozen. */
+  async decide(rules: number) {
+    const world = sandbox.default
+    const definition = await world.scenarios.check({ rules: manyRules(rules) })
+    world.timeline.activate(() => world.scenarios.useDefinition(definition))
+    world.changeClock(() => world.clock.freeze())
+    const [account] = world.tables.tables.bank_accounts.page('all', 'all', 0, 1)
+    const call = {
+      operation: 'createTransaction',
+      headers: { 'content-type': 'application/json' },
+      body: { amount: 1_500.5, reference_id: 'bench-1', from_user_id: 'a', to_user_id: 'b' },
+      account: account!.row,
+    } as const
+    const decideMany = (times: number) => {
+      const before = process.cpuUsage()
+      for (let i = 0; i < times; i++)
+        if (world.scenarios.decide(call)) throw new Error('A rule of the bench acted')
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / times
+    }
+    decideMany(20_000)
+    return { us: decideMany(50_000), port: (app.server.address() as AddressInfo).port }
+  },
+  /** Time, ms, of an advance over so many payments with three steps each. */
+  async advance(payments: number) {
+    const world = sandbox.byName('advanced')
+    world.changeClock(() => world.clock.freeze())
+    const input = paymentIn(world)
+    const took: number[] = []
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < payments; i++) world.payments.create(input, LONG_LIFE)
+      const start = performance.now()
+      const fired = await world.scheduler.advanceBy(30 * DAY_MS)
+      took.push(performance.now() - start)
+      if (fired.length < 3 * payments) throw new Error(`Only ${fired.length} timers ran`)
+    }
+    return took
+  },
   /** Registers a webhook in a world of its own whose clock stands still. */
   async register(port: number) {
     const world = sandbox.byName('hooked')
@@ -114,25 +192,11 @@ const JOBS = {
   /** Makes so many payments, whose first events wait, then times their delivery, ms. */
   async deliver(count: number) {
     const world = sandbox.byName('hooked')
-    const { row: account } = world.tables.tables.bank_accounts
-      .page('all', 'all', 0, 100)
-      .find(({ row }) => row.bank_status === 'success')!
-    const payer = world.tables.tables.users
-      .page('all', 'all', 0, 2)
-      .find(({ id }) => id !== account.user_id)!
+    const input = paymentIn(world)
     for (let left = count; left > 0; left -= BATCH) {
       world.change(() => {
         for (let i = 0; i < Math.min(BATCH, left); i++)
-          world.payments.create(
-            {
-              from_user_id: payer.id,
-              to_user_id: account.user_id,
-              benif_bank_id: account.bank_id,
-              amount: 100,
-              currency_code: 'INR',
-            },
-            [{ status: 'PENDING', afterMs: 0 }],
-          )
+          world.payments.create(input, [{ status: 'PENDING', afterMs: 0 }])
       })
       await turn()
     }

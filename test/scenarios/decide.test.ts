@@ -396,7 +396,7 @@ t.test('a timeline is compiled to ms and whole actions', async (t) => {
       { do: { create_users: 3 } },
       { do: { use: 'slow' } },
       { do: { rule } },
-      { do: { reset: true } },
+      { after: '1s', do: { reset: true } },
     ],
     expect: { requests: { getUser: 2, createTransaction: { atLeast: 1 } } },
   })
@@ -422,7 +422,7 @@ t.test('a timeline is compiled to ms and whole actions', async (t) => {
     { afterMs: 0, do: { create_users: 3 } },
     { afterMs: 0, do: { use: 'slow' } },
     { afterMs: 0, do: { rule } },
-    { afterMs: 0, do: { reset: true } },
+    { afterMs: 1_000, do: { reset: true } },
   ])
   t.strictSame(
     [...expect],
