@@ -1,7 +1,6 @@
 import { createRing } from '../core/ring.ts'
 import type { TimerRow } from '../core/scheduler.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
-import { maskLogText } from '../model/mask.ts'
 import { type NotedCall, shownInShort } from './request-log.ts'
 
 /** What a client's feed tells of, by kind. */
@@ -13,7 +12,7 @@ export type Told = {
   delivery: DeliveryRow
   reset: { parts: readonly string[] }
   /** All of the client's content was replaced. */
-  restore: { from: string }
+  restore: { from: 'snapshot' | 'state' }
 }
 export type FeedKind = keyof Told
 export type AnyTold = { [K in FeedKind]: { kind: K; subject: Told[K] } }[FeedKind]
@@ -51,8 +50,6 @@ function shown({ kind, subject }: AnyTold): object {
         next_attempt_at: next_attempt_at === null ? null : new Date(next_attempt_at).toISOString(),
       }
     }
-    case 'restore':
-      return { from: maskLogText(subject.from) }
     default:
       return subject
   }

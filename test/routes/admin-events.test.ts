@@ -146,6 +146,28 @@ t.test('a stream goes on after the last event, and shows its own client alone', 
   t.notMatch(await again.until('req_3'), 'page=9')
 })
 
+t.test(
+  'a restored snapshot and a put state are told, and a deleted client’s stream ends',
+  async (t) => {
+    const { origin, send } = await serve(t)
+    const stream = await read(t, origin, '/@gone/__admin/events')
+    await send('POST', '/@gone/__admin/snapshots', { name: 'before' })
+    await send('POST', '/@gone/__admin/snapshots/before/restore')
+    const state = (await (await send('GET', '/@gone/__admin/state')).json()) as object
+    t.equal((await send('PUT', '/@gone/__admin/state', state)).status, 200)
+    const told = eventsOf(await stream.until(/state/))
+    t.strictSame(
+      told.map(({ kind, data }) => [kind, data]),
+      [
+        ['restore', { from: 'snapshot' }],
+        ['restore', { from: 'state' }],
+      ],
+    )
+    t.equal((await send('DELETE', '/__admin/clients/gone')).status, 200)
+    t.match(await stream.ended, 'restore', 'ended, not broken off')
+  },
+)
+
 t.test('no number and no secret is in a stream', async (t) => {
   const { origin, send } = await serve(t, { 'admin-token': 'adm1n-secret' })
   const token = { 'x-admin-token': 'adm1n-secret' }
@@ -203,7 +225,8 @@ t.test('a stop ends streams cleanly and waits for none of them', async (t) => {
     match: { path: '/never' },
     timeoutMs: 60_000,
   })
-  while ((await (await send('GET', '/__admin/requests')).json()).total !== 1) t.fail('one call')
+  const listed = (await (await send('GET', '/__admin/requests')).json()) as { total: number }
+  t.equal(listed.total, 1)
   const began = performance.now()
   await close()
   for (const { ended } of streams) t.match(await ended, 'connected', 'not broken off')

@@ -175,6 +175,14 @@ t.test('a wait is told when the sandbox stops', async (t) => {
   t.strictSame([(await waiting).status, (await waiting).body.error], [503, 'not_ready'])
 })
 
+t.test('a wait is told when its client is deleted', async (t) => {
+  const box = await start(t)
+  const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000, '/@gone')
+  t.ok(await isOpen(waiting))
+  t.equal((await box.call('DELETE', '/__admin/clients/gone')).status, 200)
+  t.strictSame([(await waiting).status, (await waiting).body.error], [503, 'not_ready'])
+})
+
 t.test('what can’t be waited for is refused', async (t) => {
   const box = await start(t)
   const cases: [object, string][] = [
