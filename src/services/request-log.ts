@@ -118,8 +118,6 @@ export function createRequestLog({
   }
 }
 
-export type RequestLog = ReturnType<typeof createRequestLog>
-
 // ---- how a call looks
 
 export const requestId = ({ seq }: NotedCall): string => `req_${seq}`
