@@ -26,19 +26,21 @@ export type AnsweredCall = {
   replayed: boolean
 }
 
-/** A call in the log. A text that is too long to be kept is `undefined`. */
+/** A call in the log: its body stands from `start` of a page on, its answer from `middle` to `end`. */
 export type NotedCall = Omit<AnsweredCall, 'body' | 'answer' | 'began' | 'headersSize'> & {
   readonly seq: number
   readonly durationMs: number
-  readonly body: string | undefined
+  readonly page: Buffer
+  readonly start: number
+  readonly middle: number
+  readonly end: number
   readonly bodySize: number
-  readonly answer: string | undefined
   readonly answerSize: number
   readonly size: number
 }
 
 const MOST_CALLS = 1_000
-// In characters, of one client and of all clients together.
+// In bytes, of one client and of all clients together.
 const MOST_SIZE = 4 * 1024 * 1024
 const MOST_SIZE_OF_ALL = 64 * 1024 * 1024
 // Bodies that are sent are what a test is about; long answers are lists, which would push out much else.
@@ -50,7 +52,38 @@ const CALL_SIZE = 1_024
 /** What the logs of all clients may hold together. */
 export const createLogBudget = (): Budget => ({ used: 0, most: MOST_SIZE_OF_ALL })
 
-/** The last calls of one client, in memory: the newest 1,000, and at most 4 Mi characters of them. */
+// Bytes; the first is small, for most clients send little.
+const FIRST_PAGE = 8 * 1024
+const LARGEST_PAGE = 64 * 1024
+
+/**
+ * Puts texts into pages of bytes. As strings they would live just long enough to be moved to where the garbage
+ * collector looks seldom and at everything, which costs each call more than it does.
+ */
+function createPages() {
+  let page = Buffer.alloc(0)
+  let size = FIRST_PAGE
+  let end = 0
+  return {
+    /** Where a body and an answer were put, one after the other. */
+    put(body: string, answer: string) {
+      // At most three bytes for each unit of UTF-16; long texts are measured, so that no page is mostly empty.
+      let most = 3 * (body.length + answer.length)
+      if (most > FIRST_PAGE) most = Buffer.byteLength(body) + Buffer.byteLength(answer)
+      if (end + most > page.length) {
+        page = Buffer.allocUnsafeSlow(Math.max(size, most))
+        size = Math.min(2 * size, LARGEST_PAGE)
+        end = 0
+      }
+      const start = end
+      const middle = start + (body === '' ? 0 : page.write(body, start))
+      end = middle + (answer === '' ? 0 : page.write(answer, middle))
+      return { page, start, middle, end }
+    },
+  }
+}
+
+/** The last calls of one client, in memory: the newest 1,000, and at most 4 MiB of them. */
 export function createRequestLog({
   budget,
   onNoted,
@@ -66,6 +99,7 @@ export function createRequestLog({
     sizeOf: ({ size }) => size,
     budget,
   })
+  let pages = createPages()
   let seq = 0
   let emptiedAt = Number.NEGATIVE_INFINITY
 
@@ -74,9 +108,9 @@ export function createRequestLog({
       const { body, answer, began, url } = call
       // What was under way when the log was emptied is not about what comes after.
       if (began < emptiedAt) return
-      const keptBody = body.length > LONGEST_BODY ? undefined : body
-      const keptAnswer = answer.length > LONGEST_ANSWER ? undefined : answer
-      const textSize = (keptBody?.length ?? 0) + (keptAnswer?.length ?? 0)
+      const keptBody = body.length > LONGEST_BODY ? '' : body
+      const keptAnswer = answer.length > LONGEST_ANSWER ? '' : answer
+      const { page, start, middle, end } = pages.put(keptBody, keptAnswer)
       const noted: NotedCall = {
         seq: ++seq,
         at: call.at,
@@ -87,15 +121,17 @@ export function createRequestLog({
         operation: call.operation,
         params: call.params,
         headers: call.headers,
-        body: keptBody,
+        page,
+        start,
+        middle,
+        end,
         bodySize: body.length,
         status: call.status,
-        answer: keptAnswer,
         answerSize: answer.length,
         rule: call.rule,
         fault: call.fault,
         replayed: call.replayed,
-        size: CALL_SIZE + url.length + call.headersSize + textSize,
+        size: CALL_SIZE + url.length + call.headersSize + end - start,
       }
       ring.push(noted)
       onNoted(noted)
@@ -112,6 +148,7 @@ export function createRequestLog({
     clear(): number {
       const { count } = ring
       emptiedAt = realNow()
+      pages = createPages()
       ring.clear()
       return count
     },
@@ -121,6 +158,13 @@ export function createRequestLog({
 // ---- how a call looks
 
 export const requestId = ({ seq }: NotedCall): string => `req_${seq}`
+
+/** The body of a call; empty where there was none, or it is too long to be kept. */
+export const bodyOf = ({ page, start, middle }: NotedCall): string =>
+  page.toString('utf8', start, middle)
+
+/** Likewise its answer. */
+const answerOf = ({ page, middle, end }: NotedCall): string => page.toString('utf8', middle, end)
 
 export const pathOf = ({ url }: NotedCall): string => {
   const end = url.indexOf('?')
@@ -140,7 +184,7 @@ export function queryOf({ url }: NotedCall): Record<string, string | string[]> {
 }
 
 /** The value of a JSON text; `undefined` where it is none. */
-export function jsonOf(text: string | undefined): unknown {
+export function jsonOf(text: string): unknown {
   if (!text) return undefined
   try {
     return JSON.parse(text)
@@ -158,7 +202,7 @@ const shownHeaders = (headers: NotedCall['headers']) =>
   )
 
 /** What was answered: masked JSON, or the masked text of another kind. */
-const shownAnswer = (answer: string | undefined): unknown =>
+const shownAnswer = (answer: string): unknown =>
   answer ? maskValue(jsonOf(answer) ?? answer) : null
 
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -184,8 +228,8 @@ export const shownRequest = (call: NotedCall): LoggedRequest => ({
   ...shownInShort(call),
   query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,
   headers: shownHeaders(call.headers),
-  body: maskValue(jsonOf(call.body) ?? null),
+  body: maskValue(jsonOf(bodyOf(call)) ?? null),
   body_size: call.bodySize,
-  answer: shownAnswer(call.answer),
+  answer: shownAnswer(answerOf(call)),
   answer_size: call.answerSize,
 })

@@ -11,7 +11,7 @@ import {
 } from '../scenarios/match.ts'
 import type { MatchDefinition, Problem } from '../scenarios/read.ts'
 import { CALL_PARTS } from '../scenarios/words.ts'
-import { jsonOf, type NotedCall, pathOf, queryOf, requestId } from './request-log.ts'
+import { bodyOf, jsonOf, type NotedCall, pathOf, queryOf, requestId } from './request-log.ts'
 import type { SandboxTables } from './tables.ts'
 
 /** A part of a call that is not as it was asked for; both sides are masked. */
@@ -69,7 +69,7 @@ class LoggedCall implements CallParts {
     return queryOf(this.#call)
   }
   get body() {
-    if (!this.#bodyIsRead) this.#body = jsonOf(this.#call.body)
+    if (!this.#bodyIsRead) this.#body = jsonOf(bodyOf(this.#call))
     this.#bodyIsRead = true
     return this.#body
   }
