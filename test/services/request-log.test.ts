@@ -102,3 +102,19 @@ t.test('an answer that is no JSON is shown as a masked text', async (t) => {
   log.note(call({ answer: 'pay to 987654321098 please' }))
   t.equal(shownRequest(newest()).answer, 'pay to XXXXXXXX1098 please')
 })
+
+t.test('each call keeps its own texts, of any length and script', async (t) => {
+  const { log } = open()
+  const textOf = (i: number) => JSON.stringify({ note: `₹${i} ${'पैसा😀'.repeat(i * 3)}` })
+  for (let i = 0; i < 300; i++)
+    log.note(call({ body: textOf(i % 60), answer: textOf((i * 7) % 60) }))
+  t.equal(log.count, 300)
+  let i = 300
+  for (const noted of log.newestFirst()) {
+    i--
+    const { body, answer } = shownRequest(noted)
+    if (JSON.stringify(body) !== textOf(i % 60) || JSON.stringify(answer) !== textOf((i * 7) % 60))
+      t.fail(`call ${i}`)
+  }
+  t.equal(i, 0)
+})
