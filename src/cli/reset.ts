@@ -8,6 +8,7 @@ export const reset = remoteCommand({
   verbs: {
     '': {
       takes: '[PART...]',
+      flags: { all: ['', 'every client'] },
       does: 'back to the fixtures, start clock and start scenario, or only data, clock or scenario of it',
       async run(api, words, flags) {
         const answer: Reset = await api('POST', '/reset', {
@@ -19,7 +20,6 @@ export const reset = remoteCommand({
       },
     },
   },
-  flags: { all: ['', 'every client'] },
   examples: [
     'reset',
     'reset scenario clock',
