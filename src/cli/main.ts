@@ -2,13 +2,18 @@ import { BadOption, distance } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { clock } from './clock.ts'
 import { type Command, columns, helpOf } from './command.ts'
+import { deliveries } from './deliveries.ts'
 import { exec } from './exec.ts'
+import { explore } from './explore.ts'
 import { health } from './health.ts'
 import { openapi } from './openapi.ts'
 import { parseArguments } from './options.ts'
+import { requests } from './requests.ts'
 import { reset } from './reset.ts'
 import { scenario } from './scenario.ts'
+import { snapshot } from './snapshot.ts'
 import { start } from './start.ts'
+import { trigger } from './trigger.ts'
 import { validate } from './validate.ts'
 
 /** Every command of the program. */
@@ -19,6 +24,11 @@ export const COMMANDS: readonly Command[] = [
   scenario,
   clock,
   reset,
+  requests,
+  snapshot,
+  trigger,
+  deliveries,
+  explore,
   health,
   openapi,
 ]
