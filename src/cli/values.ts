@@ -23,7 +23,7 @@ export function wholeNumber(called: string, text: string, from: number, to: numb
 /** The query of those that are given, with its question mark; nothing where none is. */
 export function queryOf(given: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)]],
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
   )
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
 }
