@@ -5,6 +5,7 @@ import { type Command, columns, helpOf } from './command.ts'
 import { deliveries } from './deliveries.ts'
 import { exec } from './exec.ts'
 import { explore } from './explore.ts'
+import { generate } from './generate.ts'
 import { health } from './health.ts'
 import { openapi } from './openapi.ts'
 import { parseArguments } from './options.ts'
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   start,
   exec,
   validate,
+  generate,
   scenario,
   clock,
   reset,
