@@ -10,14 +10,14 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
   t.equal((await at()).stdout, 'no request like this\n')
   await call(`${url}/users`)
   await call(`${url}/user/${ASHA}`)
-  await call(`${url}/user`, { email: 'new@example.com' })
+  const refused = await call(`${url}/user`, { email: 'new@example.com' })
   const { stdout } = await at()
   t.match(stdout, /^at +method +path +operation +status +ms +rule\n2026-01-01T00:00:00.000Z +POST /)
   t.match(stdout, new RegExp(`\\n\\S+ +GET +/v1/user/${ASHA} +getUser +200 +[\\d.]+ +-\\n`))
   t.match(await listed('--operation', 'getUser'), [{ path: `/v1/user/${ASHA}` }])
   t.match(await listed('--method', 'POST'), [{ operation: 'createUser' }])
   t.match(await listed('--path', '/v1/users'), [{ operation: 'listUsers' }])
-  t.match(await listed('--status', '422'), [{ operation: 'createUser' }])
+  t.match(await listed('--status', String(refused.status)), [{ operation: 'createUser' }])
   t.equal((await listed('--status', '200')).length, 2)
   t.match((await at('--limit', '1')).stdout, /\n… and 2 more; --limit shows more\n$/)
 
@@ -38,7 +38,7 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
     t.match(await at('verify', get, flag, count), {
       code: 1,
       stdout: '',
-      stderr: new RegExp(`Wanted .*${count} calls like this; found 1`),
+      stderr: new RegExp(`Wanted .*${count}.*; found 1 `),
     })
   t.match(await at('verify', '{"operation":"getKyc"}'), { code: 1, stderr: /found 0/ })
 
