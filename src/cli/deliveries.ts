@@ -17,7 +17,7 @@ type Listed = { total: number; deliveries: Delivery[] }
 
 function outcome({ attempts }: Delivery): string {
   const last = attempts.at(-1)
-  if (!last) return 'not sent yet'
+  if (!last) return 'not sent'
   return last.error?.message ?? `${last.status}`
 }
 

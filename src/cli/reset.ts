@@ -9,7 +9,7 @@ export const reset = remoteCommand({
     '': {
       takes: '[PART...]',
       flags: { all: ['', 'every client'] },
-      does: 'back to the fixtures, start clock and start scenario, or only data, clock or scenario of it',
+      does: 'back to the fixtures, start clock and start scenario, or only some parts, such as clock',
       async run(api, words, flags) {
         const answer: Reset = await api('POST', '/reset', {
           ...(words.length > 0 && { parts: words }),
