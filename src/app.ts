@@ -4,9 +4,10 @@ import { parse as parseJson } from 'secure-json-parse'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import { type AuthMode, createClientChoice, takeClientFromPath } from './http/clients.ts'
 import { serveDocs } from './http/docs-page.ts'
-import { answerClientError, createErrorHandler, noRoute } from './http/errors.ts'
+import { answerClientError, createErrorHandler, JSON_TYPE, noRoute } from './http/errors.ts'
 import { createHostGuard } from './http/host-guard.ts'
 import { openApiDocument } from './http/openapi.ts'
+import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
@@ -39,7 +40,7 @@ export const OPERATIONS: readonly Operation[] = [
 ]
 
 /** Every call of the admin API. */
-export const ADMIN_CALLS: readonly AdminCall[] = [
+export const ADMIN_CALLS = [
   ...healthCalls,
   ...clockCalls,
   ...resetCalls,
@@ -47,7 +48,7 @@ export const ADMIN_CALLS: readonly AdminCall[] = [
   ...simulateCalls,
   ...webhookCalls,
   ...inboxCalls,
-]
+] satisfies readonly AdminCall[]
 
 export type AppOptions = {
   auth: AuthMode
@@ -117,6 +118,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     await app.register(
       async (admin) => {
         serveIndexPage(admin, ADMIN_CALLS)
+        serveDocument(admin, () => adminDocument(ADMIN_CALLS))
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
         }
@@ -124,14 +126,19 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
       { prefix: '/__admin' },
     )
   }
-  let document: string | undefined
-  app.get('/openapi.json', (_request, reply) => {
-    document ??= JSON.stringify(app.swagger())
-    return reply.header('content-type', 'application/json; charset=utf-8').send(document)
-  })
-  serveDocs(app)
+  serveDocument(app, () => app.swagger())
+  serveDocs(app, { admin: options.admin })
   refuseOtherMethods(app, methods, options.cors !== undefined)
   return app
+}
+
+/** `openapi.json`, made when it is first asked for. */
+function serveDocument(app: FastifyInstance, make: () => object) {
+  let text: string | undefined
+  app.get('/openapi.json', (_request, reply) => {
+    text ??= JSON.stringify(make())
+    return reply.header('content-type', JSON_TYPE).send(text)
+  })
 }
 
 /** Bodies are JSON or refused; a form or plain text could be sent by any web page. */

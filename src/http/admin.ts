@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import type { z } from 'zod'
-import { SandboxError } from '../model/errors.ts'
+import { type ErrorWord, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { World } from '../world.ts'
 import { type ClientChoice, sameSecret } from './clients.ts'
@@ -23,31 +23,54 @@ export type AdminCall = {
   /** Answered to anyone who can reach the port: no token, no client. */
   open?: boolean
   answer: z.ZodType
+  /** Error words it can answer besides those every admin call can. */
+  refusals?: readonly ErrorWord[]
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
 }
 
 type Input<P, Q, B> = { params: P; query: Q; body: B; headers: FastifyRequest['headers'] }
 
+/** The shapes of one call, kept for the types of the library's client. */
+type Shapes<Id, P, Q, B, A> = { id: Id; params?: P; query?: Q; body?: B; answer: A }
+
 /** Describes one admin call; `handle` answers with the value of its body, or a promise of it. */
 export function adminCall<
+  const Id extends string,
+  A extends z.ZodType,
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
-  A extends z.ZodType = z.ZodType,
 >(
-  definition: Omit<AdminCall, 'params' | 'query' | 'body' | 'handle' | 'answer'> & {
-    params?: P
-    query?: Q
-    body?: B
-    answer: A
-    handle(
-      world: World,
-      input: Input<Shape<P>, Shape<Q>, Shape<B>>,
-      sandbox: Sandbox,
-    ): z.input<A> | Promise<z.input<A>>
-  },
-): AdminCall {
-  return definition as unknown as AdminCall
+  definition: Omit<AdminCall, 'handle' | keyof Shapes<0, 0, 0, 0, 0>> &
+    Shapes<Id, P, Q, B, A> & {
+      handle(
+        world: World,
+        input: Input<Shape<P>, Shape<Q>, Shape<B>>,
+        sandbox: Sandbox,
+      ): z.input<A> | Promise<z.input<A>>
+    },
+): AdminCall & Shapes<Id, P, Q, B, A> {
+  return definition as unknown as AdminCall & Shapes<Id, P, Q, B, A>
+}
+
+/** The refusals that a call of the admin API may answer with. */
+export function refusalsOf({
+  method,
+  params,
+  query,
+  body,
+  open,
+  raw,
+  refusals = [],
+}: AdminCall): ErrorWord[] {
+  const words: ErrorWord[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
+  if (params || query || body) words.push('validation_failed')
+  if (!open) words.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
+  if (!open && !raw) words.push('admin_token_required')
+  if (raw) words.push('payload_too_large')
+  else if (method !== 'GET')
+    words.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
+  return words
 }
 
 export type AdminDeps = { sandbox: Sandbox; choice: ClientChoice; adminToken: string | undefined }
