@@ -11,6 +11,7 @@ import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
+import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
@@ -18,6 +19,7 @@ import { serveIndexPage } from './routes/admin/index-page.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { scenarioCalls } from './routes/admin/scenarios.ts'
 import { simulateCalls } from './routes/admin/simulate.ts'
+import { stateCalls } from './routes/admin/state.ts'
 import { webhookCalls } from './routes/admin/webhooks.ts'
 import { bankAccountOperations } from './routes/v1/bank-accounts.ts'
 import { clientOperations } from './routes/v1/client.ts'
@@ -46,6 +48,8 @@ export const ADMIN_CALLS = [
   ...resetCalls,
   ...scenarioCalls,
   ...simulateCalls,
+  ...clientCalls,
+  ...stateCalls,
   ...webhookCalls,
   ...inboxCalls,
 ] satisfies readonly AdminCall[]

@@ -280,6 +280,8 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
       await run(timer)
       return { ...fired(timer), at: clock.iso() }
     },
+    /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
+    whenStill: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
     /** Runs one timer now, and does not wait for the deliveries it causes. */
     runNow(timer: TimerRow) {
       void run(timer)
