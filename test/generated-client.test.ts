@@ -18,7 +18,7 @@ export async function use(baseUrl: string) {
   const client = createClient({ baseUrl, headers: { 'X-Admin-Token': 'secret' } })
   const clock: Clock | undefined = (await getClock({ client })).data
   const moved: Fired | undefined = (await advanceClock({ client, body: { by: '2d' } })).data
-  const rule = await pushRule({ client, body: { name: 'one', when: { operation: 'listUsers' }, respond: { status: 503 } } })
+  const rule = await pushRule({ client, body: { name: 'one', when: { operation: 'listUsers' }, then: { respond: { status: 503 } } } })
   const rules = await listRules({ client })
   const scenario = await setScenario({ client, body: { name: 'slow' } })
   const refused = await simulateTransaction({ client, path: { id: '${ROHAN}' }, body: { status: 'SUCCESS' } })

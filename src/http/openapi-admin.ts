@@ -57,7 +57,7 @@ function bodyOf({ id, body, raw }: AdminCall, { json }: Components): Json {
 const SECURITY = [{}, { adminToken: [] }, { accessToken: [] }, { adminToken: [], accessToken: [] }]
 
 function callOf(call: AdminCall, components: Components): Json {
-  const { id, summary, params, query, answer, open, raw } = call
+  const { id, summary, params, query, answer, open, raw, status = 200 } = call
   return {
     operationId: id,
     tags: [tagOf(call)],
@@ -66,7 +66,7 @@ function callOf(call: AdminCall, components: Components): Json {
     parameters: [...parametersOf(params, 'path'), ...parametersOf(query, 'query')],
     ...bodyOf(call, components),
     responses: {
-      200: {
+      [status]: {
         description: summary,
         content: components.json(answer, 'output', `${upper(id)}Answer`),
       },
