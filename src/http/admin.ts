@@ -34,8 +34,18 @@ export type AdminCall = {
 
 type Input<P, Q, B> = { params: P; query: Q; body: B; headers: FastifyRequest['headers'] }
 
-/** The shapes of one call, kept for the types of the library's client. */
-type Shapes<Id, P, Q, B, A> = { id: Id; params?: P; query?: Q; body?: B; answer: A }
+type Given<S> = S extends z.ZodType ? z.input<S> : undefined
+
+/** The types of one call, for the library's client; `types` is never there at run time. */
+type Typed<Id, P, Q, B, A> = {
+  id: Id
+  types?: {
+    params: Given<P>
+    query: Q extends z.ZodType ? Partial<z.output<Q>> : undefined
+    body: Given<B>
+    answer: A extends z.ZodType ? z.output<A> : undefined
+  }
+}
 
 /** Describes one admin call; `handle` answers with the value of its body, or a promise of it. */
 export function adminCall<
@@ -45,16 +55,20 @@ export function adminCall<
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(
-  definition: Omit<AdminCall, 'handle' | keyof Shapes<0, 0, 0, 0, 0>> &
-    Shapes<Id, P, Q, B, A> & {
-      handle(
-        world: World,
-        input: Input<Shape<P>, Shape<Q>, Shape<B>>,
-        sandbox: Sandbox,
-      ): z.input<A> | Promise<z.input<A>>
-    },
-): AdminCall & Shapes<Id, P, Q, B, A> {
-  return definition as unknown as AdminCall & Shapes<Id, P, Q, B, A>
+  definition: Omit<AdminCall, 'id' | 'params' | 'query' | 'body' | 'handle' | 'answer'> & {
+    id: Id
+    params?: P
+    query?: Q
+    body?: B
+    answer: A
+    handle(
+      world: World,
+      input: Input<Shape<P>, Shape<Q>, Shape<B>>,
+      sandbox: Sandbox,
+    ): z.input<A> | Promise<z.input<A>>
+  },
+): AdminCall & Typed<Id, P, Q, B, A> {
+  return definition as unknown as AdminCall & Typed<Id, P, Q, B, A>
 }
 
 /** The refusals that a call of the admin API may answer with. */
