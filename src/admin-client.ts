@@ -1,5 +1,5 @@
 import { ADMIN_CALLS } from './app.ts'
-import { exchange } from './exchange.ts'
+import { exchange, open } from './exchange.ts'
 
 type Call = (typeof ADMIN_CALLS)[number]
 type CallId = Call['id']
@@ -77,6 +77,26 @@ function pathOf(url: string, { params, query }: Sent<CallId>): string {
   return search.size === 0 ? path : `${path}?${search}`
 }
 
+const noAnswer = (base: string, cause: unknown) => {
+  const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
+  return new AdminError(0, 'no_answer', `No sandbox answers at ${base} (${why}).`, { cause })
+}
+
+/** The refusal in an answer of the admin API, or of whatever else answers there. */
+function refusalOf(status: number, text: string, place: string): AdminError {
+  try {
+    const { error, message, errors } = JSON.parse(text) as {
+      error: string
+      message: string
+      errors: AdminErrorField[]
+    }
+    return new AdminError(status, error, message, { errors })
+  } catch {
+    const message = `${place} answers ${status} and no JSON: is that a payout-sandbox?`
+    return new AdminError(status, 'no_answer', message)
+  }
+}
+
 function createCaller(options: AdminClientOptions) {
   const base = baseOf(options)
   const { token } = options
@@ -96,23 +116,69 @@ function createCaller(options: AdminClientOptions) {
     try {
       found = await exchange(place, { method, headers }, text)
     } catch (cause) {
-      const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-      throw new AdminError(0, 'no_answer', `No sandbox answers at ${base} (${why}).`, { cause })
+      throw noAnswer(base, cause)
     }
-    let answer: unknown
+    const { status, text: answered } = found
+    const where = `${method} ${place.href}`
+    if (status >= 400) throw refusalOf(status, answered, where)
     try {
-      answer = JSON.parse(found.text)
+      return JSON.parse(answered)
     } catch {
-      const message = `${method} ${place.href} answers ${found.status} and no JSON: is that a payout-sandbox?`
-      throw new AdminError(found.status, 'no_answer', message)
+      throw refusalOf(status, answered, where)
     }
-    if (found.status < 400) return answer as Answer<Id>
-    const { error, message, errors } = answer as {
-      error: string
-      message: string
-      errors: AdminErrorField[]
+  }
+}
+
+/** One thing that happened in a client's world. */
+export type SandboxEvent = {
+  /** Where to go on from. */
+  id: string
+  /** `request`, `change`, `timer`, `delivery`, `reset`, `restore`; `gap`: some that were asked for are no longer kept. */
+  kind: string
+  data: Record<string, unknown>
+}
+
+/** What one block of a stream of server-sent events says; a comment says nothing. */
+function eventOf(block: string): SandboxEvent | undefined {
+  const fields = Object.fromEntries(
+    block.split('\n').map((line) => {
+      const [name = '', ...value] = line.split(': ')
+      return [name, value.join(': ')]
+    }),
+  )
+  if (fields['data'] === undefined) return undefined
+  return {
+    id: fields['id'] ?? '',
+    kind: fields['event'] ?? '',
+    data: JSON.parse(fields['data']),
+  }
+}
+
+function createStream(options: AdminClientOptions) {
+  const base = baseOf(options)
+  const { token } = options
+  return async function* (given: { lastEventId?: string } = {}): AsyncGenerator<SandboxEvent> {
+    const { url } = ADMIN_CALLS.find(({ id }) => id === 'streamEvents')!
+    const headers = {
+      ...(token !== undefined && { 'x-admin-token': token }),
+      ...(given.lastEventId !== undefined && { 'last-event-id': given.lastEventId }),
     }
-    throw new AdminError(found.status, error, message, { errors })
+    const answer = await open(new URL(base + url), { headers }).catch((cause: unknown) => {
+      throw noAnswer(base, cause)
+    })
+    answer.setEncoding('utf8')
+    let text = ''
+    for await (const chunk of answer) {
+      text += chunk
+      if (answer.statusCode !== 200) continue
+      const blocks = text.split('\n\n')
+      text = blocks.pop()!
+      for (const block of blocks) {
+        const event = eventOf(block)
+        if (event) yield event
+      }
+    }
+    if (answer.statusCode !== 200) throw refusalOf(answer.statusCode ?? 0, text, base + url)
   }
 }
 
@@ -231,6 +297,22 @@ function callsOf(options: AdminClientOptions) {
       /** Sends a payment’s events in every order that may happen, and finds one that ends otherwise. */
       explore: withBody('exploreWebhooks'),
     },
+
+    requests: {
+      /** Calls of the service, newest first. */
+      list: withQuery('listRequests'),
+      clear: () => call('deleteRequests'),
+      /** Calls that match conditions as in the `when` of a rule, and method, path and status besides. */
+      find: withBody('findRequests'),
+      count: withBody('countRequests'),
+      /** Throws, with the nearest misses, where the number of calls that match is not as told: at least one if not told. */
+      verify: withBody('verifyRequests'),
+    },
+
+    /** Answers when a request, delivery, transaction or kyc is as told; throws `wait_timeout` where that is too late. */
+    wait: withBody('wait'),
+    /** What happens in this world, as it happens; ends when the sandbox stops, or by leaving the loop. */
+    events: createStream(options),
 
     /** The built-in receiver of webhooks. */
     inbox: {

@@ -7,6 +7,7 @@ export {
   AdminError,
   type AdminErrorField,
   createAdminClient,
+  type SandboxEvent,
 } from './admin-client.ts'
 
 /** What `startSandbox` takes: the options of `start`, in camelCase. */

@@ -56,19 +56,32 @@ function bodyOf({ id, body, raw }: AdminCall, { json }: Components): Json {
 // A token picks the client, and the base path does too; the admin token is wanted only where one was set.
 const SECURITY = [{}, { adminToken: [] }, { accessToken: [] }, { adminToken: [], accessToken: [] }]
 
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The id of the last event that was read; those after it come first.',
+  schema: { type: 'string' },
+}
+
 function callOf(call: AdminCall, components: Components): Json {
-  const { id, summary, params, query, answer, open, raw, status = 200 } = call
+  const { id, summary, params, query, answer, open, raw, stream, status = 200 } = call
+  const content = components.json(answer, 'output', `${upper(id)}Answer`)
   return {
     operationId: id,
     tags: [tagOf(call)],
     summary,
     security: open || raw ? [] : SECURITY,
-    parameters: [...parametersOf(params, 'path'), ...parametersOf(query, 'query')],
+    parameters: [
+      ...parametersOf(params, 'path'),
+      ...parametersOf(query, 'query'),
+      ...(stream ? [LAST_EVENT_ID] : []),
+    ],
     ...bodyOf(call, components),
     responses: {
       [status]: {
         description: summary,
-        content: components.json(answer, 'output', `${upper(id)}Answer`),
+        content: stream ? { 'text/event-stream': content['application/json'] } : content,
       },
       ...refusals(components, refusalsOf(call)),
     },
