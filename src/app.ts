@@ -5,10 +5,17 @@ import { parse as parseJson } from 'secure-json-parse'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import { type AuthMode, createClientChoice, takeClientFromPath } from './http/clients.ts'
 import { serveDocs } from './http/docs-page.ts'
-import { answerClientError, answerExpectation, createErrorHandler, noRoute } from './http/errors.ts'
+import {
+  answerClientError,
+  answerExpectation,
+  createErrorHandler,
+  JSON_TYPE,
+  noRoute,
+} from './http/errors.ts'
 import { createHostGuard } from './http/host-guard.ts'
 import { createRefusalNote } from './http/note.ts'
 import { openApiDocument } from './http/openapi.ts'
+import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
@@ -46,7 +53,7 @@ export const OPERATIONS: readonly Operation[] = [
 ]
 
 /** Every call of the admin API. */
-export const ADMIN_CALLS: readonly AdminCall[] = [
+export const ADMIN_CALLS = [
   ...healthCalls,
   ...clockCalls,
   ...resetCalls,
@@ -59,7 +66,7 @@ export const ADMIN_CALLS: readonly AdminCall[] = [
   ...requestCalls,
   ...waitCalls,
   ...eventCalls,
-]
+] satisfies readonly AdminCall[]
 
 export type AppOptions = {
   auth: AuthMode
@@ -153,6 +160,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
         serveIndexPage(admin, ADMIN_CALLS)
+        serveDocument(admin, () => adminDocument(ADMIN_CALLS))
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
         }
@@ -160,13 +168,18 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
       { prefix: '/__admin' },
     )
   }
-  let document: string | undefined
-  app.get('/openapi.json', (_request, reply) => {
-    document ??= JSON.stringify(app.swagger())
-    return reply.header('content-type', 'application/json; charset=utf-8').send(document)
-  })
-  serveDocs(app)
+  serveDocument(app, () => app.swagger())
+  serveDocs(app, { admin: options.admin })
   return app
+}
+
+/** `openapi.json`, made when it is first asked for. */
+function serveDocument(app: FastifyInstance, make: () => object) {
+  let text: string | undefined
+  app.get('/openapi.json', (_request, reply) => {
+    text ??= JSON.stringify(make())
+    return reply.header('content-type', JSON_TYPE).send(text)
+  })
 }
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i

@@ -146,6 +146,7 @@ export const clockCalls = [
         params: { code: 'required' },
       }),
     answer: FiredAnswer,
+    refusals: ['clock_cannot_go_back'],
     handle(world, { body: { by, to } }) {
       if (by !== undefined) {
         const span = parseDuration(by)!

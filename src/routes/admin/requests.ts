@@ -156,6 +156,7 @@ export const requestCalls = [
     answer: z
       .strictObject({ verified: z.literal(true), count: z.int() })
       .meta({ id: 'VerifiedRequests' }),
+    refusals: ['verification_failed'],
     async handle(world, { body: { match: value, ...counts } }) {
       const { exactly, atLeast, atMost } = counts
       const isOpen = [exactly, atLeast, atMost].every((count) => count === undefined)
