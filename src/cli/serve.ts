@@ -80,7 +80,10 @@ function banner(server: RunningServer): string {
     line('Token', server.token) +
     (server.adminToken === undefined ? '' : line('Admin token', server.adminToken)) +
     line('Scenario', server.scenario) +
-    line('Data', server.data ?? 'kept in memory only')
+    line('Data', server.data ?? 'kept in memory only') +
+    (server.keptOtherFixtures
+      ? line('', 'made from other fixtures; payout-sandbox reset --all brings the new ones')
+      : '')
   )
 }
 
