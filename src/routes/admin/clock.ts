@@ -214,7 +214,7 @@ export const clockCalls = [
     async handle(world, { params }) {
       const fired = await world.scheduler.fire(timerOf(world, params.id))
       world.timeline.doWhatIsDue()
-      return { now: world.clock.iso(), fired: [fired] }
+      return { now: world.clock.iso(), fired }
     },
   }),
 ]
