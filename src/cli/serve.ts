@@ -1,4 +1,5 @@
 import type { Options } from '../config/options.ts'
+import { OtherFormat } from '../core/document.ts'
 import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
@@ -35,6 +36,12 @@ function explained(error: unknown, options: Options): Error & { exitCode?: numbe
     return new CannotStart(
       `${message}. Stop that one, or start with another --data FILE or --memory.`,
       3,
+    )
+  }
+  if (error instanceof OtherFormat) {
+    return new CannotStart(
+      `The data file is of another version. ${message}. It is left as it is. To keep its content, start the version that wrote it, save GET /__admin/state of each client and PUT it here; else start with another --data FILE, or anew with --reset, which keeps a copy.`,
+      4,
     )
   }
   if (error instanceof DamagedFile) {
