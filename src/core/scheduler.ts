@@ -1,4 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
+import { LAST_INSTANT } from '../model/text.ts'
 import type { Clock } from './clock.ts'
 
 /** Something that will happen: a stored row, so that it can be listed, fired, cancelled and survives a restart. */
@@ -227,7 +228,7 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
     const told: Fired[] = []
     let at = clock.now()
     // While it waited for its turn, another call may have gone further.
-    const end = Math.max(target, at)
+    const end = Math.min(Math.max(target, at), LAST_INSTANT)
     clearTimeout(sleep)
     advancing = true
     clock.hold(at)
@@ -271,7 +272,9 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
     /** Stores a timer; it runs when the client's clock gets there. */
     schedule(timer: Omit<TimerRow, 'timer_id' | 'seq'>): TimerRow {
       const seq = rows.nextSeq()
-      const row: TimerRow = { timer_id: `tmr_${seq}`, seq, ...timer }
+      // Later the clock never gets.
+      const due_at = Math.min(timer.due_at, LAST_INSTANT)
+      const row: TimerRow = { timer_id: `tmr_${seq}`, seq, ...timer, due_at }
       rows.put(row)
       const next = heap.peek()
       enqueue(row)

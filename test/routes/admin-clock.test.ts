@@ -244,3 +244,18 @@ t.test('what fired tells is what became of the resource', async (t) => {
       status,
     )
 })
+
+t.test('at the end of time what is made then still happens, and is told well', async (t) => {
+  const { post, get, put, pay, advance } = await start(t)
+  await post('/__admin/clock/freeze', { at: '9999-12-31T23:59:59.000Z' })
+  await pay()
+  for (const { at } of (await get('/__admin/timers')).body.timers)
+    t.equal(at, '9999-12-31T23:59:59.999Z')
+  t.equal((await advance('999ms')).body.fired.length, 2)
+  t.equal((await get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status, 'SUCCESS')
+  const state = (await get('/__admin/state')).body
+  const early = { ...state, clock: { ...state.clock, now: '1900-01-01T00:00:00.000Z' } }
+  t.match((await put('/__admin/state', early)).body.errors, [{ field: 'clock.now' }])
+  const clock = '1900-01-01T00:00:00Z'
+  t.equal((await post('/__admin/clients', { name: 'old', clock })).status, 400)
+})
