@@ -126,5 +126,7 @@ export async function serve(options: Options, json: boolean): Promise<number> {
     }
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
+    // A closed terminal or a service manager says this; by itself it would end the process at once.
+    process.on('SIGHUP', stop)
   })
 }

@@ -35,6 +35,8 @@ const isHost = (text: string) =>
   /^(?:\[?[0-9a-f:.]+\]?|[^\s/\\?#@:[\]]+)$/i.test(text) &&
   URL.canParse(`http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`)
 
+const HOST_WANTED = 'takes a host name or an IP address, without scheme, port or path'
+
 /** Where a list of options is kept as one: each flag, what it takes, its default and what it means. */
 export const OPTIONS = {
   port: [wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 = a free one'],
@@ -102,10 +104,15 @@ export const OPTIONS = {
     'ORIGIN',
     'let a browser app of that origin call /v1',
   ],
-  'allow-host': [list, [], 'NAME', 'further Host names to answer to; may be given again'],
+  'allow-host': [
+    list.refine((hosts) => hosts.every(isHost), { error: HOST_WANTED }),
+    [],
+    'NAME',
+    'further Host names to answer to; may be given again',
+  ],
   'webhook-allow': [
     list.refine((hosts) => hosts.every(isHost), {
-      error: 'takes a host name or an IP address, without scheme, port or path',
+      error: HOST_WANTED,
     }),
     [],
     'HOST',
