@@ -10,6 +10,7 @@ import type { Library } from './scenarios/library.ts'
 import type { WebhookSettings } from './services/delivery-attempts.ts'
 import { BadFixtures } from './services/fixture-problems.ts'
 import { type FixtureWorlds, fixturesOf } from './services/fixtures.ts'
+import { createLogBudget } from './services/request-log.ts'
 import { type SandboxTables, TABLES } from './services/tables.ts'
 import { createWorld, takeOverSettings, type World, type WorldStart } from './world.ts'
 
@@ -39,7 +40,7 @@ export type SandboxConfig = {
 }
 
 /** A part of a world that a reset can pick. */
-export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries'] as const
+export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries', 'requests'] as const
 export type ResetPart = (typeof RESET_PARTS)[number]
 
 /** A client to be made by a call: what it starts as, and goes back to on a reset. */
@@ -114,6 +115,9 @@ export async function openSandbox(config: SandboxConfig) {
     [...fixtures].map(([name, { key, rows }]) => [name, store.makeBase(key, rows)]),
   )
   const worlds = new Map<string, World>()
+  const logBudget = createLogBudget()
+  const startedAt = wall()
+  let feeds = 0
   const tokens = new Map<string, World>()
   const tokenOf = new WeakMap<World, string>()
 
@@ -139,6 +143,8 @@ export async function openSandbox(config: SandboxConfig) {
       start: startOf(tables),
       library: () => library,
       webhookSettings: { ...webhooks, send: sender.send },
+      logBudget,
+      feedName: `${startedAt.toString(36)}.${++feeds}`,
       wall,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
@@ -300,6 +306,8 @@ export async function openSandbox(config: SandboxConfig) {
         if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
         world.answerCancelled()
+        if (parts.includes('requests')) world.requests.clear()
+        world.feed.tell('reset', { parts })
       })
     })
   }
@@ -324,7 +332,7 @@ export async function openSandbox(config: SandboxConfig) {
     wall,
     /** Whether the data file keeps what was made from other fixtures. */
     keptOtherFixtures: outdated.length > 0,
-    startedAt: wall(),
+    startedAt,
     get default() {
       return worlds.get(DEFAULT)!
     },

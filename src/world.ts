@@ -1,6 +1,7 @@
 import { type ClockState, createClock, wallNow } from './core/clock.ts'
 import { createEvents } from './core/events.ts'
 import { createRandom } from './core/random.ts'
+import type { Budget } from './core/ring.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
@@ -12,9 +13,11 @@ import {
   type WebhookSettings,
 } from './services/delivery-attempts.ts'
 import { createExplore } from './services/explore.ts'
+import { createFeed, type FeedKind, type Told } from './services/feed.ts'
 import { createInbox } from './services/inbox.ts'
 import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
+import { createRequestLog } from './services/request-log.ts'
 import { createScenarios } from './services/scenarios.ts'
 import { createSnapshots } from './services/snapshots.ts'
 import { createState } from './services/state.ts'
@@ -36,6 +39,10 @@ export type WorldDeps = {
   /** The scenarios that can be used; another set after the files were read again. */
   library: () => Library
   webhookSettings: WebhookSettings
+  /** What the request logs of all clients may hold together. */
+  logBudget: Budget
+  /** Sets the ids of this world's feed apart from all others. */
+  feedName: string
   wall?: () => number
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
   /** Back to the fixtures: what a timeline's `reset` does. */
@@ -91,6 +98,8 @@ export function createWorld({
   start,
   library,
   webhookSettings,
+  logBudget,
+  feedName,
   wall = wallNow,
   log,
   reset,
@@ -104,6 +113,15 @@ export function createWorld({
   // The store keeps the counter of the world's one series with every change.
   const random = createRandom(start.randomSeed, tables.random)
   const events = createEvents()
+  const feed = createFeed(feedName)
+  /** Tells what a change did, when it is written. */
+  function tell<K extends FeedKind>(kind: K, subject: Told[K]) {
+    if (feed.isWanted) store.afterChange(() => feed.tell(kind, subject))
+  }
+  const requests = createRequestLog({
+    budget: logBudget,
+    onNoted: (call) => feed.tell('request', call),
+  })
   const { timers } = tables.tables
   const scheduler = createScheduler({
     clock,
@@ -117,6 +135,7 @@ export function createWorld({
     },
     onError: (error, timer) =>
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
+    onRun: (timer) => tell('timer', timer),
   })
 
   const parts = { store: tables, clock, random, scheduler, events }
@@ -144,6 +163,10 @@ export function createWorld({
     plan: RETRY_PLANS[webhookSettings.retries],
     written: store,
     onError: (error) => log.error(`The end of an attempt of client ${name} is lost`, error),
+    onChanged: (row) => tell('delivery', row),
+  })
+  events.on(({ type, resourceId }) => {
+    if (feed.isWanted) tell('change', { type, resource_id: resourceId, at: clock.iso() })
   })
   const { send, deadlineMs } = webhookSettings
   const explore = createExplore({
@@ -205,7 +228,7 @@ export function createWorld({
   }
 
   /** Takes over another content of its tables: `load` puts it there, and all parts go on from it. */
-  function adopt(load: () => void) {
+  function adopt(from: 'snapshot' | 'state', load: () => void) {
     tables.change(() => {
       load()
       dropUnawaited()
@@ -218,6 +241,7 @@ export function createWorld({
         scheduler.reload()
         deliveries.recover()
         answerCancelled()
+        feed.tell('restore', { from })
       })
     })
   }
@@ -230,6 +254,7 @@ export function createWorld({
     name,
     tables,
     clock,
+    wall,
     random,
     scheduler,
     events,
@@ -247,6 +272,8 @@ export function createWorld({
     deliveries,
     explore,
     inbox,
+    requests,
+    feed,
     get views() {
       return views()
     },
@@ -278,8 +305,17 @@ export function createWorld({
       }),
     answerCancelled,
     clockNow,
-    snapshots: createSnapshots({ store: tables, save, adopt }),
-    state: createState({ ...parts, scenarios, clockNow, adopt }),
+    snapshots: createSnapshots({
+      store: tables,
+      save,
+      adopt: (load) => adopt('snapshot', load),
+    }),
+    state: createState({
+      ...parts,
+      scenarios,
+      clockNow,
+      adopt: (load) => adopt('state', load),
+    }),
     /** Stores where the clock stands, so that a restart goes on from there. */
     keepClock,
     /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
@@ -320,6 +356,8 @@ export function createWorld({
     stop() {
       scheduler.stop()
       deliveries.stop()
+      requests.clear()
+      feed.close()
       answerCancelled(true)
     },
   }
