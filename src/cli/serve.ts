@@ -118,7 +118,6 @@ export async function serve(options: Options, json: boolean): Promise<number> {
     data,
     pid: process.pid,
   }
-  process.stdout.write(json ? `${JSON.stringify(ready)}\n` : banner(server))
   return new Promise((resolve, reject) => {
     let asked = false
     const stop = () => {
@@ -131,5 +130,7 @@ export async function serve(options: Options, json: boolean): Promise<number> {
     process.on('SIGTERM', stop)
     // A closed terminal or a service manager says this; by itself it would end the process at once.
     process.on('SIGHUP', stop)
+    // Last: whoever reads this may ask for a stop at once.
+    process.stdout.write(json ? `${JSON.stringify(ready)}\n` : banner(server))
   })
 }
