@@ -161,6 +161,10 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
         })
         serveIndexPage(admin, ADMIN_CALLS)
         serveDocument(admin, () => adminDocument(ADMIN_CALLS))
+        // Relative, so that a client named in the base path stays.
+        admin.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) =>
+          reply.redirect('__admin/', 308),
+        )
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
         }

@@ -75,7 +75,10 @@ export const KycItem = z
   .object({
     document_type: DocumentType,
     document_name: DocumentName,
-    document_number: text(64, 0),
+    document_number: text(64, 0).meta({
+      description:
+        'At most 64 characters; may be empty. A number that is none makes a failed entry.',
+    }),
     dateOfBirth: z.string().refine((date) => isoDateOf(date) !== undefined, {
       error: 'must be a real date as DD-MM-YYYY',
     }),
@@ -95,24 +98,29 @@ export const KycItem = z
 export type KycItem = z.infer<typeof KycItem>
 
 /** Body of POST /kyc (interface 4.4). */
-export const SubmitKyc = z.object({ user_id: Uuid, kyc: z.array(KycItem).min(1).max(50) }).meta({
-  id: 'SubmitKyc',
-  examples: [
-    {
-      user_id: '00000000-0000-4000-8000-000000000001',
-      kyc: [
-        {
-          document_type: 'tid',
-          document_name: 'pan',
-          document_number: 'XXXPX1234A',
-          dateOfBirth: '15-08-1990',
-          Nationality: 'Indian',
-          nameOnCard: 'Asha Verma',
-        },
-      ],
-    },
-  ],
-})
+export const SubmitKyc = z
+  .object({
+    user_id: Uuid,
+    kyc: z.array(KycItem).min(1).max(50).meta({ description: '1 to 50 documents.' }),
+  })
+  .meta({
+    id: 'SubmitKyc',
+    examples: [
+      {
+        user_id: '00000000-0000-4000-8000-000000000001',
+        kyc: [
+          {
+            document_type: 'tid',
+            document_name: 'pan',
+            document_number: 'XXXPX1234A',
+            dateOfBirth: '15-08-1990',
+            Nationality: 'Indian',
+            nameOnCard: 'Asha Verma',
+          },
+        ],
+      },
+    ],
+  })
 export type SubmitKyc = z.infer<typeof SubmitKyc>
 
 export const SubmitKycAnswer = envelope(

@@ -172,3 +172,13 @@ t.test('what is served is as the served document says', async (t) => {
   }
   t.not(findings('#/components/schemas/User', { user_id: 7 }), '', 'the validator does refuse')
 })
+
+t.test('the limits of a KYC submission are told', async (t) => {
+  const { get } = await start(t)
+  const { SubmitKyc, KycItem } = (await get('/openapi.json')).body.components.schemas
+  t.match(SubmitKyc.properties.kyc, { maxItems: 50, description: /1 to 50 documents/ })
+  t.match(KycItem.properties.document_number, {
+    maxLength: 64,
+    description: /At most 64 characters/,
+  })
+})

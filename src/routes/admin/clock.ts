@@ -3,7 +3,7 @@ import { parseDuration } from '../../core/duration.ts'
 import type { Fired } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
-import { Timestamp } from '../../model/text.ts'
+import { isClockTime, Timestamp } from '../../model/text.ts'
 import type { World } from '../../world.ts'
 
 const instant = z.iso.datetime({
@@ -46,12 +46,9 @@ const Timer = z
   .meta({ id: 'Timer' })
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
-// Later instants have no four-digit year and so no form that an answer could show.
-const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
-
 /** Refuses an instant that ISO 8601 in its common form can't write. */
 function writable(ms: number, field: string): number {
-  if (ms >= 0 && ms <= LAST_INSTANT) return ms
+  if (isClockTime(ms)) return ms
   const message = `must not lead ${ms < 0 ? 'before the year 1970' : 'beyond the year 9999'}`
   throw new SandboxError('validation_failed', `The body is refused: ${field} ${message}.`, {
     errors: [{ field, code: 'out_of_range', message }],
@@ -215,7 +212,7 @@ export const clockCalls = [
     async handle(world, { params }) {
       const fired = await world.scheduler.fire(timerOf(world, params.id))
       world.timeline.doWhatIsDue()
-      return { now: world.clock.iso(), fired: [fired] }
+      return { now: world.clock.iso(), fired }
     },
   }),
 ]
