@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { VERSION } from '../config/version.ts'
 import { ErrorAnswer } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord } from '../model/errors.ts'
+import examples from './openapi-examples.json' with { type: 'json' }
 import { webhooksOf } from './openapi-webhooks.ts'
 import { COMMON_REFUSALS, type Operation } from './operation.ts'
 
@@ -77,13 +78,14 @@ const queryWord = (name: string, schema: Json): Json => {
   return {
     type: 'integer',
     minimum: 1,
-    ...(name === 'limit' && { maximum: 100 }),
     default: fallback,
+    ...(name === 'limit' && { description: 'Rows of a page; more than 100 counts as 100.' }),
   }
 }
 
 function wordsOf(op: Operation): ErrorWord[] {
   const words: ErrorWord[] = [...COMMON_REFUSALS, ...op.refusals, 'storage_unavailable']
+  words.push('host_not_allowed', 'request_timeout', 'headers_too_large')
   if (op.body) words.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
   if (op.method === 'POST') words.push('idempotency_in_flight', 'idempotency_mismatch')
   return words
@@ -117,6 +119,19 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
+const REPLAYED = {
+  description: 'The answer is the stored one of an earlier request with the same Idempotency-Key.',
+  schema: { type: 'string', const: 'true' },
+}
+
+/** A content with what the sandbox really answers; a test makes the file. */
+const exampled = (content: { 'application/json': Json }, id: string) => ({
+  'application/json': {
+    ...content['application/json'],
+    example: (examples as Json)[id],
+  },
+})
+
 function operationOf(op: Operation, components: Components): Json {
   const { json } = components
   return {
@@ -133,7 +148,11 @@ function operationOf(op: Operation, components: Components): Json {
     ],
     ...(op.body && { requestBody: { required: true, content: json(op.body, 'input') } }),
     responses: {
-      [op.status]: { description: op.summary, content: json(op.answer, 'output') },
+      [op.status]: {
+        description: op.summary,
+        ...(op.method === 'POST' && { headers: { 'Idempotency-Replayed': REPLAYED } }),
+        content: exampled(json(op.answer, 'output'), op.id),
+      },
       ...refusals(components, wordsOf(op)),
     },
   }

@@ -87,7 +87,11 @@ export const KycItem = z
     error: 'must be aadhar with pid, or pan with tid',
     params: { code: 'invalid_value' },
   })
-  .meta({ id: 'KycItem' })
+  .meta({
+    id: 'KycItem',
+    description:
+      'One document. document_name is aadhar with pid, pan with tid; dateOfBirth is DD-MM-YYYY.',
+  })
 export type KycItem = z.infer<typeof KycItem>
 
 /** Body of POST /kyc (interface 4.4). */
