@@ -12,7 +12,7 @@ import {
   JSON_TYPE,
   noRoute,
 } from './http/errors.ts'
-import { createHostGuard } from './http/host-guard.ts'
+import { createHostGuard, refuseCrossSite } from './http/host-guard.ts'
 import { createRefusalNote } from './http/note.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { adminDocument } from './http/openapi-admin.ts'
@@ -160,7 +160,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
         serveIndexPage(admin, ADMIN_CALLS)
-        serveDocument(admin, () => adminDocument(ADMIN_CALLS))
+        serveDocument(admin, () => adminDocument(ADMIN_CALLS), refuseCrossSite)
         // Relative, so that a client named in the base path stays.
         admin.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) =>
           reply.redirect('__admin/', 308),
@@ -177,10 +177,15 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   return app
 }
 
-/** `openapi.json`, made when it is first asked for. */
-function serveDocument(app: FastifyInstance, make: () => object) {
+/** `openapi.json`, made when it is first asked for; `check` throws where it is refused. */
+function serveDocument(
+  app: FastifyInstance,
+  make: () => object,
+  check: (request: FastifyRequest) => void = () => {},
+) {
   let text: string | undefined
-  app.get('/openapi.json', (_request, reply) => {
+  app.get('/openapi.json', (request, reply) => {
+    check(request)
     text ??= JSON.stringify(make())
     return reply.header('content-type', JSON_TYPE).send(text)
   })

@@ -16,7 +16,7 @@ export function serveIndexPage(admin: FastifyInstance, calls: readonly AdminCall
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>payout-sandbox</title></head>
 <body>
 <h1>payout-sandbox</h1>
-<p><a href="/docs">The service’s API</a>. The calls of the admin API:</p>
+<p><a href="/docs">The service’s API</a>. The calls of the admin API, <a href="/docs?api=admin">to try out</a>:</p>
 <table>
 ${rows}
 </table>
