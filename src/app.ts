@@ -6,17 +6,21 @@ import { type AuthMode, createClientChoice, takeClientFromPath } from './http/cl
 import { serveDocs } from './http/docs-page.ts'
 import { answerClientError, createErrorHandler, noRoute } from './http/errors.ts'
 import { createHostGuard } from './http/host-guard.ts'
+import { createRefusalNote } from './http/note.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
 import { clockCalls } from './routes/admin/clock.ts'
+import { eventCalls } from './routes/admin/events.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
 import { serveIndexPage } from './routes/admin/index-page.ts'
+import { requestCalls } from './routes/admin/requests.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { scenarioCalls } from './routes/admin/scenarios.ts'
 import { simulateCalls } from './routes/admin/simulate.ts'
+import { waitCalls } from './routes/admin/wait.ts'
 import { webhookCalls } from './routes/admin/webhooks.ts'
 import { bankAccountOperations } from './routes/v1/bank-accounts.ts'
 import { clientOperations } from './routes/v1/client.ts'
@@ -47,6 +51,9 @@ export const ADMIN_CALLS: readonly AdminCall[] = [
   ...simulateCalls,
   ...webhookCalls,
   ...inboxCalls,
+  ...requestCalls,
+  ...waitCalls,
+  ...eventCalls,
 ]
 
 export type AppOptions = {
@@ -67,6 +74,8 @@ const REQUEST_MS = 10_000
 /** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
   const { log } = options
+  const choice = createClientChoice(sandbox, options.auth)
+  const answerError = createErrorHandler(log, createRefusalNote(choice))
   const app = Fastify({
     bodyLimit: MIB,
     requestTimeout: REQUEST_MS,
@@ -77,22 +86,25 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     routerOptions: { maxParamLength: 16_384 },
     rewriteUrl: takeClientFromPath,
     clientErrorHandler: answerClientError,
-    frameworkErrors: createErrorHandler(log) as never,
+    frameworkErrors: answerError as never,
     return503OnClosing: false,
   })
   app.server.maxConnections = 4_096
-  app.setErrorHandler(createErrorHandler(log))
+  app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler as never)
   app.addHook('onRequest', createHostGuard(options.allowHost))
   // Before the body is read: what it holds does not matter where there is no such path.
   app.addHook('onRequest', (request, _reply, done) => {
+    request.began = performance.now()
     done(request.is404 ? noRoute(request.method, request.originalUrl) : undefined)
   })
   app.decorateRequest('bodyText', '')
+  app.decorateRequest('began', 0)
+  app.decorateRequest('cameAt', 0)
+  app.decorateRequest('rule', undefined)
   app.decorateRequest('world', null as never)
   takeJsonOnly(app)
   const methods = collectMethods(app)
-  const choice = createClientChoice(sandbox, options.auth)
 
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
@@ -116,6 +128,10 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   if (options.admin) {
     await app.register(
       async (admin) => {
+        // Streams and waits would keep the server from closing.
+        admin.addHook('preClose', async () => {
+          for (const { feed } of sandbox.worlds.values()) feed.close()
+        })
         serveIndexPage(admin, ADMIN_CALLS)
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
@@ -139,7 +155,7 @@ function takeJsonOnly(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = body as string
-    if (request.headers['idempotency-key'] !== undefined) request.bodyText = text
+    request.bodyText = text
     // A call that takes no body may still be sent as JSON.
     if (text === '') return done(null, undefined)
     try {

@@ -7,6 +7,7 @@ import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
 import type { WebhookSettings } from './services/delivery-attempts.ts'
 import type { FixtureWorlds } from './services/fixtures.ts'
+import { createLogBudget } from './services/request-log.ts'
 import { TABLES } from './services/tables.ts'
 import { createWorld, type World, type WorldStart } from './world.ts'
 
@@ -36,7 +37,7 @@ export type SandboxConfig = {
 }
 
 /** A part of a world that a reset can pick. */
-export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries'] as const
+export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries', 'requests'] as const
 export type ResetPart = (typeof RESET_PARTS)[number]
 
 const DEFAULT = 'default'
@@ -60,6 +61,9 @@ export async function openSandbox(config: SandboxConfig) {
     [...fixtures].map(([name, { key, rows }]) => [name, store.makeBase(key, rows)]),
   )
   const worlds = new Map<string, World>()
+  const logBudget = createLogBudget()
+  const startedAt = wall()
+  let feeds = 0
   const tokens = new Map<string, World>()
 
   function enter(name: string): World {
@@ -71,6 +75,8 @@ export async function openSandbox(config: SandboxConfig) {
       start,
       library: () => library,
       webhookSettings: { ...webhooks, send: sender.send },
+      logBudget,
+      feedName: `${startedAt.toString(36)}.${++feeds}`,
       wall,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
@@ -130,6 +136,8 @@ export async function openSandbox(config: SandboxConfig) {
         if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
         world.answerCancelled()
+        if (parts.includes('requests')) world.requests.clear()
+        world.feed.tell('reset', { parts })
       })
     })
   }
@@ -143,7 +151,7 @@ export async function openSandbox(config: SandboxConfig) {
   return {
     store,
     wall,
-    startedAt: wall(),
+    startedAt,
     get default() {
       return worlds.get(DEFAULT)!
     },

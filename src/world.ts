@@ -1,6 +1,7 @@
 import { type ClockState, createClock, wallNow } from './core/clock.ts'
 import { createEvents } from './core/events.ts'
 import { createRandom } from './core/random.ts'
+import type { Budget } from './core/ring.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
@@ -12,9 +13,11 @@ import {
   type WebhookSettings,
 } from './services/delivery-attempts.ts'
 import { createExplore } from './services/explore.ts'
+import { createFeed, type FeedKind, type Told } from './services/feed.ts'
 import { createInbox } from './services/inbox.ts'
 import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
+import { createRequestLog } from './services/request-log.ts'
 import { createScenarios } from './services/scenarios.ts'
 import type { SandboxStore, SandboxTables } from './services/tables.ts'
 import { createTimeline } from './services/timeline.ts'
@@ -34,6 +37,10 @@ export type WorldDeps = {
   /** The scenarios that can be used; another set after the files were read again. */
   library: () => Library
   webhookSettings: WebhookSettings
+  /** What the request logs of all clients may hold together. */
+  logBudget: Budget
+  /** Sets the ids of this world's feed apart from all others. */
+  feedName: string
   wall?: () => number
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
   /** Back to the fixtures: what a timeline's `reset` does. */
@@ -59,6 +66,8 @@ export function createWorld({
   start,
   library,
   webhookSettings,
+  logBudget,
+  feedName,
   wall = wallNow,
   log,
   reset,
@@ -71,6 +80,15 @@ export function createWorld({
   // The store keeps the counter of the world's one series with every change.
   const random = createRandom(start.randomSeed, tables.random)
   const events = createEvents()
+  const feed = createFeed(feedName)
+  /** Tells what a change did, when it is written. */
+  function tell<K extends FeedKind>(kind: K, subject: Told[K]) {
+    if (feed.isWanted) store.afterChange(() => feed.tell(kind, subject))
+  }
+  const requests = createRequestLog({
+    budget: logBudget,
+    onNoted: (call) => feed.tell('request', call),
+  })
   const { timers } = tables.tables
   const scheduler = createScheduler({
     clock,
@@ -84,6 +102,7 @@ export function createWorld({
     },
     onError: (error, timer) =>
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
+    onRun: (timer) => tell('timer', timer),
   })
 
   const parts = { store: tables, clock, random, scheduler, events }
@@ -106,6 +125,10 @@ export function createWorld({
     plan: RETRY_PLANS[webhookSettings.retries],
     written: store,
     onError: (error) => log.error(`The end of an attempt of client ${name} is lost`, error),
+    onChanged: (row) => tell('delivery', row),
+  })
+  events.on(({ type, resourceId }) => {
+    if (feed.isWanted) tell('change', { type, resource_id: resourceId, at: clock.iso() })
   })
   const { send, deadlineMs } = webhookSettings
   const explore = createExplore({
@@ -153,6 +176,7 @@ export function createWorld({
     name,
     tables,
     clock,
+    wall,
     random,
     scheduler,
     events,
@@ -168,6 +192,8 @@ export function createWorld({
     deliveries,
     explore,
     inbox,
+    requests,
+    feed,
     views,
     change: tables.change,
     together: store.together,
@@ -235,6 +261,8 @@ export function createWorld({
     stop() {
       scheduler.stop()
       deliveries.stop()
+      requests.clear()
+      feed.close()
       answerCancelled(true)
     },
   }

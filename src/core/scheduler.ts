@@ -35,6 +35,8 @@ export type SchedulerDeps = {
     nextSeq: () => number
   }
   onError: (error: unknown, timer: TimerRow) => void
+  /** Told inside the change that ends a timer. */
+  onRun?: (timer: TimerRow) => void
 }
 
 // setTimeout fires at once beyond 2^31-1 ms; a day is far enough to look ahead.
@@ -103,7 +105,7 @@ function createHeap() {
  * Runs stored timers when they are due on a client's clock: by ticking, or by being advanced, when each runs at its
  * own instant, in order of time and then of insertion, and the deliveries it causes are waited for.
  */
-export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
+export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) {
   const heap = createHeap()
   const handlers = new Map<string, TimerHandler>()
   const together = new Set<string>()
@@ -132,6 +134,7 @@ export function createScheduler({ clock, rows, onError }: SchedulerDeps) {
     try {
       effect = rows.change(() => {
         rows.remove(timer.timer_id)
+        onRun?.(timer)
         return handlers.get(timer.kind)?.(timer)
       })
     } catch (error) {

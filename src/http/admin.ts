@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { z } from 'zod'
 import { SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
@@ -24,6 +24,8 @@ export type AdminCall = {
   open?: boolean
   answer: z.ZodType
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
+  /** Sends its answer by itself, in place of `handle`. */
+  stream?(world: World, request: FastifyRequest, reply: FastifyReply): void
 }
 
 type Input<P, Q, B> = { params: P; query: Q; body: B; headers: FastifyRequest['headers'] }
@@ -79,6 +81,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       ...(call.body && { body: call.body }),
     },
     config: { admin: call },
+    ...(call.stream && { exposeHeadRoute: false }),
     onRequest(request, _reply, done) {
       try {
         refuseCrossSite(request)
@@ -92,6 +95,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       }
     },
     async handler(request, reply) {
+      if (call.stream) return call.stream(request.world, request, reply)
       const { params, query, body: given, headers } = request
       const input = { params, query, body: given, headers } as Input<never, never, never>
       const answer = (await call.handle(request.world, input, sandbox)) as

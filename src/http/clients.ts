@@ -85,10 +85,21 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
             )
           }
           request.world = world
+          request.cameAt = world.clock.now()
           done()
         } catch (error) {
           done(error as Error)
         }
+      }
+    },
+    /** The world that a refused call was meant for, if it is there: none is made. */
+    ofRefused(request: FastifyRequest): World | undefined {
+      const name = (request.raw as WithClient)[CLIENT]
+      if (name !== undefined && !sandbox.worlds.has(name)) return undefined
+      try {
+        return find(request, false)
+      } catch {
+        return undefined
       }
     },
     /** The world an admin call is for; a client need not be active to be administered. */

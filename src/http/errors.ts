@@ -61,16 +61,21 @@ export const refusalText = ({ status, word, message, errors }: SandboxError): st
   errorText(status, word, message, errors)
 
 /** Sends a thrown value in the one error envelope. */
-export function createErrorHandler(log: Log) {
-  return (error: unknown, _request: FastifyRequest, reply: FastifyReply) => {
+export function createErrorHandler(
+  log: Log,
+  note: (request: FastifyRequest, refusal: SandboxError, body: string) => void,
+) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const refusal = refusalOf(error, log)
+    const body = refusalText(refusal)
+    note(request, refusal, body)
     // A refused body may still be on its way; the connection can't be used again.
     if (refusal.status === 413) reply.header('connection', 'close')
     return reply
       .code(refusal.status)
       .headers(refusal.headers)
       .header('content-type', JSON_TYPE)
-      .send(refusalText(refusal))
+      .send(body)
   }
 }
 

@@ -7,10 +7,11 @@ import { type Decided, decideCall, delayOf, respondText, sendBroken } from './an
 import type { ClientChoice } from './clients.ts'
 import { JSON_TYPE, refusalOf, refusalText } from './errors.ts'
 import { type Answer, type Keep, keyOf, runOnce } from './idempotency.ts'
+import { noteAnswer } from './note.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came, where an idempotency key has to tell it from another. */
+    /** The body as it came. */
     bodyText: string
   }
   interface FastifyContextConfig {
@@ -76,7 +77,9 @@ export function operation<
 const inputOf = ({ params, query, body }: FastifyRequest) =>
   ({ params, query, body }) as unknown as Input<never, never, never>
 
-function send(reply: FastifyReply, { status, body, replayed, headers, fault }: Answer) {
+function send(reply: FastifyReply, answer: Answer) {
+  const { status, body, replayed, headers, fault } = answer
+  noteAnswer(reply.request, answer)
   if (fault) return sendBroken(reply, fault, status, body)
   if (headers) reply.headers(headers)
   if (replayed) reply.header('idempotency-replayed', 'true')
@@ -96,6 +99,7 @@ export function serve(
     if (request.validationError) throw request.validationError
     const checked = op.check?.(request.world, inputOf(request))
     const outcome = decideCall(op, request)
+    request.rule = outcome.rule
     outcome.checked = checked
     return outcome
   }

@@ -16,3 +16,64 @@ const USER_INFO = /(?<=:\/\/)[^/?#\s]*(?=@)/g
 /** Masks what looks like a number of a person, a secret or a URL's user info inside a text. */
 export const maskText = (value: string): string =>
   value.replace(USER_INFO, 'XXXX').replace(SENSITIVE_TEXT, maskNumber)
+
+/** What stands in the place of a secret. */
+export const HIDDEN = 'XXXX'
+
+const SECRET_NAME = /authorization|cookie|token|secret|signature|passw|credential|api[-_]?key/i
+const NUMBER_NAME =
+  /(?:account|document|card|pan|aadhaa?r)_?(?:number|no)$|^(?:utr|rrn|pan|aadhaa?r)$/i
+const IFSC_NAME = /ifsc/i
+
+/** Whether a header, query parameter or field of this name holds a secret. */
+export const isSecretName = (name: string): boolean => SECRET_NAME.test(name)
+
+// An id is kept whole, though it may be all digits; the quantifiers are bounded so that no text takes long.
+const UUID_OR_SENSITIVE =
+  /(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{4}0[a-z0-9]{6}|\d{4}[ -]\d{4}[ -]\d{4})(?![a-z0-9])|\b(?:bearer|basic) +\S+|sbx_[\w-]+/gi
+const IS_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const SECRET_IN_URL =
+  /(?<=[?&;][^=&#?;\s]{0,40}(?:token|secret|signature|key|passw)[^=&#?;\s]{0,40}=)[^&#\s]+/gi
+
+function maskFound(found: string): string {
+  if (/^(?:bearer|basic) /i.test(found)) return `${found.slice(0, found.indexOf(' '))} ${HIDDEN}`
+  if (/^sbx_/i.test(found)) return HIDDEN
+  return found.length === 11 ? maskIfsc(found) : maskNumber(found)
+}
+
+/** Masks a text of a request for a log: numbers of persons, IFSCs, tokens and secrets in URLs; ids stay. */
+export function maskLogText(value: string): string {
+  let masked = ''
+  let rest = 0
+  const text = value.replace(USER_INFO, HIDDEN).replace(SECRET_IN_URL, HIDDEN)
+  for (const { 0: found, index } of text.matchAll(UUID_OR_SENSITIVE)) {
+    masked += maskText(text.slice(rest, index)) + (IS_UUID.test(found) ? found : maskFound(found))
+    rest = index + found.length
+  }
+  return masked + maskText(text.slice(rest))
+}
+
+// Deeper levels hold nothing that the service would read.
+const MOST_LEVELS = 32
+
+/** Masks a JSON value for a log by the names of its fields and by what its texts look like. */
+export function maskValue(value: unknown, name = '', level = 0): unknown {
+  if (value === null || typeof value === 'boolean') return value
+  if (typeof value === 'object') {
+    if (isSecretName(name) || level === MOST_LEVELS) return HIDDEN
+    if (Array.isArray(value)) return value.map((one) => maskValue(one, name, level + 1))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [
+        maskLogText(key),
+        maskValue(inner, key, level + 1),
+      ]),
+    )
+  }
+  const text = String(value)
+  if (text === '') return value
+  if (isSecretName(name)) return HIDDEN
+  if (NUMBER_NAME.test(name)) return maskNumber(text)
+  if (IFSC_NAME.test(name)) return maskIfsc(text)
+  const masked = maskLogText(text)
+  return masked === text ? value : masked
+}

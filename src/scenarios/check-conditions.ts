@@ -236,3 +236,19 @@ export function checkEventWhen(
 ): void {
   checkParts(when, EVENT_PARTS, path, OPERATIONS, findings)
 }
+
+/** Checks a condition on one value of a call that is no part with fields, such as its status. */
+export function checkValue(condition: unknown, path: Path, findings: Findings): void {
+  if (!isMapping(condition)) return
+  if (isComparison(condition))
+    checkComparison(condition, path, { ...findings, part: 'query', operations: OPERATIONS })
+  else {
+    const message = `takes a value or a comparison such as { gte: 400 }; known: ${OPERATORS.join(', ')}`
+    findings.faults.push({ path, of: 'value', message })
+  }
+}
+
+/** Checks the fields that a resource must have. */
+export function checkFieldsOf(fields: Record<string, unknown>, path: Path, findings: Findings) {
+  checkParts({ data: fields }, ['data'], path, OPERATIONS, findings)
+}

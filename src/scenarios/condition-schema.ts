@@ -101,3 +101,20 @@ export const When = z
     },
   )
   .meta({ id: 'When', description: 'Which calls: all of it must hold.' })
+
+/** Which calls of the request log are meant: the conditions of a rule, and what an answered call has besides. */
+export const CallMatch = z.strictObject({
+  ...When.shape,
+  method: z
+    .enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])
+    .optional()
+    .meta({ description: 'The HTTP method.' }),
+  path: z
+    .union([z.string(), Comparison])
+    .optional()
+    .meta({ description: 'The path without its query and base path, such as /v1/user.' }),
+  status: z
+    .union([z.int().min(100).max(599), Comparison])
+    .optional()
+    .meta({ description: 'The HTTP status of the answer.' }),
+})

@@ -1,10 +1,13 @@
+import type { z } from 'zod'
 import { type Problem, problemText } from '../core/problem.ts'
+import { checkFieldsOf, checkValue, checkWhen } from './check-conditions.ts'
 import { checkRule } from './check-rule.ts'
 import { checkScenario } from './check-scenario.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
+import { CallMatch, Fields } from './condition-schema.ts'
 import { explain, type Fault, faultsOf } from './explain.ts'
-import { type Findings, noFindings } from './findings.ts'
+import { type Findings, isMapping, noFindings } from './findings.ts'
 import { Rule, type RuleDefinition } from './rule-schema.ts'
 import { Scenario, type ScenarioDefinition } from './schema.ts'
 import { unreachableIn } from './shadow.ts'
@@ -199,3 +202,45 @@ export function readRule(value: unknown, file = 'rule'): ReadRuleResult {
     return { ok: false, problems: faults.slice(0, MOST_PROBLEMS).map(asProblem) }
   return { ok: true, rule: result.data, warnings: warnings.map(asProblem) }
 }
+
+/** What a call of the request log must be like, as `match` says it. */
+export type MatchDefinition = z.infer<typeof CallMatch>
+
+/** What the fields of a resource must be like. */
+export type FieldsDefinition = z.infer<typeof Fields>
+
+type ReadMatchResult<T> = { ok: true; match: T } | { ok: false; problems: Problem[] }
+
+/** Checks a `match` by a schema and a check of conditions, which speak as they do of the `when` of a rule. */
+function readConditions<S extends z.ZodType>(
+  value: unknown,
+  schema: S,
+  checkAll: (value: Record<string, unknown>, path: Path, findings: Findings) => void,
+): ReadMatchResult<z.output<S>> {
+  const told = jsonProblem('match')
+  const problemAt = ({ path, message }: Fault) => told(path.slice(1), message)
+  const bad = unfit(value)
+  if (bad) return { ok: false, problems: [told(bad.path, bad.message)] }
+  const result = schema.safeParse(value, { error: explain, reportInput: true })
+  const fromSchema = result.success ? [] : faultsOf(result.error.issues, ['when'])
+  const findings = noFindings()
+  if (isMapping(value)) checkAll(value, ['when'], findings)
+  const { faults } = joined(fromSchema, findings)
+  if (faults.length > 0 || !result.success)
+    return { ok: false, problems: faults.slice(0, MOST_PROBLEMS).map(problemAt) }
+  return { ok: true, match: result.data }
+}
+
+/** Checks what a call of the request log must be like. */
+export const readMatch = (value: unknown): ReadMatchResult<MatchDefinition> =>
+  readConditions(value, CallMatch, (match, path, findings) => {
+    checkWhen(match, path, findings)
+    for (const name of ['path', 'status'])
+      if (match[name] !== undefined) checkValue(match[name], [...path, name], findings)
+  })
+
+/** Checks what the fields of a resource must be like. */
+export const readFields = (value: unknown): ReadMatchResult<FieldsDefinition> =>
+  readConditions(value, Fields, (fields, path, findings) =>
+    checkFieldsOf(fields, [...path], findings),
+  )

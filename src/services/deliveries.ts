@@ -36,6 +36,8 @@ export type DeliveriesDeps = Parts & {
   /** The store's verbs for changes that are written at the end of a turn of the event loop. */
   written: Pick<SandboxStore, 'afterChange' | 'together' | 'whenWritten'>
   onError: (error: unknown) => void
+  /** Told of every delivery that is made or changed, inside the change. */
+  onChanged: (row: DeliveryRow) => void
 }
 
 /**
@@ -46,7 +48,7 @@ export type DeliveriesDeps = Parts & {
  * result was not written is made again.
  */
 export function createDeliveries(deps: DeliveriesDeps) {
-  const { store, clock, random, scheduler, events, onError } = deps
+  const { store, clock, random, scheduler, events, onError, onChanged } = deps
   const { afterChange, together, whenWritten } = deps.written
   const { webhooks, scenarios, webhookEvents, attempts, plan } = deps
   const { deliveries, events: eventRows, payments, kyc, bank_accounts, timers } = store.tables
@@ -62,7 +64,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   // ---- when an attempt is made
 
-  const put = (row: DeliveryRow) => store.put('deliveries', row).row
+  function put(row: DeliveryRow): DeliveryRow {
+    onChanged(row)
+    return store.put('deliveries', row).row
+  }
 
   /** Stores a delivery that is due; its timer carries what `clock/advance` tells. */
   function schedule(row: DeliveryRow, due_at: number) {

@@ -22,7 +22,8 @@ const MOST_ORDERS = 10_000
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
 const iso = (ms: number) => new Date(ms).toISOString()
 
-const shown = (row: DeliveryRow): Delivery => ({
+/** A delivery as a list shows it. */
+export const shown = (row: DeliveryRow): Delivery => ({
   delivery_id: row.delivery_id,
   event_id: row.event_id,
   event: row.event,

@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http'
+import type { Feed, FeedEvent } from '../services/feed.ts'
+
+export type StreamOptions = {
+  /** The id of the last event that the reader has had, to go on from. */
+  lastEventId?: string | undefined
+  /** Real ms between the comments that keep the connection alive and find out that it is not. */
+  heartbeatMs?: number
+  /** A reader that leaves more bytes than this unread is cut off. */
+  mostUnread?: number
+}
+
+const HEARTBEAT_MS = 15_000
+const MOST_UNREAD = 1024 * 1024
+// How long a reader waits before it connects again, real ms.
+const RETRY_MS = 1_000
+
+const textOf = ({ id, kind, data }: FeedEvent) => `id: ${id}\nevent: ${kind}\ndata: ${data}\n\n`
+
+/** Sends a client's feed as server-sent events until the reader leaves, is too slow, or the feed ends. */
+export function streamEvents(
+  feed: Feed,
+  response: ServerResponse,
+  { lastEventId, heartbeatMs = HEARTBEAT_MS, mostUnread = MOST_UNREAD }: StreamOptions = {},
+): void {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    // The connection is of no more use once the stream has ended.
+    connection: 'close',
+  })
+  let stop: (() => void) | undefined
+  const heartbeat = setInterval(() => send(': still here\n\n'), heartbeatMs)
+
+  function leave() {
+    clearInterval(heartbeat)
+    stop?.()
+  }
+
+  function send(text: string) {
+    if (response.destroyed) return
+    response.write(text)
+    if (response.writableLength <= mostUnread) return
+    leave()
+    response.destroy()
+  }
+
+  response.on('close', leave)
+  const { events, missed } = lastEventId === undefined ? NOTHING_MISSED : feed.after(lastEventId)
+  // An id without data is where a reader goes on that has had no event yet.
+  const place = events.length > 0 ? '' : `id: ${feed.lastId}\n`
+  send(`retry: ${RETRY_MS}\n${place}: connected\n\n`)
+  if (missed) send(`event: gap\ndata: ${JSON.stringify({ kept: events.length })}\n\n`)
+  for (const event of events) send(textOf(event))
+  stop = feed.read({
+    read: (event) => send(textOf(event)),
+    end() {
+      leave()
+      response.end()
+    },
+  })
+  // It may have been cut off by what it missed.
+  if (response.destroyed) leave()
+}
+
+const NOTHING_MISSED = { events: [], missed: false }

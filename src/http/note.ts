@@ -1,0 +1,60 @@
+import type { FastifyRequest } from 'fastify'
+import type { SandboxError } from '../model/errors.ts'
+import type { World } from '../world.ts'
+import type { ClientChoice } from './clients.ts'
+import type { Answer } from './idempotency.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When it came: real ms, and ms of its client's time; 0 where it was refused before that was known. */
+    began: number
+    cameAt: number
+    /** The scenario's rule that it met. */
+    rule: string | undefined
+  }
+}
+
+// Faults after which no answer reaches the client.
+const SILENT: ReadonlySet<string> = new Set(['reset', 'hang', 'empty'])
+
+/** Puts a call into the log of its client: references only, for most of them are never looked at. */
+function note(
+  world: World,
+  request: FastifyRequest,
+  { status, body, fault, replayed = false }: Omit<Answer, 'headers'>,
+) {
+  const isSilent = fault !== undefined && SILENT.has(fault)
+  const ended = performance.now()
+  world.requests.note({
+    at: request.cameAt || world.clock.now(),
+    wallAt: world.wall(),
+    began: request.began || ended,
+    ended,
+    method: request.method,
+    url: request.url,
+    operation: request.routeOptions.config.operation?.id,
+    params: request.params,
+    headers: request.headers,
+    // A URL that is not well-formed comes as a bare request.
+    body: request.bodyText ?? '',
+    status: isSilent ? undefined : status,
+    answer: isSilent ? '' : body,
+    rule: request.rule || undefined,
+    fault,
+    replayed,
+  })
+}
+
+/** Notes an answer of the service that is about to be sent. */
+export const noteAnswer = (request: FastifyRequest, answer: Answer): void =>
+  note(request.world, request, answer)
+
+const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
+
+/** Notes what the service refused, where it is known whose call it was. A strange Host header is nobody's call. */
+export const createRefusalNote =
+  (choice: ClientChoice) => (request: FastifyRequest, refusal: SandboxError, body: string) => {
+    if (!OF_THE_SERVICE.test(request.url) || refusal.word === 'host_not_allowed') return
+    const world = request.world ?? choice.ofRefused(request)
+    if (world) note(world, request, { status: refusal.status, body })
+  }

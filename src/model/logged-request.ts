@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { Timestamp } from './text.ts'
+
+/** A call of the service as the request log shows it: numbers and secrets masked. */
+export const LoggedRequest = z
+  .strictObject({
+    request_id: z.string(),
+    at: Timestamp.meta({ description: 'When it came, on the client’s clock.' }),
+    wall_at: Timestamp.meta({ description: 'When it was answered, on the clock of the wall.' }),
+    durationMs: z.number(),
+    method: z.string(),
+    path: z.string(),
+    query: z.record(z.string(), z.unknown()),
+    operation: z.string().nullable().meta({ description: 'null: no such route, or method.' }),
+    headers: z.record(z.string(), z.string()),
+    body: z
+      .unknown()
+      .meta({ description: 'null: none, not read, no JSON, or longer than 64 Ki characters.' }),
+    body_size: z.int().meta({ description: 'Characters of the body; 0 where none was read.' }),
+    status: z.int().nullable().meta({ description: 'null: a scenario broke the connection.' }),
+    answer: z.unknown().meta({ description: 'null: none, or longer than 64 Ki characters.' }),
+    answer_size: z.int(),
+    rule: z.string().nullable().meta({ description: 'The scenario’s rule that matched.' }),
+    fault: z.string().nullable().meta({ description: 'How a scenario broke the answer.' }),
+    replayed: z.boolean().meta({ description: 'The kept answer of an Idempotency-Key.' }),
+  })
+  .meta({ id: 'LoggedRequest' })
+export type LoggedRequest = z.infer<typeof LoggedRequest>
+
+export const RequestQuery = z.object({
+  operation: z.string().max(64).optional(),
+  method: z.string().max(16).toUpperCase().optional(),
+  path: z.string().max(2048).optional(),
+  status: z
+    .string()
+    .regex(/^[1-5]\d\d$/, { error: 'must be an HTTP status such as 201' })
+    .transform(Number)
+    .optional(),
+  limit: z
+    .string()
+    .regex(/^[0-9]{1,4}$/, { error: 'must be a whole number from 1 to 1000' })
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= 1_000, {
+      error: 'must be a whole number from 1 to 1000',
+    })
+    .default(50),
+})
+export type RequestQuery = z.infer<typeof RequestQuery>

@@ -1,0 +1,178 @@
+import { z } from 'zod'
+import { adminCall } from '../../http/admin.ts'
+import { Delivery, type DeliveryRow } from '../../model/delivery.ts'
+import { SandboxError } from '../../model/errors.ts'
+import { LoggedRequest } from '../../model/logged-request.ts'
+import type { Condition } from '../../scenarios/condition-schema.ts'
+import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
+import { shownRequest } from '../../services/request-log.ts'
+import { badMatch, missErrors, missText, nearestMisses } from '../../services/request-match.ts'
+import { firstOf, type WaitedFor, waitFor } from '../../services/waiting.ts'
+import type { World } from '../../world.ts'
+import { matchOf } from './requests.ts'
+import { shown as shownDelivery } from './webhooks.ts'
+
+const LONGEST_MS = 60_000
+
+const late = (
+  what: string,
+  timeoutMs: number,
+  more = '',
+  misses: Parameters<typeof missErrors>[0] = [],
+) =>
+  new SandboxError('wait_timeout', `No ${what} was like this within ${timeoutMs} ms.${more}`, {
+    errors: missErrors(misses),
+  })
+
+type Wait<T> = Omit<WaitedFor<T>, 'timeoutMs'>
+
+async function forRequest(world: World, value: unknown, timeoutMs: number) {
+  const { requests } = world
+  const match = await matchOf(world, value)
+  const wait: Wait<LoggedRequest> = {
+    look() {
+      for (const call of requests.newestFirst()) if (match.holds(call)) return shownRequest(call)
+      return undefined
+    },
+    see: ({ kind, subject }) =>
+      kind === 'request' && match.holds(subject) ? shownRequest(subject) : undefined,
+    late() {
+      const misses = nearestMisses(match, requests.newestFirst())
+      return late('request', timeoutMs, missText(misses, requests.count), misses)
+    },
+  }
+  return wait
+}
+
+async function testsFor(value: unknown): Promise<Test[]> {
+  const { readFields } = await import('../../scenarios/read.ts')
+  const read = readFields(value)
+  if (!read.ok) throw badMatch(read.problems)
+  return Object.keys(read.match).length === 0 ? [] : testsOf('data', read.match as Condition)
+}
+
+/** The text that a field must be, where the match says so plainly. */
+const plainly = (tests: readonly Test[], field: string): string | undefined => {
+  const found = tests.find(
+    ({ path, operator, argument }) =>
+      operator === 'eq' && path.length === 1 && path[0] === field && typeof argument === 'string',
+  )
+  return found && (found.argument as string)
+}
+
+async function forDelivery(world: World, value: unknown, timeoutMs: number) {
+  const { deliveries } = world
+  const tests = await testsFor(value)
+  const fits = predicateOf(tests)
+  const wantsBody = tests.some(({ path }) => path[0] === 'body')
+  const take = (row: DeliveryRow) => {
+    const data = shownDelivery(row)
+    const body = wantsBody && { body: deliveries.eventOf(row).body }
+    return fits({ data: { ...data, ...body } }) ? data : undefined
+  }
+  const wait: Wait<Delivery> = {
+    look: () => firstOf([...deliveries.all()].reverse(), take),
+    see: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
+    late: () => late('delivery', timeoutMs),
+  }
+  return wait
+}
+
+type Resource = Record<string, unknown>
+
+/** Rows newest first, a page at a time: what comes meanwhile moves them back, so none is missed. */
+function* newestFirst<E>(page: (offset: number, limit: number) => readonly E[]): Generator<E> {
+  const size = 500
+  for (let offset = 0; ; offset += size) {
+    const entries = page(offset, size)
+    yield* entries
+    if (entries.length < size) return
+  }
+}
+
+async function forResource(
+  world: World,
+  what: 'transaction' | 'kyc',
+  value: unknown,
+  timeoutMs: number,
+) {
+  const { views } = world
+  const { payments, kyc } = world.tables.tables
+  const tests = await testsFor(value)
+  const fits = predicateOf(tests)
+  const fitting = (text: string | undefined): Resource | undefined => {
+    if (text === undefined) return undefined
+    const data = JSON.parse(text) as Resource
+    return fits({ data }) ? data : undefined
+  }
+  const viewOf = {
+    transaction(id: string) {
+      const entry = payments.entry(id)
+      return entry && views.transaction(entry)
+    },
+    kyc(id: string) {
+      const entry = kyc.entry(id)
+      return entry && views.kyc(entry)
+    },
+  }[what]
+  const id = plainly(tests, what === 'kyc' ? 'kyc_id' : 'transaction_id')
+  const user = what === 'kyc' ? plainly(tests, 'user_id') : undefined
+  const [index, key] = user === undefined ? ['all', 'all'] : ['user', user]
+  const table = what === 'kyc' ? kyc : payments
+  const wait: Wait<Resource> = {
+    look() {
+      if (id !== undefined) return fitting(viewOf(id))
+      const entries = newestFirst<{ id: string }>((offset, limit) =>
+        table.page(index, key, offset, limit),
+      )
+      return firstOf(entries, (entry) => fitting(viewOf(entry.id)))
+    },
+    see: ({ kind, subject }) =>
+      kind === 'change' && subject.type.startsWith(`${what}.`)
+        ? fitting(viewOf(subject.resource_id))
+        : undefined,
+    late: () => late(what === 'kyc' ? 'KYC record' : 'transaction', timeoutMs),
+  }
+  return wait
+}
+
+/** Waits in place of sleeping. */
+export const waitCalls = [
+  adminCall({
+    id: 'wait',
+    method: 'POST',
+    url: '/wait',
+    summary: 'Answer when a request, delivery, transaction or kyc is as match says, or 408',
+    body: z.strictObject({
+      for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
+      match: z.looseObject({}).default({}),
+      timeoutMs: z.int().min(0).max(LONGEST_MS).default(10_000),
+    }),
+    answer: z
+      .strictObject({
+        for: z.string(),
+        request: LoggedRequest.optional(),
+        delivery: Delivery.optional(),
+        transaction: z.looseObject({}).optional(),
+        kyc: z.looseObject({}).optional(),
+      })
+      .meta({ id: 'Waited' }),
+    async handle(world, { body: { for: what, match, timeoutMs } }) {
+      const { feed } = world
+      switch (what) {
+        case 'request': {
+          const wait = await forRequest(world, match, timeoutMs)
+          return { for: what, request: await waitFor(feed, { ...wait, timeoutMs }) }
+        }
+        case 'delivery': {
+          const wait = await forDelivery(world, match, timeoutMs)
+          return { for: what, delivery: await waitFor(feed, { ...wait, timeoutMs }) }
+        }
+        default: {
+          const wait = await forResource(world, what, match, timeoutMs)
+          return { for: what, [what]: await waitFor(feed, { ...wait, timeoutMs }) }
+        }
+      }
+    },
+  }),
+]

@@ -1,0 +1,134 @@
+import { createRing } from '../core/ring.ts'
+import type { TimerRow } from '../core/scheduler.ts'
+import type { DeliveryRow } from '../model/delivery.ts'
+import { maskLogText } from '../model/mask.ts'
+import { type NotedCall, shownInShort } from './request-log.ts'
+
+/** What a client's feed tells of, by kind. */
+export type Told = {
+  request: NotedCall
+  /** A resource came into a state, as the events of webhooks name it. */
+  change: { type: string; resource_id: string; at: string }
+  timer: TimerRow
+  delivery: DeliveryRow
+  reset: { parts: readonly string[] }
+  /** All of the client's content was replaced. */
+  restore: { from: string }
+}
+export type FeedKind = keyof Told
+export type AnyTold = { [K in FeedKind]: { kind: K; subject: Told[K] } }[FeedKind]
+
+/** One event of a feed as it is sent: its data is masked JSON text. */
+export type FeedEvent = { id: string; seq: number; kind: FeedKind; data: string }
+
+export type Watcher = { see: (told: AnyTold) => void; end: () => void }
+export type Reader = { read: (event: FeedEvent) => void; end: () => void }
+
+const MOST_EVENTS = 1_000
+const MOST_SIZE = 1024 * 1024
+
+function shown({ kind, subject }: AnyTold): object {
+  switch (kind) {
+    case 'request':
+      return shownInShort(subject)
+    case 'timer': {
+      const { timer_id, due_at, kind: timerKind, resource_id = null } = subject
+      return { timer_id, at: new Date(due_at).toISOString(), kind: timerKind, resource_id }
+    }
+    case 'delivery': {
+      const { delivery_id, event_id, event, resource_id, status, next_attempt_at, attempts } =
+        subject
+      const last = attempts.at(-1)
+      return {
+        delivery_id,
+        event_id,
+        event,
+        resource_id,
+        status,
+        attempts: attempts.length,
+        answered: last?.status ?? null,
+        error: last?.error?.code ?? null,
+        next_attempt_at: next_attempt_at === null ? null : new Date(next_attempt_at).toISOString(),
+      }
+    }
+    case 'restore':
+      return { from: maskLogText(subject.from) }
+    default:
+      return subject
+  }
+}
+
+/**
+ * What happens in a client's world, told as it happens.
+ *
+ * Nothing is kept before the first reader comes, so that a client that nobody watches pays nothing; from then on the
+ * last 1,000 events, at most 1 Mi characters of them, can be read again from an id on. `name` sets this feed's ids
+ * apart from those of another one.
+ */
+export function createFeed(name: string) {
+  const ring = createRing<FeedEvent>({
+    most: MOST_EVENTS,
+    mostSize: MOST_SIZE,
+    sizeOf: ({ data }) => data.length,
+  })
+  const watchers = new Set<Watcher>()
+  const readers = new Set<Reader>()
+  let kept = false
+  let closed = false
+  let seq = 0
+  const idOf = (n: number) => `${name}-${n}`
+  const isWanted = () => kept || watchers.size > 0
+
+  function tell<K extends FeedKind>(kind: K, subject: Told[K]) {
+    if (!isWanted()) return
+    const told = { kind, subject } as AnyTold
+    for (const { see } of [...watchers]) see(told)
+    if (!kept) return
+    const event = { id: idOf(++seq), seq, kind, data: JSON.stringify(shown(told)) }
+    ring.push(event)
+    for (const { read } of [...readers]) read(event)
+  }
+
+  /** The events after an id; `missed` where some of them are no longer known. */
+  function after(id: string): { events: FeedEvent[]; missed: boolean } {
+    const n = id.startsWith(`${name}-`) ? Number(id.slice(name.length + 1)) : Number.NaN
+    const events = [...ring.oldestFirst()]
+    if (!Number.isSafeInteger(n) || n < 0 || n > seq) return { events, missed: true }
+    return { events: events.filter((event) => event.seq > n), missed: n < seq - ring.count }
+  }
+
+  return {
+    tell,
+    after,
+    /** Whether anybody listens, or may ask later for what happens now. */
+    get isWanted() {
+      return isWanted()
+    },
+    /** The id of the last event, to go on from. */
+    get lastId() {
+      return idOf(seq)
+    },
+    /** Hands over each thing as it is told, until the answered verb is called; `end` is called when the feed ends. */
+    watch(watcher: Watcher): () => void {
+      if (closed) watcher.end()
+      else watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
+    /** The same, as events with an id, which are kept from now on. */
+    read(reader: Reader): () => void {
+      kept = true
+      if (closed) reader.end()
+      else readers.add(reader)
+      return () => void readers.delete(reader)
+    },
+    /** Ends it for everybody who listens. */
+    close() {
+      closed = true
+      for (const { end } of [...watchers, ...readers]) end()
+      watchers.clear()
+      readers.clear()
+    },
+  }
+}
+
+export type Feed = ReturnType<typeof createFeed>

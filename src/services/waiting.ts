@@ -1,0 +1,68 @@
+import { SandboxError } from '../model/errors.ts'
+import type { AnyTold, Feed } from './feed.ts'
+
+/** Something to wait for: `look` searches what is there, `see` judges what is told of from now on. */
+export type WaitedFor<T> = {
+  look: () => Promise<T | undefined> | T | undefined
+  see: (told: AnyTold) => T | undefined
+  /** Real ms. */
+  timeoutMs: number
+  /** The refusal where it does not come in time. */
+  late: () => SandboxError
+}
+
+const stopped = () =>
+  new SandboxError('not_ready', 'The client was deleted or the sandbox stops. Nothing is to come.')
+
+/** Answers with what is waited for, as soon as it is there; throws `wait_timeout`, or `not_ready` where the feed ends. */
+export function waitFor<T>(feed: Feed, { look, see, timeoutMs, late }: WaitedFor<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = feed.watch({
+      see(told) {
+        // All there is was exchanged: what is waited for may be among it.
+        if (told.kind === 'reset' || told.kind === 'restore') search()
+        else found(see(told))
+      },
+      end: () => fail(stopped()),
+    })
+    const timer = setTimeout(() => fail(late()), timeoutMs)
+
+    function leave() {
+      clearTimeout(timer)
+      stop()
+    }
+    function fail(error: unknown) {
+      leave()
+      reject(error)
+    }
+    function found(item: T | undefined) {
+      if (item === undefined) return
+      leave()
+      resolve(item)
+    }
+    function search() {
+      Promise.resolve().then(look).then(found, fail)
+    }
+    search()
+  })
+}
+
+// How long the event loop may be kept while many rows are looked through, real ms.
+const SLICE_MS = 5
+
+/** The first of many things that is like this, looked for in slices that let others come in between. */
+export async function firstOf<R, T>(
+  rows: Iterable<R>,
+  take: (row: R) => T | undefined,
+): Promise<T | undefined> {
+  let until = performance.now() + SLICE_MS
+  for (const row of rows) {
+    const taken = take(row)
+    if (taken !== undefined) return taken
+    if (performance.now() > until) {
+      await new Promise(setImmediate)
+      until = performance.now() + SLICE_MS
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,599 @@
+import t from 'tap'
+import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+
+type Box = Awaited<ReturnType<typeof start>>
+const USER = { email: 'nila@example.com', mobile: '9876500001' }
+const list = async ({ get }: Box, query = '', base = '') =>
+  (await get(`${base}/__admin/requests${query}`)).body
+const verify = ({ post }: Box, body: object) => post('/__admin/requests/verify', body)
+
+t.test('a call is in the log with all that is known of it', async (t) => {
+  const box = await start(t)
+  const sent = await box.post(
+    '/v1/user?a=1&a=2',
+    { ...USER, extra: [1] },
+    { 'x-test': 'yes', ...TOKEN },
+  )
+  const { total, dropped, requests } = await list(box)
+  t.strictSame([total, dropped], [1, 0])
+  const [{ wall_at, durationMs, headers, answer, ...rest }] = requests
+  t.strictSame(rest, {
+    request_id: 'req_1',
+    at: '2026-01-01T00:00:00.000Z',
+    method: 'POST',
+    path: '/v1/user',
+    query: { a: ['1', '2'] },
+    operation: 'createUser',
+    body: { email: 'nila@example.com', mobile: 'XXXXXX0001', extra: [1] },
+    body_size: JSON.stringify({ ...USER, extra: [1] }).length,
+    status: 201,
+    answer_size: sent.text.length,
+    rule: null,
+    fault: null,
+    replayed: false,
+  })
+  t.ok(Math.abs(Date.parse(wall_at) - Date.now()) < 60_000, 'the wall clock, not the client’s')
+  t.ok(durationMs > 0 && durationMs < 10_000)
+  t.equal(headers['x-test'], 'yes')
+  t.equal(headers.authorization, 'XXXX')
+  t.equal(answer.data.user_id, sent.body.data.user_id, 'ids are not masked')
+  t.notMatch(sent.text, 'XXXXXX0001', 'what was sent is not touched')
+})
+
+t.test('refused calls are in the log, each as what it was', async (t) => {
+  const box = await start(t)
+  const { call, get, post } = box
+  await get('/v1/nothing?x=1')
+  await call('PATCH', `/v1/user/${ASHA}`)
+  await post('/v1/user', { email: 'no' })
+  await post('/v1/user', '{"email": ', { 'content-type': 'application/json' })
+  await post('/v1/user', 'a=b', { 'content-type': 'text/plain' })
+  await get('/v1/user/not-an-id')
+  await get('/v1/transaction/history')
+  await get(`/v1/user/${ASHA.replace(/1$/, 'f')}`)
+  await post('/v1/user', { pad: 'x'.repeat(1024 * 1024) })
+  await get('/v1/user/%zz')
+  const { requests } = await list(box)
+  t.strictSame(
+    requests
+      .reverse()
+      .map((one: Record<string, unknown>) => [one.method, one.path, one.operation, one.status]),
+    [
+      ['GET', '/v1/nothing', null, 404],
+      ['PATCH', `/v1/user/${ASHA}`, null, 405],
+      ['POST', '/v1/user', 'createUser', 400],
+      ['POST', '/v1/user', 'createUser', 400],
+      ['POST', '/v1/user', 'createUser', 415],
+      ['GET', '/v1/user/not-an-id', 'getUser', 400],
+      ['GET', '/v1/transaction/history', 'listTransactionHistory', 401],
+      ['GET', `/v1/user/${ASHA.replace(/1$/, 'f')}`, 'getUser', 404],
+      ['POST', '/v1/user', 'createUser', 413],
+      ['GET', '/v1/user/%zz', null, 400],
+    ],
+  )
+  t.strictSame(requests[2].body, { email: 'no' })
+  t.strictSame(
+    [requests[3].body, requests[3].body_size],
+    [null, 10],
+    'what is no JSON is not shown',
+  )
+  t.equal(requests[0].answer.error, 'not_found')
+})
+
+t.test('calls of nobody, of the admin API and of other pages are in no log', async (t) => {
+  const box = await start(t)
+  await box.get('/v1/users', { authorization: 'Bearer who' })
+  await box.get('/@nobody-yet/v1/nothing')
+  await box.get('/v1/users', { host: 'evil.example.com' })
+  await box.get('/__admin/clock')
+  await box.call('GET', '/openapi.json')
+  t.equal((await list(box)).total, 0)
+  t.notOk(box.sandbox.worlds.has('nobody-yet'), 'a refused call makes no client')
+})
+
+t.test('each client has a log of its own', async (t) => {
+  const box = await start(t)
+  await box.get('/@one/v1/users')
+  await box.get('/@two/v1/users?page=1')
+  await box.get('/@two/v1/nothing')
+  t.equal((await list(box)).total, 0)
+  t.equal((await list(box, '', '/@one')).total, 1)
+  const { requests } = await list(box, '', '/@two')
+  t.strictSame(
+    requests.map(({ path, query }: Record<string, unknown>) => [path, query]),
+    [
+      ['/v1/nothing', {}],
+      ['/v1/users', { page: '1' }],
+    ],
+  )
+})
+
+t.test('rules, delays, faults and replays are told', async (t) => {
+  const box = await start(t)
+  const { post, get, pay, advance } = box
+  const rule = (name: string, operation: string, then: object) =>
+    post('/__admin/rules', { name, when: { operation }, then, times: 1 })
+  await rule('down', 'getUser', { respond: { status: 503 } })
+  await get(`/v1/user/${ASHA}`)
+  await rule('slow', 'listUsers', { delay: '2s' })
+  const slow = get('/v1/users')
+  await advance('2s')
+  await slow
+  await rule('spoilt', 'listTransactions', { fault: 'malformed' })
+  await box.app.inject({ method: 'GET', url: '/v1/transaction', headers: { host: 'localhost' } })
+  await pay({ reference_id: 'r1' }, { 'idempotency-key': 'k' })
+  await pay({ reference_id: 'r1' }, { 'idempotency-key': 'k' })
+  const { requests } = await list(box)
+  const [replayed, paid, spoilt, late, down] = requests
+  t.match(down, { status: 503, rule: /rule:rul_\d+: down$/, fault: null, operation: 'getUser' })
+  t.match(late, { status: 200, rule: /: slow$/, at: '2026-01-01T00:00:00.000Z' }, 'when it came')
+  t.match(spoilt, { status: 200, rule: /: spoilt$/, fault: 'malformed' })
+  t.match(paid, { status: 200, rule: null, replayed: false })
+  t.match(replayed, { status: 200, replayed: true })
+  t.strictSame(replayed.answer, paid.answer)
+})
+
+t.test('a broken connection is in the log without status and answer', async (t) => {
+  const box = await start(t)
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as { port: number }
+  await box.post('/__admin/rules', {
+    name: 'cut',
+    when: { operation: 'createUser' },
+    then: { fault: 'reset', at: 'after' },
+  })
+  await t.rejects(
+    fetch(`http://127.0.0.1:${port}/v1/user`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(USER),
+    }),
+  )
+  const { requests } = await list(box)
+  t.match(requests[0], {
+    status: null,
+    fault: 'reset',
+    operation: 'createUser',
+    answer: null,
+    answer_size: 0,
+  })
+  t.equal((await box.post('/v1/user', USER)).status, 409, 'the user was made all the same')
+})
+
+t.test('the list is newest first, and its filters hold together', async (t) => {
+  const box = await start(t)
+  await box.get('/v1/users')
+  await box.get(`/v1/user/${ASHA}`)
+  await box.post('/v1/user', USER)
+  await box.post('/v1/user', USER)
+  const ids = async (query: string) =>
+    (await list(box, query)).requests.map(({ request_id }: { request_id: string }) => request_id)
+  t.strictSame(await ids(''), ['req_4', 'req_3', 'req_2', 'req_1'])
+  t.strictSame(await ids('?limit=1'), ['req_4'])
+  t.equal((await list(box, '?limit=1')).total, 4)
+  t.strictSame(await ids('?operation=listUsers'), ['req_1'])
+  t.strictSame(await ids('?method=get'), ['req_2', 'req_1'])
+  t.strictSame(await ids(`?path=/v1/user/${ASHA}`), ['req_2'])
+  t.strictSame(await ids('?path=/v1/user&status=409'), ['req_4'])
+  for (const query of ['?status=999', '?limit=0', '?limit=1001', '?limit=x'])
+    t.equal((await box.get(`/__admin/requests${query}`)).status, 400, query)
+})
+
+t.test(
+  'the log is emptied by DELETE and by a reset of requests, which leaves the rest',
+  async (t) => {
+    const box = await start(t)
+    await box.post('/v1/user', USER)
+    t.strictSame((await box.call('DELETE', '/__admin/requests')).body, { deleted: 1 })
+    t.equal((await list(box)).total, 0)
+    await box.get('/v1/users')
+    t.equal((await list(box)).requests[0].request_id, 'req_2', 'ids are not used again')
+    t.strictSame((await box.post('/__admin/reset', { parts: ['data'] })).status, 200)
+    t.equal((await list(box)).total, 1, 'a reset of something else keeps it')
+    const user = (await box.post('/v1/user', USER)).body.data.user_id
+    await box.post('/__admin/reset', { parts: ['requests'] })
+    t.equal((await list(box)).total, 0)
+    t.equal((await box.get(`/v1/user/${user}`)).status, 200, 'and keeps all else')
+    await box.post('/__admin/reset')
+    t.equal((await list(box)).total, 0)
+  },
+)
+
+t.test('a call that was under way when the log was emptied is not in it', async (t) => {
+  const box = await start(t)
+  await box.post('/__admin/rules', { when: { operation: 'listUsers' }, then: { delay: '1h' } })
+  const slow = box.get('/v1/users')
+  await new Promise(setImmediate)
+  await box.post('/__admin/reset')
+  t.equal((await slow).status, 503)
+  t.equal((await list(box)).total, 0)
+})
+
+t.test('secrets and numbers are nowhere in what the log shows', async (t) => {
+  const box = await start(t, { app: { adminToken: 'adm1n-secret' } })
+  const planted = [
+    '987654321098765',
+    'ABCPX1234Z',
+    '999988887777',
+    'HDFC0001234',
+    'hook-secret-1',
+    'sbx_test_token',
+    'adm1n-secret',
+    'c00kie-value',
+    's1gned',
+    'qu3ry-secret',
+    'u53r:p455',
+    'short7',
+  ]
+  const [
+    account,
+    pan,
+    aadhaar,
+    ifsc,
+    hook,
+    token,
+    admin,
+    cookie,
+    signature,
+    query,
+    userInfo,
+    short,
+  ] = planted as [string, ...string[]]
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'x-admin-token': admin!,
+    cookie: `a=${cookie}`,
+    'x-signature': signature!,
+    'webhook-signature': `v1,${signature}`,
+    'x-api-key': query!,
+    'x-note': `pays ${account} and ${pan}, Bearer ${token}`,
+    'x-test': ifsc!,
+  }
+  await box.post('/v1/bankAccount', {}, headers)
+  await box.post(
+    `/v1/bank?access_token=${query}&note=${account}&ifsc=${ifsc}`,
+    {
+      user_id: ROHAN,
+      account_number: account,
+      ifsc_code: ifsc,
+      [account]: { remark: `to ${account}` },
+    },
+    headers,
+  )
+  await box.post('/v1/bank', { user_id: ROHAN, account_number: short, ifsc_code: 'X' }, headers)
+  await box.post(
+    '/v1/kyc',
+    {
+      user_id: KABIR,
+      kyc: [
+        {
+          document_type: 'tid',
+          document_name: 'pan',
+          document_number: pan,
+          dateOfBirth: '01-01-1990',
+          Nationality: 'Indian',
+          nameOnCard: 'K',
+        },
+        {
+          document_type: 'pid',
+          document_name: 'aadhar',
+          document_number: aadhaar,
+          dateOfBirth: '01-01-1990',
+          Nationality: 'Indian',
+          nameOnCard: 'K',
+        },
+      ],
+    },
+    headers,
+  )
+  await box.post(
+    '/v1/clientWebhook',
+    { url: `http://${userInfo}@127.0.0.1:1/?token=${query}`, webhook_secret: hook },
+    headers,
+  )
+  await box.post(
+    '/v1/clientWebhook',
+    { url: `http://127.0.0.1:1/${account}?sig_key=${query}`, webhook_secret: { a: hook } },
+    headers,
+  )
+  await box.get(`/v1/user/${account}`, headers)
+  await box.get(`/v1/${pan}/${aadhaar}`, headers)
+  const own = { 'x-admin-token': admin!, ...TOKEN }
+  const shown = await box.get('/__admin/requests?limit=100', own)
+  t.equal(shown.body.total, 8)
+  const found = await box.post('/__admin/requests/find', { match: {} }, own)
+  const missed = await box.post(
+    '/__admin/requests/verify',
+    {
+      match: {
+        operation: 'addBankAccount',
+        headers: { authorization: 'x', 'x-note': 'x', 'x-api-key': 'x' },
+        body: {
+          account_number: `${account}1`,
+          ifsc_code: 'x',
+          [account]: { remark: `not ${account}` },
+        },
+      },
+      atLeast: 5,
+    },
+    own,
+  )
+  t.equal(missed.status, 409)
+  const late = await box.post(
+    '/__admin/wait',
+    {
+      for: 'request',
+      match: { query: { access_token: 'no' }, body: { account_number: 'no' } },
+      timeoutMs: 0,
+    },
+    own,
+  )
+  t.equal(late.status, 408)
+  for (const [where, text] of Object.entries({
+    list: shown.text,
+    find: found.text,
+    verify: missed.text,
+    wait: late.text,
+  }))
+    for (const secret of planted) t.notMatch(text, secret, `${secret} is not in ${where}`)
+  t.match(shown.text, 'XXXXXXXXXXX8765', 'the last four are')
+  t.match(shown.text, 'HDFCXXXX234')
+  const { headers: seen } = shown.body.requests[0]
+  t.match(seen, {
+    cookie: 'XXXX',
+    'x-admin-token': 'XXXX',
+    'x-signature': 'XXXX',
+    'x-api-key': 'XXXX',
+  })
+})
+
+t.test(
+  'the log holds 1,000 calls, says how many it dropped, and counts among what it holds',
+  async (t) => {
+    const box = await start(t)
+    for (let i = 0; i < 1_010; i++) await box.get(`/v1/user/${ASHA}`)
+    const { total, dropped, requests } = await list(box, '?limit=1000')
+    t.strictSame([total, dropped, requests.length], [1_000, 10, 1_000])
+    t.equal(requests.at(-1).request_id, 'req_11')
+    const { body } = await verify(box, { match: { operation: 'getUser' }, exactly: 1_010 })
+    t.match(body.message, 'found 1000 among 1000. The log no longer has 10 older calls.')
+  },
+)
+
+t.test('find and count take the conditions of rules, and method, path and status', async (t) => {
+  const box = await start(t)
+  await box.pay({ amount: 250.5, reference_id: 'A-1' }, { 'x-test': 'one' })
+  await box.pay({ amount: 99, reference_id: 'A-2' })
+  await box.pay({ amount: 99, reference_id: 'A-2' })
+  await box.get(`/v1/user/${ASHA}`)
+  await box.get('/v1/users?page=2')
+  await box.post('/v1/kyc', {
+    user_id: KABIR,
+    kyc: [
+      {
+        document_type: 'tid',
+        document_name: 'pan',
+        document_number: 'ABCPX1234Z',
+        dateOfBirth: '01-01-1990',
+        Nationality: 'Indian',
+        nameOnCard: 'K',
+      },
+      {
+        document_type: 'pid',
+        document_name: 'aadhar',
+        document_number: '999988887777',
+        dateOfBirth: '01-01-1990',
+        Nationality: 'Indian',
+        nameOnCard: 'L',
+      },
+    ],
+  })
+  const cases: [object, number][] = [
+    [{}, 6],
+    [{ operation: '*' }, 6],
+    [{ operation: 'createTransaction' }, 3],
+    [{ operation: { in: ['getUser', 'listUsers'] } }, 2],
+    [{ operation: 'createTransaction', status: 200 }, 2],
+    [{ status: { gte: 400 } }, 1],
+    [{ method: 'GET' }, 2],
+    [{ path: '/v1/users' }, 1],
+    [{ path: { startsWith: '/v1/user' } }, 2],
+    [{ body: { amount: { gte: 100 } } }, 1],
+    [{ body: { amount: '250.50' } }, 1],
+    [{ body: { reference_id: { startsWith: 'A-' } } }, 3],
+    [{ headers: { 'X-Test': 'one' } }, 1],
+    [{ headers: { 'x-test': { absent: true } } }, 5],
+    [{ query: { page: 2 } }, 1],
+    [{ params: { userId: ASHA } }, 1],
+    [{ user: { user_id: ASHA } }, 4],
+    [{ account: { user_id: ROHAN } }, 3],
+    [{ item: { document_number: 'ABCPX1234Z' } }, 1],
+    [{ item: { document_number: 'ABCPX1234Z', nameOnCard: 'L' }, operation: 'submitKyc' }, 0],
+    [{ item: { document_type: 'pid', nameOnCard: 'L' }, operation: 'submitKyc' }, 1],
+  ]
+  for (const [match, wanted] of cases) {
+    const given = 'item' in match ? { operation: 'submitKyc', ...match } : match
+    const { body } = await box.post('/__admin/requests/count', { match: given })
+    t.strictSame(body, { count: wanted }, JSON.stringify(match))
+    const found = (await box.post('/__admin/requests/find', { match: given, limit: 1 })).body
+    t.equal(found.total, wanted)
+    t.equal(found.requests.length, Math.min(wanted, 1))
+  }
+  t.equal((await box.post('/__admin/requests/count')).body.count, 6, 'without a body: all')
+})
+
+t.test(
+  'a match that cannot be is refused with its place and what was probably meant',
+  async (t) => {
+    const box = await start(t)
+    const cases: [unknown, string, RegExp][] = [
+      [{ opration: 'getUser' }, 'opration', /did you mean "operation"/],
+      [{ operation: 'getUsr' }, 'operation', /getUser/],
+      [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /comparison/],
+      [{ body: { account_number: 123 } }, 'body.account_number', /quotes/],
+      [{ headers: { a: { matches: '(' } } }, 'headers.a.matches', /./],
+      [{ path: { matches: '(' } }, 'path.matches', /./],
+      [{ status: { foo: 1 } }, 'status', /gte/],
+      [{ status: 'x' }, 'status', /./],
+      [{ method: 'get' }, 'method', /GET/],
+      [{ params: { id: 1 } }, 'params.id', /./],
+    ]
+    for (const [match, field, message] of cases) {
+      for (const call of ['find', 'count', 'verify']) {
+        const { status, body } = await box.post(`/__admin/requests/${call}`, { match })
+        t.equal(status, 400, JSON.stringify(match))
+        t.equal(body.error, 'validation_failed')
+        t.match(body.errors, [{ field, message }], JSON.stringify(match))
+      }
+    }
+  },
+)
+
+t.test('verify holds the count against what is wanted', async (t) => {
+  const box = await start(t)
+  await box.get('/v1/users')
+  await box.get('/v1/users')
+  const match = { operation: 'listUsers' }
+  for (const wanted of [
+    {},
+    { exactly: 2 },
+    { atLeast: 2 },
+    { atMost: 2 },
+    { atLeast: 1, atMost: 3 },
+  ])
+    t.strictSame(
+      await verify(box, { match, ...wanted }).then(({ status, body }) => [status, body]),
+      [200, { verified: true, count: 2 }],
+      JSON.stringify(wanted),
+    )
+  for (const wanted of [
+    { exactly: 1 },
+    { exactly: 3 },
+    { atLeast: 3 },
+    { atMost: 1 },
+    { exactly: 0 },
+  ]) {
+    const { status, body } = await verify(box, { match, ...wanted })
+    t.strictSame([status, body.error], [409, 'verification_failed'], JSON.stringify(wanted))
+  }
+  t.equal((await verify(box, { match: { operation: 'getUser' } })).status, 409, 'one at least')
+  t.equal((await verify(box, { match: { operation: 'getUser' }, exactly: 0 })).status, 200)
+  for (const bad of [
+    { exactly: 1, atLeast: 1 },
+    { atLeast: 2, atMost: 1 },
+    { exactly: -1 },
+    { exakt: 1 },
+  ])
+    t.equal((await verify(box, { match, ...bad })).status, 400, JSON.stringify(bad))
+  const many = (await verify(box, { match, atMost: 1 })).body
+  t.strictSame(
+    many.errors.map(({ field, code }: Record<string, string>) => [field, code]),
+    [
+      ['req_2', 'unexpected'],
+      ['req_1', 'unexpected'],
+    ],
+    'too many: those that match are named',
+  )
+})
+
+t.test('the nearest misses say which part differs', async (t) => {
+  const box = await start(t)
+  t.match((await verify(box, { match: {} })).body.message, 'The log is empty.')
+  await box.get('/v1/users')
+  await box.pay({ amount: 99, reference_id: 'A-1' })
+  await box.pay({ amount: 250, reference_id: 'A-2' }, { 'x-test': 'on' })
+  await box.pay({ amount: 250, reference_id: 'A-3' })
+  const { body } = await verify(box, {
+    match: {
+      operation: 'createTransaction',
+      status: 200,
+      headers: { 'x-test': 'on' },
+      body: { amount: { gt: 100 }, reference_id: 'A-1' },
+    },
+  })
+  t.match(
+    body.message,
+    /^Wanted at least 1 calls like this; found 0 among 4\. The nearest was req_3 POST \/v1\/transaction: body\.reference_id is "A-2", wanted "A-1"\.$/,
+  )
+  t.strictSame(body.errors, [
+    {
+      field: 'body.reference_id',
+      code: 'differs',
+      message: 'req_3 POST /v1/transaction: wanted "A-1", found "A-2"',
+    },
+    {
+      field: 'headers.x-test',
+      code: 'differs',
+      message: 'req_4 POST /v1/transaction: wanted "on", found nothing',
+    },
+    {
+      field: 'body.reference_id',
+      code: 'differs',
+      message: 'req_4 POST /v1/transaction: wanted "A-1", found "A-3"',
+    },
+    {
+      field: 'headers.x-test',
+      code: 'differs',
+      message: 'req_2 POST /v1/transaction: wanted "on", found nothing',
+    },
+    {
+      field: 'body.amount',
+      code: 'differs',
+      message: 'req_2 POST /v1/transaction: wanted gt 100, found 99',
+    },
+  ])
+  const other = (
+    await verify(box, { match: { operation: 'getUser', status: 404, path: '/x', method: 'PUT' } })
+  ).body
+  t.strictSame(
+    other.errors.filter(({ message }: { message: string }) => message.startsWith('req_4')),
+    [
+      {
+        field: 'operation',
+        code: 'differs',
+        message: 'req_4 POST /v1/transaction: wanted "getUser", found "createTransaction"',
+      },
+      {
+        field: 'method',
+        code: 'differs',
+        message: 'req_4 POST /v1/transaction: wanted "PUT", found "POST"',
+      },
+      {
+        field: 'path',
+        code: 'differs',
+        message: 'req_4 POST /v1/transaction: wanted "/x", found "/v1/transaction"',
+      },
+      {
+        field: 'status',
+        code: 'differs',
+        message: 'req_4 POST /v1/transaction: wanted 404, found 200',
+      },
+    ],
+  )
+})
+
+t.test('the document of a KYC call that comes nearest is the one that is told', async (t) => {
+  const box = await start(t)
+  const item = {
+    document_type: 'tid',
+    document_name: 'pan',
+    document_number: 'ABCPX1234Z',
+    dateOfBirth: '01-01-1990',
+    Nationality: 'Indian',
+    nameOnCard: 'K',
+  }
+  await box.post('/v1/kyc', {
+    user_id: KABIR,
+    kyc: [{ ...item, nameOnCard: 'Z', document_name: 'pan' }, item],
+  })
+  const { body } = await verify(box, {
+    match: { operation: 'submitKyc', item: { nameOnCard: 'K', document_number: 'ABCPX1234Y' } },
+  })
+  t.strictSame(body.errors, [
+    {
+      field: 'item.document_number',
+      code: 'differs',
+      message: 'req_1 POST /v1/kyc: wanted "XXXXXX234Y", found "XXXXXX234Z"',
+    },
+  ])
+})
