@@ -15,7 +15,8 @@ import { clockCalls } from './routes/admin/clock.ts'
 import { eventCalls } from './routes/admin/events.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
-import { serveIndexPage } from './routes/admin/index-page.ts'
+import { serveConsole } from './routes/admin/console-page.ts'
+import { lookCalls } from './routes/admin/look.ts'
 import { requestCalls } from './routes/admin/requests.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { scenarioCalls } from './routes/admin/scenarios.ts'
@@ -54,6 +55,7 @@ export const ADMIN_CALLS: readonly AdminCall[] = [
   ...requestCalls,
   ...waitCalls,
   ...eventCalls,
+  ...lookCalls,
 ]
 
 export type AppOptions = {
@@ -132,7 +134,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
         admin.addHook('preClose', async () => {
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
-        serveIndexPage(admin, ADMIN_CALLS)
+        serveConsole(admin)
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
         }

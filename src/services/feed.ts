@@ -11,6 +11,10 @@ export type Told = {
   change: { type: string; resource_id: string; at: string }
   timer: TimerRow
   delivery: DeliveryRow
+  /** Somebody moved it, stopped it, or changed its speed. */
+  clock: { now: string; mode: string; speed: number }
+  /** Another scenario decides, or a rule was pushed or taken away. */
+  scenario: { name: string }
   reset: { parts: readonly string[] }
   /** All of the client's content was replaced. */
   restore: { from: string }
