@@ -32,6 +32,7 @@ const PARTS = [
   'decide',
   'advance',
   'webhooks',
+  'clients',
 ]
 const RULES = 200
 const ADVANCED = 10_000
@@ -232,6 +233,25 @@ async function reset() {
   await children.end(helper)
 }
 
+// ---- clients
+
+async function clients() {
+  const helper = await openStoreHelper('forks')
+  const { fork, restore } = await children.ask(helper, ['fork', { rows: 100_000, times: 21 }])
+  report('Fork of a client of 100,000 rows', { under: 1, unit: ' ms', values: fork })
+  report('Restore of a snapshot of 100,000 rows', { under: 10, unit: ' ms', values: restore })
+  await children.end(helper)
+  const many = await openStoreHelper('clients')
+  await children.ask(many, ['clients', 1_000])
+  report('Resident memory with 1,000 clients forked from the fixtures', {
+    under: 200,
+    unit: ' MB',
+    digits: 0,
+    values: [children.residentMb(many)],
+  })
+  await children.end(many)
+}
+
 // ---- scenarios and time
 
 /** What deciding takes of a payment's whole processor time: the same process, the same scenario. */
@@ -323,6 +343,7 @@ try {
   if (wants('decide')) await decide()
   if (wants('advance')) await advance()
   if (wants('large')) await large()
+  if (wants('clients')) await clients()
   if (wants('webhooks')) await webhooks()
   console.log(table())
   if (options.write) write()

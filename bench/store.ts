@@ -21,7 +21,7 @@ const sandbox = await openSandbox({
   file,
   start: { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' },
   library: shipped.library,
-  maxClients: 10,
+  maxClients: 2_000,
   autoClients: true,
   webhooks: { allow: [], time: 'wall', retries: 'fast' },
   log,
@@ -143,6 +143,33 @@ const JOBS = {
       took.push(performance.now() - start)
     }
     return took
+  },
+  /** Time of forks of a world that was filled with so many rows, and of going back to a snapshot of it, ms. */
+  async fork({ rows, times }: { rows: number; times: number }) {
+    const world = sandbox.byName('forked')
+    await fill(world, rows)
+    world.snapshots.save('filled')
+    const took = { fork: [] as number[], restore: [] as number[] }
+    for (let i = 0; i < times; i++) {
+      // What came since the last one is part of the next.
+      await fill(world, 100)
+      await turn()
+      let start = performance.now()
+      sandbox.create({ name: `fork-${i}`, from: { client: 'forked' } })
+      took.fork.push(performance.now() - start)
+      start = performance.now()
+      world.snapshots.restore('filled')
+      took.restore.push(performance.now() - start)
+    }
+    return took
+  },
+  /** Makes so many clients, each a fork of the fixtures with a row of its own. */
+  async clients(count: number) {
+    for (let i = 0; i < count; i++) {
+      createOne(sandbox.create({ name: `client-${i}`, from: { client: 'default' } }))
+      if (i % 50 === 0) await turn()
+    }
+    return sandbox.worlds.size
   },
   /** Processor time of one decision, µs, where none of so many rules acts; the scenario stays, the clock is frozen. */
   async decide(rules: number) {

@@ -11,16 +11,18 @@ import { openApiDocument } from './http/openapi.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
+import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
+import { serveConsole } from './routes/admin/console-page.ts'
 import { eventCalls } from './routes/admin/events.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
-import { serveConsole } from './routes/admin/console-page.ts'
 import { lookCalls } from './routes/admin/look.ts'
 import { requestCalls } from './routes/admin/requests.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { scenarioCalls } from './routes/admin/scenarios.ts'
 import { simulateCalls } from './routes/admin/simulate.ts'
+import { stateCalls } from './routes/admin/state.ts'
 import { waitCalls } from './routes/admin/wait.ts'
 import { webhookCalls } from './routes/admin/webhooks.ts'
 import { bankAccountOperations } from './routes/v1/bank-accounts.ts'
@@ -50,6 +52,8 @@ export const ADMIN_CALLS: readonly AdminCall[] = [
   ...resetCalls,
   ...scenarioCalls,
   ...simulateCalls,
+  ...clientCalls,
+  ...stateCalls,
   ...webhookCalls,
   ...inboxCalls,
   ...requestCalls,

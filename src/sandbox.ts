@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { wallNow } from './core/clock.ts'
+import type { WorldAbout } from './core/document.ts'
 import { uuidOf } from './core/random.ts'
 import { createSender } from './core/send.ts'
 import { openStore } from './core/store.ts'
@@ -6,10 +8,9 @@ import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
 import type { WebhookSettings } from './services/delivery-attempts.ts'
-import type { FixtureWorlds } from './services/fixtures.ts'
-import { createLogBudget } from './services/request-log.ts'
-import { TABLES } from './services/tables.ts'
-import { createWorld, type World, type WorldStart } from './world.ts'
+import { BadFixtures } from './services/fixture-problems.ts'
+import { type SandboxTables, TABLES, TABLES } from './services/tables.ts'
+import { createWorld, createWorld, takeOverSettings, type World, type World, type WorldStart, type WorldStart } from './world.ts'
 
 /** Where messages for the person who runs the sandbox go. */
 export type Log = {
@@ -40,7 +41,58 @@ export type SandboxConfig = {
 export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries', 'requests'] as const
 export type ResetPart = (typeof RESET_PARTS)[number]
 
+/** A client to be made by a call: what it starts as, and goes back to on a reset. */
+export type NewClient = {
+  name: string
+  access_token?: string | undefined
+  scenario?: string | undefined
+  randomSeed?: number | undefined
+  clock?: string | undefined
+  checkKyc?: boolean | undefined
+  fixtures?: 'default' | 'empty' | object | undefined
+  /** The client to fork, as it is or as it was at a snapshot. */
+  from?: { client: string; snapshot?: string | undefined } | undefined
+}
+
+/** What is kept of a client that a call made. */
+type ClientAbout = WorldAbout & {
+  readonly start?: Partial<WorldStart>
+  readonly checkKyc?: boolean
+  /** Whose fixtures a fork goes back to. */
+  readonly fixturesOf?: string
+}
+
 const DEFAULT = 'default'
+
+/** An object without the keys that have no value. */
+const given = <T extends object>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
+
+/** The fixtures that stand in a call. */
+function inlineFixtures(content: object) {
+  let sets: FixtureWorlds
+  try {
+    sets = fixturesOf(content, 'fixtures')
+  } catch (error) {
+    if (!(error instanceof BadFixtures)) throw error
+    const errors = error.problems.map(({ path, message }) => ({
+      field: path ? `fixtures.${path}` : 'fixtures',
+      code: 'invalid_value',
+      message,
+    }))
+    const { field, message } = errors[0]!
+    throw new SandboxError('validation_failed', `The body is refused: ${field} ${message}.`, {
+      errors,
+    })
+  }
+  if (sets.size === 1) return sets.get(DEFAULT)!
+  const message = `must tell of one client, called default; found ${sets.size}`
+  throw new SandboxError('validation_failed', `The body is refused: fixtures.clients ${message}.`, {
+    errors: [{ field: 'fixtures.clients', code: 'invalid_value', message }],
+  })
+}
 
 /** Opens the clients and their worlds: those of the data file, and those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
@@ -66,13 +118,26 @@ export async function openSandbox(config: SandboxConfig) {
   let feeds = 0
   const tokens = new Map<string, World>()
 
-  function enter(name: string): World {
+  const aboutOf = (tables: SandboxTables) => tables.about as ClientAbout
+  const startOf = (tables: SandboxTables): WorldStart => ({ ...start, ...aboutOf(tables).start })
+
+  /** The content a client goes back to: of its own, of a client of the fixtures, or the default client's. */
+  function homeOf(name: string, { base, fixturesOf: whose = name }: ClientAbout) {
+    return (base === undefined ? bases.get(whose) : store.bases.get(base)) ?? bases.get(DEFAULT)!
+  }
+
+  /** Whether the fixtures say who the client is. */
+  const isOfFixtures = ({ name, about }: SandboxTables) =>
+    bases.has(name) && Object.keys(about).length === 0
+
+  /** Puts a client's parts together on its stored tables, and lets them run. */
+  function begin(name: string): World {
     const tables = store.worlds.get(name)!
     const world: World = createWorld({
       name,
       tables,
       store,
-      start,
+      start: startOf(tables),
       library: () => library,
       webhookSettings: { ...webhooks, send: sender.send },
       logBudget,
@@ -81,22 +146,33 @@ export async function openSandbox(config: SandboxConfig) {
       log,
       reset: () => resetWorld(world, RESET_PARTS),
     })
-    worlds.set(name, world)
-    const token = world.profile().access_token
-    if (!tokens.has(token)) tokens.set(token, world)
-    world.start()
+    try {
+      world.start()
+    } catch (error) {
+      world.stop()
+      throw error
+    }
     return world
   }
 
-  /** A client that no fixture names gets the default client's rows and a profile of its own. */
-  function ownProfile(name: string, token: string) {
-    const tables = store.worlds.get(name)!
+  function enter(world: World): World {
+    worlds.set(world.name, world)
+    const token = world.profile().access_token
+    if (!tokens.has(token)) tokens.set(token, world)
+    return world
+  }
+
+  /** A client that no fixture names has the rows of another and a profile of its own. */
+  function ownProfile(tables: SandboxTables, token: string) {
+    const { name } = tables
+    const { checkKyc } = aboutOf(tables)
     const from = tables.tables.client.newest('all', 'all')!
     const profile = {
       ...from.row,
       client: name,
       client_id: uuidOf(`client ${name}`),
       access_token: token,
+      ...(checkKyc !== undefined && { check_kyc: checkKyc }),
     }
     tables.remove('client', from.id)
     tables.put('client', {
@@ -106,24 +182,104 @@ export async function openSandbox(config: SandboxConfig) {
     })
   }
 
-  function create(name: string, token: string): World {
-    store.change(() => {
-      store.addWorld(name, bases.get(name) ?? bases.get(DEFAULT)!)
-      if (!bases.has(name)) ownProfile(name, token)
-    })
-    return enter(name)
+  /** Makes a client, all of it or nothing. */
+  function create(build: () => SandboxTables): World {
+    let world: World | undefined
+    try {
+      store.change(() => {
+        world = begin(build().name)
+      })
+    } catch (error) {
+      world?.stop()
+      throw error
+    }
+    return enter(world!)
   }
 
-  for (const name of store.worlds.keys()) enter(name)
-  for (const name of fixtures.keys()) if (!worlds.has(name)) create(name, '')
+  function createOfFixtures(name: string, token: string): World {
+    return create(() => {
+      const tables = store.addWorld(name, bases.get(name) ?? bases.get(DEFAULT)!)
+      if (!isOfFixtures(tables)) ownProfile(tables, token)
+      return tables
+    })
+  }
+
+  /** A client on a content of its own choice. */
+  function buildFresh(client: NewClient, about: ClientAbout): SandboxTables {
+    const { name, fixtures = 'default' } = client
+    if (fixtures === 'default') return store.addWorld(name, homeOf(name, about), about)
+    const { key, rows } = inlineFixtures(fixtures === 'empty' ? {} : (fixtures as object))
+    const base = store.bases.get(`inline ${key}`) ?? store.makeBase(`inline ${key}`, rows)
+    return store.addWorld(name, base, { ...about, base: base.key })
+  }
+
+  /** A client that is what another is now, or was at a snapshot. */
+  function buildFork(
+    source: World,
+    snapshot: string | undefined,
+    client: NewClient,
+    own: ClientAbout,
+  ) {
+    const from = aboutOf(source.tables)
+    const about: ClientAbout = {
+      fixturesOf: source.name,
+      ...from,
+      ...own,
+      start: { ...from.start, ...own.start },
+    }
+    const tables = store.forkWorld(client.name, source.tables, snapshot, about)
+    if (snapshot === undefined)
+      tables.put('settings', { name: 'clock', value: { ...source.clockNow(), startedAs: '' } })
+    takeOverSettings(tables, startOf(tables), wall)
+    // What is asked for anew begins anew.
+    if (client.clock !== undefined) tables.remove('settings', 'clock')
+    if (client.scenario !== undefined) tables.remove('settings', 'scenario')
+    return tables
+  }
+
+  function refuseNew({ name, access_token: token, scenario }: NewClient) {
+    if (worlds.has(name)) {
+      throw new SandboxError(
+        'client_exists',
+        `There is a client ${name} already. Delete it first, or choose another name.`,
+      )
+    }
+    refuseTooMany()
+    if (scenario !== undefined) worlds.get(DEFAULT)!.scenarios.checkName(scenario)
+    if (token === undefined) return
+    const kept = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
+    if (tokens.has(token) || (kept !== undefined && kept !== name)) {
+      throw new SandboxError(
+        'token_in_use',
+        'The access_token stands for another client, or is kept for one. Choose another, or leave it out.',
+      )
+    }
+  }
+
+  function refuseTooMany() {
+    if (worlds.size < config.maxClients) return
+    throw new SandboxError(
+      'client_limit_reached',
+      `There are ${worlds.size} clients already. Delete one, or raise --max-clients.`,
+    )
+  }
+
+  function worldNamed(name: string): World {
+    const world = worlds.get(name)
+    if (world) return world
+    throw new SandboxError('not_found', `There is no client ${name}.`)
+  }
+
+  for (const name of store.worlds.keys()) enter(begin(name))
+  for (const name of fixtures.keys()) if (!worlds.has(name)) createOfFixtures(name, '')
 
   function resetWorld(world: World, parts: readonly ResetPart[]) {
     store.change(() => {
       if (parts.includes('data')) {
         const { access_token } = world.profile()
         const putBack = world.scenarios.keep()
-        world.tables.reset(bases.get(world.name) ?? bases.get(DEFAULT)!)
-        if (!bases.has(world.name)) ownProfile(world.name, access_token)
+        world.tables.reset(homeOf(world.name, aboutOf(world.tables)))
+        if (!isOfFixtures(world.tables)) ownProfile(world.tables, access_token)
         world.keepClock()
         putBack()
       } else if (parts.includes('deliveries')) {
@@ -174,14 +330,45 @@ export async function openSandbox(config: SandboxConfig) {
           `There is no client ${name}, and --no-auto-clients makes none.`,
         )
       }
-      if (worlds.size >= config.maxClients) {
+      refuseTooMany()
+      log.info(`client ${name} made from the fixtures`)
+      return createOfFixtures(name, `sbx_${name}`)
+    },
+    /** Makes a client by a call; without a token of its own it gets one that nobody can guess. */
+    create(client: NewClient): World {
+      refuseNew(client)
+      const { name, from, scenario, randomSeed, clock, checkKyc } = client
+      const source = from && worldNamed(from.client)
+      if (from?.snapshot !== undefined) source!.snapshots.check(from.snapshot)
+      const about: ClientAbout = {
+        start: given({ scenario, randomSeed, clock }),
+        ...given({ checkKyc }),
+      }
+      const world = create(() => {
+        const tables = source
+          ? buildFork(source, from?.snapshot, client, about)
+          : buildFresh(client, about)
+        ownProfile(tables, client.access_token ?? `sbx_client_${randomBytes(16).toString('hex')}`)
+        return tables
+      })
+      log.info(`client ${name} made${from ? ` from client ${from.client}` : ''}`)
+      return world
+    },
+    /** Deletes a client with all it has; its token stands for nobody. */
+    delete(name: string) {
+      const world = worldNamed(name)
+      if (name === DEFAULT) {
         throw new SandboxError(
-          'client_limit_reached',
-          `There are ${worlds.size} clients already. Delete one, or raise --max-clients.`,
+          'client_needed',
+          'The default client stays: calls that name no client are for it. Reset it instead.',
         )
       }
-      log.info(`client ${name} made from the fixtures`)
-      return create(name, `sbx_${name}`)
+      const token = world.profile().access_token
+      world.tables.drop()
+      world.stop()
+      worlds.delete(name)
+      if (tokens.get(token) === world) tokens.delete(token)
+      log.info(`client ${name} deleted`)
     },
     /** Back to the fixtures, start clock and start seed: of all these worlds or, where it fails, of none. Tokens stay. */
     reset(chosen: readonly World[], parts: readonly ResetPart[] = RESET_PARTS) {

@@ -19,6 +19,8 @@ import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
 import { createRequestLog } from './services/request-log.ts'
 import { createScenarios } from './services/scenarios.ts'
+import { createSnapshots } from './services/snapshots.ts'
+import { createState } from './services/state.ts'
 import type { SandboxStore, SandboxTables } from './services/tables.ts'
 import { createTimeline } from './services/timeline.ts'
 import { createUsers } from './services/users.ts'
@@ -58,6 +60,34 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
   return { mode: 'frozen', speed: clockSpeed, anchor, wallAnchor }
 }
 
+/** The kind of timer that a held-back answer is. */
+const DELAYED = 'answer.delay'
+
+const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpeed}`
+
+/**
+ * Makes the settings that another moment or another client left those of a client that was started like this: its clock
+ * goes on from the stored instant, its scenario stays. Answers the clock.
+ */
+export function takeOverSettings(
+  tables: SandboxTables,
+  start: WorldStart,
+  wall: () => number,
+): ClockState | undefined {
+  const { settings } = tables.tables
+  const scenario = settings.get('scenario')
+  if (scenario?.name === 'scenario')
+    tables.put('settings', {
+      name: 'scenario',
+      value: { ...scenario.value, startedAs: start.scenario },
+    })
+  const clock = settings.get('clock')
+  if (clock?.name !== 'clock') return undefined
+  const value = { ...clock.value, wallAnchor: wall(), startedAs: startedAsOf(start) }
+  tables.put('settings', { name: 'clock', value })
+  return value
+}
+
 /** One client's world: every part built once, all of it on the client's own tables, clock and chance. */
 export function createWorld({
   name,
@@ -72,7 +102,7 @@ export function createWorld({
   log,
   reset,
 }: WorldDeps) {
-  const startedAs = `${start.clock} ${start.clockSpeed}`
+  const startedAs = startedAsOf(start)
   const setting = tables.tables.settings.get('clock')
   const kept = setting?.name === 'clock' ? setting.value : undefined
   // A restart goes on with the stored time, unless it asks for another clock than the last start did.
@@ -157,7 +187,7 @@ export function createWorld({
 
   // Answers that a scenario delays: a timer row each, and the request that waits for it in this process.
   const waiting = new Map<string, { run: () => Promise<void>; giveUp: () => void }>()
-  scheduler.handle('answer.delay', ({ timer_id }) => {
+  scheduler.handle(DELAYED, ({ timer_id }) => {
     const run = waiting.get(timer_id)?.run
     waiting.delete(timer_id)
     // After the timer's own change: what the request then does stands or falls by itself.
@@ -171,6 +201,44 @@ export function createWorld({
       waiting.delete(id)
       giveUp()
     }
+  }
+
+  /** Drops the timers of answers that nobody waits for: of an earlier process, another client or another moment. */
+  function dropUnawaited() {
+    for (const { timer_id, kind } of [...timers.rows()])
+      if (kind === DELAYED && !waiting.has(timer_id)) tables.remove('timers', timer_id)
+  }
+
+  /** The clock as it is at this instant, in a form that can be put into another moment or world. */
+  const clockNow = (): ClockState => ({
+    ...clock.state,
+    anchor: clock.now(),
+    wallAnchor: wall(),
+  })
+
+  /** Keeps all there is, clock and timers included, under a name. */
+  function save(snapshot: string) {
+    tables.change(() => {
+      tables.put('settings', { name: 'clock', value: { ...clockNow(), startedAs } })
+      tables.save(snapshot)
+    })
+  }
+
+  /** Takes over another content of its tables: `load` puts it there, and all parts go on from it. */
+  function adopt(load: () => void) {
+    tables.change(() => {
+      load()
+      dropUnawaited()
+      const now = takeOverSettings(tables, start, wall)
+      store.afterChange(() => {
+        if (now) clock.load(now)
+        scenarios.reload()
+        deliveries.forget()
+        scheduler.reload()
+        deliveries.recover()
+        answerCancelled()
+      })
+    })
   }
 
   function keepClock() {
@@ -207,7 +275,7 @@ export function createWorld({
     after: <T>(ms: number, run: () => T | Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         const timer = tables.change(() =>
-          scheduler.schedule({ due_at: clock.now() + ms, kind: 'answer.delay', payload: {} }),
+          scheduler.schedule({ due_at: clock.now() + ms, kind: DELAYED, payload: {} }),
         )
         waiting.set(timer.timer_id, {
           run: async () => {
@@ -227,6 +295,9 @@ export function createWorld({
         })
       }),
     answerCancelled,
+    clockNow,
+    snapshots: createSnapshots({ store: tables, save, adopt }),
+    state: createState({ ...parts, scenarios, clockNow, adopt }),
     /** Stores where the clock stands, so that a restart goes on from there. */
     keepClock,
     /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
@@ -259,6 +330,7 @@ export function createWorld({
       timeline.start(scenarios.reset)
     },
     start() {
+      dropUnawaited()
       scheduler.reload()
       deliveries.recover()
       if (scenarios.isStale) timeline.start(scenarios.reset)

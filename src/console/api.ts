@@ -24,12 +24,7 @@ const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
 export const BASE = CLIENT === undefined ? '' : `/@${CLIENT}`
 const TOKEN = 'payout-sandbox admin token'
 
-const headersOf = (more: Record<string, string>): Record<string, string> => {
-  const token = sessionStorage.getItem(TOKEN)
-  return token === null ? more : { ...more, 'x-admin-token': token }
-}
-
-let askForToken: () => Promise<string> = () => Promise.reject(new CallError(401, 'No token'))
+let askForToken = (): Promise<string> => Promise.reject(new CallError(401, 'No token'))
 let asked: Promise<void> | undefined
 
 /** Names who asks for the admin token when the server wants one. */
@@ -49,10 +44,11 @@ function takeToken(): Promise<void> {
 
 /** Fetches with the admin token, which is asked for when it is missing or wrong. Throws `CallError`. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = init.headers as Record<string, string> | undefined
+  const token = sessionStorage.getItem(TOKEN)
+  const headers = { ...init.headers, ...(token !== null && { 'x-admin-token': token }) }
   let response: Response
   try {
-    response = await fetch(`${BASE}/__admin${path}`, { ...init, headers: headersOf(headers ?? {}) })
+    response = await fetch(`${BASE}/__admin${path}`, { ...init, headers } as RequestInit)
   } catch {
     throw new CallError(0, 'The sandbox does not answer. Is it running?')
   }
@@ -63,7 +59,8 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     error = JSON.parse(text)
   } catch {}
   if (error.error === 'admin_token_required') {
-    await takeToken()
+    // Another call may have brought it meanwhile.
+    if (sessionStorage.getItem(TOKEN) === token) await takeToken()
     return request(path, init)
   }
   throw new CallError(response.status, error.message ?? `The server answered ${response.status}.`)

@@ -5,16 +5,37 @@ import type { Adapter } from 'lowdb'
 import { syncFolderOf } from './files.ts'
 import { DamagedFile } from './lines.ts'
 
-/** One step of rebuilding the state; the document and the journal are both lists of these. */
+/** Numbers of layers, by table: what a world of the document stands on, besides its base. */
+export type LayerNumbers = Readonly<Record<string, number>>
+
+/**
+ * One step of rebuilding the state; the document and the journal are both lists of these.
+ * Layers that several worlds or snapshots share are in the document once; a snapshot is `save` of what its world was.
+ */
 export type Op =
   | ['base', key: string]
-  | ['world', name: string, baseKey: string, counter: number]
+  | ['layer', number: number, table: string, baseKey: string, parent: number]
+  | [
+      'world',
+      name: string,
+      baseKey: string,
+      counter: number,
+      layers?: LayerNumbers,
+      about?: WorldAbout,
+    ]
+  | ['fork', name: string, source: string, snapshot: string | null, about: WorldAbout]
+  | ['save', snapshot: string, counter: number]
+  | ['restore', snapshot: string]
+  | ['forget', snapshot: string]
   | ['put', table: string, row: unknown]
   | ['set', table: string, id: string, fields: unknown]
   | ['remove', table: string, id: string]
   | ['counter', n: number]
   | ['drop', name: string]
   | ['reset', baseKey: string]
+
+/** What a world was made with and keeps all its life: the base it goes back to, if it is one of its own, and more. */
+export type WorldAbout = { readonly base?: string }
 
 /** What lowdb holds: a counted list of ops. It is read whole and written in slices. */
 export type DocumentContent = { generation: number; ops: Iterable<Op> }

@@ -15,6 +15,8 @@ import { checkedLine, type Damage, DamagedFile, readCheckedLines } from './lines
 export type JournalNotes = {
   torn: (file: string, bytes: number) => void
   damage?: (damage: Damage) => void
+  /** Between the file before and the one written to: the document that is still to be made holds what is here now. */
+  turned?: () => void
 }
 
 const headerOf = (generation: number) => checkedLine(JSON.stringify({ generation }))
@@ -101,6 +103,7 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
       }
       const previous = read(previousFile, documentGeneration, take, notes, follows)
       if (previous && (previous.generation ?? 0) < documentGeneration) unlinkSync(previousFile)
+      else if (previous) notes.turned?.()
       const current = read(file, documentGeneration, take, notes, follows)
       if (current?.generation === undefined || current.generation < documentGeneration) {
         start(Math.max(documentGeneration, (previous?.generation ?? -1) + 1))

@@ -164,16 +164,17 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     sleep = setTimeout(tick, Math.min(Math.ceil(delay), LONGEST_SLEEP))
   }
 
-  /** Runs what is due, up to a number of timers, as one change: one write for all of them. */
-  function runTogether() {
+  /**
+   * Runs what is due at an instant, up to a number of timers, as one change: one write for all of them.
+   * `waits`: what one of them has begun ends before the next runs, but for kinds that go together.
+   */
+  function runDue(at: number, waits: boolean): TimerRow[] {
     const taken: TimerRow[] = []
     try {
       rows.change(() => {
-        for (
-          let timer = soonest();
-          timer && timer.due_at <= clock.now() && taken.length < TOGETHER;
-          timer = soonest()
-        ) {
+        for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
+          if (taken.length === TOGETHER) break
+          if (waits && running.size > 0 && !together.has(timer.kind)) break
           taken.push(timer)
           run(timer)
         }
@@ -181,18 +182,22 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     } catch (error) {
       // All of them are stored again, and must be found again.
       for (const timer of taken) enqueue(timer)
-      onError(error, taken[0]!)
-      return false
+      throw error
     }
-    return true
+    return taken
   }
 
   function tick() {
     const until = performance.now() + SLICE_MS
     let wait: number | undefined
     for (let due = soonest(); due && due.due_at <= clock.now(); due = soonest()) {
-      if (!runTogether()) wait = RETRY_MS
-      else if (performance.now() > until) wait = 0
+      try {
+        runDue(clock.now(), false)
+        if (performance.now() > until) wait = 0
+      } catch (error) {
+        onError(error, due)
+        wait = RETRY_MS
+      }
       if (wait !== undefined) break
     }
     if (wait === undefined) arm()
@@ -206,31 +211,6 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     ...(timer.resource_id === undefined ? {} : { resource_id: timer.resource_id }),
     ...timer.payload,
   })
-
-  /** Whether a timer runs beside those of its instant that have not ended yet. */
-  const goesTogether = (timer: TimerRow | undefined, at: number) =>
-    timer !== undefined && timer.due_at <= at && together.has(timer.kind)
-
-  /** Those of an instant that go together, up to a number of them, as one change. */
-  function runInstant(at: number): TimerRow[] {
-    const taken: TimerRow[] = []
-    try {
-      rows.change(() => {
-        for (
-          let timer = soonest();
-          goesTogether(timer, at) && taken.length < TOGETHER;
-          timer = soonest()
-        ) {
-          taken.push(timer!)
-          run(timer!)
-        }
-      })
-    } catch (error) {
-      for (const timer of taken) enqueue(timer)
-      throw error
-    }
-    return taken
-  }
 
   /** Everything due until `target`, each at its own instant; answers when all it caused has settled. */
   async function runUntil(target: number): Promise<Fired[]> {
@@ -247,13 +227,10 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       for (let timer = soonest(); timer && timer.due_at <= end; timer = soonest()) {
         at = Math.max(at, timer.due_at)
         clock.hold(at)
-        if (together.has(timer.kind)) for (const one of runInstant(at)) told.push(fired(one))
-        else {
-          const effect = run(timer)
-          told.push(fired(timer))
-          if (effect) await effect
-        }
-        if (running.size > 0 && !goesTogether(soonest(), at)) await Promise.all(running)
+        for (const one of runDue(at, true)) told.push(fired(one))
+        const next = running.size > 0 ? soonest() : undefined
+        const joins = next && next.due_at <= at && together.has(next.kind)
+        if (!joins) await Promise.all(running)
         if (performance.now() > until) {
           await new Promise(setImmediate)
           until = performance.now() + SLICE_MS
@@ -306,6 +283,8 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       await run(timer)
       return { ...fired(timer), at: clock.iso() }
     },
+    /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
+    whenStill: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
     /** Runs one timer now, and does not wait for the deliveries it causes. */
     runNow(timer: TimerRow) {
       void run(timer)

@@ -3,11 +3,13 @@ import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
 import { createChanges } from './changes.ts'
-import { type DocumentContent, documentAdapter, type Op } from './document.ts'
+import { takeCut } from './cut.ts'
+import { type DocumentContent, documentAdapter, type Op, type WorldAbout } from './document.ts'
 import { errnoOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { DamagedFile } from './lines.ts'
 import { takeLock } from './lock.ts'
+import { createReplay, type ReplayDeps } from './replay.ts'
 import {
   createTable,
   type Entry,
@@ -19,8 +21,12 @@ import {
 
 /** The tables' specs, by table name. */
 export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
-/** A world's content without its changes: one image a table. */
-export type Base<Rows> = { key: string; images: { [K in keyof Rows]: TableImage<Rows[K]> } }
+/** A world's content at one moment: one image a table. */
+export type Images<Rows> = { [K in keyof Rows]: TableImage<Rows[K]> }
+/** A content that worlds are made on and go back to. */
+export type Base<Rows> = { key: string; images: Images<Rows> }
+/** What a world was at one moment, its draw counter included. */
+export type Snapshot<Rows> = { base: Base<Rows>; images: Images<Rows>; counter: number }
 /** Rows to make a base of, oldest first, by table. */
 export type BaseRows<Rows> = { [K in keyof Rows]?: readonly Rows[K][] }
 
@@ -41,6 +47,10 @@ export type WorldTables<Rows> = {
   readonly name: string
   readonly tables: { readonly [K in keyof Rows]: Table<Rows[K]> }
   readonly base: Base<Rows>
+  /** A base without a row. */
+  readonly empty: Base<Rows>
+  readonly about: WorldAbout
+  readonly snapshots: ReadonlyMap<string, Snapshot<Rows>>
   /** How far the world's random series was drawn; kept with every change. */
   random: { counter: number }
   /** `store.change`, which also takes back this world's draws if it fails. */
@@ -49,6 +59,16 @@ export type WorldTables<Rows> = {
   remove<K extends keyof Rows & string>(table: K, id: string): void
   /** Back to a base: every change is dropped. */
   reset(base: Base<Rows>): void
+  /** What the world is now, to be shared; costs next to nothing. */
+  now(): Snapshot<Rows>
+  /** Keeps what the world is now under a name; one of that name is replaced. */
+  save(snapshot: string): void
+  /** Back to a snapshot, which stays. */
+  restore(snapshot: string): void
+  /** Forgets a snapshot. */
+  forget(snapshot: string): void
+  /** Forgets the world; whoever still holds it can change it no more. */
+  drop(): void
 }
 
 // The document is made anew when the journal is larger than it, and at least this large: that many bytes are
@@ -138,14 +158,54 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   // ---- worlds
 
-  function createWorld(name: string, base: Base<Rows>, counter: number): WorldTables<Rows> {
+  function createWorld(
+    name: string,
+    about: WorldAbout,
+    { base, images, counter }: Snapshot<Rows>,
+  ): WorldTables<Rows> {
     const tables = Object.fromEntries(
-      names.map((table) => [table, createTable(specs[table], base.images[table])]),
+      names.map((table) => [table, createTable(specs[table], images[table])]),
     ) as unknown as WorldTables<Rows>['tables']
     const random = { counter }
+    const snapshots = new Map<string, Snapshot<Rows>>()
     let currentBase = base
+    let dropped = false
     const counterNow = () => random.counter
-    const within = <T>(run: () => T): T => change(run, random)
+    const within = <T>(run: () => T): T => {
+      if (dropped) throw new SandboxError('not_found', `The client ${name} was deleted.`)
+      return change(run, random)
+    }
+
+    const now = (): Snapshot<Rows> => ({
+      base: currentBase,
+      images: Object.fromEntries(
+        names.map((table) => [table, tables[table].image()]),
+      ) as unknown as Images<Rows>,
+      counter: random.counter,
+    })
+
+    /** Takes another content, and hands out the way back. */
+    function load(next: Snapshot<Rows>): () => void {
+      const wayBack = names.map((table) => tables[table].load(next.images[table]))
+      const [oldBase, oldCounter] = [currentBase, random.counter]
+      currentBase = next.base
+      random.counter = next.counter
+      return () => {
+        for (const undo of wayBack) undo()
+        currentBase = oldBase
+        random.counter = oldCounter
+      }
+    }
+
+    function setSnapshot(snapshot: string, state: Snapshot<Rows> | undefined, op: Op) {
+      const before = snapshots.get(snapshot)
+      const set = (to: Snapshot<Rows> | undefined) => {
+        if (to) snapshots.set(snapshot, to)
+        else snapshots.delete(snapshot)
+      }
+      set(state)
+      record(name, counterNow, JSON.stringify(op), () => set(before))
+    }
 
     const world: WorldTables<Rows> = {
       name,
@@ -179,15 +239,32 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       reset: (next) =>
         within(() => {
           useBase(next)
-          const wayBack = names.map((table) => tables[table].load(next.images[table]))
-          const [oldBase, oldCounter] = [currentBase, random.counter]
-          currentBase = next
-          random.counter = 0
-          record(name, counterNow, `["reset",${JSON.stringify(next.key)}]`, () => {
-            for (const undo of wayBack) undo()
-            currentBase = oldBase
-            random.counter = oldCounter
+          const wayBack = load({ base: next, images: next.images, counter: 0 })
+          record(name, counterNow, `["reset",${JSON.stringify(next.key)}]`, wayBack)
+        }),
+      get empty() {
+        return bases.get('') ?? makeBase('', {})
+      },
+      about,
+      snapshots,
+      now,
+      save: (snapshot) =>
+        within(() => setSnapshot(snapshot, now(), ['save', snapshot, random.counter])),
+      forget: (snapshot) => within(() => setSnapshot(snapshot, undefined, ['forget', snapshot])),
+      restore: (snapshot) =>
+        within(() => {
+          const wayBack = load(snapshots.get(snapshot)!)
+          record(name, counterNow, JSON.stringify(['restore', snapshot]), wayBack)
+        }),
+      drop: () =>
+        within(() => {
+          worlds.delete(name)
+          dropped = true
+          record(name, counterNow, JSON.stringify(['drop', name]), () => {
+            worlds.set(name, world)
+            dropped = false
           })
+          changes.afterChange(dropUnusedBases)
         }),
     }
     return world
@@ -207,149 +284,83 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     bases.set(base.key, base)
     const undo = () => bases.delete(base.key)
     record('', () => 0, `["base",${JSON.stringify(base.key)}]`, undo)
-    for (const [, table, row] of baseOps(base)) {
-      record('', () => 0, `["put","${table}",${JSON.stringify(row)}]`, undo)
-    }
-  }
-
-  function* baseOps({ images }: Base<Rows>): Generator<['put', Name, unknown]> {
     for (const table of names) {
-      for (const row of createTable(specs[table], images[table]).rows()) yield ['put', table, row]
+      for (const row of createTable(specs[table], base.images[table]).rows())
+        record('', () => 0, `["put","${table}",${JSON.stringify(row)}]`, undo)
     }
   }
 
-  /** Makes a world on a base. */
-  function addWorld(name: string, base: Base<Rows>): WorldTables<Rows> {
+  /** A base that no world and no snapshot needs is forgotten; it is written again if it comes back. */
+  function dropUnusedBases() {
+    const used = new Set<string | undefined>()
+    for (const { base, about, snapshots } of worlds.values()) {
+      used.add(base.key).add(about.base)
+      for (const snapshot of snapshots.values()) used.add(snapshot.base.key)
+    }
+    for (const key of [...bases.keys()]) if (!used.has(key)) bases.delete(key)
+  }
+
+  function enter(world: WorldTables<Rows>, op: Op): WorldTables<Rows> {
+    const { name, random } = world
+    worlds.set(name, world)
+    record(
+      name,
+      () => random.counter,
+      JSON.stringify(op),
+      () => {
+        worlds.delete(name)
+      },
+    )
+    return world
+  }
+
+  /** Makes a world on a base. `about` is kept with it. */
+  function addWorld(name: string, base: Base<Rows>, about: WorldAbout = {}): WorldTables<Rows> {
     return change(() => {
       useBase(base)
-      const world = createWorld(name, base, 0)
-      worlds.set(name, world)
-      record(
-        name,
-        () => world.random.counter,
-        `["world",${JSON.stringify(name)},${JSON.stringify(base.key)},0]`,
-        () => {
-          worlds.delete(name)
-        },
-      )
-      return world
+      const world = createWorld(name, about, { base, images: base.images, counter: 0 })
+      return enter(world, ['world', name, base.key, 0, {}, about])
+    })
+  }
+
+  /** Makes a world that is what another is now, or was at one of its snapshots; their rows are shared. */
+  function forkWorld(
+    name: string,
+    source: WorldTables<Rows>,
+    snapshot: string | undefined,
+    about: WorldAbout,
+  ): WorldTables<Rows> {
+    return change(() => {
+      const state = snapshot === undefined ? source.now() : source.snapshots.get(snapshot)!
+      const world = createWorld(name, about, state)
+      return enter(world, ['fork', name, source.name, snapshot ?? null, about])
     })
   }
 
   /** Forgets a world. */
-  function dropWorld(name: string) {
-    change(() => {
-      const world = worlds.get(name)
-      if (!world) return
-      worlds.delete(name)
-      record(
-        name,
-        () => 0,
-        `["drop",${JSON.stringify(name)}]`,
-        () => worlds.set(name, world),
-      )
-    })
+  const dropWorld = (name: string) => worlds.get(name)?.drop()
+
+  // ---- reading back and writing anew
+
+  const replayDeps: ReplayDeps<Rows> = {
+    specs,
+    bases,
+    worlds,
+    makeBase,
+    forkWorld,
+    addWorld(name, base, about, images) {
+      const earlier = worlds.get(name)
+      const world = createWorld(name, about, { base, images, counter: 0 })
+      // In a document, what a world was at its snapshots comes before what it is.
+      for (const [snapshot, state] of earlier?.snapshots ?? [])
+        (world.snapshots as Map<string, Snapshot<Rows>>).set(snapshot, state)
+      worlds.set(name, world)
+    },
   }
 
-  // ---- reading back
-
-  /** Applies ops without writing them: how a document and a journal become worlds again. */
-  function createReplay() {
-    let world: WorldTables<Rows> | undefined
-    let pending: { key: string; rows: { [K in Name]?: Rows[K][] } } | undefined
-    const finishBase = () => {
-      if (pending) bases.set(pending.key, makeBase(pending.key, pending.rows as BaseRows<Rows>))
-      pending = undefined
-    }
-    const apply = (op: Op) => {
-      switch (op[0]) {
-        case 'base':
-          finishBase()
-          pending = { key: op[1], rows: {} }
-          return
-        case 'world':
-          finishBase()
-          world = createWorld(op[1], bases.get(op[2])!, op[3])
-          worlds.set(op[1], world)
-          return
-        case 'put': {
-          const table = op[1] as Name
-          // A table that this version no longer knows has nothing to come back to.
-          if (!specs[table]) return
-          if (pending) {
-            pending.rows[table] ??= []
-            pending.rows[table].push(op[2] as Rows[Name])
-          } else world?.tables[table].put(op[2] as Rows[Name])
-          return
-        }
-        case 'set': {
-          const target = world?.tables[op[1] as Name]
-          // The document may be newer than this line: a row that it no longer has is removed further on.
-          const old = target?.get(op[2])
-          if (old) target!.put({ ...old, ...(op[3] as object) })
-          return
-        }
-        case 'remove':
-          world?.tables[op[1] as Name]?.remove(op[2])
-          return
-        case 'counter':
-          if (world) world.random.counter = op[1]
-          return
-        case 'drop':
-          worlds.delete(op[1])
-          return
-        case 'reset':
-          world?.reset(bases.get(op[1])!)
-          return
-      }
-    }
-    return {
-      apply,
-      line(value: unknown) {
-        type Part = [world: string, counter: number, ops: Op[]]
-        const one = value as Part | Part[]
-        for (const [name, counter, ops] of typeof one[0] === 'string'
-          ? [one as Part]
-          : (one as Part[])) {
-          world = worlds.get(name)
-          for (const op of ops) apply(op)
-          finishBase()
-          if (world) world.random.counter = counter
-        }
-      },
-      finish: finishBase,
-    }
-  }
-
-  /**
-   * Everything there is, as ops. Rows may change while it is read: the journal then holds the newer ones too.
-   * Which worlds and bases there are is settled at once: what comes later is in the journal alone.
-   */
-  function allOps(): Iterable<Op> {
-    const stands = [...worlds.values()].map((world) => ({ world, baseKey: world.base.key }))
-    const used = new Set(stands.map(({ baseKey }) => baseKey))
-    for (const key of [...bases.keys()]) if (!used.has(key)) bases.delete(key)
-    return opsOf([...bases], stands)
-  }
-
-  function* opsOf(
-    usedBases: readonly (readonly [string, Base<Rows>])[],
-    stands: readonly { world: WorldTables<Rows>; baseKey: string }[],
-  ): Generator<Op> {
-    for (const [key, base] of usedBases) {
-      yield ['base', key]
-      yield* baseOps(base)
-    }
-    for (const { world, baseKey } of stands) {
-      yield ['world', world.name, baseKey, world.random.counter]
-      for (const table of names) {
-        for (const one of world.tables[table].changes()) {
-          // A change that could still be undone must not get into the document.
-          changes.flush()
-          yield 'row' in one ? ['put', table, one.row] : ['remove', table, one.removed]
-        }
-      }
-    }
+  function cutNow(): () => Iterable<Op> {
+    dropUnusedBases()
+    return takeCut(specs, [...bases.values()], worlds.values())
   }
 
   // ---- files
@@ -359,6 +370,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   let journal: Journal | undefined
   let unlock: (() => void) | undefined
   let compacting: Promise<void> | undefined
+  // What there was when the journal was last turned over, until a document holds it. The journal goes on from there.
+  let cut: (() => Iterable<Op>) | undefined
   let closed = false
 
   async function load(path: string) {
@@ -377,6 +390,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       for (const name of filesOf(path)) if (existsSync(name)) unlinkSync(name)
       bases.clear()
       worlds.clear()
+      cut = undefined
       await readFiles(path)
     }
   }
@@ -399,7 +413,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   async function readFiles(path: string) {
     const [, previousFile, journalFile] = filesOf(path)
-    const replay = createReplay()
+    const replay = createReplay(replayDeps)
     let recovered = false
     const recover = (error: DamagedFile) => {
       if (options.onDamage !== 'recover') throw error
@@ -440,12 +454,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
           `${name}: the last ${bytes} bytes were never written whole and were answered to nobody; dropped.`,
         ),
       damage: (damage) => recover(new DamagedFile(damage)),
+      turned() {
+        cut = cutNow()
+      },
     })
     journal = opened
     if (!recovered) return
     // Lines behind the damage must not come back: the journal starts anew once the document holds what is good.
     const next = opened.generation + 1
-    document!.data = { generation: next, ops: allOps() }
+    cut = undefined
+    document!.data = { generation: next, ops: cutNow()() }
     await document!.write()
     opened.startAnew(next)
     opened.dropPrevious()
@@ -454,12 +472,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   /** Makes the document anew and starts the journal empty. Requests go on meanwhile. */
   function compact(): Promise<void> {
+    // What could still be undone must not get into the document.
+    if (!compacting) changes.flush()
     compacting ??= (async () => {
       try {
         journal!.rotate()
-        document!.data = { generation: journal!.generation, ops: allOps() }
+        cut ??= cutNow()
+        document!.data = { generation: journal!.generation, ops: cut() }
         await document!.write()
         journal!.dropPrevious()
+        cut = undefined
         compactFrom = COMPACT_FROM_BYTES
       } catch (error) {
         // Trying again at every change would do nothing else.
@@ -482,6 +504,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     bases: bases as ReadonlyMap<string, Base<Rows>>,
     makeBase,
     addWorld,
+    forkWorld,
     dropWorld,
     change,
     afterChange: changes.afterChange,

@@ -22,6 +22,10 @@ export type AdminCall = {
   raw?: boolean
   /** Answered to anyone who can reach the port: no token, no client. */
   open?: boolean
+  /** 200, if not told. */
+  status?: 201
+  /** Takes a whole world as its body. */
+  large?: true
   answer: z.ZodType
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
   /** Sends its answer by itself, in place of `handle`. */
@@ -51,6 +55,9 @@ export function adminCall<
 ): AdminCall {
   return definition as unknown as AdminCall
 }
+
+// A world of half a million rows; it is read into memory whole.
+const LARGE_BODY = 256 * 1024 * 1024
 
 export type AdminDeps = { sandbox: Sandbox; choice: ClientChoice; adminToken: string | undefined }
 
@@ -82,6 +89,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
     },
     config: { admin: call },
     ...(call.stream && { exposeHeadRoute: false }),
+    ...(call.large && { bodyLimit: LARGE_BODY }),
     onRequest(request, _reply, done) {
       try {
         refuseCrossSite(request)
@@ -101,7 +109,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       const answer = (await call.handle(request.world, input, sandbox)) as
         | { httpStatus?: number }
         | undefined
-      const { httpStatus = 200, ...body } = answer ?? {}
+      const { httpStatus = call.status ?? 200, ...body } = answer ?? {}
       return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
     },
   }

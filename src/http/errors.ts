@@ -14,7 +14,10 @@ const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
     'malformed_json',
     'The body is not as long as its Content-Length says.',
   ],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 1 MiB. Send less.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: [
+    'payload_too_large',
+    'The body is larger than 1 MiB, or 256 MiB where a whole state is sent. Send less.',
+  ],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
     'The body must be JSON: send it with Content-Type: application/json.',

@@ -5,7 +5,8 @@ import { SandboxError } from '../model/errors.ts'
 /** `Host` without its port, in lower case; IPv6 without its brackets. */
 export function hostNameOf(header: string): string {
   const lower = header.toLowerCase()
-  if (lower.startsWith('[')) return lower.slice(1, lower.indexOf(']'))
+  const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(lower)
+  if (bracketed) return bracketed[1]!
   return lower.replace(/:\d*$/, '')
 }
 

@@ -92,9 +92,12 @@ const sizeOf = (origin: string) => (origin === 'string' || origin === 'array' ? 
 const unitOf = (origin: string) =>
   origin === 'string' ? ' characters' : origin === 'array' ? ' items' : ''
 
+// A large body may be wrong in every row.
+const MOST_ERRORS = 100
+
 /** What zod found, as fields of an error answer. */
 export function fieldErrors(error: z.core.$ZodError, data: unknown): FieldError[] {
-  return error.issues.map((issue) => {
+  return error.issues.slice(0, MOST_ERRORS).map((issue) => {
     const value = valueAt(data, issue.path)
     const code = codeOf(issue, value)
     const expectation = expectationOf(issue, code)
@@ -125,7 +128,8 @@ export function validationFailed(
   }
   const errors = fieldErrors(error, data)
   const [first] = errors
-  const more = errors.length > 1 ? ` and ${errors.length - 1} more` : ''
+  const others = error.issues.length - 1
+  const more = others > 0 ? ` and ${others} more` : ''
   const message = `The ${PLACE[part] ?? part} is refused: ${first!.field} ${first!.message}${more}.`
   return new SandboxError('validation_failed', message, { errors })
 }

@@ -2,9 +2,20 @@ import { z } from 'zod'
 import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './text.ts'
 
+const name = () =>
+  z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+    error: 'must be 1 to 63 of a-z, 0-9 and -, and must not start with -',
+  })
+
 /** How a client is named in base paths and admin calls. */
-export const ClientName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
-  error: 'must be 1 to 63 of a-z, 0-9 and -, and must not start with -',
+export const ClientName = name()
+
+/** How a named state of a client is called. */
+export const SnapshotName = name()
+
+/** A token that a client may be given: what can stand in an Authorization header. */
+export const AccessToken = z.string().regex(/^[\x21-\x7e]{1,256}$/, {
+  error: 'must be 1 to 256 visible ASCII characters',
 })
 
 /** A client as stored: its profile, and the token that stands for it. */

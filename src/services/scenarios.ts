@@ -266,6 +266,13 @@ export function createScenarios(parts: ScenariosDeps) {
       calls.clear()
       changed()
     },
+    /** The stored tables are others now: what was compiled and counted of them is forgotten. */
+    reload() {
+      calls.clear()
+      changed()
+    },
+    /** Whether a name can be used, checked before anything is changed. */
+    checkName: (name: string) => void named(name),
     /** Takes what `reset` would lose, and returns the verb that puts it back: a reset of the data alone keeps it. */
     keep() {
       const before = {

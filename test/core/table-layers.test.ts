@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createTable, imageOf, type TableSpec } from '../../src/core/table.ts'
+import { createTable, differences, imageOf, type TableSpec } from '../../src/core/table.ts'
 
 type Row = { id: string; at: number; tag: string; word: string }
 const SPEC: TableSpec<Row> = {
@@ -95,4 +95,51 @@ t.test('an image keeps what was there, whatever comes after', async (t) => {
   t.equal(table.count('all', 'all'), 2)
   back()
   t.equal(table.count('all', 'all'), 3)
+})
+
+t.test('many images of a table that changes little leave few layers', async (t) => {
+  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
+  const images = []
+  for (let i = 1; i <= 600; i++) {
+    table.put(rowOf(i, i, i % 3 ? 'a' : 'b'))
+    if (i % 10 === 0) table.remove(`r${i - 5}`)
+    images.push({ image: table.image(), count: table.count('all', 'all') })
+  }
+  t.ok(table.image().layers.length <= 12, `${table.image().layers.length}`)
+  for (const { image, count } of images) {
+    const at = createTable(SPEC, image)
+    t.equal(at.count('all', 'all'), count)
+    t.equal([...at.rows()].length, count)
+  }
+})
+
+t.test('the rows that differ between two images are told, whatever their layers', async (t) => {
+  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a'), rowOf(1, 2, 'a')]))
+  const before = table.image()
+  t.same(differences(before, table.image()), [])
+  table.put(rowOf(2, 3, 'a'))
+  table.put(rowOf(0, 1, 'b'))
+  table.put(rowOf(1, 2, 'a'))
+  table.put(rowOf(3, 3, 'a'))
+  table.remove('r3')
+  const middle = table.image()
+  table.remove('r1')
+  const told = [
+    { id: 'r0', before: rowOf(0, 1, 'a'), after: rowOf(0, 1, 'b') },
+    { id: 'r1', before: rowOf(1, 2, 'a'), after: undefined },
+    { id: 'r2', before: undefined, after: rowOf(2, 3, 'a') },
+  ]
+  t.same(differences(before, table.image()), told)
+  t.same(differences(middle, table.image()), [told[1]])
+})
+
+t.test('changes are told over any number of the lowest layers', async (t) => {
+  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
+  for (let i = 1; i < 40; i++) table.put(rowOf(i, i, 'a'))
+  const image = table.image()
+  table.remove('r3')
+  table.put(rowOf(3, 50, 'a'))
+  table.put(rowOf(4, 4, 'b'))
+  const told = [...table.changes(image.layers.length)]
+  t.same(told, [{ removed: 'r3' }, { row: rowOf(3, 50, 'a') }, { row: rowOf(4, 4, 'b') }])
 })

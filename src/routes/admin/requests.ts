@@ -113,7 +113,8 @@ export const requestCalls = [
     params: z.object({ id: z.string().min(1).max(64) }),
     answer: LoggedRequest,
     handle({ requests }, { params: { id } }) {
-      for (const call of requests.newestFirst()) if (requestId(call) === id) return shownRequest(call)
+      for (const call of requests.newestFirst())
+        if (requestId(call) === id) return shownRequest(call)
       throw new SandboxError(
         'not_found',
         `No call ${id.slice(0, 64)} is in the log. It keeps the newest 1,000; list them with GET /requests.`,

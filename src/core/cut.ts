@@ -1,0 +1,85 @@
+import type { Op } from './document.ts'
+import type { Base, Snapshot, Specs, WorldTables } from './store.ts'
+import { createTable, type TableImage } from './table.ts'
+
+type Layer = TableImage<unknown>['layers'][number]
+/** A state to be written: a world's, or that of one of its snapshots. */
+type Holder<Rows> = {
+  world: WorldTables<Rows>
+  snapshot: string | undefined
+  state: Snapshot<Rows>
+}
+
+/**
+ * Takes all there is at one moment and hands out a verb that tells it as ops, as often as it is asked and whatever has
+ * changed since. Layers that more than one state stands on are told once.
+ */
+export function takeCut<Rows>(
+  specs: Specs<Rows>,
+  bases: readonly Base<Rows>[],
+  worlds: Iterable<WorldTables<Rows>>,
+): () => Generator<Op> {
+  type Name = keyof Rows & string
+  const names = Object.keys(specs as object) as Name[]
+  const holders: Holder<Rows>[] = []
+  for (const world of worlds) {
+    // A snapshot is told as what the world was before it became what it is.
+    for (const [snapshot, state] of world.snapshots) holders.push({ world, snapshot, state })
+    holders.push({ world, snapshot: undefined, state: world.now() })
+  }
+  const layersOf = ({ state }: Holder<Rows>, table: Name) =>
+    state.images[table].layers as readonly Layer[]
+  const uses = new Map<Layer, number>()
+  for (const holder of holders)
+    for (const table of names)
+      for (const layer of layersOf(holder, table).slice(1))
+        uses.set(layer, (uses.get(layer) ?? 0) + 1)
+
+  /** How many of the lowest layers a state shares with another. */
+  function sharedDepth(layers: readonly Layer[]): number {
+    let depth = 1
+    while (depth < layers.length && uses.get(layers[depth]!)! > 1) depth++
+    return depth
+  }
+
+  function* changesOf(table: Name, image: TableImage<never>, depth: number): Generator<Op> {
+    for (const one of createTable(specs[table] as never, image).changes(depth))
+      yield 'row' in one ? ['put', table, one.row] : ['remove', table, one.removed]
+  }
+
+  return function* () {
+    for (const { key, images } of bases) {
+      yield ['base', key]
+      for (const table of names)
+        for (const row of createTable(specs[table], images[table]).rows()) yield ['put', table, row]
+    }
+    const numbers = new Map<Layer, number>()
+    for (const holder of holders) {
+      const { world, snapshot, state } = holder
+      const { base, images, counter } = state
+      const standsOn: Record<string, number> = {}
+      const depths = {} as Record<Name, number>
+      for (const table of names) {
+        const layers = layersOf(holder, table)
+        depths[table] = sharedDepth(layers)
+        let parent = 0
+        for (let i = 1; i < depths[table]; i++) {
+          let number = numbers.get(layers[i]!)
+          if (number === undefined) {
+            number = numbers.size + 1
+            numbers.set(layers[i]!, number)
+            yield ['layer', number, table, base.key, parent]
+            const image = { layers: layers.slice(0, i + 1), seq: 0 } as unknown as TableImage<never>
+            yield* changesOf(table, image, i)
+          }
+          parent = number
+        }
+        if (parent > 0) standsOn[table] = parent
+      }
+      yield ['world', world.name, base.key, counter, standsOn, world.about]
+      for (const table of names)
+        yield* changesOf(table, images[table] as TableImage<never>, depths[table])
+      if (snapshot !== undefined) yield ['save', snapshot, counter]
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { adminCall } from '../../http/admin.ts'
+import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
+import { Timestamp, Uuid } from '../../model/text.ts'
+
+const Client = z
+  .strictObject({
+    name: ClientName,
+    client_id: Uuid,
+    status: z.enum(['active', 'inactive']),
+    check_kyc: z.boolean(),
+    scenario: z.string(),
+    now: Timestamp,
+    snapshots: z.int(),
+  })
+  .meta({ id: 'Client' })
+
+const start = {
+  scenario: z.string().optional(),
+  randomSeed: z.int().min(0).optional(),
+  clock: z
+    .union(
+      [
+        z.enum(['real', 'frozen']),
+        z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString()),
+      ],
+      { error: 'must be real, frozen, or an ISO 8601 instant such as 2026-01-01T00:00:00Z' },
+    )
+    .optional(),
+  checkKyc: z.boolean().optional(),
+}
+
+const CreateClient = z
+  .strictObject({
+    name: ClientName,
+    access_token: AccessToken.optional(),
+    ...start,
+    fixtures: z
+      .union([z.enum(['default', 'empty']), z.looseObject({})], {
+        error: 'must be default, empty, or an object of fixtures',
+      })
+      .optional(),
+    from: z.strictObject({ client: ClientName, snapshot: SnapshotName.optional() }).optional(),
+  })
+  .refine(({ fixtures, from }) => fixtures === undefined || from === undefined, {
+    path: ['fixtures'],
+    error: 'can’t be sent with from: a fork has the rows of what it is made from',
+    params: { code: 'invalid_value' },
+  })
+
+/** The clients there are; each is a world of its own. */
+export const clientCalls = [
+  adminCall({
+    id: 'listClients',
+    method: 'GET',
+    url: '/clients',
+    summary: 'The clients there are',
+    answer: z.strictObject({ clients: z.array(Client) }).meta({ id: 'Clients' }),
+    handle: (_world, _input, { worlds }) => ({
+      clients: [...worlds.values()].map(
+        ({ name, clientId, profile, scenarios, clock, tables }) => ({
+          name,
+          client_id: clientId,
+          status: profile().status,
+          check_kyc: profile().check_kyc,
+          scenario: scenarios.show().name,
+          now: clock.iso(),
+          snapshots: tables.snapshots.size,
+        }),
+      ),
+    }),
+  }),
+  adminCall({
+    id: 'createClient',
+    method: 'POST',
+    url: '/clients',
+    summary: 'Make a client, of fixtures or as a fork of another one',
+    status: 201,
+    large: true,
+    body: CreateClient,
+    answer: z
+      .strictObject({ client_id: Uuid, name: ClientName, access_token: AccessToken })
+      .meta({ id: 'CreatedClient' }),
+    handle(_world, { body }, sandbox) {
+      const { name, clientId, profile } = sandbox.create(body)
+      return { client_id: clientId, name, access_token: profile().access_token }
+    },
+  }),
+  adminCall({
+    id: 'deleteClient',
+    method: 'DELETE',
+    url: '/clients/:name',
+    summary: 'Delete a client with all it has',
+    params: z.object({ name: ClientName }),
+    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClient' }),
+    handle(_world, { params }, sandbox) {
+      sandbox.delete(params.name)
+      return { deleted: params.name }
+    },
+  }),
+]

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { adminCall } from '../../http/admin.ts'
+import { SnapshotName } from '../../model/client.ts'
+import { Timestamp } from '../../model/text.ts'
+import { StateDocument } from '../../services/state.ts'
+
+const snapshot = { name: SnapshotName, taken_at: Timestamp }
+const SnapshotPath = z.object({ name: SnapshotName })
+const Difference = z
+  .strictObject({
+    added: z.array(z.string()),
+    removed: z.array(z.string()),
+    changed: z.array(
+      z.strictObject({
+        id: z.string(),
+        fields: z.record(z.string(), z.strictObject({ before: z.unknown(), after: z.unknown() })),
+      }),
+    ),
+  })
+  .meta({ id: 'TableDifference' })
+
+/** A client's whole state: as a document, and as named snapshots. */
+export const stateCalls = [
+  adminCall({
+    id: 'getState',
+    method: 'GET',
+    url: '/state',
+    summary: 'The whole world as one JSON document, without token and webhook secret',
+    answer: StateDocument,
+    handle: ({ state }) => state.export(),
+  }),
+  adminCall({
+    id: 'putState',
+    method: 'PUT',
+    url: '/state',
+    summary: 'Put a whole world in place of the present one; token and webhook secret stay',
+    large: true,
+    body: StateDocument,
+    answer: z
+      .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
+      .meta({ id: 'TakenState' }),
+    async handle({ state, scheduler, clock }, { body }) {
+      await scheduler.whenStill(await state.check(body))
+      const rows = Object.entries(body.tables).map(([table, { length }]) => [table, length])
+      return { now: clock.iso(), rows: Object.fromEntries(rows) }
+    },
+  }),
+  adminCall({
+    id: 'listSnapshots',
+    method: 'GET',
+    url: '/snapshots',
+    summary: 'The named states of the client',
+    answer: z
+      .strictObject({ snapshots: z.array(z.strictObject(snapshot)) })
+      .meta({ id: 'Snapshots' }),
+    handle: ({ snapshots }) => ({ snapshots: snapshots.list() }),
+  }),
+  adminCall({
+    id: 'saveSnapshot',
+    method: 'POST',
+    url: '/snapshots',
+    summary: 'Keep the state under a name, clock and timers included; one of that name is replaced',
+    status: 201,
+    body: z.strictObject({ name: SnapshotName }),
+    answer: z.strictObject({ ...snapshot, replaced: z.boolean() }).meta({ id: 'SavedSnapshot' }),
+    handle: ({ snapshots }, { body }) => snapshots.save(body.name),
+  }),
+  adminCall({
+    id: 'getSnapshot',
+    method: 'GET',
+    url: '/snapshots/:name',
+    summary: 'Download a snapshot, in the form of /state',
+    params: SnapshotPath,
+    answer: StateDocument,
+    handle({ snapshots, state }, { params }) {
+      snapshots.check(params.name)
+      return state.exportSnapshot(params.name)
+    },
+  }),
+  adminCall({
+    id: 'deleteSnapshot',
+    method: 'DELETE',
+    url: '/snapshots/:name',
+    summary: 'Forget a snapshot',
+    params: SnapshotPath,
+    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshot' }),
+    handle({ snapshots }, { params }) {
+      snapshots.forget(params.name)
+      return { deleted: params.name }
+    },
+  }),
+  adminCall({
+    id: 'restoreSnapshot',
+    method: 'POST',
+    url: '/snapshots/:name/restore',
+    summary: 'Back to a snapshot, which stays',
+    params: SnapshotPath,
+    answer: z.strictObject({ restored: z.string(), now: Timestamp }).meta({ id: 'Restored' }),
+    async handle({ snapshots, scheduler, clock }, { params }) {
+      await scheduler.whenStill(() => snapshots.restore(params.name))
+      return { restored: params.name, now: clock.iso() }
+    },
+  }),
+  adminCall({
+    id: 'diffSnapshot',
+    method: 'GET',
+    url: '/snapshots/:name/diff',
+    summary: 'What was added, removed and changed since a snapshot, by table and id, masked',
+    params: SnapshotPath,
+    answer: z
+      .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
+      .meta({ id: 'SnapshotDifference' }),
+    handle: ({ snapshots }, { params }) => ({
+      snapshot: params.name,
+      tables: snapshots.diff(params.name) as Record<string, never>,
+    }),
+  }),
+]

@@ -1,0 +1,125 @@
+import { createTable, differences } from '../core/table.ts'
+import { SandboxError } from '../model/errors.ts'
+import { maskIfsc, maskNumber, maskText } from '../model/mask.ts'
+import { type Rows, type SandboxTables, TABLES } from './tables.ts'
+
+/** How many named states one client may keep; each keeps the rows it was made of in memory. */
+export const MAX_SNAPSHOTS = 100
+
+type Name = keyof Rows
+const NAMES = Object.keys(TABLES) as Name[]
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+/** Where the wall clock stood, and with which options the world was started, is no difference of its state. */
+const UNTOLD = new Set(['wallAnchor', 'startedAs'])
+
+const HIDDEN = () => 'XXXX'
+const MASKS: Readonly<Record<string, (value: string) => string>> = {
+  account_number: maskNumber,
+  document_number: maskNumber,
+  utr: maskNumber,
+  ifsc_code: maskIfsc,
+  access_token: HIDDEN,
+  webhook_secret: HIDDEN,
+}
+const masked = (text: string) => (UUID.test(text) ? text : maskText(text))
+
+/** A value as a difference shows it: numbers of people and secrets masked, however deep they stand. */
+function shown(value: unknown, key = ''): unknown {
+  if (typeof value === 'string') return (MASKS[key] ?? masked)(value)
+  if (Array.isArray(value)) return value.map((one) => shown(one, key))
+  if (typeof value !== 'object' || value === null) return value ?? null
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !UNTOLD.has(name))
+      .map(([name, one]) => [name, shown(one, name)]),
+  )
+}
+
+/** What became of one row: each field that is not what it was, before and after. */
+function changedFields(before: object, after: object) {
+  const [a, b] = [before, after] as Record<string, unknown>[]
+  const told = (value: unknown) =>
+    JSON.stringify(value, (key, one) => (UNTOLD.has(key) ? undefined : one))
+  return Object.fromEntries(
+    [...new Set([...Object.keys(before), ...Object.keys(after)])]
+      .filter((field) => told(a![field]) !== told(b![field]))
+      .map((field) => [field, { before: shown(a![field], field), after: shown(b![field], field) }]),
+  )
+}
+
+/** What changed in one table, by id. */
+export type TableDifference = {
+  added: string[]
+  removed: string[]
+  changed: { id: string; fields: Record<string, { before: unknown; after: unknown }> }[]
+}
+
+/** The named states of one client: all it has, its clock, timers, scenario and place in its random series included. */
+export function createSnapshots({
+  store,
+  save,
+  adopt,
+}: {
+  store: SandboxTables
+  save: (name: string) => void
+  adopt: (load: () => void) => void
+}) {
+  function check(name: string) {
+    const snapshot = store.snapshots.get(name)
+    if (snapshot) return snapshot
+    throw new SandboxError('not_found', `There is no snapshot ${name} of client ${store.name}.`)
+  }
+
+  /** The client's time when a snapshot was made, ISO 8601. */
+  function takenAt(name: string): string {
+    const clock = createTable(TABLES.settings, check(name).images.settings).get('clock')
+    return new Date(clock?.name === 'clock' ? clock.value.anchor : 0).toISOString()
+  }
+
+  const about = (name: string) => ({ name, taken_at: takenAt(name) })
+
+  return {
+    check,
+    list: () => [...store.snapshots.keys()].sort().map(about),
+    /** Keeps what is now under a name; what the name stood for is replaced. */
+    save(name: string) {
+      const replaced = store.snapshots.has(name)
+      if (!replaced && store.snapshots.size >= MAX_SNAPSHOTS) {
+        throw new SandboxError(
+          'snapshot_limit_reached',
+          `There are ${MAX_SNAPSHOTS} snapshots of client ${store.name} already. Delete one, or use its name again.`,
+        )
+      }
+      save(name)
+      return { ...about(name), replaced }
+    },
+    restore(name: string) {
+      check(name)
+      adopt(() => store.restore(name))
+    },
+    forget(name: string) {
+      check(name)
+      store.forget(name)
+    },
+    /** What became of the client since a snapshot, by table; tables that are the same are left out. */
+    diff(name: string): Partial<Record<Name, TableDifference>> {
+      const [before, after] = [check(name).images, store.now().images]
+      const told: Partial<Record<Name, TableDifference>> = {}
+      for (const table of NAMES) {
+        const found: TableDifference = { added: [], removed: [], changed: [] }
+        for (const one of differences<object>(before[table], after[table])) {
+          const id = masked(one.id)
+          if (!one.before) found.added.push(id)
+          else if (!one.after) found.removed.push(id)
+          else {
+            const fields = changedFields(one.before, one.after)
+            if (Object.keys(fields).length > 0) found.changed.push({ id, fields })
+          }
+        }
+        if (found.added.length + found.removed.length + found.changed.length > 0)
+          told[table] = found
+      }
+      return told
+    },
+  }
+}

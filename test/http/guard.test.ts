@@ -1,0 +1,293 @@
+import { readdirSync } from 'node:fs'
+import { type AddressInfo, connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { ADMIN_CALLS } from '../../src/app.ts'
+import { ErrorAnswer } from '../../src/model/envelope.ts'
+import { start } from '../helper.ts'
+
+type Box = Awaited<ReturnType<typeof start>>
+
+/** Every admin call, with something in the place of its parameter. */
+const CALLS = ADMIN_CALLS.map((call) => ({
+  ...call,
+  path: `/__admin${call.url.replace(/:\w+/, 'some-name')}`,
+}))
+
+/** All that a call could have changed. */
+const content = ({ sandbox }: Box) =>
+  JSON.stringify(
+    [...sandbox.worlds.values()].map(({ name, tables }) => [
+      name,
+      [...tables.snapshots.keys()],
+      Object.entries(tables.tables).map(([table, { rows }]) => [table, [...rows()]]),
+    ]),
+  )
+
+t.test('every admin call refuses foreign hosts, foreign sites and strangers', async (t) => {
+  const box = await start(t, { app: { adminToken: 'admin-secret' } })
+  const good = { host: '127.0.0.1:4310', 'x-admin-token': 'admin-secret' }
+  const own = 'http://127.0.0.1:4310'
+  const refused: [what: Record<string, string>, error: string][] = [
+    // Names that are not this machine's: a page that rebinds its own name comes with these.
+    [{ host: 'evil.example' }, 'host_not_allowed'],
+    [{ host: 'evil.example:4310' }, 'host_not_allowed'],
+    [{ host: '127.0.0.1.evil.example' }, 'host_not_allowed'],
+    [{ host: '127.0.0.1.nip.io' }, 'host_not_allowed'],
+    [{ host: 'localhost.evil.example' }, 'host_not_allowed'],
+    [{ host: 'localhost.' }, 'host_not_allowed'],
+    [{ host: 'evil.localhost.example' }, 'host_not_allowed'],
+    [{ host: 'user@127.0.0.1' }, 'host_not_allowed'],
+    [{ host: '127.0.0.1@evil.example' }, 'host_not_allowed'],
+    [{ host: '127.0.0.1:4310:80' }, 'host_not_allowed'],
+    [{ host: '127.0.0.1/evil' }, 'host_not_allowed'],
+    [{ host: '127.0.0.1 evil' }, 'host_not_allowed'],
+    [{ host: '[::1' }, 'host_not_allowed'],
+    [{ host: '[::1].evil.example' }, 'host_not_allowed'],
+    [{ host: '%31%32%37.0.0.1' }, 'host_not_allowed'],
+    [{ host: '0x7f.1.evil.example' }, 'host_not_allowed'],
+    [{ host: 'host.docker.internal.evil.example' }, 'host_not_allowed'],
+    // Pages of another site, port, scheme or none.
+    [{ origin: 'https://evil.example' }, 'cross_site_refused'],
+    [{ origin: 'http://127.0.0.1' }, 'cross_site_refused'],
+    [{ origin: 'http://127.0.0.1:3000' }, 'cross_site_refused'],
+    [{ origin: 'http://localhost:4310' }, 'cross_site_refused'],
+    [{ origin: 'http://127.0.0.1:4310.evil.example' }, 'cross_site_refused'],
+    [{ origin: 'http://evil.example@127.0.0.1:4310' }, 'cross_site_refused'],
+    [{ origin: 'null' }, 'cross_site_refused'],
+    [{ origin: 'file://' }, 'cross_site_refused'],
+    [{ origin: 'chrome-extension://abcdef' }, 'cross_site_refused'],
+    [{ origin: `${own}/` }, 'cross_site_refused'],
+    [{ origin: `${own}, https://evil.example` }, 'cross_site_refused'],
+    [{ 'sec-fetch-site': 'cross-site' }, 'cross_site_refused'],
+    [{ 'sec-fetch-site': 'same-site' }, 'cross_site_refused'],
+    [{ 'sec-fetch-site': 'SAME-ORIGIN' }, 'cross_site_refused'],
+    [{ 'sec-fetch-site': 'same-origin, cross-site' }, 'cross_site_refused'],
+    [{ origin: own, 'sec-fetch-site': 'cross-site' }, 'cross_site_refused'],
+    [{ origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }, 'cross_site_refused'],
+    // Those who do not have the token.
+    [{ 'x-admin-token': '' }, 'admin_token_required'],
+    [{ 'x-admin-token': 'admin-secre' }, 'admin_token_required'],
+    [{ 'x-admin-token': 'admin-secret ,admin-secret' }, 'admin_token_required'],
+    [{ 'x-admin-token': 'ADMIN-SECRET' }, 'admin_token_required'],
+    [{ 'x-admin-token': 'sbx_test_token' }, 'admin_token_required'],
+  ]
+  const before = content(box)
+  t.ok(CALLS.length >= 30)
+  for (const { method, path, open, raw, id } of CALLS) {
+    for (const base of ['', '/@stranger']) {
+      for (const [headers, error] of refused) {
+        if (error === 'admin_token_required' && (open || raw)) continue
+        const answer = await box.call(method, base + path, undefined, { ...good, ...headers })
+        if (answer.body.error !== error)
+          t.fail(`${id} ${base} ${JSON.stringify(headers)}: ${answer.status} ${answer.text}`)
+        if ('access-control-allow-origin' in answer.headers) t.fail(`${id} answers CORS`)
+        if (answer.text.includes('admin-secret')) t.fail(`${id} tells the token`)
+      }
+    }
+    const wrong = { ...good, authorization: 'Bearer nobodys' }
+    if (!open) t.equal((await box.call(method, path, undefined, wrong)).status, 401, id)
+    const preflight = await box.call('OPTIONS', path, undefined, { ...good, origin: own })
+    t.equal(preflight.status, 405, `${id}: no preflight is granted`)
+  }
+  t.equal(content(box), before, 'nothing was changed, and no client was made')
+  const accepted: Record<string, string>[] = [
+    {},
+    { origin: own },
+    { origin: own, 'sec-fetch-site': 'same-origin' },
+    { 'sec-fetch-site': 'none' },
+    { host: 'localhost:4310', origin: 'http://localhost:4310' },
+    { host: '[::1]:4310', origin: 'http://[::1]:4310' },
+    { host: 'sandbox', origin: 'https://sandbox' },
+  ]
+  for (const headers of accepted)
+    t.equal((await box.get('/__admin/clients', { ...good, ...headers })).status, 200)
+})
+
+/** Sends a request line as it stands and answers what comes back. */
+function raw(port: number, line: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write(`${line} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`, 'latin1'),
+    )
+    socket.setTimeout(10_000, () => socket.destroy(new Error(`no answer to ${line}`)))
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+    })
+    socket.on('error', reject)
+    socket.on('close', () => {
+      const [head, body = ''] = text.split('\r\n\r\n')
+      // What was sent may be told again: as JSON, which no browser runs.
+      const isJson = /\r\nContent-Type: application\/json; charset=utf-8\r\n/i.test(`${head}\r\n`)
+      resolve({ status: Number(head!.split(' ')[1]), text: isJson ? body : '' })
+    })
+  })
+}
+
+// What is no name, as it could stand in a path. Each goes to every place where a name is taken.
+const NO_NAMES = [
+  '.',
+  '..',
+  '...',
+  './a',
+  '../a',
+  '../../etc/passwd',
+  'a/../b',
+  'a/..',
+  '/a',
+  '//a',
+  'a//b',
+  'a/b',
+  '/etc/passwd',
+  '~',
+  '~root',
+  '%2e',
+  '%2e%2e',
+  '%2E%2E%2F',
+  '..%2f',
+  '..%2fa',
+  '..%2f..%2fetc%2fpasswd',
+  '%2fetc%2fpasswd',
+  '%2Fetc',
+  'a%2fb',
+  'a%2F..%2Fb',
+  '..%5c',
+  '..%5C..%5Cwindows',
+  '..\\',
+  '..\\..\\windows',
+  'C:',
+  'C:%5Cwindows',
+  '%252e%252e%252f',
+  '%252fetc',
+  '%c0%ae%c0%ae%c0%af',
+  '%c0%af',
+  '%ef%bc%8e%ef%bc%8e%ef%bc%8f',
+  '%e2%80%ae',
+  '%00',
+  'a%00',
+  'a%00.json',
+  '%00a',
+  'a%0a',
+  'a%0d%0aX-Injected:%201',
+  'a%09',
+  'a%20b',
+  '%20a',
+  'a%',
+  '%',
+  '%zz',
+  '%1',
+  '%ff',
+  '%u002e',
+  'A',
+  'Worker',
+  'a_b',
+  '-a',
+  'a.json',
+  'db.json',
+  'a;b',
+  'a&b',
+  'a=b',
+  'a*',
+  '*',
+  'a$(id)',
+  'a`id`',
+  'a|b',
+  "a'b",
+  '%22a%22',
+  '%3Cscript%3E',
+  '<script>',
+  '{a}',
+  '[a]',
+  'a@b',
+  '@a',
+  ':a',
+  '\u00e9',
+  '%C3%A9',
+  '%F0%9F%98%80',
+  '%EF%BC%A1',
+  '__proto__',
+  '__admin',
+  'a'.repeat(64),
+  'a'.repeat(1_000),
+  'a'.repeat(5_000),
+  'a'.repeat(20_000),
+]
+const PLACES: [method: string, before: string, after: string][] = [
+  ['GET', '/__admin/snapshots/', ''],
+  ['DELETE', '/__admin/snapshots/', ''],
+  ['GET', '/__admin/snapshots/', '/diff'],
+  ['POST', '/__admin/snapshots/', '/restore'],
+  ['DELETE', '/__admin/clients/', ''],
+  ['GET', '/@', '/__admin/state'],
+  ['GET', '/@', '/v1/users'],
+]
+
+/** A sandbox with a data file that listens, and the files around it. */
+async function listening(t: Test) {
+  const dir = t.testdir({ data: {}, 'secret.json': '{"secret":"do not tell"}' })
+  const box = await start(t, { sandbox: { file: `${dir}/data/db.json` } })
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as AddressInfo
+  const files = () => [readdirSync(dir), readdirSync(`${dir}/data`)]
+  return { box, port, files }
+}
+
+t.test('no path names a client or a snapshot that could not be, or a file', async (t) => {
+  const { box, port, files } = await listening(t)
+  await box.post('/__admin/snapshots', { name: 'kept' })
+  const before = [content(box), files()]
+  t.ok(NO_NAMES.length >= 60)
+  for (const name of NO_NAMES) {
+    for (const [method, head, tail] of PLACES) {
+      const line = `${method} ${head}${name}${tail}`
+      const { status, text } = await raw(port, line)
+      if (![400, 401, 404, 405, 414, 431].includes(status))
+        t.fail(`${line.slice(0, 99)}: ${status}`)
+      const answer = ErrorAnswer.safeParse(JSON.parse(text || 'null'))
+      if (!answer.success) t.fail(`${line.slice(0, 99)}: ${text.slice(0, 200)}`)
+      if (/do not tell|root:|secret\.json/.test(text)) t.fail(`${line} tells: ${text}`)
+      if (text.length > 2_000) t.fail(`${line.slice(0, 99)}: a long answer`)
+    }
+  }
+  t.same([content(box), files()], before, 'nothing was made, changed or deleted')
+  t.equal((await box.get('/__admin/health')).body.status, 'healthy')
+})
+
+t.test('no body names a client or a snapshot that could not be', async (t) => {
+  const { box, files } = await listening(t)
+  const before = [content(box), files()]
+  const more = [
+    '',
+    ' ',
+    'a\0',
+    'a\n',
+    'a/b',
+    '../a',
+    'é',
+    '\ud800',
+    'toString()',
+    5,
+    null,
+    {},
+    ['a'],
+  ]
+  for (const name of [...NO_NAMES, ...more]) {
+    for (const path of ['/__admin/clients', '/__admin/snapshots']) {
+      const answer = await box.post(path, { name })
+      if (answer.status !== 400) t.fail(`${path} ${JSON.stringify(name)}: ${answer.status}`)
+      if (answer.text.length > 2_000) t.fail(`${path}: a long answer`)
+    }
+    const from = { client: 'default', snapshot: name }
+    t.equal((await box.post('/__admin/clients', { name: 'ok', from })).status, 400)
+  }
+  t.same([content(box), files()], before)
+  for (const name of ['constructor', 'a', '0', 'x'.repeat(63)]) {
+    const own = `/@${name}/__admin/snapshots`
+    t.equal((await box.post('/__admin/clients', { name })).status, 201)
+    t.equal((await box.post(own, { name })).status, 201)
+    t.equal((await box.post(`${own}/${name}/restore`)).status, 200)
+    t.equal((await box.call('DELETE', `${own}/${name}`)).status, 200)
+    t.equal((await box.call('DELETE', `/__admin/clients/${name}`)).status, 200)
+  }
+  t.same(files(), before[1], 'names reach no file')
+})

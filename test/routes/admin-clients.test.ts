@@ -1,0 +1,460 @@
+import t, { type Test } from 'tap'
+import {
+  ASHA,
+  KABIR,
+  ROHAN,
+  ROHANS_ACCOUNT,
+  type StartOptions,
+  start as startWith,
+} from '../helper.ts'
+
+type Box = Awaited<ReturnType<typeof startWith>>
+const CLIENTS = '/__admin/clients'
+
+const create = ({ post }: Box, body: object) => post(CLIENTS, body)
+const names = async ({ get }: Box) =>
+  (await get(CLIENTS)).body.clients.map((client: { name: string }) => client.name)
+// Asked of the store: a scenario may hold back what the service answers.
+const usersOf = ({ sandbox }: Box, name: string) =>
+  sandbox.worlds.get(name)!.tables.tables.users.count('all', 'all')
+
+const onDisk = (t: Test, file: string, more: StartOptions = {}) =>
+  startWith(t, { ...more, sandbox: { file, ...more.sandbox } })
+
+t.test('a client is made with a token nobody can guess, listed and deleted', async (t) => {
+  const box = await startWith(t)
+  const made = await create(box, { name: 'worker-1' })
+  t.equal(made.status, 201)
+  t.same(Object.keys(made.body).sort(), ['access_token', 'client_id', 'name'])
+  t.match(made.body.access_token, /^sbx_client_[0-9a-f]{32}$/)
+  const authorization = `Bearer ${made.body.access_token}`
+  const profile = await box.get('/v1/client/profile', { authorization })
+  t.match(profile.body.data, { client_id: made.body.client_id, name: 'Sandbox client worker-1' })
+  t.equal((await box.get('/v1/users?limit=1', { authorization })).body.data.total_users, 110)
+  const other = await create(box, { name: 'worker-2' })
+  t.not(other.body.access_token, made.body.access_token)
+  t.not(other.body.client_id, made.body.client_id)
+
+  const { clients } = (await box.get(CLIENTS)).body
+  t.match(
+    clients.find(({ name }: { name: string }) => name === 'worker-1'),
+    {
+      client_id: made.body.client_id,
+      status: 'active',
+      check_kyc: false,
+      scenario: 'default',
+      now: '2026-01-01T00:00:00.000Z',
+      snapshots: 0,
+    },
+  )
+  t.notMatch(JSON.stringify(clients), /sbx_/, 'no token is listed')
+
+  const gone = await box.call('DELETE', `${CLIENTS}/worker-1`)
+  t.same(gone.body, { deleted: 'worker-1' })
+  t.notOk((await names(box)).includes('worker-1'))
+  t.equal((await box.get('/v1/users', { authorization })).status, 401, 'its token is free')
+  t.equal((await box.call('DELETE', `${CLIENTS}/worker-1`)).status, 404)
+  const again = await create(box, { name: 'worker-1', access_token: made.body.access_token })
+  t.equal(again.body.access_token, made.body.access_token)
+})
+
+t.test('each start option is the client’s own, and what a reset goes back to', async (t) => {
+  const dir = t.testdir({})
+  let box = await onDisk(t, `${dir}/db.json`)
+  const clients: [name: string, options: object][] = [
+    ['plain', {}],
+    ['empty', { fixtures: 'empty' }],
+    ['slow', { scenario: 'slow' }],
+    ['seeded', { randomSeed: 99 }],
+    ['later', { clock: '2030-05-06T07:08:09+00:00' }],
+    ['ticking', { clock: 'real' }],
+    ['kyc', { checkKyc: true }],
+    [
+      'inline',
+      {
+        fixtures: {
+          users: [
+            {
+              user_id: ASHA,
+              email: 'own@example.com',
+              mobile: '9876512345',
+              created_at: '2025-01-01T00:00:00.000Z',
+            },
+          ],
+        },
+      },
+    ],
+  ]
+  for (const [name, options] of clients)
+    t.equal((await create(box, { name, ...options, access_token: `${name}-token` })).status, 201)
+
+  const stateOf = async (name: string) => {
+    const base = `/@${name}`
+    const { body: clock } = await box.get(`${base}/__admin/clock`)
+    return {
+      users: usersOf(box, name),
+      scenario: (await box.get(`${base}/__admin/scenario`)).body.name,
+      mode: clock.mode,
+      now: clock.mode === 'frozen' ? clock.now : 'ticks',
+      checkKyc: box.sandbox.worlds.get(name)!.profile().check_kyc,
+    }
+  }
+  const plain = {
+    users: 110,
+    scenario: 'default',
+    mode: 'frozen',
+    now: '2026-01-01T00:00:00.000Z',
+    checkKyc: false,
+  }
+  const wanted: Record<string, object> = {
+    plain,
+    empty: { ...plain, users: 0 },
+    slow: { ...plain, scenario: 'slow' },
+    seeded: plain,
+    later: { ...plain, now: '2030-05-06T07:08:09.000Z' },
+    ticking: { ...plain, mode: 'real', now: 'ticks' },
+    kyc: { ...plain, checkKyc: true },
+    inline: { ...plain, users: 1 },
+  }
+  const newUser = (name: string) =>
+    box.post(`/@${name}/v1/user`, { email: 'new@example.com', mobile: '9876543210' })
+  const ids: Record<string, string> = {}
+  for (const [name] of clients) t.same(await stateOf(name), wanted[name], name)
+  for (const name of ['plain', 'seeded']) ids[name] = (await newUser(name)).body.data.user_id
+  t.not(ids['plain'], ids['seeded'])
+
+  for (const how of ['a reset', 'a restart and a reset', 'a kill, a rewrite and a reset']) {
+    if (how !== 'a reset') {
+      await box.close()
+      box = await onDisk(t, `${dir}/db.json`)
+      if (how.includes('rewrite')) await box.sandbox.store.compact()
+    }
+    for (const [name] of clients) {
+      const base = `/@${name}/__admin`
+      await box.put(`${base}/scenario`, { name: 'rate-limited' })
+      await box.post(`${base}/clock/freeze`, { at: '2040-01-01T00:00:00Z' })
+      await box.put(`${base}/scenario`, { name: 'kyc-failures' })
+      await newUser(name)
+      t.equal((await box.post(`${base}/reset`)).status, 200)
+      t.same(await stateOf(name), wanted[name], `${name} after ${how}`)
+    }
+    for (const name of ['plain', 'seeded']) {
+      t.equal((await newUser(name)).body.data.user_id, ids[name], 'the same series')
+      await box.post(`/@${name}/__admin/reset`)
+    }
+  }
+})
+
+t.test('a name, a body or a token that can’t be is refused, and nothing is made', async (t) => {
+  const box = await startWith(t, { sandbox: { maxClients: 6 } })
+  await create(box, { name: 'taken', access_token: 'my-token' })
+  const before = await names(box)
+  const user = { user_id: ASHA, email: 'a@example.com', mobile: '9876512345' }
+  const refused: [body: unknown, status: number, error: string, says?: RegExp][] = [
+    [undefined, 400, 'validation_failed'],
+    [{}, 400, 'validation_failed', /name/],
+    [[], 400, 'validation_failed'],
+    [{ name: '' }, 400, 'validation_failed'],
+    [{ name: 'a', color: 'red' }, 400, 'validation_failed', /color/],
+    [{ name: 'a', scenario: 'no-such' }, 404, 'not_found', /no-such/],
+    [{ name: 'a', scenario: 5 }, 400, 'validation_failed'],
+    [{ name: 'a', fixtures: 'some' }, 400, 'validation_failed', /default, empty/],
+    [{ name: 'a', fixtures: [] }, 400, 'validation_failed'],
+    [{ name: 'a', fixtures: { ghosts: [] } }, 400, 'validation_failed', /ghosts/],
+    [{ name: 'a', fixtures: { users: [user] } }, 400, 'validation_failed', /users\[0\].created_at/],
+    [
+      { name: 'a', fixtures: { kyc: [{ ...user, document_number: '999999999999' }] } },
+      400,
+      'validation_failed',
+    ],
+    [
+      {
+        name: 'a',
+        fixtures: { clients: ['default', 'b'].map((client, i) => CLIENT(client, i)) },
+      },
+      400,
+      'validation_failed',
+      /one client/,
+    ],
+    [{ name: 'a', randomSeed: -1 }, 400, 'validation_failed'],
+    [{ name: 'a', randomSeed: 1.5 }, 400, 'validation_failed'],
+    [{ name: 'a', clock: 'noon' }, 400, 'validation_failed', /frozen/],
+    [{ name: 'a', checkKyc: 'yes' }, 400, 'validation_failed'],
+    [{ name: 'a', access_token: 'two words' }, 400, 'validation_failed', /ASCII/],
+    [{ name: 'a', access_token: '' }, 400, 'validation_failed'],
+    [{ name: 'a', access_token: 'my-token' }, 409, 'token_in_use'],
+    [{ name: 'a', access_token: 'sbx_b' }, 409, 'token_in_use'],
+    [{ name: 'a', from: { client: 'ghost' } }, 404, 'not_found', /ghost/],
+    [{ name: 'a', from: { client: 'taken', snapshot: 'none' } }, 404, 'not_found', /none/],
+    [{ name: 'a', from: { client: '../x' } }, 400, 'validation_failed'],
+    [{ name: 'a', from: 'taken' }, 400, 'validation_failed'],
+    [{ name: 'a', from: { client: 'taken' }, fixtures: 'empty' }, 400, 'validation_failed', /fork/],
+    [{ name: 'taken' }, 409, 'client_exists'],
+    [{ name: 'default' }, 409, 'client_exists'],
+  ]
+  for (const [body, status, error, says] of refused) {
+    const answer = await box.post(CLIENTS, body)
+    t.equal(answer.status, status, `${JSON.stringify(body)} ${answer.text}`)
+    t.equal(answer.body.error, error)
+    if (says) t.match(answer.text, says)
+    t.notMatch(answer.text, /my-token|999999999999/, 'no secret, no number')
+  }
+  t.equal((await box.call('DELETE', `${CLIENTS}/default`)).body.error, 'client_needed')
+  t.same(await names(box), before)
+  t.equal((await create(box, { name: 'b', access_token: 'sbx_b' })).status, 201)
+  const tooMany = await create(box, { name: 'c' })
+  t.match(tooMany.body, { code: 409, error: 'client_limit_reached' })
+  await box.call('DELETE', `${CLIENTS}/b`)
+  t.equal((await create(box, { name: 'c' })).status, 201)
+})
+
+const CLIENT = (client: string, i: number) => ({
+  client,
+  client_id: `c0000000-0000-4000-8000-00000000010${i}`,
+  access_token: `inline-${i}`,
+  name: client,
+  email: `${client}@example.com`,
+  created_at: '2025-01-01T00:00:00.000Z',
+})
+
+t.test('a fork is what its source is, and neither sees the other from then on', async (t) => {
+  const box = await startWith(t)
+  const { get, post, put, pay } = box
+  const rule = await post('/__admin/rules', {
+    name: 'pushed',
+    when: { operation: 'listUsers' },
+    then: { respond: { status: 503 } },
+    times: 1,
+  })
+  t.equal(rule.status, 200, rule.text)
+  await post('/__admin/clock/freeze', { at: '2026-03-04T05:06:07.000Z' })
+  await post('/v1/user', { email: 'x@example.com', mobile: '9876500001' })
+  await put('/__admin/scenario', { name: 'live-demo' })
+  const paid = await pay({}, { 'idempotency-key': 'k' })
+  const { transaction_id } = paid.body.data[0]
+
+  const made = await create(box, { name: 'fork', from: { client: 'default' } })
+  t.equal(made.status, 201)
+  for (const path of [
+    '/__admin/clock',
+    '/__admin/timers',
+    '/__admin/scenario',
+    '/__admin/rules',
+    `/v1/bank/${ROHAN}`,
+    `/v1/kyc/${ASHA}`,
+  ]) {
+    const own = (await get(`/@fork${path}`)).text.replaceAll(
+      made.body.client_id,
+      box.sandbox.default.clientId,
+    )
+    t.equal(own, (await get(path)).text, path)
+  }
+  const profile = (
+    await get('/v1/client/profile', { authorization: `Bearer ${made.body.access_token}` })
+  ).body.data
+  t.equal(profile.client_id, made.body.client_id)
+  t.not(profile.client_id, box.sandbox.default.clientId)
+
+  // The next call gives both the same ids: the random series goes along.
+  t.equal((await get('/v1/users')).status, 503)
+  t.equal((await get('/@fork/v1/users')).status, 503, 'a rule that acts once acts once for each')
+  t.equal((await get('/@fork/v1/users')).status, 200)
+  const user = { email: 'next@example.com', mobile: '9876500002' }
+  const [mine, theirs] = [await post('/v1/user', user), await post('/@fork/v1/user', user)]
+  t.equal(mine.body.data.user_id, theirs.body.data.user_id)
+
+  await post('/@fork/__admin/clock/advance', { by: '1h' })
+  const statusOf = async (base: string) =>
+    (await get(`${base}/v1/transaction/${transaction_id}`)).body.data[0].transaction_status
+  t.equal(await statusOf(''), 'pending')
+  t.not(await statusOf('/@fork'), 'pending')
+  await post('/@fork/v1/bank', {
+    user_id: KABIR,
+    account_number: '123456789012',
+    ifsc_code: 'HDFC0000001',
+  })
+  t.equal((await get(`/v1/bank/${KABIR}`)).body.data.length, 0)
+  const replayed = await box.call(
+    'POST',
+    '/@fork/v1/transaction',
+    { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT, amount: 100 },
+    { 'idempotency-key': 'k' },
+  )
+  t.equal(replayed.headers['idempotency-replayed'], 'true', 'kept answers go along')
+
+  await post('/__admin/reset')
+  t.equal((await get(`/@fork/v1/user/${mine.body.data.user_id}`)).status, 200)
+  await box.call('DELETE', `${CLIENTS}/fork`)
+  t.equal((await get(`/v1/user/${ASHA}`)).status, 200)
+})
+
+t.test('a fork has the start options of its source, or those it is given', async (t) => {
+  const box = await startWith(t)
+  const source = { name: 'source', scenario: 'kyc-failures', clock: '2030-01-01T00:00:00.000Z' }
+  await create(box, { ...source, checkKyc: true, fixtures: 'empty' })
+  await box.post('/@source/v1/user', { email: 'a@example.com', mobile: '9876500001' })
+  await box.post('/@source/__admin/clock/advance', { by: '1d' })
+  await create(box, { name: 'same', from: { client: 'source' } })
+  await create(box, {
+    name: 'other',
+    from: { client: 'source' },
+    scenario: 'default',
+    clock: 'frozen',
+    randomSeed: 5,
+    checkKyc: false,
+  })
+  await create(box, { name: 'second-fork', from: { client: 'second' } })
+  const told = async (name: string) => {
+    const { clients } = (await box.get(CLIENTS)).body
+    const { check_kyc, scenario, now } = clients.find((one: { name: string }) => one.name === name)
+    return [check_kyc, scenario, now, usersOf(box, name)]
+  }
+  t.same(await told('same'), [true, 'kyc-failures', '2030-01-02T00:00:00.000Z', 1])
+  t.same(await told('other'), [false, 'default', '2026-01-01T00:00:00.000Z', 1])
+  for (const name of ['same', 'other']) await box.post(`/@${name}/__admin/reset`)
+  t.same(await told('same'), [true, 'kyc-failures', '2030-01-01T00:00:00.000Z', 0])
+  t.same(await told('other'), [false, 'default', '2026-01-01T00:00:00.000Z', 0])
+  const seconds = usersOf(box, 'second')
+  t.not(seconds, 110)
+  t.equal(usersOf(box, 'second-fork'), seconds)
+  await box.post('/@second-fork/__admin/reset')
+  t.equal(usersOf(box, 'second-fork'), seconds, 'back to the fixtures of its source')
+  const user = { email: 'n@example.com', mobile: '9876500009' }
+  const ids = []
+  for (const name of ['same', 'other', 'source'])
+    ids.push((await box.post(`/@${name}/v1/user`, user)).body.data?.user_id)
+  t.not(ids[0], ids[1], 'another seed, another series')
+})
+
+t.test('forks, their snapshots and deletions survive a restart', async (t) => {
+  const dir = t.testdir({})
+  let box = await onDisk(t, `${dir}/db.json`)
+  await box.pay()
+  await box.post('/__admin/snapshots', { name: 'paid' })
+  await box.advance('1h')
+  const { body } = await create(box, {
+    name: 'fork',
+    from: { client: 'default', snapshot: 'paid' },
+  })
+  await create(box, { name: 'gone', from: { client: 'fork' } })
+  await box.post('/@fork/__admin/snapshots', { name: 'own' })
+  await box.call('DELETE', `${CLIENTS}/gone`)
+  const seen = async () => {
+    const told: string[] = []
+    for (const base of ['', '/@fork'])
+      for (const path of ['clock', 'timers', 'scenario', 'snapshots', 'state'])
+        told.push((await box.get(`${base}/__admin/${path}`)).text)
+    return [...told, (await box.get(CLIENTS)).text]
+  }
+  const before = await seen()
+  t.equal(JSON.parse(before[5]!).now, '2026-01-01T00:00:00.000Z')
+  t.equal(JSON.parse(before[6]!).timers.length, 2)
+  for (const rewrite of [false, true]) {
+    if (rewrite) await box.sandbox.store.compact()
+    await box.close()
+    box = await onDisk(t, `${dir}/db.json`)
+    t.same(await seen(), before)
+    const authorization = `Bearer ${body.access_token}`
+    t.equal(
+      (await box.get('/v1/client/profile', { authorization })).body.data.client_id,
+      body.client_id,
+    )
+  }
+})
+
+t.test('a deleted client’s timers and waiting answers end, and it comes back as new', async (t) => {
+  const box = await startWith(t)
+  await create(box, { name: 'w', scenario: 'slow' })
+  const waiting = box.get('/@w/v1/users')
+  await new Promise(setImmediate)
+  await box.call('DELETE', `${CLIENTS}/w`)
+  t.equal((await waiting).status, 503)
+  t.equal((await box.get('/@w/__admin/timers')).body.timers.length, 0)
+  t.equal((await box.get('/v1/users', { authorization: 'Bearer sbx_w' })).status, 200)
+})
+
+t.test('a client that is deleted while its time is moved is gone all the same', async (t) => {
+  const box = await startWith(t)
+  await create(box, { name: 'w' })
+  const { scheduler, change, clock } = box.sandbox.worlds.get('w')!
+  let settle = () => {}
+  scheduler.handle(
+    'of the test',
+    () =>
+      new Promise((resolve) => {
+        settle = resolve
+      }),
+  )
+  change(() => {
+    for (const ms of [1_000, 2_000])
+      scheduler.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} })
+  })
+  const moving = box.post('/@w/__admin/clock/advance', { by: '1h' })
+  while (scheduler.pending().length > 1) await new Promise(setImmediate)
+  await box.call('DELETE', `${CLIENTS}/w`)
+  settle()
+  const answer = await moving
+  t.match(answer.body, { error: 'not_found', message: 'The client w was deleted.' })
+  t.notOk((await names(box)).includes('w'))
+  await create(box, { name: 'w' })
+  t.equal((await box.get('/@w/__admin/clock')).body.now, '2026-01-01T00:00:00.000Z')
+})
+
+t.test('what storage refuses leaves no client', async (t) => {
+  const dir = t.testdir({})
+  const box = await onDisk(t, `${dir}/db.json`)
+  const { store } = box.sandbox
+  t.throws(() =>
+    store.change(() => {
+      box.sandbox.create({ name: 'half' })
+      throw new Error('later')
+    }),
+  )
+  t.notOk(store.worlds.has('half'))
+})
+
+t.test('fifty clients at once give the same bytes for the same script', async (t) => {
+  const box = await startWith(t, { fixtures: undefined })
+  await create(box, { name: 'prepared' })
+  await box.post('/@prepared/v1/user', { email: 'prepared@example.com', mobile: '9876500000' })
+  await box.post('/@prepared/__admin/snapshots', { name: 'ready' })
+  const run = async (name: string) => {
+    const made = await create(box, { name, from: { client: 'prepared', snapshot: 'ready' } })
+    const { access_token, client_id } = made.body
+    const headers = { authorization: `Bearer ${access_token}` }
+    const told: string[] = []
+    const ask = async (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => {
+      const answer = await box.call(method, path, body, headers)
+      told.push(`${method} ${path} ${answer.status} ${answer.text}`)
+      return answer.body
+    }
+    const { user_id } = (
+      await ask('POST', '/v1/user', { email: 'n@example.com', mobile: '9876500001' })
+    ).data
+    await ask('POST', '/v1/bank', {
+      user_id,
+      account_number: '123456789012',
+      ifsc_code: 'HDFC0000001',
+    })
+    await ask('POST', '/v1/transaction', {
+      from_user_id: ASHA,
+      to_user_id: ROHAN,
+      benif_bank_id: ROHANS_ACCOUNT,
+      amount: 12.5,
+    })
+    await ask('POST', '/__admin/snapshots', { name: 'mid' })
+    await ask('POST', '/__admin/clock/advance', { by: '1h' })
+    await ask('GET', '/v1/transaction/history')
+    await ask('GET', '/__admin/snapshots/mid/diff')
+    await ask('POST', '/__admin/snapshots/mid/restore')
+    await ask('GET', '/v1/transaction/history')
+    await ask('GET', '/__admin/state')
+    await ask('POST', '/__admin/reset')
+    await ask('GET', '/v1/users')
+    return told.map((line) => line.replaceAll(client_id, 'ID').replaceAll(name, 'NAME'))
+  }
+  const all = await Promise.all(Array.from({ length: 50 }, (_, i) => run(`worker-${i + 10}`)))
+  t.equal(all[0]!.length, 12)
+  t.notMatch(all[0]!.join('\n'), / 5\d\d /)
+  for (const told of all) t.same(told, all[0])
+})

@@ -1,0 +1,442 @@
+import t from 'tap'
+import { ADMIN_CALLS } from '../../src/app.ts'
+import { MAX_SNAPSHOTS } from '../../src/services/snapshots.ts'
+import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import { receiver, SECRET } from '../receiver.ts'
+
+type Box = Awaited<ReturnType<typeof start>>
+const bad = 'ffffffff-0000-4000-8000-000000000000'
+const SNAPSHOTS = '/__admin/snapshots'
+const HOOK = { url: 'http://127.0.0.1:9/hook', webhook_secret: 'whsec_very-secret' }
+
+/** All that can be seen of a client. */
+async function seen({ get }: Box, base = '') {
+  const told: [path: string, answer: object][] = []
+  for (const path of [
+    '/v1/users?limit=100',
+    '/v1/transaction?limit=100',
+    `/v1/transaction/history?limit=100`,
+    `/v1/kyc/${ASHA}`,
+    `/v1/bank/${ROHAN}`,
+    '/v1/clientWebhook',
+    '/v1/client/profile',
+    '/__admin/clock',
+    '/__admin/timers',
+    '/__admin/scenario',
+    '/__admin/rules',
+    '/__admin/state',
+  ])
+    told.push([path, (await get(base + path, base ? {} : TOKEN)).body])
+  return told
+}
+
+/** A world in the midst of many things. */
+async function busy({ post, put, pay }: Box) {
+  const made = [
+    await put('/__admin/scenario', { definition: { extends: 'default', rules: [COUNTED] } }),
+    await post('/__admin/rules', { ...COUNTED, name: 'pushed' }),
+  ]
+  for (const { status, text } of made) if (status !== 200) throw new Error(text)
+  await post('/__admin/clock/freeze', { at: '2026-02-03T04:05:06.789Z' })
+  await post('/v1/user', { email: 'new@example.com', mobile: '9876500001' })
+  await post('/v1/clientWebhook', HOOK)
+  await pay({}, { 'idempotency-key': 'key' })
+  await post('/v1/bank', {
+    user_id: KABIR,
+    account_number: '123456789012',
+    ifsc_code: 'HDFC0000001',
+  })
+  await post('/v1/kyc', {
+    user_id: KABIR,
+    kyc: [
+      {
+        document_type: 'pid',
+        document_name: 'aadhar',
+        document_number: '123412341234',
+        dateOfBirth: '01-01-1990',
+        Nationality: 'Indian',
+        nameOnCard: 'Kabir Singh',
+      },
+    ],
+  })
+}
+const COUNTED = {
+  name: 'counted',
+  when: { operation: 'createUser' },
+  skip: 5,
+  times: 1,
+  then: { respond: { status: 503 } },
+}
+
+async function upset({ post, put, pay, call, get }: Box) {
+  await put('/__admin/scenario', { name: 'late-reversals' })
+  for (const { rule_id } of (await get('/__admin/rules')).body.rules)
+    await call('DELETE', `/__admin/rules/${rule_id}`)
+  await post('/__admin/clock/advance', { by: '3d' })
+  await post('/__admin/clock/speed', { factor: 7 })
+  await pay({ amount: 77 })
+  await post('/v1/user', { email: 'other@example.com', mobile: '9876500002' })
+  await put('/v1/clientWebhook', { url: 'http://127.0.0.1:9/other' })
+}
+
+t.test(
+  'a restored snapshot is what was: rows, clock, timers, scenario, rules, series',
+  async (t) => {
+    const dir = t.testdir({})
+    const file = { sandbox: { file: `${dir}/db.json` } }
+    let box = await start(t, file)
+    await busy(box)
+    const saved = await box.post(SNAPSHOTS, { name: 'ready' })
+    t.equal(saved.status, 201)
+    t.same(saved.body, { name: 'ready', taken_at: '2026-02-03T04:05:06.789Z', replaced: false })
+    const wanted = await seen(box)
+    const user = { email: 'later@example.com', mobile: '9876500003' }
+    const first = (await box.post('/v1/user', user)).text
+
+    for (const how of ['at once', 'after a restart', 'after a rewrite and a restart']) {
+      await upset(box)
+      t.notSame(await seen(box), wanted)
+      if (how.includes('rewrite')) await box.sandbox.store.compact()
+      if (how !== 'at once') {
+        await box.close()
+        box = await start(t, file)
+      }
+      t.same((await box.get(SNAPSHOTS)).body.snapshots, [
+        { name: 'ready', taken_at: '2026-02-03T04:05:06.789Z' },
+      ])
+      const back = await box.post(`${SNAPSHOTS}/ready/restore`)
+      t.same(back.body, { restored: 'ready', now: '2026-02-03T04:05:06.789Z' })
+      t.same(await seen(box), wanted, how)
+      t.equal((await box.post('/v1/user', user)).text, first, 'the series goes on from there')
+      const replayed = await box.pay({}, { 'idempotency-key': 'key' })
+      t.equal(replayed.headers['idempotency-replayed'], 'true')
+      await box.post(`${SNAPSHOTS}/ready/restore`)
+    }
+    const fired = (await box.advance('1h')).body.fired
+    t.ok(fired.length >= 2, 'its timers run')
+    t.equal((await box.post('/__admin/reset')).status, 200)
+    t.equal((await box.get(SNAPSHOTS)).body.snapshots.length, 1, 'a reset keeps snapshots')
+  },
+)
+
+t.test('a ticking clock goes on from where a snapshot was made', async (t) => {
+  let wall = Date.parse('2026-06-01T00:00:00.000Z')
+  const box = await start(t, { sandbox: { wall: () => wall } })
+  await box.post('/__admin/clock/resume')
+  const timeOf = async (base = '') => (await box.get(`${base}/__admin/clock`)).body.now
+  wall += 5_000
+  await box.post(SNAPSHOTS, { name: 's' })
+  wall += 3_600_000
+  t.equal(await timeOf(), '2026-01-01T01:00:05.000Z')
+  await box.post(`${SNAPSHOTS}/s/restore`)
+  t.equal(await timeOf(), '2026-01-01T00:00:05.000Z')
+  wall += 2_000
+  t.equal(await timeOf(), '2026-01-01T00:00:07.000Z')
+  await box.post('/__admin/clients', { name: 'f', from: { client: 'default' } })
+  await box.post('/__admin/clients', { name: 'g', from: { client: 'default', snapshot: 's' } })
+  wall += 1_000
+  t.equal(await timeOf('/@f'), '2026-01-01T00:00:08.000Z')
+  t.equal(await timeOf('/@g'), '2026-01-01T00:00:06.000Z')
+})
+
+t.test(
+  'a difference tells what came, went and changed since, by table and id, masked',
+  async (t) => {
+    const box = await start(t)
+    await busy(box)
+    await box.post(SNAPSHOTS, { name: 's' })
+    const diff = async () => (await box.get(`${SNAPSHOTS}/s/diff`)).body
+    t.same(await diff(), { snapshot: 's', tables: {} })
+    const account = { user_id: KABIR, account_number: '987654321098', ifsc_code: 'ICIC0000002' }
+    const { bank_id } = (await box.post('/v1/bank', account)).body.data.data
+    const { transaction_id } = (await box.pay({ amount: 3 })).body.data[0]
+    await box.put('/v1/clientWebhook', { webhook_secret: 'whsec_another-secret' })
+    await box.advance('1d')
+    const { tables } = await diff()
+    t.same(tables.bank_accounts.added, [bank_id])
+    t.same(tables.payments.added, [transaction_id])
+    const [changed] = tables.payments.changed
+    t.match(changed.fields, {
+      status: { before: 'PENDING', after: 'SUCCESS' },
+      updated_at: { before: '2026-02-03T04:05:06.789Z' },
+    })
+    t.match(changed.fields.utr, { before: null, after: /^X+[A-Z0-9]{4}$/ })
+    t.notOk('amount' in changed.fields || 'paise' in changed.fields)
+    t.ok(tables.timers.removed.length >= 2)
+    t.same(tables.webhook.changed[0].fields, {
+      webhook_secret: { before: 'XXXX', after: 'XXXX' },
+    })
+    t.same(
+      tables.settings.changed.map((one: { id: string }) => one.id),
+      ['clock'],
+    )
+    t.notMatch(
+      JSON.stringify(tables),
+      /very-secret|another-secret|987654321098|123412341234|sbx_test_token/,
+    )
+    await box.post(`${SNAPSHOTS}/s/restore`)
+    t.same((await diff()).tables, {})
+    await box.post('/__admin/reset')
+    const away = (await diff()).tables
+    t.equal(away.users.removed.length, 1)
+    t.equal(away.webhook.removed.length, 1)
+  },
+)
+
+t.test('a snapshot is replaced, forgotten, and one of many', async (t) => {
+  const box = await start(t)
+  await box.post(SNAPSHOTS, { name: 'a' })
+  await box.pay()
+  t.equal((await box.post(SNAPSHOTS, { name: 'a' })).body.replaced, true)
+  t.same((await box.get(`${SNAPSHOTS}/a/diff`)).body.tables, {})
+  const nobodys: [method: 'GET' | 'POST' | 'DELETE', path: string][] = [
+    ['GET', 'none'],
+    ['GET', 'none/diff'],
+    ['POST', 'none/restore'],
+    ['DELETE', 'none'],
+  ]
+  for (const [method, path] of nobodys) {
+    const answer = await box.call(method, `${SNAPSHOTS}/${path}`)
+    t.match(answer.body, { error: 'not_found', message: /snapshot none of client default/ })
+    t.equal((await box.call(method, `/@w${SNAPSHOTS}/${path.replace('none', 'a')}`)).status, 404)
+  }
+  for (let i = 1; i < MAX_SNAPSHOTS; i++) await box.post(SNAPSHOTS, { name: `s${i}` })
+  t.equal((await box.post(SNAPSHOTS, { name: 'more' })).body.error, 'snapshot_limit_reached')
+  t.equal((await box.post(SNAPSHOTS, { name: 'a' })).status, 201)
+  t.same((await box.call('DELETE', `${SNAPSHOTS}/a`)).body, { deleted: 'a' })
+  t.equal((await box.post(SNAPSHOTS, { name: 'more' })).status, 201)
+  t.equal((await box.get(SNAPSHOTS)).body.snapshots.length, MAX_SNAPSHOTS)
+})
+
+t.test('a state goes out and comes back in, here and elsewhere', async (t) => {
+  const box = await start(t)
+  await busy(box)
+  await box.post(SNAPSHOTS, { name: 's' })
+  const wanted = await seen(box)
+  const state = await box.get('/__admin/state')
+  t.equal(state.text, (await box.get(`${SNAPSHOTS}/s`)).text, 'a download has the same form')
+  t.notMatch(state.text, /very-secret|sbx_test_token|access_token|webhook_secret/)
+  await upset(box)
+  await box.post('/__admin/reset')
+  const taken = await box.put('/__admin/state', state.body)
+  t.equal(taken.status, 200, taken.text)
+  t.match(taken.body, { now: '2026-02-03T04:05:06.789Z', rows: { users: 111, webhook: 1 } })
+  t.same(await seen(box), wanted)
+  t.equal(box.sandbox.default.webhooks.current()?.webhook_secret, HOOK.webhook_secret)
+  t.ok((await box.advance('1h')).body.fired.length >= 2)
+
+  // Elsewhere nobody knows the secret, unless the document brings it or a webhook is there already.
+  const other = await start(t)
+  const before = await seen(other)
+  const refused = await other.put('/__admin/state', state.body)
+  t.match(refused.body, {
+    error: 'validation_failed',
+    errors: [{ field: 'tables.webhook[0].webhook_secret', code: 'required' }],
+  })
+  t.same(await seen(other), before)
+  await other.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'kept' })
+  t.equal((await other.put('/__admin/state', state.body)).status, 200)
+  t.same(await seen(other), wanted)
+  t.equal(other.sandbox.default.webhooks.current()?.webhook_secret, 'kept')
+  const [webhook] = state.body.tables.webhook
+  const brought = structuredClone(state.body)
+  brought.tables.webhook = [{ ...webhook, webhook_secret: 'brought' }]
+  t.equal((await other.put('/@w/__admin/state', brought)).status, 200)
+  const world = other.sandbox.worlds.get('w')!
+  t.equal(world.webhooks.current()?.webhook_secret, 'brought')
+  t.match(world.profile(), { client: 'w', access_token: 'sbx_w', email: 'payments@example.com' })
+  t.equal((await other.get('/v1/client/profile', { authorization: 'Bearer sbx_w' })).status, 200)
+})
+
+t.test('a state survives a restart, and a reset leads away from it', async (t) => {
+  const dir = t.testdir({})
+  const file = { sandbox: { file: `${dir}/db.json` } }
+  let box = await start(t, file)
+  const fresh = await seen(box)
+  await busy(box)
+  const { body } = await box.get('/__admin/state')
+  await box.put('/__admin/state', body)
+  const wanted = await seen(box)
+  for (let i = 0; i < 2; i++) {
+    await box.close()
+    box = await start(t, file)
+    t.same(await seen(box), wanted)
+    await box.sandbox.store.compact()
+  }
+  await box.post('/__admin/reset')
+  t.same(await seen(box), fresh)
+})
+
+t.test('a state with anything wrong is refused, and nothing changes', async (t) => {
+  const box = await start(t)
+  await busy(box)
+  const good = (await box.get('/__admin/state')).body
+  const wanted = await seen(box)
+  type State = typeof good
+  const set = (row: Record<string, unknown>, field: string, value: unknown) => {
+    row[field] = value
+  }
+  const wrong: [what: string, spoil: (state: State) => unknown][] = [
+    ['no object', () => 5],
+    ['a list', () => []],
+    ['nothing', () => ({})],
+    ['another format', (s) => ({ ...s, format: 2 })],
+    ['a word too many', (s) => ({ ...s, extra: 1 })],
+    ['a table too many', (s) => ({ ...s, tables: { ...s.tables, ghosts: [] } })],
+    ['a table too few', (s) => ({ ...s, tables: { ...s.tables, kyc: undefined } })],
+    ['no clock', (s) => ({ ...s, clock: undefined })],
+    ['no instant', (s) => ({ ...s, clock: { ...s.clock, now: 'noon' } })],
+    ['speed 0', (s) => ({ ...s, clock: { ...s.clock, speed: 0 } })],
+    ['an unknown mode', (s) => ({ ...s, clock: { ...s.clock, mode: 'slow' } })],
+    ['draws below 0', (s) => ({ ...s, draws: -1 })],
+    ['draws below a timer', (s) => ({ ...s, draws: 1 })],
+    ['an unknown scenario', (s) => ({ ...s, scenario: { name: 'no-such' } })],
+    [
+      'a scenario that is none',
+      (s) => ({ ...s, scenario: { name: 'inline', definition: { rules: 5 } } }),
+    ],
+    ['a token', (s) => ({ ...s, profile: { ...s.profile, access_token: 'x' } })],
+    ['an unknown status', (s) => ({ ...s, profile: { ...s.profile, status: 'gone' } })],
+    ['a user without id', ({ tables }) => set(tables.users[3], 'user_id', undefined)],
+    ['an amount that is no number', ({ tables }) => set(tables.payments[0], 'paise', '1')],
+    ['a payment of no user', ({ tables }) => set(tables.payments[0], 'from_user_id', bad)],
+    ['a payment to no user', ({ tables }) => set(tables.payments[0], 'to_user_id', bad)],
+    ['a payment to no account', ({ tables }) => set(tables.payments[0], 'benif_bank_id', bad)],
+    ['an account of no user', ({ tables }) => set(tables.bank_accounts[0], 'user_id', bad)],
+    ['a record of no user', ({ tables }) => set(tables.kyc[0], 'user_id', bad)],
+    ['a user twice', ({ tables }) => void tables.users.push(tables.users[0])],
+    ['a mobile twice', ({ tables }) => set(tables.users[0], 'mobile', tables.users[1].mobile)],
+    ['a timer twice', ({ tables }) => void tables.timers.push(tables.timers[0])],
+    [
+      'two webhooks',
+      ({ tables }) => void tables.webhook.push({ webhook_id: bad, url: 'http://x' }),
+    ],
+    ['a rule that is none', ({ tables }) => set(tables.rules[0], 'definition', { when: 5 })],
+    ['a counter that is none', ({ tables }) => set(tables.counters[0], 'hits', 'many')],
+    ['a kept answer that is none', ({ tables }) => set(tables.idempotency[0], 'status', '200')],
+  ]
+  for (const [what, spoil] of wrong) {
+    const copy = structuredClone(good)
+    const spoilt = spoil(copy)
+    const body = typeof spoilt === 'object' || what === 'no object' ? spoilt : copy
+    const answer = await box.put('/__admin/state', body)
+    t.ok([400, 404].includes(answer.status), `${what}: ${answer.status}`)
+    t.ok(answer.body.errors?.length > 0 || answer.body.error === 'not_found', what)
+  }
+  t.same(await seen(box), wanted)
+  t.equal((await box.put('/__admin/state', good)).status, 200)
+  t.same(await seen(box), wanted)
+})
+
+t.test('a state that is wrong in every row is told by its first hundred', async (t) => {
+  const box = await start(t)
+  const { body } = await box.get('/__admin/state')
+  for (const row of body.tables.users) row.email = 5
+  for (const row of body.tables.payments) row.paise = 'x'
+  const wrong = body.tables.users.length + body.tables.payments.length
+  const answer = await box.put('/__admin/state', body)
+  t.equal(answer.body.errors.length, 100)
+  t.match(answer.body.message, new RegExp(`and ${wrong - 1} more`))
+})
+
+t.test('an answer that is held back is its own client’s and its own moment’s', async (t) => {
+  const box = await start(t)
+  await box.put('/__admin/scenario', { name: 'slow' })
+  const timers = async (base = '') => (await box.get(`${base}/__admin/timers`)).body.timers.length
+  const waiting = box.get('/v1/users?limit=1')
+  while ((await timers()) === 0) await new Promise(setImmediate)
+  await box.post(SNAPSHOTS, { name: 's' })
+  await box.post('/__admin/clients', { name: 'f', from: { client: 'default' } })
+  t.equal(await timers('/@f'), 0, 'nobody waits in a fork')
+  await box.post(`${SNAPSHOTS}/s/restore`)
+  t.equal(await timers(), 1, 'who waits goes on waiting')
+  await box.advance('1h')
+  t.equal((await waiting).status, 200)
+  await box.post(`${SNAPSHOTS}/s/restore`)
+  t.equal(await timers(), 0, 'what was answered is answered')
+})
+
+t.test('a large state is taken, a large body elsewhere is not', async (t) => {
+  const box = await start(t)
+  const { body } = await box.get('/__admin/state')
+  for (let i = 0; i < 6_000; i++)
+    body.tables.users.push({
+      ...body.tables.users[0],
+      user_id: `10000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
+      email: `many.${i}@example.com`,
+      mobile: `+9170${String(i).padStart(8, '0')}`,
+    })
+  t.ok(JSON.stringify(body).length > 1.5 * 1024 * 1024)
+  t.equal((await box.put('/__admin/state', body)).body.rows.users, 6_110)
+  t.equal((await box.get('/v1/users?limit=1')).body.data.total_users, 6_110)
+  const text = JSON.stringify(body)
+  t.equal((await box.post('/v1/user', { email: text })).status, 413)
+  t.equal((await box.post(SNAPSHOTS, { name: text })).status, 413)
+  for (const { id, large } of ADMIN_CALLS)
+    t.equal(large ?? false, ['putState', 'createClient'].includes(id), id)
+})
+
+t.test('a restore and an import wait for a call that moves time', async (t) => {
+  const box = await start(t)
+  await box.post(SNAPSHOTS, { name: 's' })
+  const state = (await box.get('/__admin/state')).body
+  const { scheduler, change, clock } = box.sandbox.default
+  for (const come of [
+    () => box.post(`${SNAPSHOTS}/s/restore`),
+    () => box.put('/__admin/state', state),
+  ]) {
+    let settle = () => {}
+    scheduler.handle(
+      'of the test',
+      () =>
+        new Promise((resolve) => {
+          settle = resolve
+        }),
+    )
+    change(() =>
+      scheduler.schedule({ due_at: clock.now() + 1_000, kind: 'of the test', payload: {} }),
+    )
+    const moving = box.advance('1h')
+    while (scheduler.pending().length > 0) await new Promise(setImmediate)
+    let back = false
+    const coming = come().finally(() => {
+      back = true
+    })
+    for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+    t.notOk(back, 'time is on its way')
+    settle()
+    t.equal((await moving).body.now, '2026-01-01T01:00:00.000Z')
+    t.equal((await coming).body.now, '2026-01-01T00:00:00.000Z')
+    t.equal((await box.get('/__admin/clock')).body.now, '2026-01-01T00:00:00.000Z')
+  }
+})
+
+t.test(
+  'webhooks that are still to come go along with a state, a snapshot and a fork',
+  async (t) => {
+    const hook = await receiver(t)
+    const box = await start(t)
+    await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    await box.pay()
+    await box.post(SNAPSHOTS, { name: 's' })
+    const state = (await box.get('/__admin/state')).body
+    const told = async (base = '') => {
+      hook.received.length = 0
+      await box.post(`${base}/__admin/clock/advance`, { by: '1h' })
+      const { total } = (await box.get(`${base}/__admin/webhooks/deliveries?status=delivered`)).body
+      t.equal(total, 3)
+      return hook.received.map(({ type, id, attempt, verdict }) => [type, id, attempt, verdict.ok])
+    }
+    await box.post('/__admin/clients', { name: 'f', from: { client: 'default' } })
+    const wanted = await told()
+    t.equal(wanted.length, 3)
+    t.ok(wanted.every(([, , attempt, ok]) => attempt === 1 && ok === true))
+    t.same(await told(), [], 'all are sent')
+    t.same(await told('/@f'), wanted, 'a fork sends its own')
+    await box.post(`${SNAPSHOTS}/s/restore`)
+    t.same(await told(), wanted, 'after a restore they are sent again')
+    await box.post('/__admin/reset')
+    await box.put('/__admin/state', state)
+    t.same(await told(), wanted, 'and after an import')
+  },
+)
