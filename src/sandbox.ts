@@ -9,8 +9,10 @@ import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
 import type { WebhookSettings } from './services/delivery-attempts.ts'
 import { BadFixtures } from './services/fixture-problems.ts'
-import { type SandboxTables, TABLES, TABLES } from './services/tables.ts'
-import { createWorld, createWorld, takeOverSettings, type World, type World, type WorldStart, type WorldStart } from './world.ts'
+import { type FixtureWorlds, fixturesOf } from './services/fixtures.ts'
+import { createLogBudget } from './services/request-log.ts'
+import { type SandboxTables, TABLES } from './services/tables.ts'
+import { createWorld, takeOverSettings, type World, type WorldStart } from './world.ts'
 
 /** Where messages for the person who runs the sandbox go. */
 export type Log = {
