@@ -155,7 +155,10 @@ function TokenDialog() {
         }}
       >
         {times > 1 && <Problem text="The token was refused." />}
-        <p>It is printed when the sandbox starts, or given by --admin-token. It is kept until this tab is closed.</p>
+        <p>
+          It is printed when the sandbox starts, or given by --admin-token. It is kept until this
+          tab is closed.
+        </p>
         <label class="field">
           <span>Token</span>
           <input
@@ -177,23 +180,24 @@ function TokenDialog() {
 export function App() {
   const { view } = useRoute()
   const [state, setState] = useState<State>('connecting')
-  const { data: client, problem, reload } = useLoaded<Client>('/client', [
-    'request',
-    'change',
-    'timer',
-    'delivery',
-    'clock',
-    'scenario',
-  ])
+  const {
+    data: client,
+    problem,
+    reload,
+  } = useLoaded<Client>('/client', ['request', 'change', 'timer', 'delivery', 'clock', 'scenario'])
   useEffect(() => watchState(setState), [])
   // What is done here is seen here, whether the stream tells of it or not.
   useEffect(() => onMade(() => void reload()), [reload])
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => {
-        event.preventDefault()
-        document.getElementById('main')!.focus()
-      }}>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault()
+          document.getElementById('main')!.focus()
+        }}
+      >
         Skip to the content
       </a>
       <header>

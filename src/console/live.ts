@@ -94,7 +94,8 @@ export async function stayConnected(): Promise<never> {
       if (error instanceof CallError && error.status !== 0) console.warn(BASE, error.message)
     }
     setState('lost')
-    wait = performance.now() - began > LONGEST_RETRY_MS ? RETRY_MS : Math.min(wait, LONGEST_RETRY_MS)
+    wait =
+      performance.now() - began > LONGEST_RETRY_MS ? RETRY_MS : Math.min(wait, LONGEST_RETRY_MS)
     await new Promise((resolve) => setTimeout(resolve, wait))
     wait *= 1.5
   }

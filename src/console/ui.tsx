@@ -137,6 +137,26 @@ const MOODS: Readonly<Record<string, string>> = {
   connecting: 'open',
 }
 
+/** A part that may be wider than the screen: it scrolls by itself, by keys too. */
+export const Scroll = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  <section class="scroll" tabIndex={0} aria-label={label}>
+    {children}
+  </section>
+)
+
+/** The headings of a table. */
+export const Heads = ({ titles }: { titles: readonly string[] }) => (
+  <thead>
+    <tr>
+      {titles.map((title) => (
+        <th scope="col" key={title}>
+          {title}
+        </th>
+      ))}
+    </tr>
+  </thead>
+)
+
 /** A state as a coloured word. */
 export const Chip = ({ state }: { state: string }) => (
   <span class={`chip ${MOODS[state.toLowerCase()] ?? ''}`}>{state}</span>
@@ -144,7 +164,9 @@ export const Chip = ({ state }: { state: string }) => (
 
 /** An HTTP status; none where the connection was broken. */
 export const HttpStatus = ({ status }: { status: number | null }) => (
-  <span class={`chip ${status === null || status >= 500 ? 'bad' : status >= 400 ? 'open' : 'good'}`}>
+  <span
+    class={`chip ${status === null || status >= 500 ? 'bad' : status >= 400 ? 'open' : 'good'}`}
+  >
     {status ?? 'broken'}
   </span>
 )
@@ -170,7 +192,6 @@ export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentC
 
 /** A text, or JSON, as it is. */
 export const Text = ({ value, label }: { value: unknown; label: string }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
   <pre tabIndex={0} role="group" aria-label={label}>
     {typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)}
   </pre>
@@ -222,7 +243,10 @@ const MARGIN = 8
 // A taller element is cut off by browsers.
 const MOST_ROWS = 400_000
 
-/** A table of any length of which only the rows in sight are drawn. */
+/**
+ * A table of any length of which only the rows in sight are drawn. By roles: a table element lays out
+ * all of its rows. `want` is told which are in sight, `href` tells where a row's details are.
+ */
 export function Rows<T>({
   label,
   columns,
@@ -236,9 +260,7 @@ export function Rows<T>({
   columns: readonly Column<T>[]
   total: number
   at: (index: number) => T | undefined
-  /** Told which rows are in sight. */
   want?: (from: number, to: number) => void
-  /** Where a row's details are. */
   href: (row: T) => string
   empty: string
 }) {
@@ -257,7 +279,6 @@ export function Rows<T>({
   const grid = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') }
 
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a table element lays out all of its rows
     <div
       class="rows"
       role="table"
@@ -269,28 +290,20 @@ export function Rows<T>({
         setFrom(Math.max(0, Math.floor(currentTarget.scrollTop / ROW_HEIGHT) - MARGIN))
       }
     >
-      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       <div role="rowgroup" class="head">
-        {/* biome-ignore lint/a11y/useSemanticElements: as above */}
-        {/* biome-ignore lint/a11y/useFocusableInteractive: a row of headings */}
         <div role="row" class="line" aria-rowindex={1} style={grid}>
           {columns.map(({ title, minor }) => (
-            // biome-ignore lint/a11y/useSemanticElements: as above
-            // biome-ignore lint/a11y/useFocusableInteractive: nothing to do there
             <span role="columnheader" key={title} class={minor ? 'minor' : ''}>
               {title}
             </span>
           ))}
         </div>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       <div role="rowgroup" class="body" style={{ height: `${count * ROW_HEIGHT}px` }}>
         {Array.from({ length: Math.max(0, to - from) }, (_, i) => {
           const index = from + i
           const row = at(index)
           return (
-            // biome-ignore lint/a11y/useSemanticElements: as above
-            // biome-ignore lint/a11y/useFocusableInteractive: its link is
             <div
               role="row"
               class="line"
@@ -299,9 +312,14 @@ export function Rows<T>({
               style={{ ...grid, transform: `translateY(${index * ROW_HEIGHT}px)` }}
             >
               {columns.map(({ title, minor, show }, column) => (
-                // biome-ignore lint/a11y/useSemanticElements: as above
                 <span role="cell" key={title} class={minor ? 'minor' : ''}>
-                  {row === undefined ? '…' : column === 0 ? <a href={href(row)}>{show(row)}</a> : show(row)}
+                  {row === undefined ? (
+                    '…'
+                  ) : column === 0 ? (
+                    <a href={href(row)}>{show(row)}</a>
+                  ) : (
+                    show(row)
+                  )}
                 </span>
               ))}
             </div>
