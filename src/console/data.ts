@@ -112,7 +112,6 @@ export function usePages<T>(path: string, rows: string, kinds: readonly Kind[]):
     for (let page = all.seen[0]; page <= all.seen[1]; page++) void load(page)
   }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another path is another list
   useEffect(loadSeen, [path])
   useEvents(kinds, () => {
     // The old rows stay in sight until the new ones are there.

@@ -276,7 +276,7 @@ export function Rows<T>({
     return () => observer.disconnect()
   }, [])
   useEffect(() => want?.(from, to), [from, to, want])
-  const grid = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') }
+  const grid = { '--columns': columns.map(({ width }) => width).join(' ') }
 
   return (
     <div

@@ -1,5 +1,5 @@
 import { useLoaded } from '../data.ts'
-import { Problem } from '../ui.tsx'
+import { Problem, Scroll } from '../ui.tsx'
 
 type Value = { where: string; operation: string; field: string; value: string; outcome: string }
 

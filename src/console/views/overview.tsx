@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { spanText, useNow } from '../clock.ts'
 import { useLoaded } from '../data.ts'
 import type { Client, Timer } from '../types.ts'
-import { Act, At, Card, Chip, Facts, Problem } from '../ui.tsx'
+import { Act, At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
 
 const MOST_TIMERS = 20
 

@@ -1,5 +1,5 @@
 import { useLoaded } from '../data.ts'
-import { Act, Card, Problem } from '../ui.tsx'
+import { Act, Card, Problem, Scroll } from '../ui.tsx'
 
 type Listed = {
   scenarios: {

@@ -1,6 +1,6 @@
 import { useLoaded, usePages } from '../data.ts'
 import type { BankAccount, KycRecord, User } from '../types.ts'
-import { Act, At, Card, Chip, type Column, Facts, Problem, Rows } from '../ui.tsx'
+import { Act, At, Card, Chip, type Column, Facts, Heads, Problem, Rows, Scroll } from '../ui.tsx'
 
 const COLUMNS: readonly Column<User>[] = [
   { title: 'E-mail', width: 'minmax(0, 3fr)', show: ({ email }) => email },
