@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { EVENTS, OPERATIONS } from '../../scenarios/words.ts'
-import { BASE, type Call, onMade, read } from '../api.ts'
+import { BASE, type Call, onMade } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import type { Client } from '../types.ts'
 import { Act, At, Card, Problem } from '../ui.tsx'

@@ -125,21 +125,23 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
                   <td>
                     <About timer={timer} />
                   </td>
-                  <td class="row">
-                    <Act
-                      quiet
-                      label="Now"
-                      name={timer.timer_id}
-                      call={{ method: 'POST', path: `/timers/${timer.timer_id}/fire` }}
-                      onDone={done}
-                    />
-                    <Act
-                      quiet
-                      label="Cancel"
-                      name={timer.timer_id}
-                      call={{ method: 'DELETE', path: `/timers/${timer.timer_id}` }}
-                      onDone={done}
-                    />
+                  <td>
+                    <span class="row tight">
+                      <Act
+                        quiet
+                        label="Now"
+                        name={timer.timer_id}
+                        call={{ method: 'POST', path: `/timers/${timer.timer_id}/fire` }}
+                        onDone={done}
+                      />
+                      <Act
+                        quiet
+                        label="Cancel"
+                        name={timer.timer_id}
+                        call={{ method: 'DELETE', path: `/timers/${timer.timer_id}` }}
+                        onDone={done}
+                      />
+                    </span>
                   </td>
                 </tr>
               ))}

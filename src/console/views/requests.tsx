@@ -62,7 +62,6 @@ function useRequests() {
       },
       (error) => setProblem((error as Error).message),
     )
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once
   useEffect(() => {
     void load()
     let come: ShortRequest[] = []
@@ -100,7 +99,6 @@ export function Requests() {
   const [filter, setFilter] = useState('')
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
   const key = words.join(' ')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the words are the key
   const found = useMemo(
     () => calls?.filter((call) => words.every((word) => textOf(call).includes(word))),
     [calls, key],

@@ -106,7 +106,6 @@ export function OneScenario({ name }: { name: string }) {
                 {data.source.split('\n').map((text, i) => {
                   const rule = byLine.get(i + 1)
                   return (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
                     <tr key={i} class={rule && rule.hits > 0 ? 'hit' : ''}>
                       <td>{i + 1}</td>
                       <td>{rule && <span title={rule.name}>{rule.hits} ×</span>}</td>
