@@ -37,7 +37,7 @@ const pay = (amount, remark) =>
 await pay(1500, 'invoice 17')
 await pay(249.5, 'refund')
 await post(`${sandbox.adminUrl}/clock/advance`, { by: '1m' })
-await pay(99.05, 'deposit')
+await pay(99.93, 'deposit')
 const { data } = await pay(75_000, 'salary')
 await post(`${sandbox.adminUrl}/clock/advance`, { by: '2s' })
 

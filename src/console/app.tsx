@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { curlOfCall, type Made, onMade, onTokenNeeded, textOf } from './api.ts'
-import { spanText, useNow } from './clock.ts'
+import { untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
 import { type State, watchState } from './live.ts'
 import type { Client } from './types.ts'
-import { Chip, Copy, Dialog, Problem } from './ui.tsx'
+import { Chip, Choice, Copy, Dialog, Input, Problem } from './ui.tsx'
 import { ClientChoice, Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
 import { MagicValues } from './views/magic-values.tsx'
@@ -79,14 +79,16 @@ function Theme() {
     localStorage.setItem(THEME, theme)
   }, [theme])
   return (
-    <label class="field small">
-      <span>Theme</span>
-      <select value={theme} onChange={({ currentTarget }) => setTheme(currentTarget.value)}>
-        <option value="system">As the system</option>
-        <option value="light">Light</option>
-        <option value="dark">Dark</option>
-      </select>
-    </label>
+    <Choice
+      label="Theme"
+      value={theme}
+      values={[
+        ['system', 'As the system'],
+        ['light', 'Light'],
+        ['dark', 'Dark'],
+      ]}
+      onChange={setTheme}
+    />
   )
 }
 
@@ -97,12 +99,12 @@ function Now({ client }: { client: Client }) {
   const next = clock.nextTimerAt === null ? undefined : Date.parse(clock.nextTimerAt) - now
   return (
     <div class="now">
-      <time dateTime={text} aria-label="The client’s time">
+      <time dateTime={text}>
         {text.slice(0, 10)} <b>{text.slice(11, 19)}</b>
       </time>
       <span class="hint">
         {clock.mode === 'frozen' ? 'frozen' : clock.speed === 1 ? 'real time' : `× ${clock.speed}`}
-        {next === undefined ? ', nothing to come' : `, next in ${spanText(next)}`}
+        {next === undefined ? ', nothing to come' : `, next ${untilText(next)}`}
       </span>
     </div>
   )
@@ -159,16 +161,7 @@ function TokenDialog() {
           It is printed when the sandbox starts, or given by --admin-token. It is kept until this
           tab is closed.
         </p>
-        <label class="field">
-          <span>Token</span>
-          <input
-            type="password"
-            autocomplete="off"
-            required
-            value={token}
-            onInput={({ currentTarget }) => setToken(currentTarget.value)}
-          />
-        </label>
+        <Input label="Token" type="password" value={token} onInput={setToken} />
         <div class="row end">
           <button type="submit">Use it</button>
         </div>
@@ -190,16 +183,9 @@ export function App() {
   useEffect(() => onMade(() => void reload()), [reload])
   return (
     <>
-      <a
-        class="skip"
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault()
-          document.getElementById('main')!.focus()
-        }}
-      >
+      <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
         Skip to the content
-      </a>
+      </button>
       <header>
         <h1>payout-sandbox</h1>
         {client && <Now client={client} />}

@@ -49,3 +49,6 @@ export function spanText(ms: number): string {
   }
   return parts.join(' ')
 }
+
+/** How far ahead an instant is. */
+export const untilText = (ms: number): string => (ms <= 0 ? 'now' : `in ${spanText(ms)}`)

@@ -5,7 +5,7 @@ import { type Kind, listen } from './live.ts'
 
 // Events come in bursts; a view is read again this long after the first of one, and no more often.
 const CALM_MS = 150
-const ALWAYS: readonly Kind[] = ['gap', 'reset', 'restore']
+const ALWAYS: readonly Kind[] = ['gap', 'back', 'reset', 'restore']
 
 /** Runs a function a moment after an event of these kinds. */
 export function useEvents(kinds: readonly Kind[], run: () => void) {

@@ -1,7 +1,10 @@
 // What happens in the client's world, as it happens: the admin API's event stream, read without end.
 import { BASE, CallError, request } from './api.ts'
 
-/** `gap`: something may have been missed, so all that is shown is read again. */
+/**
+ * Those of the stream, and `back`: the connection was lost and is there again. On `gap` something may have been missed,
+ * so all that is shown is read again.
+ */
 export type Kind =
   | 'request'
   | 'change'
@@ -12,6 +15,7 @@ export type Kind =
   | 'reset'
   | 'restore'
   | 'gap'
+  | 'back'
 export type State = 'connecting' | 'live' | 'lost'
 type Told = (kind: Kind, data: unknown) => void
 
@@ -71,8 +75,8 @@ async function readStream() {
     headers: isFirst ? {} : { 'last-event-id': lastEventId! },
   })
   setState('live')
-  // What happened between the page's first look and this moment is in no event.
-  if (isFirst) tell('gap', null)
+  // What happened between the page's first look and this moment is in no event; what failed meanwhile is tried again.
+  tell(isFirst ? 'gap' : 'back', null)
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (;;) {

@@ -42,21 +42,18 @@ export async function openBrowser(t: Test): Promise<Browser> {
 
 export type Opened = Awaited<ReturnType<typeof openConsole>>
 
-/** A sandbox that listens and its console in a page; what the page complains of fails the test. */
+/** A sandbox that listens and its console in a page. */
 export async function openConsole(
   t: Test,
   browser: Browser,
   {
     view = 'overview',
     client,
-    mayComplain = false,
     context: options = {},
     ...more
   }: StartOptions & {
     view?: string
     client?: string
-    /** The test breaks the connection or gives a wrong token: the browser says so. */
-    mayComplain?: boolean
     context?: BrowserContextOptions
   } = {},
 ) {
@@ -87,8 +84,6 @@ export async function openConsole(
     /** Waits until an element with this text is seen. */
     see: (text: string | RegExp) => page.getByText(text).first().waitFor(),
     /** Nothing failed in the page, and no policy was broken. */
-    assertCalm() {
-      if (!mayComplain) t.same(complaints, [], 'the page complains of nothing')
-    },
+    assertCalm: (t: Test) => t.same(complaints, [], 'the page complains of nothing'),
   }
 }

@@ -3,7 +3,7 @@ import { EVENTS, OPERATIONS } from '../../scenarios/words.ts'
 import { BASE, type Call, onMade } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import type { Client } from '../types.ts'
-import { Act, At, Card, Problem } from '../ui.tsx'
+import { Act, At, Card, Choice, Input, Problem } from '../ui.tsx'
 
 type Listed = { clients: { name: string; scenario: string; now: string }[] }
 
@@ -27,19 +27,12 @@ export function ClientChoice({ name = BASE.slice(2) }: { name: string | undefine
   const { data } = useClients()
   const names = data?.clients.map((one) => one.name) ?? [name]
   return (
-    <label class="field small">
-      <span>Client</span>
-      <select
-        value={name}
-        onChange={({ currentTarget }) =>
-          location.assign(placeOf(currentTarget.value) + location.hash)
-        }
-      >
-        {names.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label="Client"
+      value={name}
+      values={names}
+      onChange={(next) => location.assign(placeOf(next) + location.hash)}
+    />
   )
 }
 
@@ -70,14 +63,7 @@ function Clients({ client }: { client: Client }) {
         ))}
       </ul>
       <div class="row">
-        <label class="field">
-          <span>Name</span>
-          <input
-            value={name}
-            placeholder="worker-3"
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        </label>
+        <Input label="Name" value={name} placeholder="worker-3" onInput={setName} />
         <label class="check">
           <input
             type="checkbox"
@@ -139,51 +125,6 @@ function outcomeOf({ operation, way, status, delay, fault, at, end, after }: For
   return {
     [noun]: after === '' ? [{ status: last }] : [{ status: first }, { status: last, after }],
   }
-}
-
-function Choice({
-  label,
-  value,
-  values,
-  onChange,
-}: {
-  label: string
-  value: string
-  values: readonly (string | readonly [string, string])[]
-  onChange: (value: string) => void
-}) {
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        {values.map((one) => {
-          const [name, text] = typeof one === 'string' ? [one, one] : one
-          return (
-            <option key={name} value={name}>
-              {text}
-            </option>
-          )
-        })}
-      </select>
-    </label>
-  )
-}
-
-function Input({
-  label,
-  value,
-  onInput,
-}: {
-  label: string
-  value: string
-  onInput: (value: string) => void
-}) {
-  return (
-    <label class="field small">
-      <span>{label}</span>
-      <input value={value} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
-    </label>
-  )
 }
 
 type Pushed = { rules: { rule_id: string; hits: number; definition: object }[] }
@@ -288,13 +229,7 @@ function Trigger() {
     <Card title="Fire an event">
       <div class="row">
         <Choice label="Event" value={event} values={EVENTS} onChange={setEvent} />
-        <label class="field">
-          <span>About (id; empty: the newest)</span>
-          <input
-            value={resource}
-            onInput={({ currentTarget }) => setResource(currentTarget.value)}
-          />
-        </label>
+        <Input label="About (id; empty: the newest)" value={resource} onInput={setResource} />
       </div>
       <Act
         label="Trigger"

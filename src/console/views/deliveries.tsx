@@ -1,7 +1,19 @@
 import { useState } from 'preact/hooks'
 import { useLoaded, usePages } from '../data.ts'
 import type { Attempt, Delivery, InboxMessage } from '../types.ts'
-import { Act, At, Card, Chip, type Column, Facts, HttpStatus, Problem, Rows, Text } from '../ui.tsx'
+import {
+  Act,
+  At,
+  Card,
+  Chip,
+  Choice,
+  type Column,
+  Facts,
+  HttpStatus,
+  Problem,
+  Rows,
+  Text,
+} from '../ui.tsx'
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Event', width: 'minmax(0, 3fr)', show: ({ event }) => event },
@@ -42,15 +54,12 @@ export function Deliveries() {
   return (
     <>
       <h2>Webhook deliveries</h2>
-      <label class="field small">
-        <span>Status</span>
-        <select value={status} onChange={({ currentTarget }) => setStatus(currentTarget.value)}>
-          <option value="">any</option>
-          {STATES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Status"
+        value={status}
+        values={[['', 'any'], ...STATES]}
+        onChange={setStatus}
+      />
       <Problem text={problem} />
       {total !== undefined && (
         <Rows

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
-import { spanText, useNow } from '../clock.ts'
+import { untilText, useNow } from '../clock.ts'
 import { useLoaded } from '../data.ts'
 import type { Client, Timer } from '../types.ts'
-import { Act, At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
+import { Act, At, Card, Chip, Facts, Input, Problem, Scroll } from '../ui.tsx'
 
 const MOST_TIMERS = 20
 
@@ -27,10 +27,7 @@ function Time({ client, reload }: { client: Client; reload: () => void }) {
         />
       </div>
       <div class="row">
-        <label class="field small">
-          <span>By</span>
-          <input value={by} onInput={({ currentTarget }) => setBy(currentTarget.value)} />
-        </label>
+        <Input label="By" value={by} onInput={setBy} />
         <Act
           label="Advance"
           call={{ method: 'POST', path: '/clock/advance', body: { by } }}
@@ -38,16 +35,7 @@ function Time({ client, reload }: { client: Client; reload: () => void }) {
         />
       </div>
       <div class="row">
-        <label class="field small">
-          <span>Factor</span>
-          <input
-            type="number"
-            min="0.1"
-            step="any"
-            value={factor}
-            onInput={({ currentTarget }) => setFactor(currentTarget.value)}
-          />
-        </label>
+        <Input label="Factor" value={factor} onInput={setFactor} />
         <Act
           label="Set speed"
           call={{ method: 'POST', path: '/clock/speed', body: { factor: Number(factor) } }}
@@ -109,7 +97,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
           <table>
             <thead>
               <tr>
-                <th scope="col">In</th>
+                <th scope="col">When</th>
                 <th scope="col">At</th>
                 <th scope="col">What</th>
                 <th scope="col">Do</th>
@@ -118,7 +106,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
             <tbody>
               {data.timers.map((timer) => (
                 <tr key={timer.timer_id}>
-                  <td>{spanText(Date.parse(timer.at) - now)}</td>
+                  <td>{untilText(Date.parse(timer.at) - now)}</td>
                   <td>
                     <At at={timer.at} />
                   </td>

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { EVENTS } from '../../scenarios/words.ts'
-import { type Clock, spanText, useNow } from '../clock.ts'
+import { type Clock, untilText, useNow } from '../clock.ts'
 import { useLoaded, usePages } from '../data.ts'
 import type { Delivery, Payment, Timer } from '../types.ts'
-import { Act, At, Card, Chip, type Column, Facts, Problem, Rows } from '../ui.tsx'
+import { Act, At, Card, Chip, Choice, type Column, Facts, Input, Problem, Rows } from '../ui.tsx'
 
 const COLUMNS: readonly Column<Payment>[] = [
   {
@@ -170,14 +170,12 @@ function Move({ payment }: { payment: Payment }) {
   const { transaction_id, history } = payment
   return (
     <Card title="Move it by hand">
-      <label class="field">
-        <span>Reason of a failure</span>
-        <input
-          value={reason}
-          placeholder="bank_account_closed"
-          onInput={({ currentTarget }) => setReason(currentTarget.value)}
-        />
-      </label>
+      <Input
+        label="Reason of a failure"
+        value={reason}
+        placeholder="bank_account_closed"
+        onInput={setReason}
+      />
       <div class="row">
         {MOVES.map((status) => (
           <Act
@@ -193,14 +191,12 @@ function Move({ payment }: { payment: Payment }) {
         ))}
       </div>
       <div class="row">
-        <label class="field">
-          <span>Event</span>
-          <select value={event} onChange={({ currentTarget }) => setEvent(currentTarget.value)}>
-            {EVENTS.filter((one) => one.startsWith('transaction.')).map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Event"
+          value={event}
+          values={EVENTS.filter((one) => one.startsWith('transaction.'))}
+          onChange={setEvent}
+        />
         <Act
           label="Trigger"
           call={{
@@ -221,7 +217,7 @@ const Moments = ({ moments, now }: { moments: readonly Moment[]; now?: number })
         {at === '' ? <span class="hint">later</span> : <At at={at} />}
         <span>{what}</span>
         {now !== undefined && at !== '' && (
-          <span class="hint">in {spanText(Date.parse(at) - now)}</span>
+          <span class="hint">{untilText(Date.parse(at) - now)}</span>
         )}
       </li>
     ))}

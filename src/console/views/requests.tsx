@@ -11,6 +11,7 @@ import {
   Copy,
   Facts,
   HttpStatus,
+  Input,
   listRows,
   Problem,
   Rows,
@@ -107,15 +108,13 @@ export function Requests() {
     <>
       <h2>Requests</h2>
       <div class="row">
-        <label class="field">
-          <span>Filter</span>
-          <input
-            type="search"
-            placeholder="POST 422, a path, a rule"
-            value={filter}
-            onInput={({ currentTarget }) => setFilter(currentTarget.value)}
-          />
-        </label>
+        <Input
+          label="Filter"
+          type="search"
+          placeholder="POST 422, a path, a rule"
+          value={filter}
+          onInput={setFilter}
+        />
         <Act
           label="Empty the log"
           confirm="Every call in the log is forgotten. Nothing else changes."
