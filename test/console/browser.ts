@@ -1,7 +1,13 @@
 import { accessSync, constants } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core'
 import type { Test } from 'tap'
 import { type StartOptions, start } from '../helper.ts'
 
@@ -72,6 +78,12 @@ export async function openConsole(
     if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
       complaints.push(text)
   })
+  const inFlight = new Set<Request>()
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/events')) inFlight.add(request)
+  })
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    page.on(end as 'requestfinished', (request) => inFlight.delete(request))
   const base = client === undefined ? '' : `/@${client}`
   await page.goto(`${origin}${base}/__admin/#/${view}`)
   return {
@@ -86,6 +98,11 @@ export async function openConsole(
     },
     /** Waits until an element with this text is seen. */
     see: (text: string | RegExp) => page.getByText(text).first().waitFor(),
+    /** Waits until the page has drawn all that it asked for. */
+    async settle() {
+      do await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
+      while (inFlight.size > 0)
+    },
     /** Nothing failed in the page, and no policy was broken. */
     assertCalm: (t: Test) => t.same(complaints, [], 'the page complains of nothing'),
   }
