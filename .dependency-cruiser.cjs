@@ -52,9 +52,9 @@ module.exports = {
       // A command that only calls the admin API starts without the server's code.
       name: 'commands-load-late',
       severity: 'error',
-      from: { path: '^src/cli', pathNot: '^src/cli/(serve|check-files)\\.ts' },
+      from: { path: '^src/cli', pathNot: '^src/cli/(serve|check-files|generate-fixtures)\\.ts' },
       to: {
-        path: '^src/(cli/(serve|check-files)|core/(?!problem)|scenarios|services|world|sandbox|http|log|routes|app|server)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures)|core/(?!problem)|scenarios|services|world|sandbox|http|log|routes|app|server)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

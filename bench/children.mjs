@@ -1,6 +1,6 @@
 // Child processes of the bench: started without what would distort them, asked one thing at a time, always ended.
 import { fork, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { get, request } from 'node:http'
 import { createServer } from 'node:net'
 
@@ -98,19 +98,6 @@ export async function startServer(args, port, path) {
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
   throw new Error(`${args.join(' ')} does not answer`)
-}
-
-/** Processor time of a process, all its threads, in seconds; `undefined` where the system does not tell. */
-export function cpuSeconds({ pid }) {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`)
-    const times = threads.map((thread) =>
-      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
-    )
-    return times.reduce((sum, time) => sum + time, 0) / 1e9
-  } catch {
-    return undefined
-  }
 }
 
 /** Resident memory of a process, MB; `undefined` where the system does not tell. */

@@ -1,4 +1,5 @@
-// Makes dist: one bundle for the command line and the library, its code cache, Swagger UI's files, and the types; and the console.
+// Makes dist: one bundle for the command line and the library, one for generate, the code cache, Swagger UI's files, the
+// console, and the types.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,19 +14,42 @@ const require = createRequire(import.meta.url)
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist)
 
-const { metafile } = await build({
-  entryPoints: [join(root, 'src/bundle.ts')],
-  outfile: join(dist, 'payout-sandbox.cjs'),
+const options = {
   bundle: true,
   platform: 'node',
   target: 'node20.19',
   format: 'cjs',
+  // Code that comes from the cache has no import() of its own on Node 20.
+  supported: { 'dynamic-import': false },
   minify: true,
   metafile: true,
   legalComments: 'linked',
   define: { 'import.meta.url': 'bundleUrl' },
   banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
-})
+}
+
+// Names for a million people are a file of their own, so that only generate reads them.
+const apart = {
+  name: 'apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/generate-fixtures\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './generate-fixtures.cjs', external: true } : undefined,
+    )
+  },
+}
+const built = await Promise.all([
+  build({
+    ...options,
+    entryPoints: [join(root, 'src/bundle.ts')],
+    outfile: join(dist, 'payout-sandbox.cjs'),
+    plugins: [apart],
+  }),
+  build({
+    ...options,
+    entryPoints: [join(root, 'src/cli/generate-fixtures.ts')],
+    outfile: join(dist, 'generate-fixtures.cjs'),
+  }),
+])
 
 cpSync(join(root, 'scripts/loader.cjs'), join(dist, 'loader.cjs'))
 writeFileSync(
@@ -71,9 +95,11 @@ if (process.argv.includes('--types')) {
 
 // What is in the bundle, for the bill of materials: package names and nothing else.
 const packages = new Set(
-  Object.keys({ ...metafile.inputs, ...consoleMetafile.inputs }).flatMap((path) => {
-    const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]
-    return name === undefined ? [] : [name]
-  }),
+  [...built, { metafile: consoleMetafile }]
+    .flatMap(({ metafile }) => Object.keys(metafile.inputs))
+    .flatMap((path) => {
+      const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]
+      return name === undefined ? [] : [name]
+    }),
 )
 writeFileSync(join(dist, 'bundled.json'), `${JSON.stringify([...packages].sort(), null, 2)}\n`)

@@ -225,7 +225,7 @@ export function createWorld({
   }
 
   /** Takes over another content of its tables: `load` puts it there, and all parts go on from it. */
-  function adopt(load: () => void) {
+  function adopt(from: 'snapshot' | 'state', load: () => void) {
     tables.change(() => {
       load()
       dropUnawaited()
@@ -237,6 +237,7 @@ export function createWorld({
         scheduler.reload()
         deliveries.recover()
         answerCancelled()
+        feed.tell('restore', { from })
       })
     })
   }
@@ -296,8 +297,17 @@ export function createWorld({
       }),
     answerCancelled,
     clockNow,
-    snapshots: createSnapshots({ store: tables, save, adopt }),
-    state: createState({ ...parts, scenarios, clockNow, adopt }),
+    snapshots: createSnapshots({
+      store: tables,
+      save,
+      adopt: (load) => adopt('snapshot', load),
+    }),
+    state: createState({
+      ...parts,
+      scenarios,
+      clockNow,
+      adopt: (load) => adopt('state', load),
+    }),
     /** Stores where the clock stands, so that a restart goes on from there. */
     keepClock,
     /** Changes the clock and stores it; where it can't be stored, it stays as it was. */

@@ -46,13 +46,19 @@ function requestOf(command: string) {
   return { url, headers, body, method: method ?? (body === undefined ? 'GET' : 'POST') }
 }
 
-t.test('each curl of the README gives the answer that stands below it', async (t) => {
+t.test('each curl of a page gives the answer that stands below it', async (t) => {
+  await holdCurls(t, 'README.md', 20)
+  await holdCurls(t, 'docs/testing.md', 5)
+})
+
+/** Runs the curl commands of a page, in their order, against a sandbox of its own. */
+async function holdCurls(t: Test, name: string, atLeast: number) {
   const { port } = await serve(t, ['--memory', '--clock', 'frozen'])
-  const page = read('README.md')
+  const page = read(name)
   let updated = ''
   let rest = 0
   const blocks = [...page.matchAll(/```sh\n(curl .*)\n```\n(?:\n```json\n([\s\S]*?)\n```\n)?/g)]
-  t.ok(blocks.length >= 20)
+  t.ok(blocks.length >= atLeast, name)
   for (const block of blocks) {
     const { url, method, headers, body } = requestOf(block[1]!)
     const answer = await fetch(`http://${url.replace('localhost:4310', `127.0.0.1:${port}`)}`, {
@@ -65,8 +71,8 @@ t.test('each curl of the README gives the answer that stands below it', async (t
     updated += `${page.slice(rest, block.index)}\`\`\`sh\n${block[1]}\n\`\`\`\n\n\`\`\`json\n${text}\n\`\`\`\n`
     rest = block.index + block[0].length
   }
-  if (updating) writeFileSync(pathOf('README.md'), updated + page.slice(rest))
-})
+  if (updating) writeFileSync(pathOf(name), updated + page.slice(rest))
+}
 
 t.test('the options of the README are the options there are', async (t) => {
   const rows = (Object.keys(OPTIONS) as OptionName[]).map((name) => {

@@ -1,6 +1,9 @@
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { Test } from 'tap'
+import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { verifySignature } from '../src/core/sign.ts'
 
 export const SECRET = 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA=='
@@ -76,3 +79,16 @@ export const status =
   (code: number, headers: Record<string, string> = {}): Reply =>
   (_, response) =>
     response.writeHead(code, headers).end()
+
+/** One of the example handlers, as a process of its own. */
+export async function exampleHandler(t: Test, name: string): Promise<string> {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [join(PACKAGE_ROOT, 'examples/webhook-handler', name)],
+    { env: {}, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  t.teardown(() => child.kill('SIGKILL'))
+  return new Promise((resolve) => {
+    child.stdout!.once('data', (text: Buffer) => resolve(/http:\S+/.exec(text.toString())![0]))
+  })
+}

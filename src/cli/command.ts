@@ -6,6 +6,8 @@ export type Flag = readonly [takes: string, meaning: string]
 /** A command line behind the command's name, split up; a flag that may be given again holds a list. */
 export type Input = {
   words: readonly string[]
+  /** What stands behind `--`, where the command takes a program to run. */
+  program: readonly string[]
   flags: Readonly<Record<string, string | boolean | readonly string[]>>
   env: NodeJS.ProcessEnv
 }
@@ -19,6 +21,8 @@ export type Command = {
   usage: readonly (readonly [words: string, does: string])[]
   flags: Readonly<Record<string, Flag>>
   examples: readonly string[]
+  /** What stands behind `--` is a program with its arguments; elsewhere it is words like those in front. */
+  takesProgram?: true
   /** Answers with the exit code. */
   run(input: Input): Promise<number>
 }

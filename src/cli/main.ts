@@ -2,21 +2,35 @@ import { BadOption, distance } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { clock } from './clock.ts'
 import { type Command, columns, helpOf } from './command.ts'
+import { deliveries } from './deliveries.ts'
+import { exec } from './exec.ts'
+import { explore } from './explore.ts'
+import { generate } from './generate.ts'
 import { health } from './health.ts'
 import { openapi } from './openapi.ts'
 import { parseArguments } from './options.ts'
+import { requests } from './requests.ts'
 import { reset } from './reset.ts'
 import { scenario } from './scenario.ts'
+import { snapshot } from './snapshot.ts'
 import { start } from './start.ts'
+import { trigger } from './trigger.ts'
 import { validate } from './validate.ts'
 
 /** Every command of the program. */
 export const COMMANDS: readonly Command[] = [
   start,
+  exec,
   validate,
+  generate,
   scenario,
   clock,
   reset,
+  requests,
+  snapshot,
+  trigger,
+  deliveries,
+  explore,
   health,
   openapi,
 ]
@@ -47,6 +61,7 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
   try {
     const {
       words: [name, ...words],
+      behind,
       flags: { help, version, ...flags },
     } = parseArguments(args, COMMANDS)
     if (version) return print(`${VERSION}\n`)
@@ -59,7 +74,13 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
       const takes = taken.length > 0 && taken.length < 8 ? `; it takes ${taken.join(', ')}` : ''
       throw new BadOption(`${command.name} takes no --${flag}${takes}`)
     }
-    return await command.run({ words, flags, env })
+    const { takesProgram } = command
+    return await command.run({
+      words: takesProgram ? words : [...words, ...behind],
+      program: takesProgram ? behind : [],
+      flags,
+      env,
+    })
   } catch (error) {
     const exitCode = error instanceof BadOption ? 2 : (error as { exitCode?: number }).exitCode
     const text =

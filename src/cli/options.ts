@@ -35,7 +35,7 @@ const EVERYWHERE: Command['flags'] = {
   version: ['', 'the version of the program'],
 }
 
-/** Splits arguments into words and flags, by the flags that any of these commands takes. */
+/** Splits arguments into words, words behind `--`, and flags, by the flags that any of these commands takes. */
 export function parseArguments(args: readonly string[], commands: readonly Command[]) {
   const known: Command['flags'] = Object.assign(
     {},
@@ -56,8 +56,11 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
   })
   const flags: Record<string, string | boolean | string[]> = {}
   const words: string[] = []
+  const behind: string[] = []
+  let ended = false
   for (const token of tokens) {
-    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind === 'option-terminator') ended = true
+    if (token.kind === 'positional') (ended ? behind : words).push(token.value)
     if (token.kind !== 'option') continue
     const { name, rawName, value } = token
     if (!Object.hasOwn(known, name)) throw unknownOption(rawName, name, Object.keys(known))
@@ -71,7 +74,7 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
     else if (name in flags) throw new BadOption(`--${name} is given twice`)
     else flags[name] = value
   }
-  return { words, flags }
+  return { words, behind, flags }
 }
 
 function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
@@ -104,6 +107,17 @@ function fromFile(): OptionSource {
   return { values: values as Record<string, unknown>, called: (name) => `${CONFIG_FILE}: ${name}` }
 }
 
-/** The options of this run: flag beats variable beats file. */
-export const gatherOptions = (flags: Record<string, unknown>, env: NodeJS.ProcessEnv): Options =>
-  readOptions([{ values: flags, called: (name) => `--${name}` }, fromEnvironment(env), fromFile()])
+const called = (name: string) => `--${name}`
+
+/** The options of this run: flag beats variable beats file, and each of them these defaults. */
+export const gatherOptions = (
+  flags: Record<string, unknown>,
+  env: NodeJS.ProcessEnv,
+  defaults: Record<string, unknown> = {},
+): Options =>
+  readOptions([
+    { values: flags, called },
+    fromEnvironment(env),
+    fromFile(),
+    { values: defaults, called },
+  ])

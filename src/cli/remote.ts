@@ -11,13 +11,15 @@ const FLAGS: Command['flags'] = {
   json: ['', 'print the answer as one line of JSON'],
 }
 
-/** What a call of the admin API gave: the answer for programs, and how a person reads it. */
-type Told = { answer: unknown; text: string }
+/** What a call of the admin API gave: the answer for programs, how a person reads it, and whether it makes the exit code 1. */
+type Told = { answer: unknown; text: string; failed?: boolean }
 
 type Verb = {
   /** The words behind it: `NAME`, `[AT]`, `[PART...]`. */
   takes: string
   does: string
+  /** Flags of this verb; another one refuses them. */
+  flags?: Command['flags']
   run(api: AdminApi, words: readonly string[], flags: Input['flags']): Promise<Told>
 }
 
@@ -26,10 +28,9 @@ export function remoteCommand(definition: {
   name: string
   summary: string
   verbs: Readonly<Record<string, Verb>>
-  flags?: Command['flags']
   examples: readonly string[]
 }): Command {
-  const { name, summary, verbs, flags = {}, examples } = definition
+  const { name, summary, verbs, examples } = definition
   const known = Object.keys(verbs)
   const callOf = (verb: string) => (verb === '' ? name : `${name} ${verb}`)
   return {
@@ -39,7 +40,7 @@ export function remoteCommand(definition: {
       const { takes, does } = verbs[verb]!
       return [`${callOf(verb)}${takes && ` ${takes}`}`, does]
     }),
-    flags: { ...flags, ...FLAGS },
+    flags: { ...Object.assign({}, ...known.map((verb) => verbs[verb]!.flags)), ...FLAGS },
     examples,
     async run(input) {
       const [first = '', ...rest] = input.words
@@ -51,10 +52,16 @@ export function remoteCommand(definition: {
         )
       }
       const words = verb === '' ? input.words : rest
-      checkWords(callOf(verb), verbs[verb]!.takes, words)
-      const { answer, text } = await verbs[verb]!.run(connect(input), words, input.flags)
+      const { takes, flags = {}, run } = verbs[verb]!
+      checkWords(callOf(verb), takes, words)
+      for (const flag of Object.keys(input.flags))
+        if (!Object.hasOwn(flags, flag) && !Object.hasOwn(FLAGS, flag))
+          throw new BadOption(
+            `${callOf(verb)} takes no --${flag}; see payout-sandbox ${name} --help`,
+          )
+      const { answer, text, failed } = await run(connect(input), words, input.flags)
       process.stdout.write(input.flags['json'] ? `${JSON.stringify(answer)}\n` : text)
-      return 0
+      return failed ? 1 : 0
     },
   }
 }

@@ -8,7 +8,8 @@ export const reset = remoteCommand({
   verbs: {
     '': {
       takes: '[PART...]',
-      does: 'back to the fixtures, start clock and start scenario, or only data, clock or scenario of it',
+      flags: { all: ['', 'every client'] },
+      does: 'back to the fixtures, start clock and start scenario, or only some parts, such as clock',
       async run(api, words, flags) {
         const answer: Reset = await api('POST', '/reset', {
           ...(words.length > 0 && { parts: words }),
@@ -19,7 +20,6 @@ export const reset = remoteCommand({
       },
     },
   },
-  flags: { all: ['', 'every client'] },
   examples: [
     'reset',
     'reset scenario clock',

@@ -9,30 +9,42 @@ type Active = {
   name: string
   title: string | null
   rules: { name: string; hits: number }[]
-  expect: { operation: string; atLeast?: number; atMost?: number; found: number; met: boolean }[]
+  expect: Expected[]
 }
 
-const nameOf = ({ name, title }: Active) => oneLine(title === null ? name : `${name}: ${title}`)
+/** What a scenario expects of one operation, and what it found. */
+export type Expected = {
+  operation: string
+  atLeast?: number
+  atMost?: number
+  found: number
+  met: boolean
+}
+
+const nameOf = ({ name, title }: Pick<Active, 'name' | 'title'>) =>
+  oneLine(title === null ? name : `${name}: ${title}`)
 
 /** `1`, `at least 1`, `at most 3`, `1 to 3`. */
-function wanted({ atLeast, atMost }: Active['expect'][number]): string {
+function wanted({ atLeast, atMost }: Expected): string {
   if (atLeast === atMost) return String(atLeast)
   if (atMost === undefined) return `at least ${atLeast}`
   return atLeast === undefined ? `at most ${atMost}` : `${atLeast} to ${atMost}`
 }
 
-function activeText(active: Active): string {
-  const rules = active.rules.map(({ name, hits }) => [name, hits])
-  const expect = active.expect.map((one) => [
-    one.operation,
-    wanted(one),
-    one.found,
-    one.met ? 'yes' : 'no',
-  ])
+/** What is expected, a line for each operation. */
+export const expectTable = (expect: readonly Expected[]): string =>
+  table(
+    ['expected', 'requests', 'found', 'met'],
+    expect.map((one) => [one.operation, wanted(one), one.found, one.met ? 'yes' : 'no']),
+    '',
+  )
+
+function activeText({ rules, expect, ...active }: Active): string {
+  const hits = rules.map(({ name, hits }) => [name, hits])
   return [
     `${nameOf(active)}\n`,
-    rules.length > 0 ? `\n${table(['rule', 'hits'], rules, '')}` : '',
-    expect.length > 0 ? `\n${table(['expected', 'requests', 'found', 'met'], expect, '')}` : '',
+    hits.length > 0 ? `\n${table(['rule', 'hits'], hits, '')}` : '',
+    expect.length > 0 ? `\n${expectTable(expect)}` : '',
   ].join('')
 }
 

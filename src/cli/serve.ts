@@ -84,15 +84,18 @@ function banner(server: RunningServer): string {
   )
 }
 
-/** Serves until a signal asks it to stop; answers with the exit code. */
-export async function serve(options: Options, json: boolean): Promise<number> {
-  const log = stderrLog(options)
-  let server: RunningServer
+/** Starts a server of these options; what refuses it is told with the exit code that it has. */
+export async function started(options: Options): Promise<RunningServer> {
   try {
-    server = await startServer(options, log)
+    return await startServer(options, stderrLog(options))
   } catch (error) {
     throw explained(error, options)
   }
+}
+
+/** Serves until a signal asks it to stop; answers with the exit code. */
+export async function serve(options: Options, json: boolean): Promise<number> {
+  const server = await started(options)
   const { url, adminUrl, docsUrl, consoleUrl, token, adminToken, scenario, data } = server
   const ready = {
     url,

@@ -12,7 +12,9 @@ export function table(
 ): string {
   if (rows.length === 0) return `${none}\n`
   const lines = [head, ...rows.map((row) => row.map(oneLine))]
-  const widths = head.map((_, i) => Math.max(...lines.map((line) => line[i]!.length)))
+  const widths = head.map((_, i) =>
+    lines.reduce((most, line) => Math.max(most, line[i]!.length), 0),
+  )
   return lines
     .map((line) => `${line.map((cell, i) => cell.padEnd(widths[i]!)).join('  ')}`.trimEnd())
     .map((line) => `${line}\n`)

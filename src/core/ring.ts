@@ -67,5 +67,3 @@ export function createRing<T>({ most, mostSize, sizeOf, budget }: RingOptions<T>
     },
   }
 }
-
-export type Ring<T> = ReturnType<typeof createRing<T>>

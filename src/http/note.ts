@@ -17,24 +17,30 @@ declare module 'fastify' {
 // Faults after which no answer reaches the client.
 const SILENT: ReadonlySet<string> = new Set(['reset', 'hang', 'empty'])
 
+function sizeOf(texts: readonly string[]): number {
+  let size = 0
+  for (let i = 0; i < texts.length; i++) size += texts[i]!.length
+  return size
+}
+
 /** Puts a call into the log of its client: references only, for most of them are never looked at. */
 function note(
   world: World,
   request: FastifyRequest,
+  operation: string | undefined,
   { status, body, fault, replayed = false }: Omit<Answer, 'headers'>,
 ) {
   const isSilent = fault !== undefined && SILENT.has(fault)
-  const ended = performance.now()
   world.requests.note({
     at: request.cameAt || world.clock.now(),
     wallAt: world.wall(),
-    began: request.began || ended,
-    ended,
+    began: request.began || performance.now(),
     method: request.method,
     url: request.url,
-    operation: request.routeOptions.config.operation?.id,
+    operation,
     params: request.params,
     headers: request.headers,
+    headersSize: sizeOf(request.raw.rawHeaders),
     // A URL that is not well-formed comes as a bare request.
     body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
@@ -46,8 +52,8 @@ function note(
 }
 
 /** Notes an answer of the service that is about to be sent. */
-export const noteAnswer = (request: FastifyRequest, answer: Answer): void =>
-  note(request.world, request, answer)
+export const noteAnswer = (request: FastifyRequest, { id }: { id: string }, answer: Answer): void =>
+  note(request.world, request, id, answer)
 
 const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 
@@ -56,5 +62,6 @@ export const createRefusalNote =
   (choice: ClientChoice) => (request: FastifyRequest, refusal: SandboxError, body: string) => {
     if (!OF_THE_SERVICE.test(request.url) || refusal.word === 'host_not_allowed') return
     const world = request.world ?? choice.ofRefused(request)
-    if (world) note(world, request, { status: refusal.status, body })
+    const operation = request.routeOptions.config.operation?.id
+    if (world) note(world, request, operation, { status: refusal.status, body })
   }

@@ -77,9 +77,9 @@ export function operation<
 const inputOf = ({ params, query, body }: FastifyRequest) =>
   ({ params, query, body }) as unknown as Input<never, never, never>
 
-function send(reply: FastifyReply, answer: Answer) {
+function send(op: Operation, reply: FastifyReply, answer: Answer) {
   const { status, body, replayed, headers, fault } = answer
-  noteAnswer(reply.request, answer)
+  noteAnswer(reply.request, op, answer)
   if (fault) return sendBroken(reply, fault, status, body)
   if (headers) reply.headers(headers)
   if (replayed) reply.header('idempotency-replayed', 'true')
@@ -170,7 +170,7 @@ export function serve(
       } catch (error) {
         return keptRefusal(request, error, keep)
       }
-    }).then((done) => send(reply, done))
+    }).then((done) => send(op, reply, done))
   }
 
   /** Answers when what the call did is written: with all else that this turn of the event loop brings. */
@@ -182,10 +182,10 @@ export function serve(
       return isPlain(outcome) ? carryOut(request, outcome) : undefined
     })
     explainRule(reply, outcome)
-    if (!done) return staged(request, outcome).then((later) => send(reply, later))
+    if (!done) return staged(request, outcome).then((later) => send(op, reply, later))
     world.whenWritten((error) => {
       if (error) reply.send(error)
-      else send(reply, done)
+      else send(op, reply, done)
     })
   }
 

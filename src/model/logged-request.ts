@@ -18,7 +18,7 @@ export const LoggedRequest = z
       .meta({ description: 'null: none, not read, no JSON, or longer than 64 Ki characters.' }),
     body_size: z.int().meta({ description: 'Characters of the body; 0 where none was read.' }),
     status: z.int().nullable().meta({ description: 'null: a scenario broke the connection.' }),
-    answer: z.unknown().meta({ description: 'null: none, or longer than 64 Ki characters.' }),
+    answer: z.unknown().meta({ description: 'null: none, or longer than 4 Ki characters.' }),
     answer_size: z.int(),
     rule: z.string().nullable().meta({ description: 'The scenario’s rule that matched.' }),
     fault: z.string().nullable().meta({ description: 'How a scenario broke the answer.' }),

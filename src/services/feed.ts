@@ -1,7 +1,6 @@
 import { createRing } from '../core/ring.ts'
 import type { TimerRow } from '../core/scheduler.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
-import { maskLogText } from '../model/mask.ts'
 import { type NotedCall, shownInShort } from './request-log.ts'
 
 /** What a client's feed tells of, by kind. */
@@ -17,7 +16,7 @@ export type Told = {
   scenario: { name: string }
   reset: { parts: readonly string[] }
   /** All of the client's content was replaced. */
-  restore: { from: string }
+  restore: { from: 'snapshot' | 'state' }
 }
 export type FeedKind = keyof Told
 export type AnyTold = { [K in FeedKind]: { kind: K; subject: Told[K] } }[FeedKind]
@@ -55,8 +54,6 @@ function shown({ kind, subject }: AnyTold): object {
         next_attempt_at: next_attempt_at === null ? null : new Date(next_attempt_at).toISOString(),
       }
     }
-    case 'restore':
-      return { from: maskLogText(subject.from) }
     default:
       return subject
   }
@@ -95,9 +92,10 @@ export function createFeed(name: string) {
 
   /** The events after an id; `missed` where some of them are no longer known. */
   function after(id: string): { events: FeedEvent[]; missed: boolean } {
-    const n = id.startsWith(`${name}-`) ? Number(id.slice(name.length + 1)) : Number.NaN
+    const text = id.startsWith(`${name}-`) ? id.slice(name.length + 1) : ''
+    const n = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     const events = [...ring.oldestFirst()]
-    if (!Number.isSafeInteger(n) || n < 0 || n > seq) return { events, missed: true }
+    if (!(n <= seq)) return { events, missed: true }
     return { events: events.filter((event) => event.seq > n), missed: n < seq - ring.count }
   }
 

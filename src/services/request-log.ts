@@ -7,15 +7,15 @@ export type AnsweredCall = {
   /** Client's time when it came, and wall time when it was answered, ms. */
   at: number
   wallAt: number
-  /** When it began and when it was answered, ms of one real clock. */
+  /** When it began, ms of the process's own clock. */
   began: number
-  ended: number
   method: string
   /** Path and query, without the client's base path. */
   url: string
   operation: string | undefined
   params: unknown
   headers: Readonly<Record<string, string | string[] | undefined>>
+  headersSize: number
   /** The body as it came; empty where there was none or it was not read. */
   body: string
   /** `undefined`: the connection was broken. */
@@ -26,34 +26,64 @@ export type AnsweredCall = {
   replayed: boolean
 }
 
-/** A call in the log. A text that is too long to be kept is `undefined`. */
-export type NotedCall = Omit<AnsweredCall, 'body' | 'answer'> & {
+/** A call in the log: its body stands from `start` of a page on, its answer from `middle` to `end`. */
+export type NotedCall = Omit<AnsweredCall, 'body' | 'answer' | 'began' | 'headersSize'> & {
   readonly seq: number
-  readonly body: string | undefined
+  readonly durationMs: number
+  readonly page: Buffer
+  readonly start: number
+  readonly middle: number
+  readonly end: number
   readonly bodySize: number
-  readonly answer: string | undefined
   readonly answerSize: number
   readonly size: number
 }
 
 const MOST_CALLS = 1_000
-// In characters, of one client and of all clients together.
+// In bytes, of one client and of all clients together.
 const MOST_SIZE = 4 * 1024 * 1024
 const MOST_SIZE_OF_ALL = 64 * 1024 * 1024
-const LONGEST_TEXT = 64 * 1024
+// Bodies that are sent are what a test is about; long answers are lists, which would push out much else.
+const LONGEST_BODY = 64 * 1024
+const LONGEST_ANSWER = 4 * 1024
 // What a call weighs besides its texts.
 const CALL_SIZE = 1_024
 
 /** What the logs of all clients may hold together. */
 export const createLogBudget = (): Budget => ({ used: 0, most: MOST_SIZE_OF_ALL })
 
-function headersSize(headers: AnsweredCall['headers']): number {
-  let size = 0
-  for (const name in headers) size += name.length + (headers[name]?.length ?? 0)
-  return size
+// Bytes; the first is small, for most clients send little.
+const FIRST_PAGE = 8 * 1024
+const LARGEST_PAGE = 64 * 1024
+
+/**
+ * Puts texts into pages of bytes. As strings they would live just long enough to be moved to where the garbage
+ * collector looks seldom and at everything, which costs each call more than it does.
+ */
+function createPages() {
+  let page = Buffer.alloc(0)
+  let size = FIRST_PAGE
+  let end = 0
+  return {
+    /** Where a body and an answer were put, one after the other. */
+    put(body: string, answer: string) {
+      // At most three bytes for each unit of UTF-16; long texts are measured, so that no page is mostly empty.
+      let most = 3 * (body.length + answer.length)
+      if (most > FIRST_PAGE) most = Buffer.byteLength(body) + Buffer.byteLength(answer)
+      if (end + most > page.length) {
+        page = Buffer.allocUnsafeSlow(Math.max(size, most))
+        size = Math.min(2 * size, LARGEST_PAGE)
+        end = 0
+      }
+      const start = end
+      const middle = start + (body === '' ? 0 : page.write(body, start))
+      end = middle + (answer === '' ? 0 : page.write(answer, middle))
+      return { page, start, middle, end }
+    },
+  }
 }
 
-/** The last calls of one client, in memory: the newest 1,000, and at most 4 Mi characters of them. */
+/** The last calls of one client, in memory: the newest 1,000, and at most 4 MiB of them. */
 export function createRequestLog({
   budget,
   onNoted,
@@ -69,41 +99,39 @@ export function createRequestLog({
     sizeOf: ({ size }) => size,
     budget,
   })
+  let pages = createPages()
   let seq = 0
   let emptiedAt = Number.NEGATIVE_INFINITY
 
   return {
     note(call: AnsweredCall) {
+      const { body, answer, began, url } = call
       // What was under way when the log was emptied is not about what comes after.
-      if (call.began < emptiedAt) return
-      const { body, answer, url, headers } = call
-      const keptBody = body.length > LONGEST_TEXT ? undefined : body
-      const keptAnswer = answer.length > LONGEST_TEXT ? undefined : answer
+      if (began < emptiedAt) return
+      const keptBody = body.length > LONGEST_BODY ? '' : body
+      const keptAnswer = answer.length > LONGEST_ANSWER ? '' : answer
+      const { page, start, middle, end } = pages.put(keptBody, keptAnswer)
       const noted: NotedCall = {
         seq: ++seq,
         at: call.at,
         wallAt: call.wallAt,
-        began: call.began,
-        ended: call.ended,
+        durationMs: realNow() - began,
         method: call.method,
         url,
         operation: call.operation,
         params: call.params,
-        headers,
-        body: keptBody,
+        headers: call.headers,
+        page,
+        start,
+        middle,
+        end,
         bodySize: body.length,
         status: call.status,
-        answer: keptAnswer,
         answerSize: answer.length,
         rule: call.rule,
         fault: call.fault,
         replayed: call.replayed,
-        size:
-          CALL_SIZE +
-          url.length +
-          headersSize(headers) +
-          (keptBody?.length ?? 0) +
-          (keptAnswer?.length ?? 0),
+        size: CALL_SIZE + url.length + call.headersSize + end - start,
       }
       ring.push(noted)
       onNoted(noted)
@@ -120,17 +148,23 @@ export function createRequestLog({
     clear(): number {
       const { count } = ring
       emptiedAt = realNow()
+      pages = createPages()
       ring.clear()
       return count
     },
   }
 }
 
-export type RequestLog = ReturnType<typeof createRequestLog>
-
 // ---- how a call looks
 
 export const requestId = ({ seq }: NotedCall): string => `req_${seq}`
+
+/** The body of a call; empty where there was none, or it is too long to be kept. */
+export const bodyOf = ({ page, start, middle }: NotedCall): string =>
+  page.toString('utf8', start, middle)
+
+/** Likewise its answer. */
+const answerOf = ({ page, middle, end }: NotedCall): string => page.toString('utf8', middle, end)
 
 export const pathOf = ({ url }: NotedCall): string => {
   const end = url.indexOf('?')
@@ -150,7 +184,7 @@ export function queryOf({ url }: NotedCall): Record<string, string | string[]> {
 }
 
 /** The value of a JSON text; `undefined` where it is none. */
-export function jsonOf(text: string | undefined): unknown {
+export function jsonOf(text: string): unknown {
   if (!text) return undefined
   try {
     return JSON.parse(text)
@@ -168,7 +202,7 @@ const shownHeaders = (headers: NotedCall['headers']) =>
   )
 
 /** What was answered: masked JSON, or the masked text of another kind. */
-const shownAnswer = (answer: string | undefined): unknown =>
+const shownAnswer = (answer: string): unknown =>
   answer ? maskValue(jsonOf(answer) ?? answer) : null
 
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -179,7 +213,7 @@ export const shownInShort = (call: NotedCall) => ({
   request_id: requestId(call),
   at: iso(call.at),
   wall_at: iso(call.wallAt),
-  durationMs: round(call.ended - call.began),
+  durationMs: round(call.durationMs),
   method: call.method,
   path: maskLogText(pathOf(call)),
   operation: call.operation ?? null,
@@ -194,8 +228,8 @@ export const shownRequest = (call: NotedCall): LoggedRequest => ({
   ...shownInShort(call),
   query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,
   headers: shownHeaders(call.headers),
-  body: maskValue(jsonOf(call.body) ?? null),
+  body: maskValue(jsonOf(bodyOf(call)) ?? null),
   body_size: call.bodySize,
-  answer: shownAnswer(call.answer),
+  answer: shownAnswer(answerOf(call)),
   answer_size: call.answerSize,
 })

@@ -11,7 +11,7 @@ import {
 } from '../scenarios/match.ts'
 import type { MatchDefinition, Problem } from '../scenarios/read.ts'
 import { CALL_PARTS } from '../scenarios/words.ts'
-import { jsonOf, type NotedCall, pathOf, queryOf, requestId } from './request-log.ts'
+import { bodyOf, jsonOf, type NotedCall, pathOf, queryOf, requestId } from './request-log.ts'
 import type { SandboxTables } from './tables.ts'
 
 /** A part of a call that is not as it was asked for; both sides are masked. */
@@ -20,8 +20,11 @@ export type Difference = { field: string; wanted: string; found: string }
 /** Which calls of the log are meant, and what sets another one apart from them. */
 export type RequestMatch = {
   holds(call: NotedCall): boolean
-  differences(call: NotedCall): Difference[]
+  failures(call: NotedCall): Failure[]
 }
+
+/** What failed about a call, not yet masked and put in words: most are only counted. */
+type Failure = { field: string; name: string; wanted: Test | { value: unknown }; value: unknown }
 
 const LONGEST_SHOWN = 200
 
@@ -31,9 +34,14 @@ function shownValue(value: unknown, field: string): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
-const wantedBy = ({ operator, argument, path }: Test): string => {
-  const value = shownValue(argument, path.at(-1) ?? '')
-  return operator === 'eq' ? value : `${operator} ${value}`
+function shownFailure({ field, name, wanted, value }: Failure): Difference {
+  const plain = 'value' in wanted ? wanted.value : wanted.argument
+  const operator = 'value' in wanted || wanted.operator === 'eq' ? '' : `${wanted.operator} `
+  return {
+    field: maskLogText(field),
+    wanted: operator + shownValue(plain, name),
+    found: shownValue(value, name),
+  }
 }
 
 /** A call of the log as conditions see it: as it was sent; the user and the account as they are now. */
@@ -61,7 +69,7 @@ class LoggedCall implements CallParts {
     return queryOf(this.#call)
   }
   get body() {
-    if (!this.#bodyIsRead) this.#body = jsonOf(this.#call.body)
+    if (!this.#bodyIsRead) this.#body = jsonOf(bodyOf(this.#call))
     this.#bodyIsRead = true
     return this.#body
   }
@@ -90,21 +98,14 @@ const checkOf = (test: Test): Check => ({
   read: readerOf(test.part, test.path),
 })
 
-const failsFor = (checks: readonly Check[], call: CallParts): Difference[] =>
+const failsFor = (checks: readonly Check[], call: CallParts): Failure[] =>
   checks.flatMap(({ field, test, read }) => {
     const value = read(call)
-    if (holds(test, value)) return []
-    return [
-      {
-        field: maskLogText(field),
-        wanted: wantedBy(test),
-        found: shownValue(value, test.path.at(-1) ?? ''),
-      },
-    ]
+    return holds(test, value) ? [] : [{ field, name: test.path.at(-1) ?? '', wanted: test, value }]
   })
 
-/** Of some things a match wants one; these are the differences of the one that is nearest. */
-function fewest(found: readonly Difference[][]): Difference[] {
+/** Of some things a match wants one; these are the failures of the one that is nearest. */
+function fewest(found: readonly Failure[][]): Failure[] {
   return found.reduce((best, one) => (one.length < best.length ? one : best))
 }
 
@@ -125,19 +126,20 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
     { field: 'status', tests: plain(status), read: ({ status }: NotedCall) => status },
   ]
 
-  /** The differences, those of which call it is first. */
-  function differences(call: NotedCall): Difference[] {
-    const told: Difference[] = []
-    if (operations && !(call.operation !== undefined && operations.has(call.operation))) {
-      const wanted = shownValue(operation, '')
-      told.push({ field: 'operation', wanted, found: shownValue(call.operation, '') })
-    }
+  /** What fails, which call it is first. */
+  function failures(call: NotedCall): Failure[] {
+    const told: Failure[] = []
+    if (operations && !(call.operation !== undefined && operations.has(call.operation)))
+      told.push({
+        field: 'operation',
+        name: '',
+        wanted: { value: operation },
+        value: call.operation,
+      })
     for (const { field, tests, read } of facts) {
       const value = read(call)
-      for (const test of tests) {
-        if (!holds(test, value))
-          told.push({ field, wanted: wantedBy(test), found: shownValue(value, '') })
-      }
+      for (const test of tests)
+        if (!holds(test, value)) told.push({ field, name: '', wanted: test, value })
     }
     const seen = new LoggedCall(call, store)
     told.push(...failsFor(ofCall, seen))
@@ -162,7 +164,7 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
         (ofItem.length === 0 || seen.items.some((item) => fits(ofItem, { item })))
       )
     },
-    differences,
+    failures,
   }
 }
 
@@ -173,22 +175,25 @@ export type NearMiss = { call: NotedCall; differences: Difference[] }
 
 const MOST_MISSES = 3
 const OF_WHICH_CALL = new Set(['operation', 'method', 'path'])
-const distanceOf = (differences: readonly Difference[]) =>
-  differences.reduce((sum, { field }) => sum + (OF_WHICH_CALL.has(field) ? 10 : 1), 0)
+const distanceOf = (failures: readonly Failure[]) =>
+  failures.reduce((sum, { field }) => sum + (OF_WHICH_CALL.has(field) ? 10 : 1), 0)
 
 /** The calls that come nearest to a match without being one, the nearest first, of equal ones the newest. */
 export function nearestMisses(match: RequestMatch, calls: Iterable<NotedCall>): NearMiss[] {
-  let nearest: (NearMiss & { distance: number })[] = []
+  let nearest: { call: NotedCall; failures: Failure[]; distance: number }[] = []
   for (const call of calls) {
-    const differences = match.differences(call)
-    const distance = distanceOf(differences)
+    const failures = match.failures(call)
+    const distance = distanceOf(failures)
     if (distance === 0) continue
     if (nearest.length === MOST_MISSES && distance >= nearest.at(-1)!.distance) continue
-    nearest = [...nearest, { call, differences, distance }]
+    nearest = [...nearest, { call, failures, distance }]
       .sort((a, b) => a.distance - b.distance)
       .slice(0, MOST_MISSES)
   }
-  return nearest
+  return nearest.map(({ call, failures }) => ({
+    call,
+    differences: failures.map(shownFailure),
+  }))
 }
 
 const lineOf = (call: NotedCall) => `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`

@@ -17,7 +17,11 @@ const stopped = () =>
 /** Answers with what is waited for, as soon as it is there; throws `wait_timeout`, or `not_ready` where the feed ends. */
 export function waitFor<T>(feed: Feed, { look, see, timeoutMs, late }: WaitedFor<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = feed.watch({
+    let stop: (() => void) | undefined
+    let searching: Promise<unknown> = Promise.resolve()
+    // What is being looked through may have it already.
+    const timer = setTimeout(() => searching.then(() => fail(late())), timeoutMs)
+    stop = feed.watch({
       see(told) {
         // All there is was exchanged: what is waited for may be among it.
         if (told.kind === 'reset' || told.kind === 'restore') search()
@@ -25,11 +29,10 @@ export function waitFor<T>(feed: Feed, { look, see, timeoutMs, late }: WaitedFor
       },
       end: () => fail(stopped()),
     })
-    const timer = setTimeout(() => fail(late()), timeoutMs)
 
     function leave() {
       clearTimeout(timer)
-      stop()
+      stop?.()
     }
     function fail(error: unknown) {
       leave()
@@ -41,7 +44,7 @@ export function waitFor<T>(feed: Feed, { look, see, timeoutMs, late }: WaitedFor
       resolve(item)
     }
     function search() {
-      Promise.resolve().then(look).then(found, fail)
+      searching = Promise.resolve().then(look).then(found, fail)
     }
     search()
   })

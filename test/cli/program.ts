@@ -15,9 +15,14 @@ const environment = (more: Record<string, string> = {}) => {
 
 export type Ended = { code: number | null; stdout: string; stderr: string }
 
-function spawned(args: readonly string[], options: { env?: Record<string, string>; cwd?: string }) {
+/** Starts the built program; what it tells grows in `told`. */
+export function spawned(
+  args: readonly string[],
+  options: { env?: Record<string, string>; cwd?: string; heapMb?: number },
+) {
   // tap puts an import of its own into NODE_OPTIONS, which slows each start and makes the signal of a full disk deadly.
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, BIN, ...args], {
+  const heap = options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`]
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...heap, BIN, ...args], {
     env: environment(options.env),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],

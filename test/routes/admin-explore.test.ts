@@ -1,26 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { start } from '../helper.ts'
-import { SECRET } from '../receiver.ts'
+import { exampleHandler, SECRET } from '../receiver.ts'
 
 const EXPLORE = '/__admin/webhooks/explore'
-
-/** One of the example handlers, as a process of its own. */
-async function handler(t: Test, name: string): Promise<string> {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [join(PACKAGE_ROOT, 'examples/webhook-handler', name)],
-    { env: {}, stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  t.teardown(() => child.kill('SIGKILL'))
-  return new Promise((resolve) => {
-    child.stdout!.once('data', (text: Buffer) => resolve(/http:\S+/.exec(text.toString())![0]))
-  })
-}
 
 /** A sandbox with a settled payment whose events went to `base`. */
 async function paid(t: Test, base: string, more: object = {}) {
@@ -34,7 +18,10 @@ async function paid(t: Test, base: string, more: object = {}) {
 }
 
 t.test('explore finds the planted bug by the shortest order that shows it', async (t) => {
-  const { box, transaction_id, probe } = await paid(t, await handler(t, 'handler-with-bug.mjs'))
+  const { box, transaction_id, probe } = await paid(
+    t,
+    await exampleHandler(t, 'handler-with-bug.mjs'),
+  )
   const { status, body } = await box.post(EXPLORE, { transaction_id, probe })
   t.equal(status, 200)
   t.match(body, {
@@ -53,7 +40,7 @@ t.test('explore finds the planted bug by the shortest order that shows it', asyn
 })
 
 t.test('explore finds nothing wrong with a correct handler', async (t) => {
-  const { box, transaction_id, probe } = await paid(t, await handler(t, 'handler.mjs'))
+  const { box, transaction_id, probe } = await paid(t, await exampleHandler(t, 'handler.mjs'))
   const { body } = await box.post(EXPLORE, { transaction_id, probe, maxOrders: 120 })
   t.match(body, { orders_tried: 120, found: null, in_order: { state: { status: 'success' } } })
   t.equal(

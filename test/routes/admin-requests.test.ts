@@ -513,7 +513,7 @@ t.test('the nearest misses say which part differs', async (t) => {
   })
   t.match(
     body.message,
-    /^Wanted at least 1 calls like this; found 0 among 4\. The nearest was req_3 POST \/v1\/transaction: body\.reference_id is "A-2", wanted "A-1"\.$/,
+    /^Wanted at least 1 like this; found 0 among 4\. The nearest was req_3 POST \/v1\/transaction: body\.reference_id is "A-2", wanted "A-1"\.$/,
   )
   t.strictSame(body.errors, [
     {

@@ -92,7 +92,7 @@ t.test('several parts, or all of them where none is named', async (t) => {
   t.notSame(data, before.data)
   t.strictSame((await box.post('/__admin/reset')).body, {
     reset: ['default'],
-    parts: ['data', 'clock', 'scenario', 'deliveries'],
+    parts: ['data', 'clock', 'scenario', 'deliveries', 'requests'],
   })
   t.strictSame(await look(box), before)
   for (const bad of [{ parts: [] }, { parts: ['users'] }, { all: 'yes' }, { parts: 'data' }])
@@ -114,7 +114,7 @@ t.test('one client is reset and its neighbour is not, unless all are', async (t)
   const { body } = await box.post('/__admin/reset', { all: true })
   t.strictSame(body, {
     reset: ['default', 'second', 'kyc-checked', 'inactive', 'w'],
-    parts: ['data', 'clock', 'scenario', 'deliveries'],
+    parts: ['data', 'clock', 'scenario', 'deliveries', 'requests'],
   })
   t.strictSame(await look(box), before)
   t.strictSame(await look(box, '/@w'), fresh)

@@ -70,7 +70,7 @@ function unexpected(
 ) {
   const { exactly, atLeast = exactly ?? 0 } = wanted
   const lost = requests.dropped > 0 ? ` The log no longer has ${requests.dropped} older calls.` : ''
-  const told = `Wanted ${wantedText(wanted)} calls like this; found ${found.length} among ${requests.count}.${lost}`
+  const told = `Wanted ${wantedText(wanted)} like this; found ${found.length} among ${requests.count}.${lost}`
   if (found.length < atLeast) {
     const misses = nearestMisses(match, requests.newestFirst())
     return new SandboxError('verification_failed', told + missText(misses, requests.count), {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { adminCall } from '../../http/admin.ts'
-import { Delivery, type DeliveryRow } from '../../model/delivery.ts'
+import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
 import type { Condition } from '../../scenarios/condition-schema.ts'
@@ -67,7 +67,9 @@ async function forDelivery(world: World, value: unknown, timeoutMs: number) {
   const wantsBody = tests.some(({ path }) => path[0] === 'body')
   const take = (row: DeliveryRow) => {
     const data = shownDelivery(row)
-    const body = wantsBody && { body: deliveries.eventOf(row).body }
+    // The event of an old delivery may be gone.
+    const event: EventRow | undefined = wantsBody ? deliveries.eventOf(row) : undefined
+    const body = event && { body: event.body }
     return fits({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {

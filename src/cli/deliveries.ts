@@ -1,0 +1,86 @@
+import { BadOption } from '../config/options.ts'
+import { remoteCommand } from './remote.ts'
+import { oneLine, table } from './table.ts'
+import { queryOf } from './values.ts'
+
+/** What these commands show of a delivery. */
+export type Delivery = {
+  delivery_id: string
+  event: string
+  resource_id: string
+  status: string
+  created_at: string
+  next_attempt_at: string | null
+  attempts: { ok: boolean; status: number | null; error: { message: string } | null }[]
+}
+type Listed = { total: number; deliveries: Delivery[] }
+
+function outcome({ attempts }: Delivery): string {
+  const last = attempts.at(-1)
+  if (!last) return 'not sent'
+  return last.error?.message ?? `${last.status}`
+}
+
+/** Whether the receiver did not take it when it was last sent. */
+export const isRefused = ({ status, attempts }: Delivery): boolean =>
+  status === 'failed' || attempts.at(-1)?.ok === false
+
+/** Deliveries for people. */
+export const deliveryTable = (deliveries: readonly Delivery[]): string =>
+  table(
+    ['created', 'delivery', 'event', 'about', 'status', 'attempts', 'last answer'],
+    deliveries.map((one) => [
+      one.created_at,
+      one.delivery_id,
+      one.event,
+      one.resource_id,
+      one.status,
+      one.attempts.length,
+      outcome(one),
+    ]),
+    'no delivery',
+  )
+
+/** One delivery that was just sent, in a line. */
+export const sentText = (one: Delivery): string =>
+  `${oneLine(`${one.event} about ${one.resource_id}: ${one.status} (${outcome(one)})`)}\n` +
+  (one.status === 'pending' && one.next_attempt_at !== null
+    ? `the next attempt is at ${one.next_attempt_at}\n`
+    : '')
+
+export const deliveries = remoteCommand({
+  name: 'deliveries',
+  summary: 'list the webhook deliveries of a running sandbox, or send one again',
+  verbs: {
+    '': {
+      takes: '',
+      does: 'the newest first; --redeliver sends one once more, exit 1 if it is refused',
+      flags: {
+        redeliver: ['ID', 'send this delivery once more, now'],
+        status: ['STATUS', 'only pending, delivered, failed, dropped, cancelled or recorded ones'],
+        event: ['EVENT', 'only those of this event'],
+        resource: ['ID', 'only those about this resource'],
+        limit: ['N', 'at most so many, 50 unless told'],
+      },
+      async run(api, _words, { redeliver, status, event, resource, limit }) {
+        const narrowed = { status, event, resource_id: resource, limit }
+        if (redeliver !== undefined) {
+          if (queryOf(narrowed) !== '')
+            throw new BadOption('deliveries --redeliver stands alone; it names the one it means')
+          const path = `/webhooks/deliveries/${encodeURIComponent(String(redeliver))}/redeliver`
+          const answer: Delivery = await api('POST', path)
+          return { answer, text: sentText(answer), failed: isRefused(answer) }
+        }
+        const answer: Listed = await api('GET', `/webhooks/deliveries${queryOf(narrowed)}`)
+        const left = answer.total - answer.deliveries.length
+        const more = left > 0 ? `… and ${left} more; --limit shows more\n` : ''
+        return { answer, text: deliveryTable(answer.deliveries) + more }
+      },
+    },
+  },
+  examples: [
+    'deliveries',
+    'deliveries --status failed --json',
+    'deliveries --redeliver 0a3e5b61-acc8-458a-9a47-6e39c59787c8',
+  ],
+})

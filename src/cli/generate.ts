@@ -1,0 +1,46 @@
+import { BadOption } from '../config/options.ts'
+import { type Command, checkWords } from './command.ts'
+import { gatherOptions, START_FLAGS } from './options.ts'
+import { progressBar } from './progress.ts'
+import { wholeNumber } from './values.ts'
+
+// Account and mobile numbers have nine digits for them; more than this fills no purpose and a disk.
+const MOST_USERS = 10_000_000
+
+export const generate: Command = {
+  name: 'generate',
+  summary: 'print a made-up data set, to be used with --fixtures',
+  usage: [
+    ['generate --users N', 'so many users with KYC, accounts and payments, as one fixture file'],
+  ],
+  flags: {
+    users: ['N', 'how many users; needed'],
+    'random-seed': START_FLAGS['random-seed']!,
+  },
+  examples: [
+    'generate --users 1000 --random-seed 7 > fixtures.json',
+    'start --memory --fixtures fixtures.json',
+  ],
+  async run({ words, flags: { users, ...flags }, env }) {
+    checkWords('generate', '', words)
+    if (users === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
+    const count = wholeNumber('--users', String(users), 1, MOST_USERS)
+    const { 'random-seed': seed } = gatherOptions(flags, env)
+    const [{ fixtureText, stepsOf }, { Readable }, { pipeline }] = await Promise.all([
+      import('./generate-fixtures.ts'),
+      import('node:stream'),
+      import('node:stream/promises'),
+    ])
+    const bar = progressBar(process.stderr, stepsOf(count), `of ${count} users`)
+    try {
+      const text = Readable.from(fixtureText(count, seed, bar.step))
+      await pipeline(text, process.stdout, { end: false })
+    } catch (error) {
+      // Who reads has had enough, such as head.
+      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+    } finally {
+      bar.end()
+    }
+    return 0
+  },
+}

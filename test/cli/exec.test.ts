@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { run, spawned } from './program.ts'
+
+/** A line of JavaScript as the program that exec runs. */
+const node = (code: string) => ['--', process.execPath, '--input-type=module', '-e', code]
+const SHOWN = `console.log(JSON.stringify(Object.entries(process.env).filter(([name]) => /^PAYOUT|^PORT$/.test(name))))`
+
+t.test(
+  'the program finds a ready sandbox, its output is untouched, its exit code kept',
+  async (t) => {
+    const code = `
+    const { PAYOUT_SANDBOX_URL: url, PAYOUT_SANDBOX_ADMIN_URL: admin, PAYOUT_SANDBOX_TOKEN: token } = process.env
+    const users = await fetch(url + '/users', { headers: { authorization: 'Bearer ' + token } })
+    const clock = await fetch(admin + '/clock')
+    process.stdout.write([users.status, (await clock.json()).mode, ...process.argv.slice(1)].join(' '))
+    process.stderr.write('mine')
+    process.exit(7)`
+    const ended = await run(['exec', '--clock', 'frozen', ...node(code), 'a b', '--json'])
+    t.strictSame(ended, { code: 7, stdout: '200 frozen a b --json', stderr: 'mine' })
+    t.equal((await run(['exec', ...node('process.exit(0)')])).code, 0)
+  },
+)
+
+t.test('variables tell where the sandbox is, and its admin token if it has one', async (t) => {
+  const cwd = t.testdir({})
+  const env = { PORT: '1', PAYOUT_SANDBOX_ADMIN_TOKEN: 'none', PAYOUT_SANDBOX_URL: 'http://old/v1' }
+  const plain = await run(['exec', ...node(SHOWN)], { env, cwd })
+  const { PAYOUT_SANDBOX_URL: url = '', ...rest } = Object.fromEntries(JSON.parse(plain.stdout))
+  t.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/)
+  t.strictSame(rest, {
+    PORT: '1',
+    PAYOUT_SANDBOX_ADMIN_URL: url.replace('/v1', '/__admin'),
+    PAYOUT_SANDBOX_TOKEN: 'sbx_test_token',
+  })
+  const guarded = await run(['exec', '--admin-token', 's3cret', ...node(SHOWN)], { cwd })
+  t.equal(Object.fromEntries(JSON.parse(guarded.stdout)).PAYOUT_SANDBOX_ADMIN_TOKEN, 's3cret')
+  t.notOk(existsSync(join(cwd, '.payout-sandbox')), 'nothing is kept')
+})
+
+t.test('--data keeps the state, --port is taken, --log-level tells more', async (t) => {
+  const cwd = t.testdir({})
+  const make = `await fetch(process.env.PAYOUT_SANDBOX_URL + '/user', { method: 'POST',
+    headers: { 'content-type': 'application/json' }, body: '{"email":"a@example.com","mobile":"9000000000"}' })`
+  const count = `const { data } = await (await fetch(process.env.PAYOUT_SANDBOX_URL + '/users')).json()
+    console.log(data.total_users)`
+  await run(['exec', '--data', 'a.json', ...node(make)], { cwd })
+  t.ok(JSON.parse(readFileSync(join(cwd, 'a.json'), 'utf8')), 'one tidy document is left')
+  t.equal((await run(['exec', '--data', 'a.json', ...node(count)], { cwd })).stdout, '111\n')
+  t.equal((await run(['exec', ...node(count)], { cwd })).stdout, '110\n')
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const busy = await run(['exec', '--port', String(port), ...node('')], { cwd })
+  t.match(busy, { code: 6, stderr: `Port ${port} of 127.0.0.1 is in use` })
+  other.close()
+  const reset = `await fetch(process.env.PAYOUT_SANDBOX_ADMIN_URL + '/reset', { method: 'POST' })`
+  t.equal((await run(['exec', ...node(reset)], { cwd })).stderr, '')
+  t.match(await run(['exec', '--log-level', 'info', ...node(reset)], { cwd }), {
+    stderr: /client default reset/,
+  })
+})
+
+t.test('what the scenario expects is checked at the end', async (t) => {
+  const scenarios = t.testdir({ 'mine.yaml': 'expect: { requests: { listUsers: 2 } }\n' })
+  const options = ['exec', '--scenarios', scenarios, '--scenario', 'mine']
+  const list = (times: number, code = 0) =>
+    node(
+      `for (let i = 0; i < ${times}; i++) await fetch(process.env.PAYOUT_SANDBOX_URL + '/users'); process.exit(${code})`,
+    )
+  t.match(await run([...options, ...list(2)]), { code: 0, stderr: '' })
+  t.strictSame(await run([...options, ...list(1)]), {
+    code: 1,
+    stdout: '',
+    stderr:
+      'payout-sandbox: scenario mine expects other requests:\nexpected   requests  found  met\nlistUsers  2         1      no\n',
+  })
+  t.match(await run([...options, ...list(3, 9)]), { code: 9, stderr: /listUsers/ })
+})
+
+t.test('signals reach the program, and its end is ours', async (t) => {
+  const waiting = (more: string) => node(`${more}; setInterval(() => {}, 1000); console.log('up')`)
+  const signalled = async (signal: NodeJS.Signals, more: string) => {
+    const { child, told, ended } = spawned(['exec', ...waiting(more)], {})
+    t.teardown(() => child.kill('SIGKILL'))
+    await new Promise<void>((resolve) => {
+      child.stdout.on('data', () => told.stdout.includes('up') && resolve())
+    })
+    child.kill(signal)
+    return ended
+  }
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    t.match(await signalled(signal, ''), { code, stderr: '' }, `${signal} ends it`)
+    const caught = await signalled(
+      signal,
+      `process.on('${signal}', async () => {
+        console.log((await fetch(process.env.PAYOUT_SANDBOX_URL + '/users')).status)
+        process.exit(5)
+      })`,
+    )
+    t.match(
+      caught,
+      { code: 5, stdout: 'up\n200\n' },
+      `${signal} may be caught, the sandbox stays up`,
+    )
+  }
+})
+
+t.test('what cannot be run is told', async (t) => {
+  const missing = await run(['exec', '--', 'no-such-program', '-x'])
+  t.match(missing, { code: 127, stdout: '', stderr: /there is no program "no-such-program"/ })
+  const folder = t.testdir({ 'plain.txt': 'x' })
+  t.match(await run(['exec', '--', join(folder, 'plain.txt')]), {
+    code: 126,
+    stderr: /cannot be run \(EACCES\)/,
+  })
+  t.match(await run(['exec']), { code: 2, stderr: /exec needs a program behind --/ })
+  t.match(await run(['exec', 'npm', '--', 'test']), { code: 2, stderr: /exec takes no "npm"/ })
+  t.match(await run(['exec', '--clock', 'soon', ...node('')]), { code: 2, stderr: /--clock takes/ })
+  t.match(await run(['exec', '--scenario', 'slwo', ...node('')]), { code: 2, stderr: /"slow"/ })
+  const cwd = t.testdir({ data: 'x' })
+  writeFileSync(join(cwd, 'data'), '{"broken')
+  t.match(await run(['exec', '--data', 'data', ...node('')], { cwd }), {
+    code: 4,
+    stderr: /The data file is damaged/,
+  })
+  t.match(await run(['start', '--', 'more']), { code: 2, stderr: /start takes no "more"/ })
+})

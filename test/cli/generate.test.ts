@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { isAadhaar } from '../../src/model/aadhaar.ts'
+import type { Fixtures } from '../../src/model/fixtures.ts'
+import { call, run, serve, spawned } from './program.ts'
+
+const USERS = 400
+const made = (...flags: string[]) => run(['generate', '--users', String(USERS), ...flags])
+
+t.test('the same seed gives the same bytes, another one others', async (t) => {
+  const [one, two, other] = await Promise.all([
+    made('--random-seed', '7'),
+    made('--random-seed', '7'),
+    made('--random-seed', '8'),
+  ])
+  t.match(one, { code: 0, stderr: '' })
+  t.ok(one.stdout === two.stdout)
+  t.not(one.stdout, other.stdout)
+  const first = ({ stdout }: typeof one) =>
+    JSON.parse(stdout).users[0].email.replace(/\W\d+@.*/, '')
+  t.not(first(one), first(other), 'names too')
+})
+
+t.test('it starts a sandbox, whose own ids are others', async (t) => {
+  const { stdout } = await made()
+  const file = join(t.testdir({}), 'made.json')
+  writeFileSync(file, stdout)
+  t.match(await run(['validate', file]), { code: 0, stdout: /^No problem in 1 file/ })
+  const set: Fixtures = JSON.parse(stdout)
+  const { url } = await serve(t, ['--memory', '--clock', 'frozen', '--fixtures', file])
+  const page = (await call(`${url}/users?limit=1`)).body.data
+  t.equal(page.total_users, USERS)
+  t.equal(page.users[0].user_id, set.users.at(-1)!.user_id, 'the last one is the newest')
+  const [to] = set.bank_accounts.filter(({ bank_status }) => bank_status === 'success')
+  const from = set.users.find(({ user_id }) => user_id !== to!.user_id)!
+  const paid = await call(`${url}/transaction`, {
+    from_user_id: from.user_id,
+    to_user_id: to!.user_id,
+    benif_bank_id: to!.bank_id,
+    amount: 5,
+  })
+  t.equal(paid.status, 200)
+  const user = { email: 'new@example.com', mobile: '8000000000' }
+  const { user_id } = (await call(`${url}/user`, user)).body.data
+  const ids = Object.values(set).flatMap((rows) => rows.map((row) => Object.values(row)[0]))
+  t.equal(new Set(ids).size, ids.length)
+  t.notOk(ids.includes(user_id))
+  t.notOk(stdout.includes(paid.body.data[0].transaction_id))
+})
+
+t.test('the data are believable, and every number is plainly none', async (t) => {
+  const { users, kyc, bank_accounts, transactions }: Fixtures = JSON.parse((await made()).stdout)
+  const share = <R>(rows: R[], is: (row: R) => boolean) => rows.filter(is).length / rows.length
+  const between = (value: number, from: number, to: number, what: string) =>
+    t.ok(value > from && value < to, `${what}: ${value}`)
+  between(
+    share(users, ({ user_type }) => user_type === 'business'),
+    0.08,
+    0.25,
+    'businesses',
+  )
+  between(
+    share(kyc, ({ kyc_status }) => kyc_status === 'success'),
+    0.75,
+    0.95,
+    'KYC that is through',
+  )
+  between(kyc.length / users.length, 0.9, 1.5, 'KYC records a user')
+  between(bank_accounts.length / users.length, 0.7, 0.9, 'accounts a user')
+  between(transactions.length / users.length, 1, 2, 'payments a user')
+  between(
+    share(transactions, ({ status }) => status === 'SUCCESS'),
+    0.8,
+    0.95,
+    'paid',
+  )
+  for (const status of ['FAILED', 'PENDING', 'PROCESSING'])
+    t.ok(
+      transactions.some((row) => row.status === status),
+      status,
+    )
+  for (const status of ['success', 'pending', 'failed']) {
+    t.ok(
+      kyc.some((row) => row.kyc_status === status),
+      `KYC ${status}`,
+    )
+    t.ok(
+      bank_accounts.some((row) => row.bank_status === status),
+      `account ${status}`,
+    )
+  }
+  t.ok(new Set(kyc.map(({ full_name }) => full_name)).size > USERS / 3, 'names differ')
+  t.ok(users.every(({ email }) => /^[a-z.]+\.\d+@example\.(com|org)$/.test(email)))
+  t.ok(users.every(({ mobile }) => /^\+91900000\d{4}$/.test(mobile)))
+  t.ok(bank_accounts.every(({ account_number }) => /^9999500000\d{4}$/.test(account_number)))
+  const numbers = (type: string) =>
+    kyc.filter((row) => row.document_type === type).map((row) => row.document_number)
+  t.ok(numbers('tid').every((pan) => /^XXXPX[2-9]\d{3}A$/.test(pan)))
+  t.ok(numbers('pid').every((aadhaar) => /^9999999[0-8]\d{4}$/.test(aadhaar)))
+  t.notOk(numbers('pid').some(isAadhaar))
+  for (const { utr, created_at } of transactions.filter(({ utr }) => utr !== undefined)) {
+    const [year, day] = [`202${utr![0]}`, Number(utr!.slice(1, 4))]
+    t.equal(
+      new Date(Date.UTC(Number(year), 0, day)).toISOString().slice(0, 10),
+      created_at.slice(0, 10),
+    )
+  }
+  for (const rows of [users, kyc, bank_accounts, transactions]) {
+    const times = rows.map(({ created_at }) => created_at)
+    t.strictSame(times, [...times].sort(), 'times grow')
+    t.ok(times.at(-1)! < '2026', 'before the start of a frozen clock')
+  }
+})
+
+t.test('few users are a set as well', async (t) => {
+  for (const users of ['1', '2']) {
+    const { code, stdout } = await run(['generate', '--users', users])
+    t.equal(code, 0)
+    t.equal(JSON.parse(stdout).users.length, Number(users))
+  }
+})
+
+t.test('100,000 users come in one run, as fast as they are read and no faster', async (t) => {
+  const { child, ended } = spawned(['generate', '--users', '100000'], { heapMb: 48 })
+  t.teardown(() => child.kill('SIGKILL'))
+  const hash = createHash('sha256')
+  let size = 0
+  child.stdout.removeAllListeners('data')
+  child.stdout.on('data', (text: string) => {
+    size += text.length
+    hash.update(text)
+  })
+  const { code, stderr } = await ended
+  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+  t.ok(size > 100_000_000, `${size} characters`)
+})
+
+t.test('a reader that has had enough ends it quietly', async (t) => {
+  const { child, ended } = spawned(['generate', '--users', '100000'], {})
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  child.stdout.destroy()
+  t.match(await ended, { code: 0, stderr: '' })
+})
+
+t.test('what it cannot make is refused', async (t) => {
+  const cases: [string[], RegExp][] = [
+    [[], /generate needs --users N/],
+    [['--users', '0'], /--users takes a whole number from 1 to 10000000, not "0"/],
+    [['--users', '1e3'], /not "1e3"/],
+    [['--users', '5', '--random-seed', 'x'], /--random-seed takes a whole number/],
+    [['--users', '5', 'more'], /generate takes no "more"/],
+  ]
+  for (const [args, message] of cases)
+    t.match(await run(['generate', ...args]), { code: 2, stdout: '', stderr: message })
+})

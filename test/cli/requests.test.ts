@@ -1,0 +1,60 @@
+import t from 'tap'
+import { ASHA } from '../helper.ts'
+import { call, run, serve } from './program.ts'
+
+t.test('requests lists, finds, counts, verifies and clears', async (t) => {
+  const { url } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const at = (...words: string[]) => run(['requests', ...words, '--url', url])
+  const listed = async (...words: string[]) =>
+    JSON.parse((await at(...words, '--json')).stdout).requests
+  t.equal((await at()).stdout, 'no request like this\n')
+  await call(`${url}/users`)
+  await call(`${url}/user/${ASHA}`)
+  const refused = await call(`${url}/user`, { email: 'new@example.com' })
+  const { stdout } = await at()
+  t.match(stdout, /^at +method +path +operation +status +ms +rule\n2026-01-01T00:00:00.000Z +POST /)
+  t.match(stdout, new RegExp(`\\n\\S+ +GET +/v1/user/${ASHA} +getUser +200 +[\\d.]+ +-\\n`))
+  t.match(await listed('--operation', 'getUser'), [{ path: `/v1/user/${ASHA}` }])
+  t.match(await listed('--method', 'POST'), [{ operation: 'createUser' }])
+  t.match(await listed('--path', '/v1/users'), [{ operation: 'listUsers' }])
+  t.match(await listed('--status', String(refused.status)), [{ operation: 'createUser' }])
+  t.equal((await listed('--status', '200')).length, 2)
+  t.match((await at('--limit', '1')).stdout, /\n… and 2 more; --limit shows more\n$/)
+
+  const match = '{"body":{"email":"new@example.com"}}'
+  t.match(await listed('find', match), [{ operation: 'createUser' }])
+  t.equal((await listed('find', '{}', '--limit', '2')).length, 2)
+  t.equal((await at('count', match)).stdout, '1\n')
+
+  const get = '{"operation":"getUser"}'
+  t.match(await at('verify', get), { code: 0, stdout: 'as wanted: 1 found\n' })
+  t.equal((await at('verify', get, '--exactly', '1')).code, 0)
+  t.equal((await at('verify', '{"method":"GET"}', '--at-most', '2')).code, 0)
+  for (const [flag, count] of [
+    ['--exactly', '2'],
+    ['--at-least', '2'],
+    ['--at-most', '0'],
+  ] as const)
+    t.match(await at('verify', get, flag, count), {
+      code: 1,
+      stdout: '',
+      stderr: new RegExp(`Wanted .*${count}.*; found 1 `),
+    })
+  t.match(await at('verify', '{"operation":"getKyc"}'), { code: 1, stderr: /found 0/ })
+
+  t.equal((await at('clear')).stdout, '3 deleted\n')
+  t.equal((await listed()).length, 0)
+})
+
+t.test('a wrong call of requests ends with 2', async (t) => {
+  const cases: [string[], RegExp][] = [
+    [['find'], /requests find needs MATCH/],
+    [['find', 'getUser'], /requests find takes an object of JSON in quotes, not "getUser"/],
+    [['verify', '{}', '--exactly', '-1'], /--exactly/],
+    [['--limit', '0'], /--limit takes a whole number from 1 to 1000/],
+    [['clear', '--limit', '1'], /requests clear takes no --limit/],
+    [['list'], /requests takes no "list"/],
+  ]
+  for (const [words, message] of cases)
+    t.match(await run(['requests', ...words]), { code: 2, stdout: '', stderr: message })
+})

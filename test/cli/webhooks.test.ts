@@ -1,0 +1,113 @@
+import t, { type Test } from 'tap'
+import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
+import { exampleHandler, receiver, SECRET, status } from '../receiver.ts'
+import { call, run, serve } from './program.ts'
+
+/** A sandbox whose clock stands, with a webhook, and its commands. */
+async function withWebhook(t: Test, hook: string) {
+  const { url, adminUrl } = await serve(t, ['--memory', '--clock', 'frozen'])
+  await call(`${url}/clientWebhook`, { url: hook, webhook_secret: SECRET })
+  return { url, adminUrl, at: (...words: string[]) => run([...words, '--url', url]) }
+}
+
+/** A payment that is through. */
+async function pay({ url, at }: Awaited<ReturnType<typeof withWebhook>>): Promise<string> {
+  const { body } = await call(`${url}/transaction`, {
+    from_user_id: ASHA,
+    to_user_id: ROHAN,
+    benif_bank_id: ROHANS_ACCOUNT,
+    amount: 5,
+  })
+  await at('clock', 'advance', '10s')
+  return body.data[0].transaction_id
+}
+
+t.test('trigger sends an event about the newest resource or a named one, as told', async (t) => {
+  const hook = await receiver(t)
+  const { at } = await withWebhook(t, hook.url)
+  t.strictSame(await at('trigger', 'user.created', '--resource', ASHA), {
+    code: 0,
+    stdout: `user.created about ${ASHA}: delivered (204)\n`,
+    stderr: '',
+  })
+  const override = '{"email":"other@example.com"}'
+  const json = await at('trigger', 'user.created', '--override', override, '--json')
+  t.match(JSON.parse(json.stdout), { deliveries: [{ status: 'delivered' }] })
+  const sent = hook.received.map(({ body }) => JSON.parse(body).data)
+  t.match(sent, [{ user_id: ASHA }, { email: 'other@example.com' }])
+  t.not(sent[1].user_id, ASHA)
+  hook.answer(status(500))
+  t.match(await at('trigger', 'user.created'), {
+    code: 1,
+    stdout: /user\.created about .+: (pending|failed) \(.*500.*\)\n/,
+  })
+  t.match(await at('trigger', 'user.gone'), { code: 1, stdout: '', stderr: /event/ })
+  t.match(await at('trigger', 'user.created', '--override', '[1]'), {
+    code: 2,
+    stderr: /--override takes an object of JSON in quotes, not "\[1\]"/,
+  })
+  t.match(await at('trigger'), { code: 2, stderr: /trigger needs EVENT/ })
+})
+
+t.test('deliveries lists, narrows and sends again', async (t) => {
+  const hook = await receiver(t)
+  const box = await withWebhook(t, hook.url)
+  const { at } = box
+  t.equal((await at('deliveries')).stdout, 'no delivery\n')
+  const id = await pay(box)
+  const { stdout } = await at('deliveries')
+  t.match(stdout, /^created +delivery +event +about +status +attempts +last answer\n/)
+  t.match(stdout, new RegExp(`transaction\\.success +${id} +delivered +1 +204\\n`))
+  const listed = async (...flags: string[]) =>
+    JSON.parse((await at('deliveries', '--json', ...flags)).stdout)
+  t.equal((await listed()).total, 3)
+  t.equal((await listed('--event', 'transaction.success')).total, 1)
+  t.equal((await listed('--status', 'failed')).total, 0)
+  t.equal((await listed('--resource', ROHAN)).total, 0)
+  t.equal((await listed('--limit', '1')).deliveries.length, 1)
+  t.match((await at('deliveries', '--limit', '1')).stdout, /\n… and 2 more; --limit shows more\n$/)
+  const one = (await listed('--event', 'transaction.success')).deliveries[0].delivery_id
+  t.match(await at('deliveries', '--redeliver', one), {
+    code: 0,
+    stdout: `transaction.success about ${id}: delivered (204)\n`,
+  })
+  t.equal(hook.received.length, 4)
+  hook.answer(status(410))
+  t.match(await at('deliveries', '--redeliver', one), { code: 1, stdout: /: delivered \(.*410/ })
+  t.match(await at('deliveries', '--redeliver', one, '--status', 'failed'), {
+    code: 2,
+    stderr: /stands alone/,
+  })
+  t.match(await at('deliveries', '--redeliver', 'nobody/else'), { code: 1, stderr: /nobody/ })
+  t.match(await at('deliveries', '--status', 'lost'), { code: 1, stderr: /status/ })
+})
+
+t.test('explore ends with 1 where an order breaks the receiver', async (t) => {
+  for (const [name, code, said] of [
+    ['handler-with-bug.mjs', 1, /^1 order tried; this one ends otherwise than the right order\n/],
+    ['handler.mjs', 0, /^30 orders tried; each ends as the right order does\n/],
+  ] as const) {
+    const base = await exampleHandler(t, name)
+    const box = await withWebhook(t, `${base}/webhook`)
+    const id = await pay(box)
+    const probe = `${base}/state/{transaction_id}`
+    const flags = ['--probe', probe, '--max-orders', '30']
+    t.match(await box.at('explore', id, ...flags), { code, stdout: said }, name)
+    const { orders_tried, found } = JSON.parse(
+      (await box.at('explore', id, ...flags, '--json')).stdout,
+    )
+    t.match(
+      { orders_tried, found },
+      code ? { found: { differs_at: ['/status'] } } : { orders_tried: 30 },
+    )
+  }
+})
+
+t.test('explore says what it needs', async (t) => {
+  t.match(await run(['explore', ASHA]), { code: 2, stderr: /explore needs --probe URL/ })
+  t.match(await run(['explore', ASHA, '--probe', 'x', '--max-orders', '0']), {
+    code: 2,
+    stderr: /--max-orders takes a whole number from 1 to 10000, not "0"/,
+  })
+  t.match(await run(['deliveries', '--probe', 'x']), { code: 2, stderr: /takes no --probe/ })
+})

@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { type StreamOptions, streamEvents } from '../../src/http/event-stream.ts'
+import { createFeed } from '../../src/services/feed.ts'
+
+/** A server that streams one feed, and a reader of it. */
+async function serve(t: Test, options: StreamOptions = {}) {
+  const feed = createFeed('f')
+  const sockets: { closed: Promise<unknown> }[] = []
+  const server = createServer((incoming, response) => {
+    sockets.push({ closed: once(response, 'close') })
+    const lastEventId = incoming.headers['last-event-id'] as string | undefined
+    streamEvents(feed, response, { lastEventId, ...options })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  async function open(headers: Record<string, string> = {}) {
+    const sent = request({ host: '127.0.0.1', port, headers, agent: false }).end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    answer.on('error', () => {})
+    t.teardown(() => answer.destroy())
+    let text = ''
+    answer.on('data', (chunk) => {
+      text += String(chunk)
+    })
+    const until = async (wanted: string) => {
+      while (!text.includes(wanted)) {
+        if (answer.destroyed) throw new Error(`closed before ${wanted}: ${text}`)
+        await new Promise(setImmediate)
+      }
+      return text
+    }
+    return { answer, until }
+  }
+  return { feed, open, sockets }
+}
+
+const change = (n: number) => ({ type: 'kyc.success', resource_id: String(n), at: 'now' })
+
+t.test('events are sent as they are told, each with an id to go on from', async (t) => {
+  const { feed, open } = await serve(t)
+  feed.tell('change', change(0))
+  const { answer, until } = await open()
+  t.match(answer.headers, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+  })
+  t.equal(await until(': connected\n\n'), 'retry: 1000\nid: f-0\n: connected\n\n')
+  feed.tell('change', change(1))
+  feed.tell('reset', { parts: ['data'] })
+  const text = await until('reset')
+  t.match(
+    text,
+    'id: f-1\nevent: change\ndata: {"type":"kyc.success","resource_id":"1","at":"now"}\n\n',
+  )
+  t.match(text, 'id: f-2\nevent: reset\ndata: {"parts":["data"]}\n\n')
+})
+
+t.test('a reader goes on from its last event, and is told of a gap', async (t) => {
+  const { feed, open } = await serve(t)
+  const first = await open()
+  await first.until('connected')
+  for (let n = 1; n <= 3; n++) feed.tell('change', change(n))
+  const resumed = await open({ 'last-event-id': 'f-2' })
+  const text = await resumed.until('f-3')
+  t.notMatch(text, 'f-2')
+  t.notMatch(text, 'gap')
+  for (const strange of ['other-2', 'f-99', 'f-x', 'f-', 'f--1']) {
+    const { until } = await open({ 'last-event-id': strange })
+    const told = await until('f-3\n')
+    t.match(told, /event: gap\ndata: \{"kept":3\}\n\nid: f-1\n/, strange)
+  }
+  const current = await open({ 'last-event-id': 'f-3' })
+  t.equal(await current.until('connected\n\n'), 'retry: 1000\nid: f-3\n: connected\n\n')
+  for (let n = 4; n <= 1_005; n++) feed.tell('change', change(n))
+  const late = await open({ 'last-event-id': 'f-4' })
+  t.match(await late.until('f-1005\n'), /event: gap\ndata: \{"kept":1000\}\n\nid: f-6\n/)
+  const just = await open({ 'last-event-id': 'f-5' })
+  t.notMatch(await just.until('f-1005\n'), 'gap')
+})
+
+t.test('what is kept is bounded by its size too', async (t) => {
+  const feed = createFeed('f')
+  feed.read({ read() {}, end() {} })
+  for (let n = 0; n < 200; n++) feed.tell('reset', { parts: ['x'.repeat(10_000)] })
+  const { events, missed } = feed.after('f-0')
+  t.ok(events.length > 50 && events.length < 110, `${events.length}`)
+  t.ok(missed)
+})
+
+t.test('a silent stream says that it is there', async (t) => {
+  const { open } = await serve(t, { heartbeatMs: 5 })
+  const { until } = await open()
+  await until(': still here\n\n: still here\n\n')
+})
+
+t.test('a reader that does not read is cut off, and others are not', async (t) => {
+  const { feed, open, sockets } = await serve(t, { mostUnread: 64 * 1024 })
+  const slow = await open()
+  await slow.until('connected')
+  slow.answer.pause()
+  const quick = await open()
+  await quick.until('connected')
+  let seen = 0
+  quick.answer.on('data', (chunk) => {
+    seen += String(chunk).length
+  })
+  let isCut = false
+  const cut = sockets[0]!.closed.then(() => {
+    isCut = true
+  })
+  let told = 0
+  while (!isCut && told < 20_000) {
+    feed.tell('reset', { parts: ['x'.repeat(5_000)] })
+    told++
+    // Both take what the kernel holds for them.
+    await new Promise(setImmediate)
+  }
+  await cut
+  t.ok(told < 20_000, `cut off after ${told} events`)
+  feed.tell('reset', { parts: ['last'] })
+  await quick.until('last')
+  t.ok(seen >= told * 5_000, 'the other has all of them')
+})
+
+t.test('the end of a feed ends its streams; one that has ended takes no reader', async (t) => {
+  const { feed, open, sockets } = await serve(t)
+  const { answer, until } = await open()
+  await until('connected')
+  const ended = once(answer, 'end')
+  answer.resume()
+  feed.close()
+  await ended
+  await sockets[0]!.closed
+  const late = await open()
+  late.answer.resume()
+  await once(late.answer, 'end')
+  t.pass('ended at once')
+})
+
+t.test('a reader that leaves is forgotten', async (t) => {
+  const { feed, open, sockets } = await serve(t)
+  const { answer, until } = await open()
+  await until('connected')
+  answer.destroy()
+  await sockets[0]!.closed
+  feed.tell('change', change(1))
+  t.strictSame(feed.after('f-0').events.length, 1, 'and what happens is still kept for its return')
+})

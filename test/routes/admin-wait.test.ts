@@ -1,0 +1,203 @@
+import t, { type Test } from 'tap'
+import { ASHA, KABIR, start } from '../helper.ts'
+import { receiver, SECRET } from '../receiver.ts'
+
+type Box = Awaited<ReturnType<typeof start>>
+const PAN = {
+  document_type: 'pid',
+  document_name: 'aadhar',
+  document_number: '999988887777',
+  dateOfBirth: '01-01-1990',
+  Nationality: 'Indian',
+  nameOnCard: 'K',
+}
+const FIRST = 'a0000000-0000-4000-8000-000000000001'
+
+const waitFor = ({ post }: Box, what: string, match: object, timeoutMs = 5_000, base = '') =>
+  post(`${base}/__admin/wait`, { for: what, match, timeoutMs })
+
+/** Whether something is still open after all that is ready to run has run. */
+async function isOpen(promise: Promise<unknown>) {
+  let open = true
+  promise.then(
+    () => {
+      open = false
+    },
+    () => {
+      open = false
+    },
+  )
+  for (let i = 0; i < 50; i++) await new Promise(setImmediate)
+  return open
+}
+
+/** Holds that a wait is open until something is done, and is answered then. */
+async function opens(t: Test, waiting: ReturnType<typeof waitFor>, act: () => Promise<unknown>) {
+  t.ok(await isOpen(waiting), 'it waits')
+  await act()
+  const { status, body } = await waiting
+  t.equal(status, 200)
+  return body
+}
+
+t.test('a request that was sent already is answered at once, the newest first', async (t) => {
+  const box = await start(t)
+  await box.get('/v1/users?page=1')
+  await box.get('/v1/users?page=2')
+  const { status, body } = await waitFor(box, 'request', { operation: 'listUsers' }, 0)
+  t.equal(status, 200)
+  t.match(body, { for: 'request', request: { request_id: 'req_2', query: { page: '2' } } })
+})
+
+t.test('a wait for a request is answered when it comes, and by no other', async (t) => {
+  const box = await start(t)
+  const waiting = waitFor(box, 'request', { operation: 'getUser', status: 200 })
+  await box.get('/v1/users')
+  await box.get('/v1/user/no-id')
+  await box.get(`/@other/v1/user/${ASHA}`)
+  const body = await opens(t, waiting, () => box.get(`/v1/user/${ASHA}`))
+  t.match(body.request, { operation: 'getUser', path: `/v1/user/${ASHA}`, request_id: 'req_3' })
+})
+
+t.test('a wait ends by its deadline in real time, with what came nearest', async (t) => {
+  const box = await start(t)
+  await box.get('/v1/users?page=3')
+  const { status, body } = await waitFor(
+    box,
+    'request',
+    { operation: 'listUsers', query: { page: 4 } },
+    20,
+  )
+  t.equal(status, 408)
+  t.match(body, {
+    error: 'wait_timeout',
+    message:
+      'No request was like this within 20 ms. The nearest was req_1 GET /v1/users: query.page is "3", wanted "4".',
+    errors: [{ field: 'query.page', code: 'differs' }],
+  })
+  for (const what of ['transaction', 'kyc', 'delivery']) {
+    const late = await waitFor(box, what, { user_id: 'nobody' }, 0)
+    t.strictSame([late.status, late.body.error], [408, 'wait_timeout'], what)
+  }
+})
+
+t.test('a wait for a transaction is answered when its GET shows it so', async (t) => {
+  const box = await start(t)
+  const { body: paid } = await box.pay({ reference_id: 'W-1' })
+  const { transaction_id } = paid.data[0]
+  const byId = waitFor(box, 'transaction', { transaction_id, transaction_status: 'success' })
+  const byField = waitFor(box, 'transaction', {
+    reference_id: 'W-1',
+    transaction_status: 'success',
+    utr: { absent: false },
+  })
+  t.ok(await isOpen(byField))
+  const body = await opens(t, byId, () => box.advance('3s'))
+  const shown = (await box.get(`/v1/transaction/${transaction_id}`)).body.data[0]
+  t.strictSame(body, { for: 'transaction', transaction: shown })
+  t.strictSame((await byField).body, body)
+  t.equal(
+    (await waitFor(box, 'transaction', { transaction_id, transaction_status: 'success' }, 0))
+      .status,
+    200,
+    'and at once when it is so',
+  )
+  t.equal(
+    (
+      await waitFor(
+        box,
+        'transaction',
+        { transaction_status: 'success', reference_id: 'RENT-2025-02' },
+        1_000,
+      )
+    ).status,
+    200,
+    'an old one too',
+  )
+})
+
+t.test('a wait for a KYC record is answered when it is decided', async (t) => {
+  const box = await start(t)
+  const waiting = waitFor(box, 'kyc', {
+    user_id: KABIR,
+    document_type: 'pid',
+    kyc_status: 'success',
+  })
+  await box.post('/v1/kyc', { user_id: KABIR, kyc: [PAN] })
+  const body = await opens(t, waiting, () => box.advance('5s'))
+  t.match(body.kyc, { user_id: KABIR, kyc_status: 'success', document_number: 'XXXXXXXX7777' })
+  const { kyc_id } = body.kyc
+  t.equal((await waitFor(box, 'kyc', { kyc_id }, 0)).body.kyc.kyc_id, kyc_id)
+  t.equal(
+    (await waitFor(box, 'kyc', { user_id: ASHA, kyc_id }, 0)).status,
+    408,
+    'all of it must hold',
+  )
+})
+
+t.test('a wait for a delivery is answered when it is delivered', async (t) => {
+  const box = await start(t)
+  const { url } = await receiver(t)
+  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+  const waiting = waitFor(box, 'delivery', { event: 'transaction.success', status: 'delivered' })
+  const withBody = waitFor(box, 'delivery', {
+    event: 'transaction.success',
+    body: { contains: '"W-2"' },
+  })
+  await box.pay({ reference_id: 'W-2' })
+  const body = await opens(t, waiting, () => box.advance('3s'))
+  t.match(body.delivery, {
+    event: 'transaction.success',
+    status: 'delivered',
+    attempts: [{ status: 204 }],
+  })
+  t.equal((await withBody).body.delivery.delivery_id, body.delivery.delivery_id)
+  const again = await waitFor(box, 'delivery', { delivery_id: body.delivery.delivery_id }, 0)
+  t.strictSame(again.body, body)
+})
+
+t.test('a reset during a wait is seen: what it brings back counts', async (t) => {
+  const box = await start(t)
+  await box.post(`/__admin/simulate/transactions/${FIRST}`, { status: 'FAILED' })
+  const waiting = waitFor(box, 'transaction', {
+    transaction_id: FIRST,
+    transaction_status: 'success',
+  })
+  const body = await opens(t, waiting, () => box.post('/__admin/reset'))
+  t.equal(body.transaction.transaction_id, FIRST)
+})
+
+t.test('a wait is told when the sandbox stops', async (t) => {
+  const box = await start(t)
+  const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000)
+  t.ok(await isOpen(waiting))
+  await box.close()
+  t.strictSame([(await waiting).status, (await waiting).body.error], [503, 'not_ready'])
+})
+
+t.test('a wait is told when its client is deleted', async (t) => {
+  const box = await start(t)
+  const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000, '/@gone')
+  t.ok(await isOpen(waiting))
+  t.equal((await box.call('DELETE', '/__admin/clients/gone')).status, 200)
+  t.strictSame([(await waiting).status, (await waiting).body.error], [503, 'not_ready'])
+})
+
+t.test('what can’t be waited for is refused', async (t) => {
+  const box = await start(t)
+  const cases: [object, string][] = [
+    [{ for: 'nothing' }, 'for'],
+    [{ for: 'request', timeoutMs: 60_001 }, 'timeoutMs'],
+    [{ for: 'request', timeoutMs: -1 }, 'timeoutMs'],
+    [{ for: 'request', timeout: 1 }, 'body'],
+    [{ for: 'request', match: { opration: 'getUser' } }, 'opration'],
+    [{ for: 'transaction', match: { status: { matches: '(' } } }, 'status.matches'],
+    [{ for: 'kyc', match: { status: {} } }, 'status'],
+    [{ for: 'delivery', match: { eq: 'x' } }, 'eq'],
+  ]
+  for (const [body, field] of cases) {
+    const answer = await box.post('/__admin/wait', body)
+    t.equal(answer.status, 400, JSON.stringify(body))
+    t.match(answer.body.errors, [{ field }], JSON.stringify(body))
+  }
+})
