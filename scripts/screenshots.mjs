@@ -46,15 +46,11 @@ const browser = await chromium.launch({
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 })
 const SHOTS = [
-  [
-    'console-overview',
-    'overview',
-    { colorScheme: 'light', viewport: { width: 1100, height: 720 } },
-  ],
+  ['console-overview', 'overview', { colorScheme: 'light', viewport: { width: 960, height: 620 } }],
   [
     'console-payment',
     `payments/${data[0].transaction_id}`,
-    { colorScheme: 'dark', viewport: { width: 1100, height: 720 } },
+    { colorScheme: 'dark', viewport: { width: 960, height: 620 } },
   ],
   ['console-phone', 'payments', { colorScheme: 'light', viewport: { width: 360, height: 640 } }],
 ]
@@ -64,7 +60,6 @@ for (const [name, view, options] of SHOTS) {
   await page.goto(`${sandbox.adminUrl}/#/${view}`)
   await page.getByText('live', { exact: true }).waitFor()
   await page.locator('main h2').first().waitFor()
-  await page.waitForLoadState('networkidle', { timeout: 1_000 }).catch(() => {})
   await page.screenshot({ path: join(images, `${name}.png`) })
   await context.close()
 }
