@@ -7,22 +7,35 @@ import { type Kind, listen } from './live.ts'
 const CALM_MS = 150
 const ALWAYS: readonly Kind[] = ['gap', 'back', 'reset', 'restore']
 
-/** Runs a function a moment after an event of these kinds. */
-export function useEvents(kinds: readonly Kind[], run: () => void) {
+/** Runs a function a moment after an event of these kinds, and not again before its promise is kept. */
+export function useEvents(kinds: readonly Kind[], run: () => Promise<unknown>) {
   const latest = useRef(run)
   latest.current = run
   const wanted = kinds.join()
   useEffect(() => {
     let timer: number | undefined
+    let isBusy = false
+    let isStale = false
+    async function look() {
+      timer = undefined
+      isBusy = true
+      await latest.current()
+      isBusy = false
+      if (!isStale) return
+      isStale = false
+      plan()
+    }
+    function plan() {
+      // What comes while it is read may not be in the answer.
+      if (isBusy) isStale = true
+      else timer ??= window.setTimeout(() => void look(), CALM_MS)
+    }
     const stop = listen((kind) => {
-      if (!wanted.split(',').includes(kind) && !ALWAYS.includes(kind)) return
-      timer ??= window.setTimeout(() => {
-        timer = undefined
-        latest.current()
-      }, CALM_MS)
+      if (wanted.split(',').includes(kind) || ALWAYS.includes(kind)) plan()
     })
     return () => {
       stop()
+      isStale = false
       clearTimeout(timer)
     }
   }, [wanted])
@@ -109,17 +122,19 @@ export function usePages<T>(path: string, rows: string, kinds: readonly Kind[]):
   }
 
   function loadSeen() {
-    for (let page = all.seen[0]; page <= all.seen[1]; page++) void load(page)
+    const loads: Promise<void>[] = []
+    for (let page = all.seen[0]; page <= all.seen[1]; page++) loads.push(load(page))
+    return Promise.all(loads)
   }
 
-  useEffect(loadSeen, [path])
+  useEffect(() => void loadSeen(), [path])
   useEvents(kinds, () => {
     // The old rows stay in sight until the new ones are there.
     all.turn++
     all.asked.clear()
     const [from, to] = all.seen
     for (const page of all.pages.keys()) if (page < from || page > to) all.pages.delete(page)
-    loadSeen()
+    return loadSeen()
   })
   return {
     total: all.total,
@@ -127,7 +142,7 @@ export function usePages<T>(path: string, rows: string, kinds: readonly Kind[]):
     at: (index) => all.pages.get(Math.floor(index / PAGE) + 1)?.[index % PAGE],
     want(from, to) {
       all.seen = [Math.floor(from / PAGE) + 1, Math.floor(Math.max(to - 1, from) / PAGE) + 1]
-      loadSeen()
+      void loadSeen()
     },
   }
 }

@@ -294,7 +294,7 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     'each client has a page of its own; a path without its slash leads there',
     async (t) => {
       const { page, origin, see, get } = await openConsole(t, browser, { client: 'worker-1' })
-      await page.locator('main').getByText('worker-1').waitFor()
+      await page.locator('main').getByText('worker-1', { exact: true }).waitFor()
       await page.getByRole('button', { name: 'Resume' }).click()
       await see('real time')
       t.equal((await get('/@worker-1/__admin/clock')).body.mode, 'real')

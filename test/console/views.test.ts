@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { ASHA, ROHAN } from '../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
@@ -116,6 +117,22 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
       curl,
       `curl -X GET '${origin}/v1/user/${ASHA}?a=it%27s' -H 'user-agent: lightMyRequest'`,
     )
+  })
+
+  await t.test('a call with a body as curl, for any shell', async (t) => {
+    const remark = `it's "quoted" $(true) \\ \`x\``
+    await pay({ amount: 7, remark }, { 'x-note': `a 'b' "c"` })
+    const [call] = (await get('/__admin/requests')).body.requests
+    await go(`requests/${call.request_id}`)
+    await page.getByRole('heading', { name: 'POST /v1/transaction' }).waitFor()
+    const button = page.locator('main').getByRole('button', { name: 'Copy as curl' })
+    const line = (await button.getAttribute('title'))!
+    const words = spawnSync('sh', ['-c', `set -- ${line}; printf '%s\\n' "$@"`])
+      .stdout.toString()
+      .split('\n')
+    t.same(words.slice(0, 4), ['curl', '-X', 'POST', `${origin}/v1/transaction`])
+    t.ok(words.includes(`x-note: a 'b' "c"`))
+    t.equal(JSON.parse(words[words.indexOf('--data-raw') + 1]!).remark, remark)
   })
 
   await t.test('scenarios: list, source with line numbers and rule hits', async (t) => {

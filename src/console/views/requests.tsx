@@ -88,7 +88,7 @@ function useRequests() {
       cancelAnimationFrame(frame)
     }
   }, [])
-  useEvents([], () => void load())
+  useEvents([], load)
   return { calls, problem, reload: load }
 }
 
