@@ -30,6 +30,8 @@ function useRoute(): { view: string; id: string | undefined } {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const changed = () => setHash(location.hash)
+    // It may have changed before anybody listened.
+    changed()
     addEventListener('hashchange', changed)
     return () => removeEventListener('hashchange', changed)
   }, [])
