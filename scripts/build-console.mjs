@@ -17,6 +17,8 @@ export const { metafile } = await build({
   target: 'es2022',
   jsx: 'automatic',
   jsxImportSource: 'preact',
+  // All it has to know stands here; the image is built without the files of types.
+  tsconfigRaw: {},
   minify: true,
   metafile: true,
 })

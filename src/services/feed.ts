@@ -12,7 +12,7 @@ export type Told = {
   delivery: DeliveryRow
   /** Somebody moved it, stopped it, or changed its speed. */
   clock: { now: string; mode: string; speed: number }
-  /** Another scenario decides, or a rule was pushed or taken away. */
+  /** Another scenario decides, a rule was pushed or taken away, or the files were read again. */
   scenario: { name: string }
   reset: { parts: readonly string[] }
   /** All of the client's content was replaced. */
