@@ -63,7 +63,7 @@ require('./loader.cjs').main(process.argv.slice(2), process.env).then((code) => 
 chmodSync(join(dist, 'bin.cjs'), 0o755)
 writeFileSync(
   join(dist, 'index.js'),
-  `import bundle from './loader.cjs'\nexport const { startSandbox } = bundle\n`,
+  `import bundle from './loader.cjs'\nexport const { AdminError, createAdminClient, startSandbox } = bundle\n`,
 )
 
 const swaggerUi = join(dist, 'swagger-ui')
@@ -82,15 +82,10 @@ const warmed = spawnSync(process.execPath, [join(root, 'scripts/code-cache.cjs')
 if (warmed.status !== 0) process.exit(1)
 
 if (process.argv.includes('--types')) {
-  const tsc = spawnSync(
-    process.execPath,
-    [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
-    {
-      cwd: root,
-      stdio: 'inherit',
-    },
-  )
-  if (tsc.status !== 0) process.exit(1)
+  const made = spawnSync(process.execPath, [join(root, 'scripts/types.mjs'), join(dist, 'types')], {
+    stdio: 'inherit',
+  })
+  if (made.status !== 0) process.exit(1)
 }
 
 // What is in the bundle, for the bill of materials: package names and nothing else.

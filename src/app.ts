@@ -1,13 +1,21 @@
+import { isUtf8 } from 'node:buffer'
 import swagger from '@fastify/swagger'
-import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { parse as parseJson } from 'secure-json-parse'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import { type AuthMode, createClientChoice, takeClientFromPath } from './http/clients.ts'
 import { serveDocs } from './http/docs-page.ts'
-import { answerClientError, createErrorHandler, noRoute } from './http/errors.ts'
+import {
+  answerClientError,
+  answerExpectation,
+  createErrorHandler,
+  JSON_TYPE,
+  noRoute,
+} from './http/errors.ts'
 import { createHostGuard } from './http/host-guard.ts'
 import { createRefusalNote } from './http/note.ts'
 import { openApiDocument } from './http/openapi.ts'
+import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
@@ -46,7 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
 ]
 
 /** Every call of the admin API. */
-export const ADMIN_CALLS: readonly AdminCall[] = [
+export const ADMIN_CALLS = [
   ...healthCalls,
   ...clockCalls,
   ...resetCalls,
@@ -60,7 +68,7 @@ export const ADMIN_CALLS: readonly AdminCall[] = [
   ...waitCalls,
   ...eventCalls,
   ...lookCalls,
-]
+] satisfies readonly AdminCall[]
 
 export type AppOptions = {
   auth: AuthMode
@@ -87,7 +95,11 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: 5_000,
     // Without both of these a slow body stays open for ever.
-    http: { headersTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 },
+    http: {
+      headersTimeout: REQUEST_MS,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+    },
     // As long as Node lets a request line be: an id that is none is told by its check, whatever its length.
     routerOptions: { maxParamLength: 16_384 },
     rewriteUrl: takeClientFromPath,
@@ -99,10 +111,12 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler as never)
   app.addHook('onRequest', createHostGuard(options.allowHost))
-  // Before the body is read: what it holds does not matter where there is no such path.
+  const unknown = collectMethods(app)
+  app.server.on('checkExpectation', answerExpectation)
+  // Before the body is read: what it holds does not matter where there is no such path or method.
   app.addHook('onRequest', (request, _reply, done) => {
     request.began = performance.now()
-    done(request.is404 ? noRoute(request.method, request.originalUrl) : undefined)
+    done(request.is404 ? unknown(request) : undefined)
   })
   app.decorateRequest('bodyText', '')
   app.decorateRequest('began', 0)
@@ -110,7 +124,6 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.decorateRequest('rule', undefined)
   app.decorateRequest('world', null as never)
   takeJsonOnly(app)
-  const methods = collectMethods(app)
 
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
@@ -131,6 +144,16 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     },
     { prefix: '/v1' },
   )
+  if (!options.admin) {
+    // Whoever runs it must still be able to ask how it is.
+    await app.register(
+      async (admin) => {
+        for (const call of healthCalls)
+          serveAdmin(admin, call, { sandbox, choice, adminToken: undefined })
+      },
+      { prefix: '/__admin' },
+    )
+  }
   if (options.admin) {
     await app.register(
       async (admin) => {
@@ -139,6 +162,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
         serveConsole(admin)
+        serveDocument(admin, () => adminDocument(ADMIN_CALLS))
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
         }
@@ -146,21 +170,32 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
       { prefix: '/__admin' },
     )
   }
-  let document: string | undefined
-  app.get('/openapi.json', (_request, reply) => {
-    document ??= JSON.stringify(app.swagger())
-    return reply.header('content-type', 'application/json; charset=utf-8').send(document)
-  })
-  serveDocs(app)
-  refuseOtherMethods(app, methods, options.cors !== undefined)
+  serveDocument(app, () => app.swagger())
+  serveDocs(app, { admin: options.admin })
   return app
 }
+
+/** `openapi.json`, made when it is first asked for. */
+function serveDocument(app: FastifyInstance, make: () => object) {
+  let text: string | undefined
+  app.get('/openapi.json', (_request, reply) => {
+    text ??= JSON.stringify(make())
+    return reply.header('content-type', JSON_TYPE).send(text)
+  })
+}
+
+const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
+const notUtf8 = (word: 'malformed_json' | 'unsupported_media_type') =>
+  new SandboxError(word, 'The body is not in UTF-8, and JSON is. Send it so.')
 
 /** Bodies are JSON or refused; a form or plain text could be sent by any web page. */
 function takeJsonOnly(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = body as string
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const type = request.headers['content-type']!
+    if (OTHER_CHARSET.test(type)) return done(notUtf8('unsupported_media_type'))
+    if (!isUtf8(body as Buffer)) return done(notUtf8('malformed_json'))
+    const text = (body as Buffer).toString('utf8')
     request.bodyText = text
     // A call that takes no body may still be sent as JSON.
     if (text === '') return done(null, undefined)
@@ -187,46 +222,24 @@ async function allowOrigin(service: FastifyInstance, origin: string) {
 }
 
 /** Which methods each path has, noted as the routes come. */
-function collectMethods(app: FastifyInstance): Map<string, Set<string>> {
-  const methods = new Map<string, Set<string>>()
+function collectMethods(app: FastifyInstance) {
+  const routes = new Map<string, { path: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
-    const known = methods.get(url) ?? new Set()
-    for (const one of [method].flat()) known.add(one)
-    methods.set(url, known)
+    const path = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`)
+    const route = routes.get(url) ?? { path, methods: new Set() }
+    if (!url.includes('*')) routes.set(url, route)
+    for (const one of [method].flat()) route.methods.add(one)
   })
-  return methods
-}
-
-/** A known path answers a method it does not have with 405 and says which it has. */
-function refuseOtherMethods(
-  app: FastifyInstance,
-  methods: Map<string, Set<string>>,
-  hasPreflight: boolean,
-) {
-  const all: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
-  for (const [url, known] of [...methods]) {
-    if (url.includes('*')) continue
-    const others = all.filter(
-      (method) =>
-        !known.has(method) &&
-        // A browser asks by OPTIONS whether it may call; the plugin answers that for all of /v1.
-        !(hasPreflight && method === 'OPTIONS' && url.startsWith('/v1/')),
+  /** A known path refuses a method it does not have and says which it has. */
+  return (request: FastifyRequest): SandboxError => {
+    const [path = ''] = request.url.split('?')
+    const known = [...routes.values()].filter((route) => route.path.test(path))
+    if (known.length === 0) return noRoute(request.method, request.originalUrl)
+    const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(', ')
+    return new SandboxError(
+      'method_not_allowed',
+      `${request.method} is not a method of this path. Use ${allow}.`,
+      { headers: { allow } },
     )
-    const allow = [...known].sort().join(', ')
-    app.route({
-      method: others,
-      url,
-      // Before the body is read: what it holds does not matter.
-      onRequest(request, _reply, done) {
-        done(
-          new SandboxError(
-            'method_not_allowed',
-            `${request.method} is not a method of this path. Use ${allow}.`,
-            { headers: { allow } },
-          ),
-        )
-      },
-      handler: () => {},
-    })
   }
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { ShippedScenario } from './scenarios/shipped.ts'
 
 export { main } from './cli/main.ts'
-export { startSandbox } from './index.ts'
+export { AdminError, createAdminClient, startSandbox } from './index.ts'
 
 /** The shipped set, read and checked: what the build keeps as `dist/scenarios.json`. */
 export async function readShipped(folder: string): Promise<ShippedScenario[]> {

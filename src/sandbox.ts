@@ -333,8 +333,9 @@ export async function openSandbox(config: SandboxConfig) {
         )
       }
       refuseTooMany()
+      const world = createOfFixtures(name, `sbx_${name}`)
       log.info(`client ${name} made from the fixtures`)
-      return createOfFixtures(name, `sbx_${name}`)
+      return world
     },
     /** Makes a client by a call; without a token of its own it gets one that nobody can guess. */
     create(client: NewClient): World {

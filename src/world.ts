@@ -194,12 +194,20 @@ export function createWorld({
     return run && Promise.resolve().then(run)
   })
 
-  /** Answers the delayed requests whose timer is gone: cancelled, dropped by a reset, or by a stop. */
-  function answerCancelled(all = false) {
+  /** Answers the delayed requests whose timer is gone: cancelled, or dropped by a reset. */
+  function answerCancelled() {
     for (const [id, { giveUp }] of [...waiting]) {
-      if (!all && timers.get(id)) continue
+      if (timers.get(id)) continue
       waiting.delete(id)
       giveUp()
+    }
+  }
+
+  /** Carries out and answers, before a stop, what was to be answered later: nobody moves the clock any more. */
+  function answerNow() {
+    for (const [id, { run }] of [...waiting]) {
+      waiting.delete(id)
+      void run()
     }
   }
 
@@ -352,7 +360,7 @@ export function createWorld({
       deliveries.stop()
       requests.clear()
       feed.close()
-      answerCancelled(true)
+      answerNow()
     },
   }
 }

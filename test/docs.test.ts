@@ -113,3 +113,10 @@ t.test('docs/admin-api.md lists every admin call', async (t) => {
   )
   hold(t, 'docs/admin-api.md', 'calls', `| call | does |\n|---|---|\n${rows.join('')}`)
 })
+
+t.test('docs/first-payout.md shows the example that is run', async (t) => {
+  for (const name of ['payouts', 'node.test', 'vitest.test', 'jest.test']) {
+    const file = `examples/first-payout/${name}.mjs`
+    hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
+  }
+})

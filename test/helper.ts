@@ -3,6 +3,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { refusalsOf } from '../src/http/admin.ts'
 import { ErrorAnswer } from '../src/model/envelope.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/sandbox.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
@@ -42,8 +43,12 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 const patternOf = (prefix: string, url: string) =>
   new RegExp(`^(?:/@[^/]+)?${escaped(prefix + url).replace(/:\w+/g, '[^/?]+')}(?:\\?.*)?$`)
 const SCHEMAS = [
-  ...OPERATIONS.map((op) => ({ op, pattern: patternOf('/v1', op.url) })),
-  ...ADMIN_CALLS.map((op) => ({ op, pattern: patternOf('/__admin', op.url) })),
+  ...OPERATIONS.map((op) => ({ op, pattern: patternOf('/v1', op.url), refusals: undefined })),
+  ...ADMIN_CALLS.map((op) => ({
+    op,
+    pattern: patternOf('/__admin', op.url),
+    refusals: refusalsOf(op),
+  })),
 ]
 
 /** Holds an answer against the schema of its call, or of errors: no test can forget it. */
@@ -57,6 +62,10 @@ export function checkAnswer(method: string, url: string, status: number, text: s
   const result = wanted.safeParse(JSON.parse(text))
   if (!result.success)
     throw new Error(`${method} ${url} ${status}: ${result.error.message}\n${text}`)
+  const told = found.find(({ op }) => url.split('?')[0]!.endsWith(op.url)) ?? found[0]
+  const { error: word } = JSON.parse(text)
+  if (status >= 400 && status !== 500 && told?.refusals && !told.refusals.includes(word))
+    throw new Error(`${method} ${url} answers ${word}, which its refusals do not tell`)
 }
 
 /** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */

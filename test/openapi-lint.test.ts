@@ -2,23 +2,30 @@ import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
-import { OPERATIONS } from '../src/app.ts'
+import { ADMIN_CALLS, OPERATIONS } from '../src/app.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
+import { adminDocument } from '../src/http/openapi-admin.ts'
 
-t.test('a public linter finds nothing in the OpenAPI document', async (t) => {
-  const dir = t.testdir({ 'openapi.json': JSON.stringify(openApiDocument(OPERATIONS, '/v1')) })
+t.test('a public linter finds nothing in the OpenAPI documents', async (t) => {
+  const dir = t.testdir({
+    'openapi.json': JSON.stringify(openApiDocument(OPERATIONS, '/v1')),
+    'admin.json': JSON.stringify(adminDocument(ADMIN_CALLS)),
+  })
   const redocly = createRequire(import.meta.url)
     .resolve('@redocly/cli/package.json')
     .replace('package.json', 'bin/cli.js')
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [redocly, 'lint', '--format', 'json', join(dir, 'openapi.json')],
-    {
-      encoding: 'utf8',
-      env: { ...env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-    },
-  )
-  t.equal(status, 0, stderr)
-  t.match(JSON.parse(stdout.slice(stdout.indexOf('{'))).totals, { errors: 0, warnings: 0 })
+  for (const name of ['openapi.json', 'admin.json']) {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [redocly, 'lint', '--format', 'json', join(dir, name)],
+      {
+        encoding: 'utf8',
+        env: { ...env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    )
+    t.equal(status, 0, `${name} ${stderr}`)
+    const { totals } = JSON.parse(stdout.slice(stdout.indexOf('{')))
+    t.match(totals, { errors: 0, warnings: 0 }, name)
+  }
 })

@@ -1,11 +1,7 @@
-import { request as httpRequest, type RequestOptions } from 'node:http'
 import { BadOption } from '../config/options.ts'
+import { exchange } from '../exchange.ts'
 import { CommandFailed, type Input } from './command.ts'
 import { gatherOptions } from './options.ts'
-
-const CONNECT_MS = 5_000
-// An advance answers when all that was due has settled, which may take minutes.
-const ANSWER_MS = 600_000
 
 /** The host that a server which listens on `host` is asked at. */
 export const askedHost = (host: string): string =>
@@ -36,30 +32,6 @@ function baseOf({ flags, env }: Input): URL {
 function tokenOf({ flags, env }: Input): string | undefined {
   const token = flags['admin-token'] ?? env['PAYOUT_SANDBOX_ADMIN_TOKEN']
   return token === undefined || token === 'none' ? undefined : String(token)
-}
-
-async function exchange(url: URL, options: RequestOptions, body: string | undefined) {
-  const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const sent = request(url, { ...options, agent: false, timeout: ANSWER_MS }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8')
-      answer.on('data', (chunk: string) => {
-        text += chunk
-      })
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
-      answer.on('error', reject)
-    })
-    const slow = setTimeout(
-      () => sent.destroy(new Error(`no connection within ${CONNECT_MS / 1_000} s`)),
-      CONNECT_MS,
-    )
-    sent.on('socket', (socket) => socket.once('connect', () => clearTimeout(slow)))
-    sent.on('timeout', () => sent.destroy(new Error('no answer')))
-    sent.on('error', reject)
-    sent.on('close', () => clearTimeout(slow))
-    sent.end(body)
-  })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each command knows the shape of the answers it asks for.

@@ -104,7 +104,10 @@ function fromFile(): OptionSource {
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw new BadOption(`${CONFIG_FILE}: must be an object of options such as {"port": 4310}`)
   }
-  return { values: values as Record<string, unknown>, called: (name) => `${CONFIG_FILE}: ${name}` }
+  return {
+    values: values as Record<string, unknown>,
+    called: (name) => `${name} of ${CONFIG_FILE}`,
+  }
 }
 
 const called = (name: string) => `--${name}`

@@ -69,18 +69,36 @@ function explained(error: unknown, options: Options): Error & { exitCode?: numbe
   return error as Error
 }
 
-function banner(server: RunningServer): string {
-  const line = (name: string, value: string) => `  ${name.padEnd(12)} ${value}\n`
+/** What a program that started the sandbox wants to know; no address where nothing answers. */
+function readyOf(server: RunningServer, options: Options) {
+  const { url, docsUrl, token, adminToken, scenario, data } = server
+  const served = !options['no-admin']
+  return {
+    url,
+    adminUrl: served ? server.adminUrl : null,
+    docsUrl,
+    consoleUrl: served ? server.consoleUrl : null,
+    token,
+    ...(served && adminToken !== undefined && { adminToken }),
+    scenario,
+    data,
+    pid: process.pid,
+  }
+}
+
+function banner(ready: ReturnType<typeof readyOf>): string {
+  const line = (name: string, value: string | null | undefined) =>
+    value ? `  ${name.padEnd(12)} ${value}\n` : ''
   return (
     `payout-sandbox is ready. It moves no money; please put no real data in.\n\n` +
-    line('Service', server.url) +
-    line('Admin API', server.adminUrl) +
-    line('Console', server.consoleUrl) +
-    line('Docs', server.docsUrl) +
-    line('Token', server.token) +
-    (server.adminToken === undefined ? '' : line('Admin token', server.adminToken)) +
-    line('Scenario', server.scenario) +
-    line('Data', server.data ?? 'kept in memory only')
+    line('Service', ready.url) +
+    line('Admin API', ready.adminUrl) +
+    line('Console', ready.consoleUrl) +
+    line('Docs', ready.docsUrl) +
+    line('Token', ready.token) +
+    line('Admin token', ready.adminToken) +
+    line('Scenario', ready.scenario) +
+    line('Data', ready.data ?? 'kept in memory only')
   )
 }
 
@@ -96,19 +114,8 @@ export async function started(options: Options): Promise<RunningServer> {
 /** Serves until a signal asks it to stop; answers with the exit code. */
 export async function serve(options: Options, json: boolean): Promise<number> {
   const server = await started(options)
-  const { url, adminUrl, docsUrl, consoleUrl, token, adminToken, scenario, data } = server
-  const ready = {
-    url,
-    adminUrl,
-    docsUrl,
-    consoleUrl,
-    token,
-    ...(adminToken !== undefined && { adminToken }),
-    scenario,
-    data,
-    pid: process.pid,
-  }
-  process.stdout.write(json ? `${JSON.stringify(ready)}\n` : banner(server))
+  const ready = readyOf(server, options)
+  process.stdout.write(json ? `${JSON.stringify(ready)}\n` : banner(ready))
   return new Promise((resolve, reject) => {
     let asked = false
     const stop = () => {

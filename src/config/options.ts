@@ -184,6 +184,13 @@ export function readOptions(sources: readonly OptionSource[]): Options {
     options[name] = result.data
   }
   const read = options as Options
+  const rank = (name: OptionName) => sources.findIndex(({ values }) => values[name] !== undefined)
+  if (read.memory && rank('data') !== -1 && rank('data') <= rank('memory')) {
+    if (rank('data') === rank('memory'))
+      throw new BadOption('--memory and --data exclude each other')
+    // What comes from nearer says more: a flag --data against a variable PAYOUT_SANDBOX_MEMORY.
+    read.memory = false
+  }
   if (read.recover && read.reset) throw new BadOption('--recover and --reset exclude each other')
   return read
 }

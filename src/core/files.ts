@@ -1,9 +1,43 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
 
 /** An errno such as `ENOSPC`, or the error's name. */
 export const errnoOf = (error: unknown): string =>
   (error as NodeJS.ErrnoException)?.code ?? (error as Error)?.name ?? 'unknown error'
+
+// As many links in a row as Linux follows.
+const MOST_LINKS = 40
+
+/** Where a file really is, or would be: what links lead to. Two names of one file must not be two files. */
+export function targetOf(file: string): string {
+  let target = resolve(file)
+  for (let links = 0; links < MOST_LINKS; links++) {
+    try {
+      target = resolve(dirname(target), readlinkSync(target))
+    } catch {
+      // No link, or nothing there yet.
+      break
+    }
+  }
+  return target
+}
+
+/** Makes a folder and those above it. Node's own way never ends where a file system takes no folders (`/proc`). */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  const above = dirname(folder)
+  if (above !== folder) makeFolder(above)
+  mkdirSync(folder, { mode: 0o700 })
+}
 
 /** Writes all of a text at the end of a file or nothing of it: a short write is cut off again. Returns the bytes. */
 export function appendWhole(fd: number, size: number, text: string): number {

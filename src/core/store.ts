@@ -1,11 +1,11 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, unlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
 import { createChanges } from './changes.ts'
 import { takeCut } from './cut.ts'
 import { type DocumentContent, documentAdapter, type Op, type WorldAbout } from './document.ts'
-import { errnoOf } from './files.ts'
+import { errnoOf, makeFolder, targetOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { DamagedFile } from './lines.ts'
 import { takeLock } from './lock.ts'
@@ -84,7 +84,8 @@ const RETRY_MS = 1_000
  */
 export async function openStore<Rows>(options: StoreOptions<Rows>) {
   type Name = keyof Rows & string
-  const { specs, file, log } = options
+  const { specs, log } = options
+  const file = options.file === undefined ? undefined : targetOf(options.file)
   const names = Object.keys(specs as object) as Name[]
   const bases = new Map<string, Base<Rows>>()
   const worlds = new Map<string, WorldTables<Rows>>()
@@ -375,7 +376,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   let closed = false
 
   async function load(path: string) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     unlock = takeLock(path, options.wall)
     try {
       await readFiles(path)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { z } from 'zod'
-import { SandboxError } from '../model/errors.ts'
+import { type ErrorWord, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { World } from '../world.ts'
 import { type ClientChoice, sameSecret } from './clients.ts'
@@ -27,6 +27,8 @@ export type AdminCall = {
   /** Takes a whole world as its body. */
   large?: true
   answer: z.ZodType
+  /** Error words it can answer besides those every admin call can. */
+  refusals?: readonly ErrorWord[]
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
   /** Sends its answer by itself, in place of `handle`. */
   stream?(world: World, request: FastifyRequest, reply: FastifyReply): void
@@ -34,14 +36,29 @@ export type AdminCall = {
 
 type Input<P, Q, B> = { params: P; query: Q; body: B; headers: FastifyRequest['headers'] }
 
+type Given<S> = S extends z.ZodType ? z.input<S> : undefined
+
+/** The types of one call, for the library's client; `types` is never there at run time. */
+type Typed<Id, P, Q, B, A> = {
+  id: Id
+  types?: {
+    params: Given<P>
+    query: Q extends z.ZodType ? Partial<z.output<Q>> : undefined
+    body: Given<B>
+    answer: A extends z.ZodType ? z.output<A> : undefined
+  }
+}
+
 /** Describes one admin call; `handle` answers with the value of its body, or a promise of it. */
 export function adminCall<
+  const Id extends string,
+  A extends z.ZodType,
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
-  A extends z.ZodType = z.ZodType,
 >(
-  definition: Omit<AdminCall, 'params' | 'query' | 'body' | 'handle' | 'answer'> & {
+  definition: Omit<AdminCall, 'id' | 'params' | 'query' | 'body' | 'handle' | 'answer'> & {
+    id: Id
     params?: P
     query?: Q
     body?: B
@@ -52,8 +69,28 @@ export function adminCall<
       sandbox: Sandbox,
     ): z.input<A> | Promise<z.input<A>>
   },
-): AdminCall {
-  return definition as unknown as AdminCall
+): AdminCall & Typed<Id, P, Q, B, A> {
+  return definition as unknown as AdminCall & Typed<Id, P, Q, B, A>
+}
+
+/** The refusals that a call of the admin API may answer with. */
+export function refusalsOf({
+  method,
+  params,
+  query,
+  body,
+  open,
+  raw,
+  refusals = [],
+}: AdminCall): ErrorWord[] {
+  const words: ErrorWord[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
+  if (params || query || body) words.push('validation_failed')
+  if (!open) words.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
+  if (!open && !raw) words.push('admin_token_required')
+  if (raw) words.push('payload_too_large')
+  else if (method !== 'GET')
+    words.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
+  return words
 }
 
 // A world of half a million rows; it is read into memory whole.

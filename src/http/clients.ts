@@ -30,8 +30,8 @@ export function takeClientFromPath(request: IncomingMessage): string {
   return end === -1 ? '/' : url.slice(end)
 }
 
-const unauthorized = (message: string, challenge: string) =>
-  new SandboxError('unauthorized', message, { headers: { 'www-authenticate': challenge } })
+const unauthorized = (message: string) =>
+  new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 
 /** Finds the client of a request: by its token, else by its base path, else the default one (admin API). */
 export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
@@ -45,7 +45,6 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     }
     throw unauthorized(
       'The access token is unknown. Send Authorization: Bearer <token> with a token of a client, such as the one printed at start.',
-      'Bearer realm="payout-sandbox", error="invalid_token"',
     )
   }
 
@@ -56,7 +55,6 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
       if (tokenNeeded && mode !== 'off') {
         throw unauthorized(
           'This call needs an access token. Send Authorization: Bearer <token>, such as the token printed at start.',
-          'Bearer realm="payout-sandbox"',
         )
       }
       return name === undefined ? sandbox.default : sandbox.byName(name)
@@ -65,7 +63,6 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     if (name !== undefined && name !== world.name) {
       throw unauthorized(
         `The access token belongs to another client than the base path /@${name}. Use the token sbx_${name}, or none.`,
-        'Bearer realm="payout-sandbox", error="invalid_token"',
       )
     }
     return world

@@ -18,7 +18,14 @@ function readAsset(name: string): Buffer {
   return readFileSync(join(folder!, name))
 }
 
-const PAGE = `<!doctype html>
+const DOCUMENTS = { service: '/openapi.json', admin: '/__admin/openapi.json' }
+
+const SELECTOR = `<p><label>API: <select id="api">
+<option value="service">the service</option>
+<option value="admin">the admin API</option>
+</select></label></p>
+`
+const pageOf = (selector: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -27,16 +34,29 @@ const PAGE = `<!doctype html>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
 <body>
-<div id="swagger-ui"></div>
+${selector}<div id="swagger-ui"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/page.js"></script>
 </body>
 </html>
 `
-const SCRIPT = `SwaggerUIBundle({ dom_id: '#swagger-ui', url: '/openapi.json', validatorUrl: null })\n`
+const SCRIPT = `const documents = ${JSON.stringify(DOCUMENTS)}
+const select = document.getElementById('api')
+const show = (url) => SwaggerUIBundle({ dom_id: '#swagger-ui', url, validatorUrl: null })
+const asked = new URLSearchParams(location.search).get('api')
+if (select) {
+  if (Object.hasOwn(documents, asked)) select.value = asked
+  select.addEventListener('change', () => {
+    history.replaceState(null, '', '?api=' + select.value)
+    show(documents[select.value])
+  })
+}
+show(documents[select ? select.value : 'service'])
+`
 
-/** `/docs`: Swagger UI over `/openapi.json`, from files of our own, read when they are first asked for. */
-export function serveDocs(app: FastifyInstance) {
+/** `/docs`: Swagger UI over the documents of the service and the admin API, from files of our own, read when first asked for. */
+export function serveDocs(app: FastifyInstance, { admin }: { admin: boolean }) {
+  const page = pageOf(admin ? SELECTOR : '')
   const kept = new Map<string, Buffer>()
   app.get('/docs', (_request, reply) =>
     reply
@@ -45,7 +65,7 @@ export function serveDocs(app: FastifyInstance) {
         'content-security-policy',
         "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
       )
-      .send(PAGE),
+      .send(page),
   )
   app.get('/docs/page.js', (_request, reply) =>
     reply.header('content-type', FILES['swagger-ui-bundle.js']).send(SCRIPT),

@@ -1,3 +1,4 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../model/envelope.ts'
@@ -89,14 +90,23 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     return
   }
   const [word, message] = WORD_OF[error.code ?? ''] ?? [
-    'malformed_json' as const,
+    'malformed_request' as const,
     'The request is not well-formed HTTP.',
   ]
   const [status] = ERRORS[word]
   const body = errorText(status, word, message)
   socket.end(
-    `HTTP/1.1 ${status} ${word}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+/** Answers an `Expect` that is none we can meet. */
+export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
+  const [status] = ERRORS.expectation_failed
+  const message = `There is no Expect: ${maskText(String(request.headers.expect).slice(0, 40))} here. Leave the header out.`
+  const body = errorText(status, 'expectation_failed', message)
+  const headers = { 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) }
+  response.writeHead(status, { ...headers, connection: 'close' }).end(body)
 }
 
 /** The refusal of a path that no route has. */

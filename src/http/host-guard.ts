@@ -42,13 +42,18 @@ export function createHostGuard(allowed: readonly string[]) {
 
   /** A Fastify `onRequest` hook. */
   return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
+    const hosts = hostsSent(request.raw.rawHeaders)
+    if (hosts !== 1) {
+      const message = `The request has ${hosts === 0 ? 'no' : hosts} Host header${hosts === 0 ? '' : 's'}. Send one.`
+      return done(new SandboxError('malformed_request', message))
+    }
     const header = request.headers.host ?? ''
     let ok = known.get(header)
     if (ok === undefined) {
       ok = isAllowed(header)
       if (known.size < 1_000) known.set(header, ok)
     }
-    if (ok && hostsSent(request.raw.rawHeaders) === 1) return done()
+    if (ok) return done()
     const shown = hostNameOf(header)
       .slice(0, 100)
       .replaceAll(/[^a-z0-9._:-]/g, '?')

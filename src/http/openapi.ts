@@ -2,23 +2,13 @@ import { z } from 'zod'
 import { VERSION } from '../config/version.ts'
 import { ErrorAnswer } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord } from '../model/errors.ts'
-import { WEBHOOK_EVENT_BODIES } from '../model/webhook-event.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
 import { COMMON_REFUSALS, type Operation } from './operation.ts'
 
-type Json = Record<string, unknown>
+export type Json = Record<string, unknown>
 
 /** `/user/:userId` -> `/user/{userId}`. */
-const pathOf = (url: string) => url.replace(/:(\w+)/g, '{$1}')
-
-const nameOf = (schema: z.ZodType): string => {
-  const id = z.globalRegistry.get(schema)?.id
-  if (id === undefined)
-    throw new Error('A schema of a route has no name: give it one by .meta({ id })')
-  return id
-}
-const ref = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${nameOf(schema)}` })
-const json = (schema: z.ZodType) => ({ 'application/json': { schema: ref(schema) } })
+export const pathOf = (url: string) => url.replace(/:(\w+)/g, '{$1}')
 
 /** A schema written out, its named parts as references to the components. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
@@ -31,24 +21,42 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   return found
 }
 
-/** Every named schema that the given ones reach, as OpenAPI components. */
-function componentsOf(inputs: readonly z.ZodType[], outputs: readonly z.ZodType[]): Json {
+/** The components of one document: schemas by name, and all that these reach. */
+export function createComponents() {
   const components: Json = {}
-  const collect = (schema: z.ZodType, io: 'input' | 'output') => {
-    // Every named part stands in $defs, the schema itself too.
-    const { $defs = {} } = schemaOf(schema, io) as { $defs?: Json }
-    for (const [name, part] of Object.entries($defs)) {
-      const text = JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/')
-      const { id: _, $id: __, ...clean } = JSON.parse(text) as Json
-      components[name] ??= clean
-    }
+  const clean = (part: unknown): Json => {
+    const text = JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/')
+    const { id: _, $id: __, ...rest } = JSON.parse(text) as Json
+    return rest
   }
-  for (const schema of inputs) collect(schema, 'input')
-  for (const schema of outputs) collect(schema, 'output')
-  return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+  /** A reference to a schema, which is written down; one without a name of its own takes the other. */
+  function ref(schema: z.ZodType, io: 'input' | 'output', otherName?: string): Json {
+    const own = z.globalRegistry.get(schema)?.id
+    const name = own ?? otherName
+    if (name === undefined)
+      throw new Error('A schema of a route has no name: give it one by .meta({ id })')
+    // Every named part stands in $defs, the schema itself too.
+    const { $defs = {}, ...rest } = schemaOf(schema, io) as { $defs?: Json }
+    const parts = own === undefined ? { ...$defs, [name]: rest } : $defs
+    for (const [part, written] of Object.entries(parts)) components[part] ??= clean(written)
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  return {
+    ref,
+    json: (...schema: Parameters<typeof ref>) => ({
+      'application/json': { schema: ref(...schema) },
+    }),
+    /** What was referred to so far, by name. */
+    all: () => Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+  }
 }
 
-function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
+export type Components = ReturnType<typeof createComponents>
+
+/** Parameters of a path or a query. */
+export function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
   if (!object) return []
   const { properties = {}, required = [] } = schemaOf(object, 'input') as {
     properties?: Json
@@ -74,10 +82,15 @@ const queryWord = (name: string, schema: Json): Json => {
   }
 }
 
-function refusalsOf(op: Operation): Json {
+function wordsOf(op: Operation): ErrorWord[] {
   const words: ErrorWord[] = [...COMMON_REFUSALS, ...op.refusals, 'storage_unavailable']
   if (op.body) words.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
   if (op.method === 'POST') words.push('idempotency_in_flight', 'idempotency_mismatch')
+  return words
+}
+
+/** Error answers, a status each, that say which words they come with. */
+export function refusals({ json }: Components, words: readonly ErrorWord[]): Json {
   const byStatus = new Map<number, ErrorWord[]>()
   for (const word of words) {
     const [status] = ERRORS[word]
@@ -90,7 +103,7 @@ function refusalsOf(op: Operation): Json {
         String(status),
         {
           description: list.map((word) => `\`${word}\`: ${ERRORS[word][1]}`).join(' '),
-          content: json(ErrorAnswer),
+          content: json(ErrorAnswer, 'output'),
         },
       ]),
   )
@@ -104,7 +117,8 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-function operationOf(op: Operation): Json {
+function operationOf(op: Operation, components: Components): Json {
+  const { json } = components
   return {
     operationId: op.id,
     tags: [op.tag],
@@ -117,10 +131,10 @@ function operationOf(op: Operation): Json {
       ...parametersOf(op.query, 'query'),
       ...(op.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(op.body && { requestBody: { required: true, content: json(op.body) } }),
+    ...(op.body && { requestBody: { required: true, content: json(op.body, 'input') } }),
     responses: {
-      [op.status]: { description: op.summary, content: json(op.answer) },
-      ...refusalsOf(op),
+      [op.status]: { description: op.summary, content: json(op.answer, 'output') },
+      ...refusals(components, wordsOf(op)),
     },
   }
 }
@@ -137,13 +151,12 @@ const TAGS: Readonly<Record<string, string>> = {
 
 /** The service's OpenAPI 3.1 document, made from the operations and their zod schemas alone. */
 export function openApiDocument(operations: readonly Operation[], serverUrl: string): Json {
+  const components = createComponents()
   const paths: Record<string, Json> = {}
   for (const op of operations) {
     const path = pathOf(op.url)
-    paths[path] = { ...paths[path], [op.method.toLowerCase()]: operationOf(op) }
+    paths[path] = { ...paths[path], [op.method.toLowerCase()]: operationOf(op, components) }
   }
-  const bodies = operations.flatMap(({ body }) => (body ? [body] : []))
-  const answers = operations.map(({ answer }) => answer)
   const tags = [...new Set(operations.map(({ tag }) => tag))]
   return {
     openapi: '3.1.0',
@@ -157,13 +170,9 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
     servers: [{ url: serverUrl }],
     tags: tags.map((name) => ({ name, description: TAGS[name] })),
     paths,
-    webhooks: webhooksOf(ref),
+    webhooks: webhooksOf((schema) => components.ref(schema, 'output')),
     components: {
-      schemas: componentsOf(bodies, [
-        ...answers,
-        ...Object.values(WEBHOOK_EVENT_BODIES),
-        ErrorAnswer,
-      ]),
+      schemas: components.all(),
       securitySchemes: {
         accessToken: { type: 'http', scheme: 'bearer', description: 'A token of the fixtures.' },
       },

@@ -79,7 +79,7 @@ function expectationOf(issue: Issue, code: string): string {
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     case 'too_small':
-      return `must ${sizeOf(issue.origin)} at least ${issue.minimum}${unitOf(issue.origin)}`
+      return `must ${sizeOf(issue.origin)} ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unitOf(issue.origin)}`
     case 'too_big':
       return `must ${sizeOf(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin)}`
     case 'unrecognized_keys':
@@ -122,7 +122,7 @@ export function validationFailed(
   if (part === 'body' && data == null) {
     return new SandboxError(
       'validation_failed',
-      'The body is missing. Send a JSON object with Content-Type: application/json.',
+      'The body is missing or null. Send a JSON object with Content-Type: application/json.',
       { errors: [{ field: 'body', code: 'required', message: 'is required' }] },
     )
   }

@@ -3,7 +3,8 @@
  * `docs/errors.md` is held equal to it both ways by a test.
  */
 export const ERRORS = {
-  malformed_json: [400, 'The body is not JSON, or holds a key such as `__proto__`.'],
+  malformed_json: [400, 'The body is not JSON in UTF-8, or holds a key such as `__proto__`.'],
+  malformed_request: [400, 'The request is not well-formed HTTP, or has not one Host header.'],
   validation_failed: [
     400,
     'The body, a field, a path id or a query value is missing or malformed; see `errors`.',
@@ -36,6 +37,7 @@ export const ERRORS = {
   client_limit_reached: [409, 'No more clients may be made; see `--max-clients`.'],
   payload_too_large: [413, 'The body is larger than the limit.'],
   unsupported_media_type: [415, 'The body is not `application/json`.'],
+  expectation_failed: [417, 'The `Expect` header asks for what is not met here.'],
   same_user: [422, 'Payer and receiver are one user.'],
   bank_user_mismatch: [422, 'The bank account is not the receiver’s.'],
   bank_not_verified: [422, 'The bank account is not verified.'],

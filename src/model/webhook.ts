@@ -32,7 +32,7 @@ export const UpdateWebhook = z
   .object({ url: WebhookUrl.optional(), webhook_secret: WebhookSecret.optional() })
   .refine((body) => body.url !== undefined || body.webhook_secret !== undefined, {
     path: ['url'],
-    error: 'send url, webhook_secret or both',
+    error: 'or webhook_secret must be sent, or both',
     params: { code: 'required' },
   })
   .meta({ id: 'UpdateWebhook', examples: [{ url: 'http://127.0.0.1:3000/webhook' }] })

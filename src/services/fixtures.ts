@@ -39,7 +39,13 @@ function parseFile(file: string): unknown {
 
 function readRaw(path: string): Raw[] {
   if (!existsSync(path))
-    throw new BadFixtures([problemAt(path, [], 'there is no such file or folder')])
+    throw new BadFixtures([
+      problemAt(
+        path,
+        [],
+        'there is no such file or folder; --fixtures takes a file or folder of JSON',
+      ),
+    ])
   if (statSync(path).isDirectory()) {
     return NOUNS.map((noun) => ({ noun, file: join(path, fileOf(noun)), path: [] }))
       .filter(({ file }) => existsSync(file))

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -176,3 +176,25 @@ t.test('a journal cut in its last line loses that line alone, and says so', asyn
   t.match(program.stderr(), /db\.journal\.jsonl/)
   await program.stop()
 })
+
+t.test('two names of one file are one file', async (t) => {
+  const dir = t.testdir({ vol: {}, link: t.fixture('symlink', 'vol/db.json') })
+  const first = await serve(t, ['--data', join(dir, 'link')])
+  t.equal((await call(`${first.url}/user`, user(0))).status, 201)
+  const second = await run(['start', '--port', '0', '--data', join(dir, 'vol/db.json')])
+  t.equal(second.code, 3, second.stderr)
+  await first.stop()
+  t.ok(lstatSync(join(dir, 'link')).isSymbolicLink())
+  const again = await serve(t, ['--data', join(dir, 'vol/db.json')])
+  t.ok((await emailsOf(again.url)).includes(user(0).email))
+  await again.stop()
+})
+
+t.test(
+  'a folder that can be made nowhere is told at once',
+  { skip: !existsSync('/proc/self') },
+  async (t) => {
+    const { code, stderr } = await run(['start', '--port', '0', '--data', '/proc/x/db.json'])
+    t.equal(code, 5, stderr)
+  },
+)

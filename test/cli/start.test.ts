@@ -180,7 +180,11 @@ t.test('each option does what it says', async (t) => {
   await stop()
 
   const bare = await serve(t, ['--memory', '--no-admin', '--no-auto-clients', '--auth', 'off'])
-  t.equal((await call(`${bare.adminUrl}/health`)).status, 404)
+  t.match(bare.ready, { adminUrl: null, consoleUrl: null })
+  const admin = `http://127.0.0.1:${bare.port}/__admin`
+  t.equal((await call(`${admin}/health`)).status, 200, 'a container must be able to ask')
+  t.equal((await call(`${admin}/clock`)).status, 404)
+  t.equal((await run(['health', '--port', String(bare.port)])).code, 0)
   t.equal((await call(`http://127.0.0.1:${bare.port}/@new/v1/users`)).status, 404)
   t.equal((await call(`${bare.url}/transaction/history`)).status, 200)
   await bare.stop()
@@ -275,4 +279,14 @@ t.test('a stop finishes what is in flight and waits for no silent socket', async
   t.equal((await ended).code, 0)
   t.ok(performance.now() - from < 5_000)
   t.match(answer, /^HTTP\/1\.1 201 /)
+})
+
+t.test('a stop carries out and answers what a scenario holds back', async (t) => {
+  const { url, adminUrl, stop } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const rule = { when: { operation: 'createUser' }, then: { delay: '1h' } }
+  t.equal((await call(`${adminUrl}/rules`, rule)).status, 200)
+  const held = call(`${url}/user`, { email: 'held@example.com', mobile: '9876511111' })
+  while ((await call(`${adminUrl}/timers`)).body.timers.length === 0);
+  t.equal((await stop()).code, 0)
+  t.match(await held, { status: 201, body: { data: { email: 'held@example.com' } } })
 })

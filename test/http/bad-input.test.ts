@@ -68,7 +68,7 @@ t.test('a body that is missing is said to be', async (t) => {
   const { post, put } = await start(t)
   const missing = {
     error: 'validation_failed',
-    message: 'The body is missing. Send a JSON object with Content-Type: application/json.',
+    message: 'The body is missing or null. Send a JSON object with Content-Type: application/json.',
     errors: [{ field: 'body', code: 'required', message: 'is required' }],
   }
   for (const path of ['/v1/user', '/v1/kyc', '/v1/bank', '/v1/transaction', '/v1/clientWebhook']) {

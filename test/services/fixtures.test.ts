@@ -63,7 +63,9 @@ t.test('what is wrong in a file is told with its line and column', async (t) => 
   t.strictSame(refusal(join(folder, 'twice.json')), [
     `${folder}/twice.json:3:87: users[1].mobile: is there twice`,
   ])
-  t.strictSame(refusal(join(folder, 'gone')), [`${folder}/gone: there is no such file or folder`])
+  t.strictSame(refusal(join(folder, 'gone')), [
+    `${folder}/gone: there is no such file or folder; --fixtures takes a file or folder of JSON`,
+  ])
 })
 
 const idOf = (letter: string, n: number) => `${letter}0000000-0000-4000-8000-00000000000${n}`

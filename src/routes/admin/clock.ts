@@ -160,10 +160,11 @@ export const clockCalls = [
       .object({ by: duration.optional(), to: instant.optional() })
       .refine(({ by, to }) => (by === undefined) !== (to === undefined), {
         path: ['by'],
-        error: 'send by or to, one of them',
+        error: 'or to must be sent, and not both',
         params: { code: 'required' },
       }),
     answer: FiredAnswer,
+    refusals: ['clock_cannot_go_back'],
     handle(world, { body: { by, to } }) {
       if (by !== undefined) {
         const span = parseDuration(by)!

@@ -1,21 +1,21 @@
 import { z } from 'zod'
-import type { AdminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin.ts'
 import { streamEvents } from '../../http/event-stream.ts'
 
 /** What happens in a client's world, as it happens. */
-export const eventCalls: readonly AdminCall[] = [
-  {
+export const eventCalls = [
+  adminCall({
     id: 'streamEvents',
     method: 'GET',
     url: '/events',
     summary:
       'Server-sent events: request, change, timer, delivery, clock, scenario, reset, restore; Last-Event-ID goes on from there',
     answer: z.string().meta({ id: 'EventStream' }),
-    handle: () => undefined,
+    handle: () => '',
     stream({ feed }, { headers }, reply) {
       reply.hijack()
       const given = headers['last-event-id']
       streamEvents(feed, reply.raw, { lastEventId: given === undefined ? given : String(given) })
     },
-  },
+  }),
 ]

@@ -3,14 +3,16 @@ import { VERSION } from '../../config/version.ts'
 import { adminCall } from '../../http/admin.ts'
 import { Timestamp } from '../../model/text.ts'
 
-const Health = z.strictObject({
-  status: z.enum(['healthy', 'degraded']),
-  version: z.string(),
-  uptimeInSeconds: z.int(),
-  timestamp: Timestamp,
-  message: z.string().optional(),
-})
-const Ready = z.strictObject({ ready: z.literal(true), clients: z.int() })
+const Health = z
+  .strictObject({
+    status: z.enum(['healthy', 'degraded']),
+    version: z.string(),
+    uptimeInSeconds: z.int(),
+    timestamp: Timestamp,
+    message: z.string().optional(),
+  })
+  .meta({ id: 'Health' })
+const Ready = z.strictObject({ ready: z.literal(true), clients: z.int() }).meta({ id: 'Ready' })
 
 /** Whether the process is up, and whether it can do its work. */
 export const healthCalls = [

@@ -122,6 +122,7 @@ export const lookCalls = [
     summary: 'A user with their KYC records and bank accounts',
     params: z.object({ id: Uuid }),
     answer: UserWithAll,
+    refusals: ['not_found'],
     handle: (world, { params }) => shownUser(world, world.users.get(params.id)),
   }),
   adminCall({
@@ -162,6 +163,7 @@ export const lookCalls = [
         timers: z.array(Timer),
       })
       .meta({ id: 'PaymentWithAll' }),
+    refusals: ['not_found'],
     handle(world, { params: { id } }) {
       const entry = world.payments.get(id)
       const query = { page: 1, limit: ITS_EVENTS, resource_id: entry.id }

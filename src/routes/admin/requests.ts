@@ -112,6 +112,7 @@ export const requestCalls = [
     summary: 'One call of the service in full',
     params: z.object({ id: z.string().min(1).max(64) }),
     answer: LoggedRequest,
+    refusals: ['not_found'],
     handle({ requests }, { params: { id } }) {
       for (const call of requests.newestFirst())
         if (requestId(call) === id) return shownRequest(call)
@@ -172,6 +173,7 @@ export const requestCalls = [
     answer: z
       .strictObject({ verified: z.literal(true), count: z.int() })
       .meta({ id: 'VerifiedRequests' }),
+    refusals: ['verification_failed'],
     async handle(world, { body: { match: value, ...counts } }) {
       const { exactly, atLeast, atMost } = counts
       const isOpen = [exactly, atLeast, atMost].every((count) => count === undefined)

@@ -81,6 +81,7 @@ export const scenarioCalls = [
         rules: z.array(RuleHits.extend({ line: z.int().nullable() })),
       })
       .meta({ id: 'ScenarioText' }),
+    refusals: ['not_found'],
     async handle({ scenarios }, { params: { name } }) {
       const { file, rules } = scenarios.rulesOf(name)
       const source = file === undefined ? undefined : await textOf(file)

@@ -63,6 +63,7 @@ export const stateCalls = [
     status: 201,
     body: z.strictObject({ name: SnapshotName }),
     answer: z.strictObject({ ...snapshot, replaced: z.boolean() }).meta({ id: 'SavedSnapshot' }),
+    refusals: ['snapshot_limit_reached'],
     handle: ({ snapshots }, { body }) => snapshots.save(body.name),
   }),
   adminCall({

@@ -159,6 +159,7 @@ export const waitCalls = [
         kyc: z.looseObject({}).optional(),
       })
       .meta({ id: 'Waited' }),
+    refusals: ['wait_timeout'],
     async handle(world, { body: { for: what, match, timeoutMs } }) {
       const { feed } = world
       switch (what) {

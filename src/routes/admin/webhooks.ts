@@ -164,6 +164,7 @@ export const webhookCalls = [
         ignored: z.array(z.string()),
       })
       .meta({ id: 'Explored' }),
+    refusals: ['explore_failed'],
     handle: (world, { body: { transaction_id, probe, maxOrders } }) =>
       world.explore(transaction_id, probe, maxOrders),
   }),

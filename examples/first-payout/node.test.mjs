@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { startSandbox } from 'payout-sandbox'
+import { pay, statusOf } from './payouts.mjs'
+
+// Asha pays Rohan; both come with the sandbox, see fixtures/README.md.
+const payout = {
+  from: '00000000-0000-4000-8000-000000000001',
+  to: '00000000-0000-4000-8000-000000000003',
+  account: 'b0000000-0000-4000-8000-000000000003',
+  amount: '100.00',
+  reference: 'salary-2026-01',
+}
+
+let sandbox
+before(async () => {
+  sandbox = await startSandbox({ clock: 'frozen' })
+})
+beforeEach(() => sandbox.admin.reset())
+after(() => sandbox.close())
+
+test('a payment arrives', async () => {
+  const id = await pay(sandbox, payout)
+  assert.equal(await statusOf(sandbox, id), 'pending')
+  await sandbox.admin.clock.advance('1m')
+  assert.equal(await statusOf(sandbox, id), 'success')
+})
+
+test('a payment fails: 100.92 is one whose bank is offline', async () => {
+  const id = await pay(sandbox, { ...payout, amount: '100.92' })
+  await sandbox.admin.clock.advance('1h')
+  assert.equal(await statusOf(sandbox, id), 'failed')
+})
+
+test('an answer is lost, and the money moves once', async () => {
+  await sandbox.admin.snapshots.save('before')
+  await sandbox.admin.scenario.use('lost-responses')
+  const id = await pay(sandbox, payout)
+  const { tables } = await sandbox.admin.snapshots.diff('before')
+  assert.deepEqual(tables.payments.added, [id])
+  await sandbox.admin.requests.verify({ match: { operation: 'createTransaction' }, exactly: 2 })
+})

@@ -1,0 +1,41 @@
+import { startSandbox } from 'payout-sandbox'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { pay, statusOf } from './payouts.mjs'
+
+// Asha pays Rohan; both come with the sandbox, see fixtures/README.md.
+const payout = {
+  from: '00000000-0000-4000-8000-000000000001',
+  to: '00000000-0000-4000-8000-000000000003',
+  account: 'b0000000-0000-4000-8000-000000000003',
+  amount: '100.00',
+  reference: 'salary-2026-01',
+}
+
+let sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox({ clock: 'frozen' })
+})
+beforeEach(() => sandbox.admin.reset())
+afterAll(() => sandbox.close())
+
+test('a payment arrives', async () => {
+  const id = await pay(sandbox, payout)
+  expect(await statusOf(sandbox, id)).toBe('pending')
+  await sandbox.admin.clock.advance('1m')
+  expect(await statusOf(sandbox, id)).toBe('success')
+})
+
+test('a payment fails: 100.92 is one whose bank is offline', async () => {
+  const id = await pay(sandbox, { ...payout, amount: '100.92' })
+  await sandbox.admin.clock.advance('1h')
+  expect(await statusOf(sandbox, id)).toBe('failed')
+})
+
+test('an answer is lost, and the money moves once', async () => {
+  await sandbox.admin.snapshots.save('before')
+  await sandbox.admin.scenario.use('lost-responses')
+  const id = await pay(sandbox, payout)
+  const { tables } = await sandbox.admin.snapshots.diff('before')
+  expect(tables.payments.added).toEqual([id])
+  await sandbox.admin.requests.verify({ match: { operation: 'createTransaction' }, exactly: 2 })
+})

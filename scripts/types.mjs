@@ -1,0 +1,28 @@
+// Makes the published types: only what a user imports, with nothing to import itself. Takes the folder they go to.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const PUBLISHED = ['index.d.ts', 'admin-client.d.ts']
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const out = resolve(process.argv[2])
+const all = mkdtempSync(join(tmpdir(), 'payout-sandbox-types-'))
+const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+const { status } = spawnSync(
+  process.execPath,
+  [tsc, '-p', 'tsconfig.build.json', '--outDir', all],
+  { cwd: root, stdio: 'inherit' },
+)
+if (status === 0) {
+  mkdirSync(out, { recursive: true })
+  for (const name of PUBLISHED) {
+    const text = readFileSync(join(all, name), 'utf8')
+    writeFileSync(join(out, name), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
+  }
+}
+rmSync(all, { recursive: true })
+process.exitCode = status ?? 1

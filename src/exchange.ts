@@ -1,0 +1,39 @@
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+
+const CONNECT_MS = 5_000
+// An advance answers when all that was due has settled, which may take minutes.
+const ANSWER_MS = 600_000
+
+/** Sends one request on a connection of its own, and answers with the start of the response. Throws what the connection does. */
+export async function open(
+  url: URL,
+  options: RequestOptions,
+  body?: string,
+): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { ...options, agent: false, timeout: ANSWER_MS }, resolve)
+    const slow = setTimeout(
+      () => sent.destroy(new Error(`no connection within ${CONNECT_MS / 1_000} s`)),
+      CONNECT_MS,
+    )
+    sent.on('socket', (socket) => socket.once('connect', () => clearTimeout(slow)))
+    sent.on('timeout', () => sent.destroy(new Error('no answer')))
+    sent.on('error', reject)
+    sent.on('close', () => clearTimeout(slow))
+    sent.end(body)
+  })
+}
+
+/** Sends one request and answers with the whole response. Throws what the connection does. */
+export async function exchange(
+  url: URL,
+  options: RequestOptions,
+  body?: string,
+): Promise<{ status: number; text: string }> {
+  const answer = await open(url, options, body)
+  answer.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of answer) text += chunk
+  return { status: answer.statusCode ?? 0, text }
+}

@@ -1,0 +1,134 @@
+import { VERSION } from '../config/version.ts'
+import { type AdminCall, refusalsOf } from './admin.ts'
+import {
+  type Components,
+  createComponents,
+  type Json,
+  parametersOf,
+  pathOf,
+  refusals,
+} from './openapi.ts'
+
+/** The first part of a path -> its tag. */
+const TAG_OF: Readonly<Record<string, keyof typeof TAGS>> = {
+  health: 'Health',
+  ready: 'Health',
+  clock: 'Time',
+  timers: 'Time',
+  reset: 'State',
+  client: 'State',
+  users: 'State',
+  transactions: 'State',
+  clients: 'State',
+  state: 'State',
+  snapshots: 'State',
+  scenario: 'Scenarios',
+  scenarios: 'Scenarios',
+  rules: 'Scenarios',
+  'magic-values': 'Scenarios',
+  simulate: 'Scenarios',
+  webhooks: 'Webhooks',
+  requests: 'Requests',
+  wait: 'Requests',
+  events: 'Requests',
+}
+const TAGS = {
+  Health: 'Whether the process is up and can do its work.',
+  Time: 'A client’s clock and what is still to happen on it.',
+  State: 'Clients and all they have: made, kept, put back.',
+  Scenarios: 'What decides about the calls of a client.',
+  Webhooks: 'What is sent to the client’s webhook, and what the built-in receiver got.',
+  Requests: 'What a client has sent, and waiting for what is to happen.',
+}
+
+function tagOf({ id, url }: AdminCall): keyof typeof TAGS {
+  const tag = TAG_OF[url.split('/')[1]!]
+  if (!tag) throw new Error(`The admin call ${id} has no tag: give ${url} one in openapi-admin.ts`)
+  return tag
+}
+
+const upper = (id: string) => id[0]!.toUpperCase() + id.slice(1)
+
+function bodyOf({ id, body, raw }: AdminCall, { json }: Components): Json {
+  if (raw) return { requestBody: { content: { '*/*': { schema: {} } } } }
+  if (!body) return {}
+  const required = !body.safeParse(undefined).success
+  return { requestBody: { required, content: json(body, 'input', `${upper(id)}Body`) } }
+}
+
+// A token picks the client, and the base path does too; the admin token is wanted only where one was set.
+const SECURITY = [{}, { adminToken: [] }, { accessToken: [] }, { adminToken: [], accessToken: [] }]
+
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The id of the last event that was read; those after it come first.',
+  schema: { type: 'string' },
+}
+
+function callOf(call: AdminCall, components: Components): Json {
+  const { id, summary, params, query, answer, open, raw, stream, status = 200 } = call
+  const content = components.json(answer, 'output', `${upper(id)}Answer`)
+  return {
+    operationId: id,
+    tags: [tagOf(call)],
+    summary,
+    security: open || raw ? [] : SECURITY,
+    parameters: [
+      ...parametersOf(params, 'path'),
+      ...parametersOf(query, 'query'),
+      ...(stream ? [LAST_EVENT_ID] : []),
+    ],
+    ...bodyOf(call, components),
+    responses: {
+      [status]: {
+        description: summary,
+        content: stream ? { 'text/event-stream': content['application/json'] } : content,
+      },
+      ...refusals(components, refusalsOf(call)),
+    },
+  }
+}
+
+/** The OpenAPI 3.1 document of the admin API, made from its calls and their zod schemas alone. */
+export function adminDocument(calls: readonly AdminCall[]): Json {
+  const components = createComponents()
+  const paths: Record<string, Json> = {}
+  for (const call of calls) {
+    const path = pathOf(call.url)
+    paths[path] = { ...paths[path], [call.method.toLowerCase()]: callOf(call, components) }
+  }
+  const tags = [...new Set(calls.map(tagOf))]
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'payout-sandbox admin API',
+      version: VERSION,
+      description: 'Control of a running payout-sandbox: its clock, clients, scenarios, webhooks.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [
+      { url: '/__admin', description: 'The default client, or the one of the bearer token.' },
+      {
+        url: '/@{client}/__admin',
+        description: 'A client by its name.',
+        variables: { client: { default: 'default' } },
+      },
+    ],
+    tags: tags.map((name) => ({ name, description: TAGS[name] })),
+    paths,
+    components: {
+      schemas: components.all(),
+      securitySchemes: {
+        adminToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Admin-Token',
+          description: 'The token of --admin-token, or the one printed at start.',
+        },
+        accessToken: { type: 'http', scheme: 'bearer', description: 'A client’s access token.' },
+      },
+    },
+  }
+}

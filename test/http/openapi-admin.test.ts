@@ -1,0 +1,110 @@
+import t from 'tap'
+import { ADMIN_CALLS } from '../../src/app.ts'
+import { refusalsOf } from '../../src/http/admin.ts'
+import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { ERRORS } from '../../src/model/errors.ts'
+import { start } from '../helper.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
+type Json = any
+const document: Json = JSON.parse(JSON.stringify(adminDocument(ADMIN_CALLS)))
+const operationOf = ({ url, method }: { url: string; method: string }): Json =>
+  document.paths[url.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+
+t.test('every admin call is in the document, once, by its id', async (t) => {
+  const ids = Object.values<Json>(document.paths)
+    .flatMap((methods) => Object.values<Json>(methods))
+    .map(({ operationId }) => operationId)
+  t.strictSame(ids.sort(), ADMIN_CALLS.map(({ id }) => id).sort())
+  t.equal(new Set(ids).size, ids.length)
+})
+
+t.test('bodies and answers are named components, errors the one envelope', async (t) => {
+  for (const call of ADMIN_CALLS) {
+    const { requestBody, responses, parameters, security } = operationOf(call)
+    const body = requestBody?.content['application/json']?.schema.$ref
+    t.equal(body !== undefined, call.body !== undefined, `${call.id} body`)
+    if (call.body) {
+      t.equal(requestBody.required, !call.body.safeParse(undefined).success, `${call.id} required`)
+    }
+    for (const [status, { content }] of Object.entries<Json>(responses)) {
+      const { $ref } = content[Object.keys(content)[0]!].schema
+      t.ok(document.components.schemas[$ref.split('/').at(-1)], `${call.id} ${status} ${$ref}`)
+      t.equal($ref === '#/components/schemas/Error', Number(status) >= 400, call.id)
+    }
+    for (const word of refusalsOf(call))
+      t.match(responses[ERRORS[word][0]].description, `\`${word}\``, `${call.id} ${word}`)
+    t.strictSame(
+      parameters.filter((one: Json) => one.in === 'path').map((one: Json) => one.name),
+      [...call.url.matchAll(/:(\w+)/g)].map(([, name]) => name),
+    )
+    t.equal(security.length > 0, !call.open && !call.raw, `${call.id} security`)
+  }
+  t.match(document.components.securitySchemes.adminToken, {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Admin-Token',
+  })
+})
+
+t.test('one name stands for one shape', async (t) => {
+  // Each call's own document says what its names mean; together they must agree.
+  for (const call of ADMIN_CALLS) {
+    const alone: Json = JSON.parse(JSON.stringify(adminDocument([call])))
+    for (const [name, schema] of Object.entries(alone.components.schemas))
+      t.strictSame(document.components.schemas[name], schema, `${call.id} ${name}`)
+  }
+})
+
+t.test('it is served without a token, and not where there is no admin API', async (t) => {
+  const guarded = await start(t, { app: { adminToken: 'secret' } })
+  const { body, headers } = await guarded.get('/__admin/openapi.json')
+  t.strictSame(body, document)
+  t.match(headers['content-type'], 'application/json')
+  const without = await start(t, { app: { admin: false } })
+  t.equal((await without.get('/__admin/openapi.json')).status, 404)
+})
+
+t.test('the docs page lets one choose between both documents, where there are both', async (t) => {
+  const page = async (admin: boolean) => {
+    const { app } = await start(t, { app: { admin } })
+    const host = { host: '127.0.0.1' }
+    return (await app.inject({ url: '/docs', headers: host })).body
+  }
+  t.match(await page(true), /<select id="api">[\s\S]*value="service"[\s\S]*value="admin"/)
+  t.notMatch(await page(false), /<select/)
+})
+
+t.test('the docs page shows the document that is chosen', async (t) => {
+  const { app } = await start(t)
+  const { body: script } = await app.inject({
+    url: '/docs/page.js',
+    headers: { host: '127.0.0.1' },
+  })
+  const shown = (search: string, hasSelect: boolean) => {
+    const urls: string[] = []
+    const select = {
+      value: 'service',
+      change: () => {},
+      addEventListener: (_: string, f: never) => {
+        select.change = f
+      },
+    }
+    const run = new Function('document', 'location', 'history', 'SwaggerUIBundle', script)
+    run(
+      { getElementById: () => (hasSelect ? select : null) },
+      { search },
+      { replaceState: () => {} },
+      ({ url }: { url: string }) => urls.push(url),
+    )
+    return { urls, select }
+  }
+  t.strictSame(shown('', true).urls, ['/openapi.json'])
+  t.strictSame(shown('', false).urls, ['/openapi.json'])
+  t.strictSame(shown('?api=admin', true).urls, ['/__admin/openapi.json'])
+  t.strictSame(shown('?api=toString', true).urls, ['/openapi.json'])
+  const { urls, select } = shown('', true)
+  select.value = 'admin'
+  select.change()
+  t.strictSame(urls, ['/openapi.json', '/__admin/openapi.json'])
+})

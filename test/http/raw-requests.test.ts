@@ -1,0 +1,78 @@
+import { STATUS_CODES } from 'node:http'
+import { connect } from 'node:net'
+import t from 'tap'
+import { start } from '../helper.ts'
+
+/** What a server answers to bytes that no HTTP client would send. */
+function send(port: number, bytes: string | Buffer): Promise<{ line: string; body: string }> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.end(bytes))
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', reject).on('close', () => {
+      const [head = '', body = ''] = text.split('\r\n\r\n')
+      resolve({ line: head.split('\r\n')[0]!, body })
+    })
+  })
+}
+
+const POST = (type: string, body: Buffer) =>
+  Buffer.concat([
+    Buffer.from(
+      `POST /v1/user HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`,
+    ),
+    body,
+  ])
+
+t.test('what is sent raw is answered in the one envelope, with its status in words', async (t) => {
+  const { app } = await start(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as { port: number }
+  const user = (email: string) =>
+    Buffer.from(`{"email":"${email}","mobile":"9876500001"}`, 'latin1')
+  const table: [name: string, bytes: string | Buffer, status: number, word: string][] = [
+    ['no HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
+    ['no Host', 'GET /v1/users HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+    ['HTTP/1.0', 'GET /v1/users HTTP/1.0\r\n\r\n', 400, 'malformed_request'],
+    [
+      'two Hosts',
+      'GET /v1/users HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      400,
+      'malformed_request',
+    ],
+    [
+      'Expect',
+      'GET /v1/users HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
+      417,
+      'expectation_failed',
+    ],
+    [
+      'a rare method',
+      'PROPFIND /v1/users HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      405,
+      'method_not_allowed',
+    ],
+    [
+      'a rare method of no path',
+      'PROPFIND /v1/nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      404,
+      'not_found',
+    ],
+    ['no UTF-8', POST('application/json', user('a\xff@example.com')), 400, 'malformed_json'],
+    [
+      'UTF-16',
+      POST('application/json; charset=utf-16', user('a@example.com')),
+      415,
+      'unsupported_media_type',
+    ],
+  ]
+  for (const [name, bytes, status, word] of table) {
+    const { line, body } = await send(port, bytes)
+    t.equal(line, `HTTP/1.1 ${status} ${STATUS_CODES[status]}`, name)
+    t.match(JSON.parse(body), { status: false, code: status, error: word, data: null }, name)
+  }
+  const fine = await send(port, POST('application/json; charset=UTF-8', user('a@example.com')))
+  t.equal(fine.line, 'HTTP/1.1 201 Created')
+})

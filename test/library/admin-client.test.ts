@@ -1,0 +1,254 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ADMIN_CALLS } from '../../src/app.ts'
+import {
+  AdminError,
+  createAdminClient,
+  type SandboxOptions,
+  startSandbox,
+} from '../../src/index.ts'
+import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
+
+async function started(t: Test, options: SandboxOptions = {}) {
+  const sandbox = await startSandbox({ clock: 'frozen', logLevel: 'silent', ...options })
+  t.teardown(sandbox.close)
+  return sandbox
+}
+
+/** A payment of Asha to Rohan over HTTP; answers with its id. */
+async function pay(url: string, amount = 100): Promise<string> {
+  const answer = await fetch(`${url}/transaction`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      from_user_id: ASHA,
+      to_user_id: ROHAN,
+      benif_bank_id: ROHANS_ACCOUNT,
+      amount,
+    }),
+  })
+  const { data } = (await answer.json()) as { data: [{ transaction_id: string }] }
+  return data[0].transaction_id
+}
+
+/** What an admin call throws. */
+async function refused(call: Promise<unknown>): Promise<AdminError> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof AdminError)) throw new Error(`no AdminError: ${error}`)
+  return error
+}
+
+type Leaf = (...args: unknown[]) => Promise<unknown>
+
+/** Every method of a client, with its place in it. */
+function* methods(value: object, at = ''): Generator<[at: string, method: Leaf]> {
+  for (const [name, part] of Object.entries(value)) {
+    if (typeof part === 'function') yield [at + name, part]
+    else yield* methods(part, `${at}${name}.`)
+  }
+}
+
+t.test('every admin call can be reached, each by a method of its own', async (t) => {
+  const seen: string[] = []
+  const server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`)
+    response.end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { forClient: _, ...admin } = createAdminClient({ url: `http://127.0.0.1:${port}` })
+  const reached: Record<string, string> = {}
+  for (const [at, method] of methods(admin)) {
+    const answer = method('x', {})
+    // The stream is asked for when it is read.
+    if (at === 'events')
+      for await (const _ of answer as unknown as AsyncIterable<unknown>) t.fail('nothing is told')
+    else await answer
+    const asked = seen.pop()
+    const call = ADMIN_CALLS.find(
+      ({ method, url }) =>
+        `${method} /__admin${url.replace(/:\w+/g, 'x')}` === asked?.split('?')[0],
+    )
+    t.ok(call, `${at} asks ${asked}`)
+    if (call) reached[call.id] = at
+  }
+  t.strictSame(Object.keys(reached).sort(), ADMIN_CALLS.map(({ id }) => id).sort())
+})
+
+t.test(
+  'a sandbox in this process is used by its urls, its token and its admin client',
+  async (t) => {
+    const { url, token, admin } = await started(t)
+    const profile = await fetch(`${url}/client/profile`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    t.equal(profile.status, 200)
+    const id = await pay(url)
+    const { fired, now } = await admin.clock.advance('2d')
+    t.equal(now, '2026-01-03T00:00:00.000Z')
+    t.ok(fired.some(({ resource_id }) => resource_id === id))
+    const { deliveries, total } = await admin.webhooks.deliveries({ resource_id: id, limit: 1 })
+    t.equal(deliveries.length, 1)
+    t.ok(total > 1)
+    t.equal(
+      (await admin.clock.advance({ to: '2026-02-01T00:00:00Z' })).now,
+      '2026-02-01T00:00:00.000Z',
+    )
+    await admin.clock.freeze('2026-01-01T00:00:00Z')
+    t.match(await admin.clock.get(), { now: '2026-01-01T00:00:00.000Z', mode: 'frozen' })
+    t.match(await admin.clock.speed(60), { speed: 60 })
+    await admin.reset()
+    t.match(await admin.clock.get(), { speed: 1, pendingTimers: 0 })
+  },
+)
+
+t.test('what a test does with scenario, rules and states', async (t) => {
+  const { url, admin } = await started(t)
+  await admin.snapshots.save('before')
+  const { rule_id } = await admin.rules.push({
+    name: 'down',
+    when: { operation: 'listUsers' },
+    then: { respond: { status: 503 } },
+  })
+  t.equal((await fetch(`${url}/users`)).status, 503)
+  t.match(await admin.rules.list(), { rules: [{ rule_id, hits: 1 }] })
+  await admin.rules.delete(rule_id)
+  t.equal((await fetch(`${url}/users`)).status, 200)
+  t.equal((await admin.scenario.use('failed-payouts')).name, 'failed-payouts')
+  const id = await pay(url)
+  t.match(await admin.simulate.transaction(id, { status: 'FAILED' }), { status: 'FAILED' })
+  t.match((await admin.snapshots.diff('before')).tables, { payments: { added: [id] } })
+  const state = await admin.state.get()
+  await admin.snapshots.restore('before')
+  t.equal((await fetch(`${url}/transaction/${id}`)).status, 404)
+  await admin.state.put(state)
+  t.equal((await fetch(`${url}/transaction/${id}`)).status, 200)
+  t.match(await admin.inbox.receive('{"type":"x"}', { 'webhook-id': 'evt_1' }), { verified: false })
+  t.match(await admin.inbox.list({ limit: 1 }), { total: 1, messages: [{ webhook_id: 'evt_1' }] })
+})
+
+t.test('what a test holds its code to: requests, waiting, events', async (t) => {
+  const { url, admin } = await started(t)
+  const told: string[] = []
+  const read = (async () => {
+    for await (const { kind, data, id } of admin.events({ lastEventId: 'none-0' })) {
+      told.push(kind)
+      if (kind === 'request') return { data, id }
+    }
+    return undefined
+  })()
+  const paid = admin.wait({ for: 'request', match: { operation: 'createTransaction' } })
+  const transaction_id = await pay(url)
+  t.match(await paid, { request: { operation: 'createTransaction' } })
+  const first = await read
+  t.match(first?.data, { operation: 'createTransaction' })
+  t.match(await admin.requests.list({ limit: 5, status: 200 }), { total: 1 })
+  t.match(await admin.requests.find({ match: { method: 'POST' }, limit: 1 }), { total: 1 })
+  t.strictSame(await admin.requests.count(), { count: 1 })
+  t.match(await admin.requests.verify({ match: { path: '/v1/transaction' } }), { verified: true })
+  t.match(await refused(admin.requests.verify({ match: { method: 'PUT' } })), {
+    status: 409,
+    word: 'verification_failed',
+  })
+  const wait = {
+    for: 'transaction',
+    match: { transaction_id, transaction_status: 'success' },
+  } as const
+  t.match(await refused(admin.wait({ ...wait, timeoutMs: 0 })), { word: 'wait_timeout' })
+  await admin.clock.advance('1m')
+  t.match(await admin.wait(wait), { transaction: { transaction_id } })
+  // What came after the first one that was read.
+  const kinds = new Set<string>()
+  for await (const { kind } of admin.events({ lastEventId: first!.id })) {
+    kinds.add(kind)
+    if (kinds.has('timer') && kinds.has('change')) break
+  }
+  t.strictSame(await admin.requests.clear(), { deleted: 1 })
+  const missing = createAdminClient({ url, client: 'NOT A NAME' }).events()
+  t.match(await refused(missing.next()), { status: 404 })
+})
+
+t.test('each client has a world of its own', async (t) => {
+  const { url, adminUrl, admin } = await started(t)
+  const three = createAdminClient({ url, client: 'worker-3' })
+  await three.clock.advance('1h')
+  t.equal((await admin.forClient('worker-3').clock.get()).now, '2026-01-01T01:00:00.000Z')
+  t.equal((await admin.clock.get()).now, '2026-01-01T00:00:00.000Z')
+  const byPath = createAdminClient({ url: adminUrl.replace('/__admin', '/@worker-3/v1/') })
+  t.equal((await byPath.clock.get()).now, '2026-01-01T01:00:00.000Z')
+  await admin.clients.create({ name: 'fork', from: { client: 'worker-3' } })
+  t.equal((await admin.forClient('fork').clock.get()).now, '2026-01-01T01:00:00.000Z')
+  await admin.clients.delete('fork')
+  t.notOk((await admin.clients.list()).clients.some(({ name }) => name === 'fork'))
+})
+
+t.test('a refusal is an AdminError with status, word, message and fields', async (t) => {
+  const { admin, adminUrl } = await started(t)
+  t.match(await refused(admin.scenario.use('no-such')), { name: 'AdminError', status: 404 })
+  const error = await refused(admin.clock.advance('soon'))
+  t.match(error, { status: 400, word: 'validation_failed', errors: [{ field: 'by' }] })
+  t.match(error.message, /must be a duration/)
+  // A path parameter stays one part of the path, whatever is in it.
+  t.match(await refused(admin.timers.delete('../clock?x')), { status: 404, message: /timer/ })
+  const nobody = await refused(createAdminClient({ url: 'http://127.0.0.1:1' }).health())
+  t.match(nobody, { status: 0, word: 'no_answer', message: /127\.0\.0\.1:1.*ECONNREFUSED/ })
+  const other = createServer((_request, response) => response.end('<html>'))
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  t.match(await refused(createAdminClient({ url: `http://127.0.0.1:${port}` }).health()), {
+    status: 200,
+    word: 'no_answer',
+    message: /no JSON/,
+  })
+  for (const url of ['', 'localhost:4310', 'ftp://localhost', `${adminUrl}/clock`])
+    t.throws(() => createAdminClient({ url }), { message: /takes the url of a sandbox/ }, url)
+})
+
+t.test('the admin token is sent where there is one', async (t) => {
+  const { admin, adminUrl, adminToken } = await started(t, { adminToken: 'secret' })
+  t.equal(adminToken, 'secret')
+  t.equal((await admin.clock.get()).mode, 'frozen')
+  t.match(await refused(createAdminClient({ url: adminUrl }).clock.get()), {
+    status: 401,
+    word: 'admin_token_required',
+  })
+  const told = createAdminClient({ url: adminUrl, token: 'secret' })
+  t.equal((await told.forClient('worker-1').clock.get()).mode, 'frozen')
+})
+
+t.test('many sandboxes live in one process, and leave nothing open', async (t) => {
+  const dir = t.testdir()
+  const all = await Promise.all([
+    startSandbox({ clock: 'frozen', logLevel: 'silent' }),
+    startSandbox({ clock: 'frozen', logLevel: 'silent' }),
+    startSandbox({ clock: 'real', logLevel: 'silent', data: join(dir, 'db.json') }),
+  ])
+  t.equal(new Set(all.map(({ url }) => url)).size, 3)
+  const [one, two, three] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]]
+  await one.admin.clock.advance('1d')
+  t.equal((await two.admin.clock.get()).now, '2026-01-01T00:00:00.000Z')
+  await three.admin.scenario.use('slow')
+  await Promise.all(all.map(({ close }) => close()))
+  await Promise.all(all.map(({ close }) => close()))
+  const left = /^(TCP\w+|Timeout|FSEvent\w*)$/
+  t.strictSame(
+    process.getActiveResourcesInfo().filter((kind) => left.test(kind)),
+    [],
+  )
+  const again = await startSandbox({ data: join(dir, 'db.json'), logLevel: 'silent' })
+  t.equal((await again.admin.scenario.get()).name, 'slow')
+  await again.close()
+})
+
+t.test('an option that is not known or not usable is refused by its name', async (t) => {
+  await t.rejects(startSandbox({ clocks: 'frozen' } as never), /unknown option clocks.*--clock/)
+  await t.rejects(startSandbox({ clock: 'soon' }), /clock takes real, frozen/)
+  await t.rejects(startSandbox({ scenario: 'no-such' }), /no-such/)
+})

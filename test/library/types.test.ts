@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import t from 'tap'
+import type { OptionName } from '../../src/config/options.ts'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import type { SandboxOptions } from '../../src/index.ts'
+
+type Camel<T extends string> = T extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : T
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
+
+t.test('the library takes every option of start, and no other', async (t) => {
+  // Held by the type check of this repository.
+  const same: Same<keyof SandboxOptions, Camel<OptionName>> = true
+  t.ok(same)
+})
+
+// What a user of TypeScript writes; nothing of this repository but the package is there.
+const USE = `
+import { AdminError, createAdminClient, startSandbox, type AdminClient, type SandboxOptions } from 'payout-sandbox'
+
+const options: SandboxOptions = { clock: 'frozen', randomSeed: 7 }
+const sandbox = await startSandbox(options)
+const admin: AdminClient = sandbox.admin
+const url: string = sandbox.url
+const now: string = (await admin.clock.advance('2d')).now
+const kinds: string[] = (await admin.clock.advance({ to: now })).fired.map(({ kind }) => kind)
+const status: 'pending' | 'delivered' | 'failed' | 'dropped' | 'cancelled' | 'recorded' | undefined =
+  (await admin.webhooks.deliveries({ limit: 1 })).deliveries[0]?.status
+await admin.simulate.transaction('id', { status: 'SUCCESS' })
+await admin.webhooks.trigger({ event: 'transaction.success' })
+const other: AdminClient = createAdminClient({ url, client: 'worker-3' }).forClient('worker-4')
+try {
+  await other.scenario.use('no-such')
+} catch (error) {
+  if (error instanceof AdminError) console.log(error.status.toFixed(), error.word, error.errors[0]?.field, kinds, status)
+}
+await sandbox.close()
+
+// @ts-expect-error no such option
+await startSandbox({ clocks: 'frozen' })
+// @ts-expect-error no such status
+await admin.simulate.transaction('id', { status: 'LOST' })
+// @ts-expect-error no such field
+now.answered = (await admin.clock.get()).later
+// @ts-expect-error no such event
+await admin.webhooks.trigger({ event: 'transaction.lost' })
+// @ts-expect-error no such call
+await admin.clock.rewind()
+`
+
+t.test('the published types are whole by themselves for an ES module in TypeScript', async (t) => {
+  const dir = t.testdir({
+    'package.json': '{"type":"module"}',
+    'use.ts': USE,
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: {
+        module: 'nodenext',
+        target: 'es2023',
+        lib: ['es2023', 'dom'],
+        types: [],
+        strict: true,
+        noEmit: true,
+      },
+    }),
+  })
+  const installed = join(dir, 'node_modules/payout-sandbox')
+  mkdirSync(installed, { recursive: true })
+  writeFileSync(
+    join(installed, 'package.json'),
+    readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'),
+  )
+  const run = (args: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+      encoding: 'utf8',
+      timeout: 120_000,
+      cwd: dir,
+    })
+    return { status, text: stdout + stderr }
+  }
+  const made = run([join(PACKAGE_ROOT, 'scripts/types.mjs'), join(installed, 'dist/types')])
+  t.equal(made.status, 0, made.text)
+  for (const name of ['index.d.ts', 'admin-client.d.ts']) {
+    const text = readFileSync(join(installed, 'dist/types', name), 'utf8')
+    const imported = [...text.matchAll(/from '([^']+)'|import\("([^"]+)"\)/g)].map(
+      ([, a, b]) => a ?? b,
+    )
+    t.strictSame([...new Set(imported)], name === 'index.d.ts' ? ['./admin-client.js'] : [], name)
+  }
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  const checked = run([tsc, '-p', dir])
+  t.equal(checked.status, 0, checked.text)
+})
