@@ -21,10 +21,11 @@ import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
+import { serveConsole } from './routes/admin/console-page.ts'
 import { eventCalls } from './routes/admin/events.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
-import { serveIndexPage } from './routes/admin/index-page.ts'
+import { lookCalls } from './routes/admin/look.ts'
 import { requestCalls } from './routes/admin/requests.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { scenarioCalls } from './routes/admin/scenarios.ts'
@@ -66,6 +67,7 @@ export const ADMIN_CALLS = [
   ...requestCalls,
   ...waitCalls,
   ...eventCalls,
+  ...lookCalls,
 ] satisfies readonly AdminCall[]
 
 export type AppOptions = {
@@ -159,7 +161,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
         admin.addHook('preClose', async () => {
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
-        serveIndexPage(admin, ADMIN_CALLS)
+        serveConsole(admin)
         serveDocument(admin, () => adminDocument(ADMIN_CALLS), refuseCrossSite)
         // Relative, so that a client named in the base path stays.
         admin.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) =>

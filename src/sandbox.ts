@@ -413,7 +413,11 @@ export async function openSandbox(config: SandboxConfig) {
     /** Takes another set of scenarios, or keeps the one there is and tells what is wrong with the other. */
     changeLibrary(next: { library: Library } | { problems: readonly string[] }) {
       libraryProblems = 'problems' in next ? next.problems : []
-      if ('problems' in next) return
+      if ('problems' in next) {
+        for (const { feed, scenarios } of worlds.values())
+          feed.tell('scenario', { name: scenarios.name })
+        return
+      }
       library = next.library
       for (const world of worlds.values()) world.libraryChanged()
     },

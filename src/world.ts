@@ -152,7 +152,12 @@ export function createWorld({
   const bankAccounts = createBankAccounts({ ...parts, users })
   const payments = createPayments({ ...parts, users, checkKyc: () => profile().check_kyc })
   const webhooks = createWebhooks(parts)
-  const scenarios = createScenarios({ ...parts, library, startScenario: start.scenario })
+  const scenarios = createScenarios({
+    ...parts,
+    library,
+    startScenario: start.scenario,
+    onChanged: (name) => tell('scenario', { name }),
+  })
   const attempts = createDeliveryAttempts({ clock, wall, settings: webhookSettings })
   const deliveries = createDeliveries({
     ...parts,
@@ -332,6 +337,8 @@ export function createWorld({
       try {
         run()
         keepClock()
+        const { mode, speed } = clock.state
+        feed.tell('clock', { now: clock.iso(), mode, speed })
       } catch (error) {
         clock.load(before)
         throw error
