@@ -314,7 +314,10 @@ export async function openSandbox(config: SandboxConfig) {
 
   /** Timers run no more, and what is being sent is broken off. */
   function stop() {
-    for (const world of worlds.values()) world.stop()
+    for (const world of worlds.values()) {
+      world.stop()
+      world.answerNow()
+    }
     sender.close()
   }
 
@@ -392,6 +395,7 @@ export async function openSandbox(config: SandboxConfig) {
       const token = world.profile().access_token
       world.tables.drop()
       world.stop()
+      world.refuseWaiting()
       worlds.delete(name)
       if (tokens.get(token) === world) tokens.delete(token)
       log.info(`client ${name} deleted`)

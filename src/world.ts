@@ -211,6 +211,12 @@ export function createWorld({
     }
   }
 
+  /** Refuses all that waits: the client is deleted. */
+  function refuseWaiting() {
+    for (const { giveUp } of waiting.values()) giveUp()
+    waiting.clear()
+  }
+
   /** Carries out and answers, before a stop, what was to be answered later: nobody moves the clock any more. */
   function answerNow() {
     for (const [id, { run }] of [...waiting]) {
@@ -373,8 +379,9 @@ export function createWorld({
       deliveries.stop()
       requests.clear()
       feed.close()
-      answerNow()
     },
+    answerNow,
+    refuseWaiting,
   }
 }
 

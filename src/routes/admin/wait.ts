@@ -158,7 +158,7 @@ export const waitCalls = [
         kyc: z.looseObject({}).optional(),
       })
       .meta({ id: 'Waited' }),
-    refusals: ['wait_timeout'],
+    refusals: ['wait_timeout', 'not_ready'],
     async handle(world, { body: { for: what, match, timeoutMs } }) {
       const { feed } = world
       switch (what) {
