@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { VERSION } from '../config/version.ts'
-import { ErrorAnswer } from '../model/envelope.ts'
+import { ErrorAnswer, exampleOf } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord } from '../model/errors.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
 import { COMMON_REFUSALS, type Operation } from './operation.ts'
@@ -77,8 +77,9 @@ const queryWord = (name: string, schema: Json): Json => {
   return {
     type: 'integer',
     minimum: 1,
-    ...(name === 'limit' && { maximum: 100 }),
     default: fallback,
+    // No maximum: more is not refused.
+    ...(name === 'limit' && { description: 'Rows a page; more than 100 is taken as 100.' }),
   }
 }
 
@@ -89,10 +90,31 @@ function wordsOf(op: Operation): ErrorWord[] {
   return words
 }
 
+/** What any request may be answered with before its call is found. */
+const WIRE_REFUSALS: readonly ErrorWord[] = [
+  'malformed_request',
+  'method_not_allowed',
+  'request_timeout',
+  'headers_too_large',
+]
+
+const header = (description: string) => ({ description, schema: { type: 'string' } })
+
+const HEADERS_OF: Readonly<Partial<Record<ErrorWord, Json>>> = {
+  unauthorized: { 'WWW-Authenticate': header('Always `Bearer`.') },
+  method_not_allowed: { Allow: header('The methods that the path has.') },
+  storage_unavailable: { 'Retry-After': header('Seconds until the next try is worth it.') },
+}
+
+function headersOf(words: readonly ErrorWord[]): Json {
+  const headers = Object.assign({}, ...words.map((word) => HEADERS_OF[word]))
+  return Object.keys(headers).length > 0 ? { headers } : {}
+}
+
 /** Error answers, a status each, that say which words they come with. */
 export function refusals({ json }: Components, words: readonly ErrorWord[]): Json {
   const byStatus = new Map<number, ErrorWord[]>()
-  for (const word of words) {
+  for (const word of [...words, ...WIRE_REFUSALS]) {
     const [status] = ERRORS[word]
     byStatus.set(status, [...(byStatus.get(status) ?? []), word])
   }
@@ -103,6 +125,7 @@ export function refusals({ json }: Components, words: readonly ErrorWord[]): Jso
         String(status),
         {
           description: list.map((word) => `\`${word}\`: ${ERRORS[word][1]}`).join(' '),
+          ...headersOf(list),
           content: json(ErrorAnswer, 'output'),
         },
       ]),
@@ -117,8 +140,28 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
+const REPLAYED = {
+  'Idempotency-Replayed': header('`true` where this is the stored answer of an earlier request.'),
+}
+// Of a POST with a key; 401 and 5xx are never stored.
+const STORED = ['200', '201', '400', '404', '409', '422']
+
+/** Adds the header that an answer has when it was stored for a key. */
+function withReplayed(responses: Json): Json {
+  for (const status of STORED) {
+    const response = responses[status] as Json | undefined
+    if (response) response['headers'] = { ...(response['headers'] as Json), ...REPLAYED }
+  }
+  return responses
+}
+
 function operationOf(op: Operation, components: Components): Json {
   const { json } = components
+  const answer = { ...json(op.answer, 'output')['application/json'], example: exampleOf(op.answer) }
+  const responses: Json = {
+    [op.status]: { description: op.summary, content: { 'application/json': answer } },
+    ...refusals(components, wordsOf(op)),
+  }
   return {
     operationId: op.id,
     tags: [op.tag],
@@ -132,10 +175,7 @@ function operationOf(op: Operation, components: Components): Json {
       ...(op.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(op.body && { requestBody: { required: true, content: json(op.body, 'input') } }),
-    responses: {
-      [op.status]: { description: op.summary, content: json(op.answer, 'output') },
-      ...refusals(components, wordsOf(op)),
-    },
+    responses: op.method === 'POST' ? withReplayed(responses) : responses,
   }
 }
 

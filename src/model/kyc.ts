@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { envelope } from './envelope.ts'
+import { answerExample, envelope, exampleOf } from './envelope.ts'
 import { maskNumber } from './mask.ts'
 import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './text.ts'
 import { User } from './user.ts'
@@ -68,7 +68,49 @@ export const KycRecord = z
     created_at: Timestamp,
     updated_at: Timestamp,
   })
-  .meta({ id: 'KycRecord' })
+  .meta({
+    id: 'KycRecord',
+    examples: [
+      {
+        kyc_id: 'd0000000-0000-4000-8000-000000000002',
+        user_id: '00000000-0000-4000-8000-000000000001',
+        country: 'IN',
+        document_type: 'tid',
+        document_name: 'pan',
+        document_number: 'XXXXXX001A',
+        full_name: 'Asha Nair',
+        dob: '1988-01-01',
+        kyc_status: 'success',
+        verified_by: 'system',
+        vp: null,
+        metadata: {
+          statusCode: 200,
+          response: {
+            status: true,
+            code: 200,
+            message: 'PAN verified successfully',
+            data: {
+              status: 'success',
+              statusCode: 200,
+              result: {
+                pan: 'XXXXXX001A',
+                panStatus: 'EXISTING AND VALID',
+                name: 'MATCHING',
+                dateOfBirth: 'MATCHING',
+                aadhaarSeedingStatus: 'Y',
+              },
+              metaData: {
+                requestId: '1736140562114-ed56e1aa-6bb3-4f48-ae28-ffeca6440012',
+                transactionId: '9b4d13db-8b4b-4f80-87e3-ff5b7dd3674c',
+              },
+            },
+          },
+        },
+        created_at: '2025-01-06T05:16:02.114Z',
+        updated_at: '2025-01-06T05:16:02.114Z',
+      },
+    ],
+  })
 
 /** One document of POST /kyc, field names as the interface has them. */
 export const KycItem = z
@@ -76,9 +118,16 @@ export const KycItem = z
     document_type: DocumentType,
     document_name: DocumentName,
     document_number: text(64, 0),
-    dateOfBirth: z.string().refine((date) => isoDateOf(date) !== undefined, {
-      error: 'must be a real date as DD-MM-YYYY',
-    }),
+    dateOfBirth: z
+      .string()
+      .refine((date) => isoDateOf(date) !== undefined, {
+        error: 'must be a real date as DD-MM-YYYY',
+      })
+      .meta({
+        description: 'A real date as DD-MM-YYYY.',
+        pattern: '^\\d{2}-\\d{2}-\\d{4}$',
+        examples: ['15-08-1990'],
+      }),
     Nationality: text(64),
     nameOnCard: text(200),
   })
@@ -87,7 +136,11 @@ export const KycItem = z
     error: 'must be aadhar with pid, or pan with tid',
     params: { code: 'invalid_value' },
   })
-  .meta({ id: 'KycItem' })
+  .meta({
+    id: 'KycItem',
+    description:
+      'One document. `document_type` and `document_name` go in pairs: `pid` with `aadhar`, `tid` with `pan`.',
+  })
 export type KycItem = z.infer<typeof KycItem>
 
 /** Body of POST /kyc (interface 4.4). */
@@ -114,7 +167,14 @@ export type SubmitKyc = z.infer<typeof SubmitKyc>
 export const SubmitKycAnswer = envelope(
   201,
   z.array(z.strictObject({ status: z.boolean(), message: z.string(), data: KycRecord })),
-).meta({ id: 'SubmitKycAnswer' })
+).meta({
+  id: 'SubmitKycAnswer',
+  examples: [
+    answerExample(201, 'KYC processed successfully', [
+      { status: true, message: 'PAN verified successfully', data: exampleOf(KycRecord) },
+    ]),
+  ],
+})
 
 /** GET /kyc/:userId has an envelope of its own (interface 4.4). */
 export const GetKycAnswer = z
@@ -130,7 +190,21 @@ export const GetKycAnswer = z
       }),
     }),
   })
-  .meta({ id: 'GetKycAnswer' })
+  .meta({
+    id: 'GetKycAnswer',
+    examples: [
+      {
+        status: true,
+        data: {
+          statusCode: 200,
+          response: answerExample(200, 'KYC fetched successfully', {
+            user: [exampleOf(User)],
+            kycData: [exampleOf(KycRecord)],
+          }),
+        },
+      },
+    ],
+  })
 
 /** The JSON text of a record, masked (interface 2.2). */
 export const kycText = (row: KycRow): string => {
