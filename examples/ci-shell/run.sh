@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Starts a sandbox, waits until it is ready, makes a payment with curl, and stops it, whatever happens.
+# SANDBOX says how it is called; `payout-sandbox exec -- CMD` does the same around a command of yours.
+set -euo pipefail
+SANDBOX=${SANDBOX:-npx payout-sandbox}
+
+dir=$(mktemp -d)
+$SANDBOX start --memory --clock frozen --port 0 --json > "$dir/ready.json" &
+pid=$!
+trap 'kill "$pid" 2> "$dir/kill" || true; wait "$pid" || true; rm -r "$dir"' EXIT
+
+# One line of JSON comes when it is ready; a start that failed has said why.
+until [ -s "$dir/ready.json" ]; do
+  kill -0 "$pid" || exit 1
+  sleep 0.05
+done
+field() { node -p "JSON.parse(fs.readFileSync('$dir/ready.json'))['$1']"; }
+url=$(field url)
+admin=$(field adminUrl)
+echo "ready at $url"
+
+json=(--silent --show-error --fail --header 'Content-Type: application/json')
+payment='{
+  "from_user_id": "00000000-0000-4000-8000-000000000001",
+  "to_user_id": "00000000-0000-4000-8000-000000000003",
+  "benif_bank_id": "b0000000-0000-4000-8000-000000000003",
+  "amount": "100.00"
+}'
+id=$(curl "${json[@]}" "$url/transaction" --data "$payment" | node -p 'JSON.parse(fs.readFileSync(0)).data[0].transaction_id')
+curl "${json[@]}" "$admin/clock/advance" --data '{"by":"1m"}' > "$dir/advanced.json"
+status=$(curl "${json[@]}" "$url/transaction/$id" | node -p 'JSON.parse(fs.readFileSync(0)).data[0].transaction_status')
+echo "the payment is a $status"
+[ "$status" = success ]

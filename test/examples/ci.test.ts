@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { ADMIN_CALLS } from '../../src/app.ts'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { optionNames, read } from './files.ts'
+
+const dockerfile = read('Dockerfile')
+const PORT = /^EXPOSE (\d+)$/m.exec(dockerfile)![1]!
+const HEALTH: string[] = JSON.parse(/HEALTHCHECK .*CMD (\[.*\])/.exec(dockerfile)![1]!)
+const recipe = (name: string) => parse(read(`examples/ci/${name}`), { strict: true })
+
+/** What the tests of a user read; the same names as those that `exec` gives. */
+const FOR_TESTS = ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_ADMIN_URL', 'PAYOUT_SANDBOX_TOKEN']
+const isUrl = (url: string, host: string, path: string) => url === `http://${host}:${PORT}${path}`
+
+type Variables = Record<string, string>
+
+t.test('the GitHub workflow waits for a healthy service on its port', async (t) => {
+  const { services, steps } = recipe('github-actions.yml').jobs.test
+  const { env, ports, options } = services['payout-sandbox']
+  for (const name of Object.keys(env)) t.ok(optionNames.includes(name), name)
+  t.strictSame(ports, [`${PORT}:${PORT}`])
+  t.match(options, `--health-cmd "${HEALTH.join(' ')}"`)
+  const given: Variables = steps.at(-1).env
+  for (const name of FOR_TESTS) t.ok(name in given, name)
+  t.ok(isUrl(given['PAYOUT_SANDBOX_URL']!, '127.0.0.1', '/v1'))
+  t.ok(isUrl(given['PAYOUT_SANDBOX_ADMIN_URL']!, '127.0.0.1', '/__admin'))
+  t.equal(given['PAYOUT_SANDBOX_ADMIN_TOKEN'], env.PAYOUT_SANDBOX_ADMIN_TOKEN)
+})
+
+t.test('the GitLab job finds the service by its alias and port', async (t) => {
+  const { services, variables } = recipe('gitlab-ci.yml').test
+  const [service] = services
+  for (const name of Object.keys(service.variables)) t.ok(optionNames.includes(name), name)
+  t.ok(isUrl(variables.PAYOUT_SANDBOX_URL, service.alias, '/v1'))
+  t.ok(isUrl(variables.PAYOUT_SANDBOX_ADMIN_URL, service.alias, '/__admin'))
+  t.equal(variables.HEALTHCHECK_TCP_PORT, PORT)
+  for (const name of Object.keys(variables).filter((one) => one.startsWith('PAYOUT_')))
+    t.ok([...optionNames, ...FOR_TESTS].includes(name), name)
+})
+
+t.test('the Compose file starts the tests once the sandbox is healthy', async (t) => {
+  const { services } = recipe('compose.yaml')
+  const { environment, ports, healthcheck } = services['payout-sandbox']
+  for (const name of Object.keys(environment)) t.ok(optionNames.includes(name), name)
+  t.strictSame(ports, [`127.0.0.1:${PORT}:${PORT}`])
+  t.strictSame(healthcheck.test, ['CMD', ...HEALTH])
+  t.strictSame(services.tests.depends_on, { 'payout-sandbox': { condition: 'service_healthy' } })
+  const given: Variables = services.tests.environment
+  t.ok(isUrl(given['PAYOUT_SANDBOX_URL']!, 'payout-sandbox', '/v1'))
+  t.ok(isUrl(given['PAYOUT_SANDBOX_ADMIN_URL']!, 'payout-sandbox', '/__admin'))
+  t.equal(given['PAYOUT_SANDBOX_ADMIN_TOKEN'], environment.PAYOUT_SANDBOX_ADMIN_TOKEN)
+})
+
+t.test('the Testcontainers test is JavaScript that names what there is', async (t) => {
+  const file = 'examples/ci/testcontainers.test.mjs'
+  const text = read(file)
+  const { status, stderr } = spawnSync(process.execPath, ['--check', join(PACKAGE_ROOT, file)], {
+    encoding: 'utf8',
+  })
+  t.equal(status, 0, stderr)
+  t.match(text, `const PORT = ${PORT}\n`)
+  for (const [name] of text.matchAll(/PAYOUT_SANDBOX_\w+/g)) t.ok(optionNames.includes(name), name)
+  const [, waited] = /Wait\.forHttp\('\/__admin([^']+)', PORT\)/.exec(text)!
+  t.ok(ADMIN_CALLS.some(({ url, open }) => url === waited && open))
+})
+
+/** Runs the shell recipe around the built program, or around another one. */
+function shell(sandbox: string) {
+  const env: NodeJS.ProcessEnv = { ...process.env, SANDBOX: sandbox }
+  for (const name of Object.keys(env))
+    if (name.startsWith('PAYOUT_SANDBOX_') || name === 'NODE_EXTRA_CA_CERTS') delete env[name]
+  const script = join(PACKAGE_ROOT, 'examples/ci-shell/run.sh')
+  return spawnSync('env', ['-u', 'NODE_OPTIONS', script], {
+    encoding: 'utf8',
+    env,
+    timeout: 60_000,
+  })
+}
+
+t.test('the shell recipe starts a sandbox, pays, and stops it', async (t) => {
+  const bin = `${process.execPath} ${join(PACKAGE_ROOT, 'dist/bin.cjs')}`
+  const { status, stdout, stderr } = shell(bin)
+  t.equal(status, 0, stderr)
+  const url = /^ready at (\S+)\nthe payment is a success\n$/.exec(stdout)?.[1]
+  t.ok(url, stdout)
+  await t.rejects(fetch(`${url}/users`), 'nothing listens any more')
+  const failed = shell(`${bin} start --no-such-option`)
+  t.not(failed.status, 0)
+  t.match(failed.stderr, /--no-such-option/)
+})
