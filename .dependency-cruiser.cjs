@@ -43,6 +43,19 @@ module.exports = {
       to: { path: '^src/routes/v1' },
     },
     {
+      // It runs in a browser: of the rest only lists of words, which import nothing.
+      name: 'console-apart',
+      severity: 'error',
+      from: { path: '^src/console' },
+      to: { path: '^src', pathNot: '^src/(console|scenarios/words\\.ts$)' },
+    },
+    {
+      name: 'nothing-imports-the-console',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/console' },
+      to: { path: '^src/console' },
+    },
+    {
       name: 'http-only-above',
       severity: 'error',
       from: { path: FLOORS.slice(0, 6) },

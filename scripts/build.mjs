@@ -1,4 +1,5 @@
-// Makes dist: one bundle for the command line and the library, one for generate, the code cache, Swagger UI's files, and the types.
+// Makes dist: one bundle for the command line and the library, one for generate, the code cache, Swagger UI's files, the
+// console, and the types.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -71,6 +72,9 @@ const assets = join(dirname(require.resolve('@fastify/swagger-ui/package.json'))
 for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
   cpSync(join(assets, name), join(swaggerUi, name))
 
+// After the folder was emptied.
+const { metafile: consoleMetafile } = await import('./build-console.mjs')
+
 // The cache is taken after real calls were answered, so that what they compiled is in it.
 const warmed = spawnSync(process.execPath, [join(root, 'scripts/code-cache.cjs')], {
   stdio: 'inherit',
@@ -86,7 +90,7 @@ if (process.argv.includes('--types')) {
 
 // What is in the bundle, for the bill of materials: package names and nothing else.
 const packages = new Set(
-  built
+  [...built, { metafile: consoleMetafile }]
     .flatMap(({ metafile }) => Object.keys(metafile.inputs))
     .flatMap((path) => {
       const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]

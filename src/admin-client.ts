@@ -133,7 +133,7 @@ function createCaller(options: AdminClientOptions) {
 export type SandboxEvent = {
   /** Where to go on from. */
   id: string
-  /** `request`, `change`, `timer`, `delivery`, `reset`, `restore`; `gap`: some that were asked for are no longer kept. */
+  /** `request`, `change`, `timer`, `delivery`, `clock`, `scenario`, `reset`, `restore`; `gap`: some that were asked for are no longer kept. */
   kind: string
   data: Record<string, unknown>
 }
@@ -207,6 +207,22 @@ function callsOf(options: AdminClientOptions) {
     /** Back to the fixtures, start clock and start seed; all parts of this client if not told. */
     reset: withBody('reset'),
 
+    /** This client in short: its clock, its scenario and how much it has. */
+    client: () => call('readClient'),
+
+    /** What is there, read without calling the service: no rule is spent, nothing is in the request log. */
+    users: {
+      /** Users with their KYC records and bank accounts, newest first. */
+      list: withQuery('readUsers'),
+      get: (id: string) => call('readUser', { params: { id } }),
+    },
+    transactions: {
+      /** Payments in both views, newest first. */
+      list: withQuery('readTransactions'),
+      /** A payment with its events, every attempt, and what is still to happen to it. */
+      get: (id: string) => call('readTransaction', { params: { id } }),
+    },
+
     clients: {
       list: () => call('listClients'),
       /** Makes a client, of fixtures or as a fork of another one. */
@@ -250,7 +266,7 @@ function callsOf(options: AdminClientOptions) {
 
     timers: {
       /** What is still to happen, soonest first. */
-      list: () => call('listTimers'),
+      list: withQuery('listTimers'),
       delete: (id: string) => call('deleteTimer', { params: { id } }),
       /** Runs a timer now. */
       fire: (id: string) => call('fireTimer', { params: { id } }),
@@ -260,6 +276,8 @@ function callsOf(options: AdminClientOptions) {
       list: () => call('listScenarios'),
       /** The active one and how often each of its rules acted. */
       get: () => call('getScenario'),
+      /** The text of a scenario's file, and where its rules stand in it. */
+      source: (name: string) => call('readScenario', { params: { name } }),
       /** Activates a scenario by its name. */
       use: (name: string) => call('setScenario', { body: { name } }),
       /** Activates a scenario by its definition, as it stands in a scenario file. */
@@ -301,6 +319,7 @@ function callsOf(options: AdminClientOptions) {
     requests: {
       /** Calls of the service, newest first. */
       list: withQuery('listRequests'),
+      get: (id: string) => call('getRequest', { params: { id } }),
       clear: () => call('deleteRequests'),
       /** Calls that match conditions as in the `when` of a rule, and method, path and status besides. */
       find: withBody('findRequests'),

@@ -12,7 +12,7 @@ import {
   JSON_TYPE,
   noRoute,
 } from './http/errors.ts'
-import { createHostGuard } from './http/host-guard.ts'
+import { createHostGuard, refuseCrossSite } from './http/host-guard.ts'
 import { createRefusalNote } from './http/note.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { adminDocument } from './http/openapi-admin.ts'
@@ -21,10 +21,11 @@ import { validatorCompiler } from './http/validation.ts'
 import { SandboxError } from './model/errors.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
+import { serveConsole } from './routes/admin/console-page.ts'
 import { eventCalls } from './routes/admin/events.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
-import { serveIndexPage } from './routes/admin/index-page.ts'
+import { lookCalls } from './routes/admin/look.ts'
 import { requestCalls } from './routes/admin/requests.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { scenarioCalls } from './routes/admin/scenarios.ts'
@@ -66,6 +67,7 @@ export const ADMIN_CALLS = [
   ...requestCalls,
   ...waitCalls,
   ...eventCalls,
+  ...lookCalls,
 ] satisfies readonly AdminCall[]
 
 export type AppOptions = {
@@ -159,8 +161,12 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
         admin.addHook('preClose', async () => {
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
-        serveIndexPage(admin, ADMIN_CALLS)
-        serveDocument(admin, () => adminDocument(ADMIN_CALLS))
+        serveConsole(admin)
+        serveDocument(admin, () => adminDocument(ADMIN_CALLS), refuseCrossSite)
+        // Relative, so that a client named in the base path stays.
+        admin.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) =>
+          reply.redirect('__admin/', 308),
+        )
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
         }
@@ -173,10 +179,15 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   return app
 }
 
-/** `openapi.json`, made when it is first asked for. */
-function serveDocument(app: FastifyInstance, make: () => object) {
+/** `openapi.json`, made when it is first asked for; `check` throws where it is refused. */
+function serveDocument(
+  app: FastifyInstance,
+  make: () => object,
+  check: (request: FastifyRequest) => void = () => {},
+) {
   let text: string | undefined
-  app.get('/openapi.json', (_request, reply) => {
+  app.get('/openapi.json', (request, reply) => {
+    check(request)
     text ??= JSON.stringify(make())
     return reply.header('content-type', JSON_TYPE).send(text)
   })

@@ -119,6 +119,7 @@ export async function openSandbox(config: SandboxConfig) {
   const startedAt = wall()
   let feeds = 0
   const tokens = new Map<string, World>()
+  const tokenOf = new WeakMap<World, string>()
 
   const aboutOf = (tables: SandboxTables) => tables.about as ClientAbout
   const startOf = (tables: SandboxTables): WorldStart => ({ ...start, ...aboutOf(tables).start })
@@ -147,6 +148,7 @@ export async function openSandbox(config: SandboxConfig) {
       wall,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
+      profileChanged: () => takeToken(world),
     })
     try {
       world.start()
@@ -157,10 +159,19 @@ export async function openSandbox(config: SandboxConfig) {
     return world
   }
 
+  /** Lets a client's token of now stand for it, and no earlier one. */
+  function takeToken(world: World) {
+    const before = tokenOf.get(world)
+    const token = world.profile().access_token
+    if (before !== undefined && before !== token && tokens.get(before) === world)
+      tokens.delete(before)
+    tokenOf.set(world, token)
+    if (tokens.get(token)?.profile().access_token !== token) tokens.set(token, world)
+  }
+
   function enter(world: World): World {
     worlds.set(world.name, world)
-    const token = world.profile().access_token
-    if (!tokens.has(token)) tokens.set(token, world)
+    takeToken(world)
     return world
   }
 
@@ -291,6 +302,7 @@ export async function openSandbox(config: SandboxConfig) {
       const now = parts.includes('clock') ? world.restartClock() : world.clock.now()
       if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
       store.afterChange(() => {
+        if (parts.includes('data')) takeToken(world)
         if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
         world.answerCancelled()
@@ -306,9 +318,20 @@ export async function openSandbox(config: SandboxConfig) {
     sender.close()
   }
 
+  // What stands in the data file was made from other rows than those of these fixtures.
+  const outdated = [...store.worlds.values()]
+    .filter(({ name, base, about }) => base.key !== '' && base.key !== homeOf(name, about).key)
+    .map(({ name }) => name)
+  if (outdated.length > 0)
+    log.warn(
+      `The data of ${outdated.length === 1 ? `client ${outdated[0]}` : `${outdated.length} clients`} is kept from ${config.file}; it was made from other fixtures. POST /__admin/reset {"all":true}, or payout-sandbox reset --all, brings the new ones.`,
+    )
+
   return {
     store,
     wall,
+    /** Whether the data file keeps what was made from other fixtures. */
+    keptOtherFixtures: outdated.length > 0,
     startedAt,
     get default() {
       return worlds.get(DEFAULT)!
@@ -390,7 +413,11 @@ export async function openSandbox(config: SandboxConfig) {
     /** Takes another set of scenarios, or keeps the one there is and tells what is wrong with the other. */
     changeLibrary(next: { library: Library } | { problems: readonly string[] }) {
       libraryProblems = 'problems' in next ? next.problems : []
-      if ('problems' in next) return
+      if ('problems' in next) {
+        for (const { feed, scenarios } of worlds.values())
+          feed.tell('scenario', { name: scenarios.name })
+        return
+      }
       library = next.library
       for (const world of worlds.values()) world.libraryChanged()
     },

@@ -26,6 +26,8 @@ export type RunningServer = {
   adminToken: string | undefined
   scenario: string
   data: string | null
+  /** Whether the data file keeps what was made from other fixtures than these. */
+  keptOtherFixtures: boolean
   app: FastifyInstance
   sandbox: Sandbox
   /** Stops: answers what is in flight, drops what is silent, leaves one tidy document. */
@@ -161,6 +163,7 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
     adminToken,
     scenario: sandbox.default.scenarios.show().name,
     data: file ?? null,
+    keptOtherFixtures: sandbox.keptOtherFixtures,
     app,
     sandbox,
     close() {

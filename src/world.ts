@@ -47,6 +47,8 @@ export type WorldDeps = {
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
   /** Back to the fixtures: what a timeline's `reset` does. */
   reset: () => void
+  /** Told when the client's token may be another one. */
+  profileChanged: () => void
 }
 
 /** `--clock frozen` stands here, so that two runs give the same bytes. */
@@ -101,6 +103,7 @@ export function createWorld({
   wall = wallNow,
   log,
   reset,
+  profileChanged,
 }: WorldDeps) {
   const startedAs = startedAsOf(start)
   const setting = tables.tables.settings.get('clock')
@@ -136,21 +139,31 @@ export function createWorld({
   })
 
   const parts = { store: tables, clock, random, scheduler, events }
-  const clientId = tables.tables.client.newest('all', 'all')!.id
-  const profile = () => tables.tables.client.get(clientId)!
+  const { client } = tables.tables
+  let shown = createViews(client.newest('all', 'all')!.id)
+  /** How rows are shown now: a reset to changed fixtures, or a snapshot of before it, brings another client id. */
+  function views() {
+    if (!client.get(shown.clientId)) shown = createViews(client.newest('all', 'all')!.id)
+    return shown
+  }
+  const profile = () => client.get(views().clientId)!
   const users = createUsers(parts)
   const kyc = createKyc({ ...parts, users })
   const bankAccounts = createBankAccounts({ ...parts, users })
   const payments = createPayments({ ...parts, users, checkKyc: () => profile().check_kyc })
   const webhooks = createWebhooks(parts)
-  const scenarios = createScenarios({ ...parts, library, startScenario: start.scenario })
-  const views = createViews(clientId)
+  const scenarios = createScenarios({
+    ...parts,
+    library,
+    startScenario: start.scenario,
+    onChanged: (name) => tell('scenario', { name }),
+  })
   const attempts = createDeliveryAttempts({ clock, wall, settings: webhookSettings })
   const deliveries = createDeliveries({
     ...parts,
     webhooks,
     scenarios,
-    webhookEvents: createWebhookEvents({ ...parts, views, clientId }),
+    webhookEvents: createWebhookEvents({ ...parts, views }),
     attempts,
     plan: RETRY_PLANS[webhookSettings.retries],
     written: store,
@@ -235,6 +248,7 @@ export function createWorld({
       const now = takeOverSettings(tables, start, wall)
       store.afterChange(() => {
         if (now) clock.load(now)
+        profileChanged()
         scenarios.reload()
         deliveries.forget()
         scheduler.reload()
@@ -257,7 +271,9 @@ export function createWorld({
     random,
     scheduler,
     events,
-    clientId,
+    get clientId() {
+      return views().clientId
+    },
     profile,
     users,
     kyc,
@@ -271,7 +287,9 @@ export function createWorld({
     inbox,
     requests,
     feed,
-    views,
+    get views() {
+      return views()
+    },
     change: tables.change,
     together: store.together,
     whenWritten: store.whenWritten,
@@ -319,6 +337,8 @@ export function createWorld({
       try {
         run()
         keepClock()
+        const { mode, speed } = clock.state
+        feed.tell('clock', { now: clock.iso(), mode, speed })
       } catch (error) {
         clock.load(before)
         throw error

@@ -30,7 +30,7 @@ function baseOf({ flags, env }: Input): URL {
 }
 
 function tokenOf({ flags, env }: Input): string | undefined {
-  const token = flags['admin-token'] ?? env['PAYOUT_SANDBOX_ADMIN_TOKEN']
+  const token = flags['admin-token'] ?? (env['PAYOUT_SANDBOX_ADMIN_TOKEN'] || undefined)
   return token === undefined || token === 'none' ? undefined : String(token)
 }
 

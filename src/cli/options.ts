@@ -96,6 +96,8 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
     if (token.kind !== 'option') continue
     const { name, value } = token
     const [takes] = known[name]!
+    if (value === '')
+      throw new BadOption(`--${name} takes ${takes || 'true or false'}, and its value is empty`)
     if (takes === '') flags[name] = value ?? true
     else if (value === undefined || lacksValue(token))
       throw new BadOption(`--${name} takes ${takes}, and none follows it`)
@@ -112,15 +114,14 @@ function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
   const values: Record<string, unknown> = {}
   for (const [variable, value] of Object.entries(env)) {
     if (!variable.startsWith(PREFIX) || OTHER_VARIABLES.includes(variable)) continue
-    values[variable.slice(PREFIX.length).toLowerCase().replaceAll('_', '-')] = value
+    // Compose files pass on what is not set as empty.
+    values[variable.slice(PREFIX.length).toLowerCase().replaceAll('_', '-')] = value || undefined
   }
-  if (env['PORT'] !== undefined) values['port'] ??= env['PORT']
+  values['port'] ??= env['PORT'] || undefined
   return {
     values,
     called: (name) =>
-      name === 'port' && env['PAYOUT_SANDBOX_PORT'] === undefined
-        ? 'PORT'
-        : variableOf(name as OptionName),
+      name === 'port' && !env['PAYOUT_SANDBOX_PORT'] ? 'PORT' : variableOf(name as OptionName),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Options } from '../config/options.ts'
+import { OtherFormat } from '../core/document.ts'
 import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
@@ -35,6 +36,12 @@ function explained(error: unknown, options: Options): Error & { exitCode?: numbe
     return new CannotStart(
       `${message}. Stop that one, or start with another --data FILE or --memory.`,
       3,
+    )
+  }
+  if (error instanceof OtherFormat) {
+    return new CannotStart(
+      `The data file is of another version. ${message}. It is left as it is. To keep its content, start the version that wrote it, save GET /__admin/state of each client and PUT it here; else start with another --data FILE, or anew with --reset, which keeps a copy.`,
+      4,
     )
   }
   if (error instanceof DamagedFile) {
@@ -86,8 +93,8 @@ function readyOf(server: RunningServer, options: Options) {
   }
 }
 
-function banner(ready: ReturnType<typeof readyOf>): string {
-  const line = (name: string, value: string | null | undefined) =>
+function banner(ready: ReturnType<typeof readyOf>, keptOtherFixtures: boolean): string {
+  const line = (name: string, value: string | null | false | undefined) =>
     value ? `  ${name.padEnd(12)} ${value}\n` : ''
   return (
     `payout-sandbox is ready. It moves no money; please put no real data in.\n\n` +
@@ -98,7 +105,12 @@ function banner(ready: ReturnType<typeof readyOf>): string {
     line('Token', ready.token) +
     line('Admin token', ready.adminToken) +
     line('Scenario', ready.scenario) +
-    line('Data', ready.data ?? 'kept in memory only')
+    line('Data', ready.data ?? 'kept in memory only') +
+    line(
+      '',
+      keptOtherFixtures &&
+        'made from other fixtures; payout-sandbox reset --all brings the new ones',
+    )
   )
 }
 
@@ -115,7 +127,6 @@ export async function started(options: Options): Promise<RunningServer> {
 export async function serve(options: Options, json: boolean): Promise<number> {
   const server = await started(options)
   const ready = readyOf(server, options)
-  process.stdout.write(json ? `${JSON.stringify(ready)}\n` : banner(ready))
   return new Promise((resolve, reject) => {
     let asked = false
     const stop = () => {
@@ -126,5 +137,11 @@ export async function serve(options: Options, json: boolean): Promise<number> {
     }
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
+    // A closed terminal or a service manager says this; by itself it would end the process at once.
+    process.on('SIGHUP', stop)
+    // Last: whoever reads this may ask for a stop at once.
+    process.stdout.write(
+      json ? `${JSON.stringify(ready)}\n` : banner(ready, server.keptOtherFixtures),
+    )
   })
 }

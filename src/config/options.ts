@@ -1,20 +1,28 @@
 import { z } from 'zod'
+import { isClockTime } from '../model/text.ts'
 
-const wholeNumber = (from: number, to: number) =>
-  z.coerce
-    .number({ error: `takes a whole number from ${from} to ${to}` })
-    .int()
-    .min(from)
-    .max(to)
+/** A number of a file as it is, or the digits of a flag or a variable; `Number` alone would take '', 5e3 and 0x10. */
+const digits = (form: RegExp, error: string) =>
+  z.union([z.number(), z.string().regex(form).transform(Number)], { error })
+
+const wholeNumber = (from: number, to: number) => {
+  const error = `takes a whole number from ${from} to ${to}`
+  return digits(/^\d{1,16}$/, error).pipe(z.int({ error }).min(from, { error }).max(to, { error }))
+}
 
 const takes = <T extends string>(...words: [T, ...T[]]) =>
   z.enum(words, { error: `takes ${words.join(', ')}` })
 
-const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString())
+const instant = z.iso
+  .datetime({ offset: true })
+  .refine((text) => isClockTime(Date.parse(text)))
+  .transform((text) => new Date(text).toISOString())
+
+const SPEED = 'takes a number above 0, up to 1000000, such as 60 or 0.5'
 
 const flag = z
-  .union([z.boolean(), z.enum(['true', 'false', '1', '0', ''])], { error: 'takes true or false' })
-  .transform((value) => value === true || value === 'true' || value === '1' || value === '')
+  .union([z.boolean(), z.enum(['true', 'false', '1', '0'])], { error: 'takes true or false' })
+  .transform((value) => value === true || value === 'true' || value === '1')
 
 const list = z
   .union([
@@ -26,6 +34,8 @@ const list = z
 const isHost = (text: string) =>
   /^(?:\[?[0-9a-f:.]+\]?|[^\s/\\?#@:[\]]+)$/i.test(text) &&
   URL.canParse(`http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`)
+
+const HOST_WANTED = 'takes a host name or an IP address, without scheme, port or path'
 
 /** Where a list of options is kept as one: each flag, what it takes, its default and what it means. */
 export const OPTIONS = {
@@ -60,14 +70,17 @@ export const OPTIONS = {
   ],
   clock: [
     z.union([z.enum(['real', 'frozen']), instant], {
-      error: 'takes real, frozen, or an ISO 8601 instant such as 2026-01-01T00:00:00Z',
+      error:
+        'takes real, frozen, or an ISO 8601 instant from 1970 to 9999 such as 2026-01-01T00:00:00Z',
     }),
     'real',
     'real|frozen|ISO',
     'what the clock starts as; an instant is frozen',
   ],
   'clock-speed': [
-    z.coerce.number({ error: 'takes a number above 0, up to 1000000' }).gt(0).max(1_000_000),
+    digits(/^\d{1,7}(\.\d{1,9})?$/, SPEED).pipe(
+      z.number({ error: SPEED }).gt(0, { error: SPEED }).max(1_000_000, { error: SPEED }),
+    ),
     1,
     'X',
     'client seconds a real second; 60 = a minute a second',
@@ -91,10 +104,15 @@ export const OPTIONS = {
     'ORIGIN',
     'let a browser app of that origin call /v1',
   ],
-  'allow-host': [list, [], 'NAME', 'further Host names to answer to; may be given again'],
+  'allow-host': [
+    list.refine((hosts) => hosts.every(isHost), { error: HOST_WANTED }),
+    [],
+    'NAME',
+    'further Host names to answer to; may be given again',
+  ],
   'webhook-allow': [
     list.refine((hosts) => hosts.every(isHost), {
-      error: 'takes a host name or an IP address, without scheme, port or path',
+      error: HOST_WANTED,
     }),
     [],
     'HOST',

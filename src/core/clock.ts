@@ -1,3 +1,5 @@
+import { LAST_INSTANT } from '../model/text.ts'
+
 /** What a clock is, as stored: the client's time `anchor` was now when the wall said `wallAnchor` (both ms). */
 export type ClockState = {
   mode: 'real' | 'frozen'
@@ -21,7 +23,9 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
 
   const ticking = () => {
     if (state.mode === 'frozen') return state.anchor
-    const at = Math.floor(state.anchor + (wall() - state.wallAnchor) * state.speed)
+    const passed = Math.floor(state.anchor + (wall() - state.wallAnchor) * state.speed)
+    // A fast clock comes to the end of what a timestamp can tell, and stands there.
+    const at = Math.min(passed, LAST_INSTANT)
     // A wall clock that is set back must not make time run backwards for a client.
     if (at > latest) latest = at
     return latest

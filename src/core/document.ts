@@ -40,7 +40,10 @@ export type WorldAbout = { readonly base?: string }
 /** What lowdb holds: a counted list of ops. It is read whole and written in slices. */
 export type DocumentContent = { generation: number; ops: Iterable<Op> }
 
-const FORMAT = 1
+const FORMAT = 2
+const END = '["end"]'
+const LINE_FEED = 10
+const COMMA = 44
 const SLICE_CHARS = 256 * 1024
 // The event loop is given back after this much work, real ms.
 const SLICE_MS = 8
@@ -49,58 +52,70 @@ const writeAsync = promisify(write)
 const fsyncAsync = promisify(fsync)
 const renameAsync = promisify(rename)
 
-/** The document's text, a line an op, so that it is plain JSON and yet can be read and written piece by piece. */
+/** A document that another version wrote: it is sound, and this version can't read it. */
+export class OtherFormat extends DamagedFile {
+  constructor(file: string, format: string) {
+    const what = `it has format ${format}, and this version reads format ${FORMAT}`
+    super({ file, line: 1, byte: 0, what })
+    this.name = 'OtherFormat'
+  }
+}
+
+/**
+ * The document's text, a line an op, so that it is plain JSON and yet can be read and written piece by piece.
+ * Behind each op stands the checksum of all that came before it and of the op itself.
+ */
 function* documentLines({ generation, ops }: DocumentContent): Generator<string> {
   const head = `{"payoutSandbox":${FORMAT},"generation":${generation},"ops":[\n`
   let crc = crc32(head)
-  let count = 0
   yield head
   for (const op of ops) {
-    const line = `${JSON.stringify(op)},\n`
-    crc = crc32(line, crc)
-    count++
-    yield line
+    const json = JSON.stringify(op)
+    crc = crc32(json, crc)
+    yield `${json},${crc},\n`
   }
-  yield `["end",${count},"${crc.toString(16).padStart(8, '0')}"]\n]}\n`
+  yield `${END},${crc32(END, crc)}\n]}\n`
 }
 
-/** Reads a document's text back; the first place that is not as written is told by `DamagedFile`. */
+/** Reads a document's text back, each op checked first; the first place that is not as written is told by `DamagedFile`. */
 export function* parseDocument(file: string, content: Buffer): Generator<Op, void> {
   let start = 0
   let line = 0
   let crc = 0
+  let ended = false
   const damaged = (what: string) =>
     new DamagedFile({ file, line: Math.max(line, 1), byte: start, what })
-  let ended = false
+
+  function checkHead(text: string) {
+    const format = /^\{"payoutSandbox":(\d+),/.exec(text)?.[1]
+    if (format !== undefined && format !== String(FORMAT)) throw new OtherFormat(file, format)
+    if (format === undefined || !/^[^,]+,"generation":\d+,"ops":\[$/.test(text))
+      throw damaged('this is no document of payout-sandbox')
+    crc = crc32(`${text}\n`)
+  }
+
+  /** The JSON text of a line whose checksum is right. */
+  function checked(end: number): string {
+    const sumEnd = content[end - 1] === COMMA ? end - 1 : end
+    const sumStart = content.lastIndexOf(COMMA, sumEnd - 1)
+    if (sumStart <= start) throw damaged('the line is no entry of a document')
+    const json = content.subarray(start, sumStart)
+    crc = crc32(json, crc)
+    if (content.toString('latin1', sumStart + 1, sumEnd) !== String(crc))
+      throw damaged('the checksum does not match the line')
+    return json.toString('utf8')
+  }
+
   while (start < content.length) {
-    const end = content.indexOf(10, start)
+    const end = content.indexOf(LINE_FEED, start)
     line++
     if (end === -1) throw damaged('the last line is cut short')
-    const text = content.toString('utf8', start, end)
-    if (line === 1) {
-      if (!/^\{"payoutSandbox":1,"generation":\d+,"ops":\[$/.test(text)) {
-        throw damaged('this is no document of payout-sandbox')
-      }
-      crc = crc32(content.subarray(start, end + 1))
-    } else if (!ended) {
-      let op: unknown
-      try {
-        op = JSON.parse(text.endsWith(',') ? text.slice(0, -1) : text)
-      } catch {
-        throw damaged('the line is no JSON')
-      }
-      if (!Array.isArray(op)) throw damaged('the line is no entry of a document')
-      if (op[0] === 'end') {
-        if (op[1] !== line - 2) throw damaged(`${op[1]} entries were written, ${line - 2} are here`)
-        if (op[2] !== crc.toString(16).padStart(8, '0')) {
-          throw damaged('the checksum does not match the entries')
-        }
-        ended = true
-      } else {
-        crc = crc32(content.subarray(start, end + 1), crc)
-        yield op as Op
-      }
-    } else if (text !== ']}') {
+    if (line === 1) checkHead(content.toString('utf8', start, end))
+    else if (!ended) {
+      const json = checked(end)
+      if (json === END) ended = true
+      else yield JSON.parse(json) as Op
+    } else if (content.toString('utf8', start, end) !== ']}') {
       throw damaged('something follows the end of the document')
     }
     start = end + 1

@@ -1,4 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
+import { LAST_INSTANT } from '../model/text.ts'
 import type { Clock } from './clock.ts'
 
 /** Something that will happen: a stored row, so that it can be listed, fired, cancelled and survives a restart. */
@@ -20,8 +21,16 @@ export type Fired = { at: string; kind: string; timer_id: string; resource_id?: 
   unknown
 >
 
-/** Does what a timer says. A promise is waited for when time is advanced, and not when the clock ticks. */
-export type TimerHandler = (timer: TimerRow) => Promise<void> | undefined
+/**
+ * Does what a timer says. A promise is waited for when time is advanced, and not when the clock ticks; fields tell what
+ * came of it where that is not what the payload says; `false`: it could not happen any more.
+ */
+export type TimerHandler = (
+  timer: TimerRow,
+) => Promise<void> | Readonly<Record<string, unknown>> | false | undefined
+
+/** What running a timer came to: what it began, and how it is told, if it happened. */
+type Ran = { begun: Promise<void> | undefined; told: Fired | undefined }
 
 export type SchedulerDeps = {
   clock: Clock
@@ -129,10 +138,19 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     return undefined
   }
 
-  function run(timer: TimerRow): Promise<void> | undefined {
-    let effect: Promise<void> | undefined
+  const fired = (timer: TimerRow, cameOf?: object): Fired => ({
+    at: new Date(timer.due_at).toISOString(),
+    kind: timer.kind,
+    timer_id: timer.timer_id,
+    ...(timer.resource_id === undefined ? {} : { resource_id: timer.resource_id }),
+    ...timer.payload,
+    ...cameOf,
+  })
+
+  function run(timer: TimerRow): Ran {
+    let result: ReturnType<TimerHandler>
     try {
-      effect = rows.change(() => {
+      result = rows.change(() => {
         rows.remove(timer.timer_id)
         onRun?.(timer)
         return handlers.get(timer.kind)?.(timer)
@@ -144,13 +162,15 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       // A handler that fails would fail for ever and keep back all that is due after it.
       rows.remove(timer.timer_id)
       onError(error, timer)
+      result = false
     }
-    if (!effect) return undefined
-    const tracked = effect
+    if (!(result instanceof Promise))
+      return { begun: undefined, told: result === false ? undefined : fired(timer, result) }
+    const tracked = result
       .catch((error) => onError(error, timer))
       .finally(() => running.delete(tracked))
     running.add(tracked)
-    return tracked
+    return { begun: tracked, told: fired(timer) }
   }
 
   /** Sets the one real timer for what is due next. */
@@ -168,15 +188,17 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
    * Runs what is due at an instant, up to a number of timers, as one change: one write for all of them.
    * `waits`: what one of them has begun ends before the next runs, but for kinds that go together.
    */
-  function runDue(at: number, waits: boolean): TimerRow[] {
+  function runDue(at: number, waits: boolean): Fired[] {
     const taken: TimerRow[] = []
+    const told: Fired[] = []
     try {
       rows.change(() => {
         for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
           if (taken.length === TOGETHER) break
           if (waits && running.size > 0 && !together.has(timer.kind)) break
           taken.push(timer)
-          run(timer)
+          const ran = run(timer)
+          if (ran.told) told.push(ran.told)
         }
       })
     } catch (error) {
@@ -184,7 +206,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       for (const timer of taken) enqueue(timer)
       throw error
     }
-    return taken
+    return told
   }
 
   function tick() {
@@ -204,20 +226,12 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     else if (!stopped) sleep = setTimeout(tick, wait)
   }
 
-  const fired = (timer: TimerRow): Fired => ({
-    at: new Date(timer.due_at).toISOString(),
-    kind: timer.kind,
-    timer_id: timer.timer_id,
-    ...(timer.resource_id === undefined ? {} : { resource_id: timer.resource_id }),
-    ...timer.payload,
-  })
-
   /** Everything due until `target`, each at its own instant; answers when all it caused has settled. */
   async function runUntil(target: number): Promise<Fired[]> {
     const told: Fired[] = []
     let at = clock.now()
     // While it waited for its turn, another call may have gone further.
-    const end = Math.max(target, at)
+    const end = Math.min(Math.max(target, at), LAST_INSTANT)
     clearTimeout(sleep)
     advancing = true
     clock.hold(at)
@@ -227,7 +241,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       for (let timer = soonest(); timer && timer.due_at <= end; timer = soonest()) {
         at = Math.max(at, timer.due_at)
         clock.hold(at)
-        for (const one of runDue(at, true)) told.push(fired(one))
+        told.push(...runDue(at, true))
         const next = running.size > 0 ? soonest() : undefined
         const joins = next && next.due_at <= at && together.has(next.kind)
         if (!joins) await Promise.all(running)
@@ -261,7 +275,9 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     /** Stores a timer; it runs when the client's clock gets there. */
     schedule(timer: Omit<TimerRow, 'timer_id' | 'seq'>): TimerRow {
       const seq = rows.nextSeq()
-      const row: TimerRow = { timer_id: `tmr_${seq}`, seq, ...timer }
+      // Later the clock never gets.
+      const due_at = Math.min(timer.due_at, LAST_INSTANT)
+      const row: TimerRow = { timer_id: `tmr_${seq}`, seq, ...timer, due_at }
       rows.put(row)
       const next = heap.peek()
       enqueue(row)
@@ -271,23 +287,31 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     cancel(id: string) {
       rows.remove(id)
     },
-    /** Cancels what is to happen to one resource. */
-    cancelAll(kind: string, resourceId: string) {
+    /** Cancels what is to happen to one resource, or those of it that are `unfit`. */
+    cancelAll(
+      kind: string,
+      resourceId: string,
+      unfit: (payload: TimerRow['payload']) => boolean = () => true,
+    ) {
       const theirs = [...rows.all()].filter(
-        (timer) => timer.kind === kind && timer.resource_id === resourceId,
+        (timer) => timer.kind === kind && timer.resource_id === resourceId && unfit(timer.payload),
       )
       for (const { timer_id } of theirs) rows.remove(timer_id)
     },
-    /** Runs one timer now, whatever its time. */
-    async fire(timer: TimerRow): Promise<Fired> {
-      await run(timer)
-      return { ...fired(timer), at: clock.iso() }
+    /** Whether a timer runs before its time, and so maybe before others of its resource. */
+    isEarly: ({ due_at }: TimerRow) => due_at > clock.now(),
+    /** Runs one timer now, whatever its time; nothing is told of one that could not happen. */
+    async fire(timer: TimerRow): Promise<Fired[]> {
+      const at = clock.iso()
+      const { begun, told } = run(timer)
+      await begun
+      return told ? [{ ...told, at }] : []
     },
     /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
     whenStill: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
     /** Runs one timer now, and does not wait for the deliveries it causes. */
     runNow(timer: TimerRow) {
-      void run(timer)
+      run(timer)
     },
     /** Everything that is to happen, soonest first. */
     pending: (): TimerRow[] => [...rows.all()].sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),

@@ -1,10 +1,16 @@
-import { copyFileSync, existsSync, readFileSync, unlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
 import { createChanges } from './changes.ts'
 import { takeCut } from './cut.ts'
-import { type DocumentContent, documentAdapter, type Op, type WorldAbout } from './document.ts'
+import {
+  type DocumentContent,
+  documentAdapter,
+  type Op,
+  OtherFormat,
+  type WorldAbout,
+} from './document.ts'
 import { errnoOf, makeFolder, targetOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { DamagedFile } from './lines.ts'
@@ -417,33 +423,21 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     const replay = createReplay(replayDeps)
     let recovered = false
     const recover = (error: DamagedFile) => {
-      if (options.onDamage !== 'recover') throw error
+      // Of what another version wrote nothing could be kept.
+      if (options.onDamage !== 'recover' || error instanceof OtherFormat) throw error
       const copies = recovered ? [] : keepCopies(path)
       recovered = true
       log.warn(
         `${error.message}. What stands before it is kept; the old files are copied to ${copies.join(', ')}.`,
       )
     }
-    let line = 1
     await document!.read()
     const { generation, ops } = document!.data
     try {
-      for (const op of ops) {
-        line++
-        replay.apply(op)
-      }
+      for (const op of ops) replay.apply(op)
     } catch (error) {
-      // The checksum stands at the end: a damaged line may be met before it is known to be one.
-      recover(
-        error instanceof DamagedFile
-          ? error
-          : new DamagedFile({
-              file: path,
-              line,
-              byte: startOfLine(readFileSync(path), line),
-              what: 'the entry does not fit those before it',
-            }),
-      )
+      if (!(error instanceof DamagedFile)) throw error
+      recover(error)
     }
     replay.finish()
     // The ops are spent; what they said lives in the worlds now.
@@ -548,13 +542,6 @@ function changedFields(before: object, row: object): object | undefined {
   }
   for (const _ in old) kept--
   return kept === 0 ? changed : undefined
-}
-
-/** The byte at which a line starts, counted from 1. */
-function startOfLine(content: Buffer, line: number): number {
-  let start = 0
-  for (let i = 1; i < line; i++) start = content.indexOf(10, start) + 1
-  return start
 }
 
 /** The open store. */

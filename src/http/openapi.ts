@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { VERSION } from '../config/version.ts'
-import { ErrorAnswer, exampleOf } from '../model/envelope.ts'
+import { ErrorAnswer } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord } from '../model/errors.ts'
+import examples from './openapi-examples.json' with { type: 'json' }
 import { webhooksOf } from './openapi-webhooks.ts'
 import { COMMON_REFUSALS, type Operation } from './operation.ts'
 
@@ -50,6 +51,10 @@ export function createComponents() {
     }),
     /** What was referred to so far, by name. */
     all: () => Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+    /** Shows a named schema by an example. */
+    show(name: string, example: unknown) {
+      components[name] = { ...(components[name] as Json), examples: [example] }
+    },
   }
 }
 
@@ -78,31 +83,22 @@ const queryWord = (name: string, schema: Json): Json => {
     type: 'integer',
     minimum: 1,
     default: fallback,
-    // No maximum: more is not refused.
-    ...(name === 'limit' && { description: 'Rows a page; more than 100 is taken as 100.' }),
+    ...(name === 'limit' && { description: 'Rows of a page; more than 100 counts as 100.' }),
   }
 }
 
 function wordsOf(op: Operation): ErrorWord[] {
   const words: ErrorWord[] = [...COMMON_REFUSALS, ...op.refusals, 'storage_unavailable']
+  words.push('host_not_allowed', 'request_timeout', 'headers_too_large')
   if (op.body) words.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
   if (op.method === 'POST') words.push('idempotency_in_flight', 'idempotency_mismatch')
   return words
 }
 
-/** What any request may be answered with before its call is found. */
-const WIRE_REFUSALS: readonly ErrorWord[] = [
-  'malformed_request',
-  'method_not_allowed',
-  'request_timeout',
-  'headers_too_large',
-]
-
 const header = (description: string) => ({ description, schema: { type: 'string' } })
 
 const HEADERS_OF: Readonly<Partial<Record<ErrorWord, Json>>> = {
   unauthorized: { 'WWW-Authenticate': header('Always `Bearer`.') },
-  method_not_allowed: { Allow: header('The methods that the path has.') },
   storage_unavailable: { 'Retry-After': header('Seconds until the next try is worth it.') },
 }
 
@@ -114,7 +110,7 @@ function headersOf(words: readonly ErrorWord[]): Json {
 /** Error answers, a status each, that say which words they come with. */
 export function refusals({ json }: Components, words: readonly ErrorWord[]): Json {
   const byStatus = new Map<number, ErrorWord[]>()
-  for (const word of [...words, ...WIRE_REFUSALS]) {
+  for (const word of words) {
     const [status] = ERRORS[word]
     byStatus.set(status, [...(byStatus.get(status) ?? []), word])
   }
@@ -141,25 +137,46 @@ const IDEMPOTENCY_KEY = {
 }
 
 const REPLAYED = {
-  'Idempotency-Replayed': header('`true` where this is the stored answer of an earlier request.'),
+  description: 'The answer is the stored one of an earlier request with the same Idempotency-Key.',
+  schema: { type: 'string', const: 'true' },
 }
+
 // Of a POST with a key; 401 and 5xx are never stored.
 const STORED = ['200', '201', '400', '404', '409', '422']
 
-/** Adds the header that an answer has when it was stored for a key. */
+/** Adds the header of an answer that was stored for a key. */
 function withReplayed(responses: Json): Json {
   for (const status of STORED) {
     const response = responses[status] as Json | undefined
-    if (response) response['headers'] = { ...(response['headers'] as Json), ...REPLAYED }
+    if (response)
+      response['headers'] = { ...(response['headers'] as Json), 'Idempotency-Replayed': REPLAYED }
   }
   return responses
 }
 
+/** A content with what the sandbox really answers; a test makes the file. */
+const exampled = (content: { 'application/json': Json }, id: string) => ({
+  'application/json': {
+    ...content['application/json'],
+    example: (examples as Json)[id],
+  },
+})
+
+/** The resources, each as one of the answers shows it. */
+const RESOURCES: Json = {
+  User: examples.getUser.data,
+  KycRecord: examples.submitKyc.data[0]!.data,
+  BankAccount: examples.listBankAccounts.data[0],
+  Transaction: examples.getTransaction.data[0],
+  HistoryRecord: examples.listTransactionHistory.data.transactions[0],
+  ClientProfile: examples.getClientProfile.data,
+  Webhook: examples.getWebhook.data,
+}
+
 function operationOf(op: Operation, components: Components): Json {
   const { json } = components
-  const answer = { ...json(op.answer, 'output')['application/json'], example: exampleOf(op.answer) }
   const responses: Json = {
-    [op.status]: { description: op.summary, content: { 'application/json': answer } },
+    [op.status]: { description: op.summary, content: exampled(json(op.answer, 'output'), op.id) },
     ...refusals(components, wordsOf(op)),
   }
   return {
@@ -197,6 +214,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
     const path = pathOf(op.url)
     paths[path] = { ...paths[path], [op.method.toLowerCase()]: operationOf(op, components) }
   }
+  for (const [name, example] of Object.entries(RESOURCES)) components.show(name, example)
   const tags = [...new Set(operations.map(({ tag }) => tag))]
   return {
     openapi: '3.1.0',
@@ -204,7 +222,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
       title: 'Payout and user-account service (sandbox)',
       version: VERSION,
       description:
-        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money.',
+        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path answers a method that it has not with 405 and `Allow`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],

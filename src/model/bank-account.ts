@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answerExample, envelope, exampleOf } from './envelope.ts'
+import { envelope } from './envelope.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
 import { Timestamp, Uuid } from './text.ts'
 
@@ -57,31 +57,13 @@ const shown = {
   bank_status: BankStatus,
 }
 
-const EXAMPLE = {
-  bank_id: 'b0000000-0000-4000-8000-000000000003',
-  user_id: '00000000-0000-4000-8000-000000000003',
-  bank_name: null,
-  account_number: 'XXXXXXXX0003',
-  ifsc_code: 'ICICXXXX003',
-  bank_status: 'success',
-}
-
 /** Interface 2.3, without metadata. */
 export const BankAccount = z
   .strictObject({ ...shown, created_at: Timestamp, updated_at: Timestamp })
-  .meta({
-    id: 'BankAccount',
-    examples: [
-      {
-        ...EXAMPLE,
-        created_at: '2025-01-08T06:40:26.362Z',
-        updated_at: '2025-01-08T06:40:26.362Z',
-      },
-    ],
-  })
+  .meta({ id: 'BankAccount' })
 
 /** The receiving account inside a transaction (interface 2.4). */
-export const BenifBank = z.strictObject(shown).meta({ id: 'BenifBank', examples: [EXAMPLE] })
+export const BenifBank = z.strictObject(shown).meta({ id: 'BenifBank' })
 
 /** Body of POST /bank (interface 4.5). */
 export const AddBankAccount = z
@@ -110,43 +92,10 @@ export const AddBankAccountAnswer = envelope(
       updated_at: Timestamp,
     }),
   }),
-).meta({
-  id: 'AddBankAccountAnswer',
-  examples: [
-    answerExample(201, 'Bank account processed successfully', {
-      status: true,
-      message: 'Bank account verified successfully',
-      data: {
-        ...EXAMPLE,
-        metadata: {
-          statusCode: 200,
-          response: {
-            status: true,
-            code: 200,
-            message: 'Bank account verified successfully',
-            data: {
-              status: 'success',
-              statusCode: '200',
-              result: {
-                bankResponse: 'Transaction Successful',
-                ifsc: 'ICICXXXX003',
-                accountNumber: 'XXXXXXXX0003',
-                accountName: 'ROHAN MEHTA',
-                bankTxnStatus: true,
-              },
-            },
-          },
-        },
-        created_at: '2025-01-08T06:40:26.362Z',
-        updated_at: '2025-01-08T06:40:26.362Z',
-      },
-    }),
-  ],
-})
+).meta({ id: 'AddBankAccountAnswer' })
 
 export const ListBankAccountsAnswer = envelope(200, z.array(BankAccount)).meta({
   id: 'ListBankAccountsAnswer',
-  examples: [answerExample(200, 'Bank accounts fetched successfully', [exampleOf(BankAccount)])],
 })
 
 /** A bank account as any answer shows it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answerExample, envelope, exampleOf } from './envelope.ts'
+import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './text.ts'
 
 const name = () =>
@@ -46,26 +46,10 @@ export const ClientProfile = z
     updated_at: Timestamp,
     ClientConfigurations: z.array(z.looseObject({})),
   })
-  .meta({
-    id: 'ClientProfile',
-    examples: [
-      {
-        client_id: 'c0000000-0000-4000-8000-000000000001',
-        name: 'Sandbox Payments',
-        email: 'payments@example.com',
-        email_verified: true,
-        status: 'active',
-        check_kyc: false,
-        created_at: '2024-01-08T03:30:00.072Z',
-        updated_at: '2024-01-08T03:45:00.312Z',
-        ClientConfigurations: [],
-      },
-    ],
-  })
+  .meta({ id: 'ClientProfile' })
 
 export const GetClientProfileAnswer = envelope(200, ClientProfile).meta({
   id: 'GetClientProfileAnswer',
-  examples: [answerExample(200, 'Client profile fetched successfully', exampleOf(ClientProfile))],
 })
 
 /** The JSON text of a profile (interface 2.6). */

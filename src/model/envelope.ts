@@ -5,18 +5,6 @@ import { ERRORS, type ErrorWord, type FieldError } from './errors.ts'
 export const envelope = <T extends z.ZodType>(code: number, data: T) =>
   z.strictObject({ status: z.literal(true), code: z.literal(code), message: z.string(), data })
 
-/** The first example of a named schema, for the example of what holds it. */
-export const exampleOf = (schema: z.ZodType): unknown =>
-  (z.globalRegistry.get(schema)?.['examples'] as unknown[] | undefined)?.[0]
-
-/** The example of an answer in the envelope. */
-export const answerExample = (code: number, message: string, data: unknown) => ({
-  status: true,
-  code,
-  message,
-  data,
-})
-
 const words = Object.keys(ERRORS) as [ErrorWord, ...ErrorWord[]]
 
 /** The one error body of every endpoint (defaults: Errors). */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { bankNameOf } from './bank-names.ts'
-import { answerExample, envelope, exampleOf } from './envelope.ts'
+import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
 import { Amount, rupeesOf } from './money.ts'
@@ -28,30 +28,7 @@ export const HistoryRecord = z
     created_at: Timestamp,
     updated_at: Timestamp,
   })
-  .meta({
-    id: 'HistoryRecord',
-    examples: [
-      {
-        id: 'e0000000-0000-4000-8000-000000000001',
-        client_id: 'c0000000-0000-4000-8000-000000000001',
-        client_transaction_id: 'RENT-2025-02',
-        partner_transaction_id: 'PTX20250203000001',
-        user_id: '00000000-0000-4000-8000-000000000001',
-        account_holder_name: 'ROHAN MEHTA',
-        account_number: 'XXXXXXXX0003',
-        ifsc_code: 'ICICXXXX003',
-        bank_name: 'ICICI Bank',
-        amount: '18500.00',
-        status: 'SUCCESS',
-        currency: 'INR',
-        utr: '503400000041',
-        remark: 'Rent for February',
-        metadata: null,
-        created_at: '2025-02-03T04:00:00.704Z',
-        updated_at: '2025-02-03T04:00:03.704Z',
-      },
-    ],
-  })
+  .meta({ id: 'HistoryRecord' })
 
 export const UserHistoryQuery = listQuery(10)
 export const HistoryQuery = UserHistoryQuery.extend({ type: z.literal('debit').optional() })
@@ -63,18 +40,7 @@ export const HistoryAnswer = envelope(
     total_pages: z.int(),
     transactions: z.array(HistoryRecord),
   }),
-).meta({
-  id: 'HistoryAnswer',
-  examples: [
-    answerExample(200, 'Transaction history fetched successfully', {
-      total_transactions: 1,
-      page: 1,
-      limit: 10,
-      total_pages: 1,
-      transactions: [exampleOf(HistoryRecord)],
-    }),
-  ],
-})
+).meta({ id: 'HistoryAnswer' })
 
 /** Whose history a payment is in: the paying user's for a debit, the receiving user's for a credit. */
 export const historyUserOf = (row: PaymentRow): string =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answerExample, envelope, exampleOf } from './envelope.ts'
+import { envelope } from './envelope.ts'
 import { maskNumber } from './mask.ts'
 import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './text.ts'
 import { User } from './user.ts'
@@ -68,66 +68,23 @@ export const KycRecord = z
     created_at: Timestamp,
     updated_at: Timestamp,
   })
-  .meta({
-    id: 'KycRecord',
-    examples: [
-      {
-        kyc_id: 'd0000000-0000-4000-8000-000000000002',
-        user_id: '00000000-0000-4000-8000-000000000001',
-        country: 'IN',
-        document_type: 'tid',
-        document_name: 'pan',
-        document_number: 'XXXXXX001A',
-        full_name: 'Asha Nair',
-        dob: '1988-01-01',
-        kyc_status: 'success',
-        verified_by: 'system',
-        vp: null,
-        metadata: {
-          statusCode: 200,
-          response: {
-            status: true,
-            code: 200,
-            message: 'PAN verified successfully',
-            data: {
-              status: 'success',
-              statusCode: 200,
-              result: {
-                pan: 'XXXXXX001A',
-                panStatus: 'EXISTING AND VALID',
-                name: 'MATCHING',
-                dateOfBirth: 'MATCHING',
-                aadhaarSeedingStatus: 'Y',
-              },
-              metaData: {
-                requestId: '1736140562114-ed56e1aa-6bb3-4f48-ae28-ffeca6440012',
-                transactionId: '9b4d13db-8b4b-4f80-87e3-ff5b7dd3674c',
-              },
-            },
-          },
-        },
-        created_at: '2025-01-06T05:16:02.114Z',
-        updated_at: '2025-01-06T05:16:02.114Z',
-      },
-    ],
-  })
+  .meta({ id: 'KycRecord' })
 
 /** One document of POST /kyc, field names as the interface has them. */
 export const KycItem = z
   .object({
     document_type: DocumentType,
     document_name: DocumentName,
-    document_number: text(64, 0),
+    document_number: text(64, 0).meta({
+      description:
+        'At most 64 characters; may be empty. A number that is none makes a failed entry.',
+    }),
     dateOfBirth: z
       .string()
       .refine((date) => isoDateOf(date) !== undefined, {
         error: 'must be a real date as DD-MM-YYYY',
       })
-      .meta({
-        description: 'A real date as DD-MM-YYYY.',
-        pattern: '^\\d{2}-\\d{2}-\\d{4}$',
-        examples: ['15-08-1990'],
-      }),
+      .meta({ pattern: '^\\d{2}-\\d{2}-\\d{4}$' }),
     Nationality: text(64),
     nameOnCard: text(200),
   })
@@ -139,42 +96,40 @@ export const KycItem = z
   .meta({
     id: 'KycItem',
     description:
-      'One document. `document_type` and `document_name` go in pairs: `pid` with `aadhar`, `tid` with `pan`.',
+      'One document. document_name is aadhar with pid, pan with tid; dateOfBirth is DD-MM-YYYY.',
   })
 export type KycItem = z.infer<typeof KycItem>
 
 /** Body of POST /kyc (interface 4.4). */
-export const SubmitKyc = z.object({ user_id: Uuid, kyc: z.array(KycItem).min(1).max(50) }).meta({
-  id: 'SubmitKyc',
-  examples: [
-    {
-      user_id: '00000000-0000-4000-8000-000000000001',
-      kyc: [
-        {
-          document_type: 'tid',
-          document_name: 'pan',
-          document_number: 'XXXPX1234A',
-          dateOfBirth: '15-08-1990',
-          Nationality: 'Indian',
-          nameOnCard: 'Asha Verma',
-        },
-      ],
-    },
-  ],
-})
+export const SubmitKyc = z
+  .object({
+    user_id: Uuid,
+    kyc: z.array(KycItem).min(1).max(50).meta({ description: '1 to 50 documents.' }),
+  })
+  .meta({
+    id: 'SubmitKyc',
+    examples: [
+      {
+        user_id: '00000000-0000-4000-8000-000000000001',
+        kyc: [
+          {
+            document_type: 'tid',
+            document_name: 'pan',
+            document_number: 'XXXPX1234A',
+            dateOfBirth: '15-08-1990',
+            Nationality: 'Indian',
+            nameOnCard: 'Asha Verma',
+          },
+        ],
+      },
+    ],
+  })
 export type SubmitKyc = z.infer<typeof SubmitKyc>
 
 export const SubmitKycAnswer = envelope(
   201,
   z.array(z.strictObject({ status: z.boolean(), message: z.string(), data: KycRecord })),
-).meta({
-  id: 'SubmitKycAnswer',
-  examples: [
-    answerExample(201, 'KYC processed successfully', [
-      { status: true, message: 'PAN verified successfully', data: exampleOf(KycRecord) },
-    ]),
-  ],
-})
+).meta({ id: 'SubmitKycAnswer' })
 
 /** GET /kyc/:userId has an envelope of its own (interface 4.4). */
 export const GetKycAnswer = z
@@ -190,21 +145,7 @@ export const GetKycAnswer = z
       }),
     }),
   })
-  .meta({
-    id: 'GetKycAnswer',
-    examples: [
-      {
-        status: true,
-        data: {
-          statusCode: 200,
-          response: answerExample(200, 'KYC fetched successfully', {
-            user: [exampleOf(User)],
-            kycData: [exampleOf(KycRecord)],
-          }),
-        },
-      },
-    ],
-  })
+  .meta({ id: 'GetKycAnswer' })
 
 /** The JSON text of a record, masked (interface 2.2). */
 export const kycText = (row: KycRow): string => {

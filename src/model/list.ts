@@ -2,17 +2,19 @@ import { z } from 'zod'
 
 const MOST = 100
 
-const wholeNumber = (fallback: number, top?: number) =>
+// A page further on than any list goes, and still a number that arithmetic is exact with.
+const LAST_PAGE = 10 ** 12
+
+const wholeNumber = (fallback: number, top: number) =>
   z
     .string()
-    .regex(top ? /^[0-9]+$/ : /^[0-9]{1,15}$/, { error: 'must be a whole number of 1 or more' })
-    .refine((text) => Number(text) >= 1, { error: 'must be a whole number of 1 or more' })
+    .regex(/^0*[1-9][0-9]*$/, { error: 'must be a whole number of 1 or more' })
     .default(String(fallback))
-    .transform((text) => (top ? Math.min(Number(text), top) : Number(text)))
+    .transform((text) => Math.min(Number(text), top))
 
 /** `page` and `limit` of a list; over 100 a limit is clamped (defaults: Lists). */
 export const listQuery = (defaultLimit: number) =>
-  z.object({ page: wholeNumber(1), limit: wholeNumber(defaultLimit, MOST) })
+  z.object({ page: wholeNumber(1, LAST_PAGE), limit: wholeNumber(defaultLimit, MOST) })
 
 /** Which part of a list is wanted. */
 export type ListQuery = { page: number; limit: number }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
-// NUL and lone surrogates can't be kept or sent faithfully; other control characters have no place in a name.
-const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+// Every text here is one line: no control character (C0, DEL, C1) has a place in it; lone surrogates can't be sent.
+const UNFIT = /[\u0000-\u001f\u007f-\u009f]/
 
 const isFit = (text: string) => text.isWellFormed() && !UNFIT.test(text)
 
@@ -20,6 +20,12 @@ export const Uuid = z.guid().toLowerCase()
 export const Timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ examples: ['2026-01-01T09:30:00.000Z'] })
+
+/** The last instant (ms) that a timestamp of four-digit years can tell. */
+export const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** Whether a clock may stand at an instant (ms): from 1970, and told in four-digit years. */
+export const isClockTime = (ms: number): boolean => ms >= 0 && ms <= LAST_INSTANT
 
 /** A calendar date, YYYY-MM-DD. */
 export const IsoDate = z.iso.date()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BenifBank, shownAccount } from './bank-account.ts'
-import { answerExample, envelope, exampleOf } from './envelope.ts'
+import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskNumber } from './mask.ts'
 import { Amount, AmountInput, rupeesOf } from './money.ts'
@@ -25,27 +25,7 @@ export const Transaction = z
     updated_at: Timestamp,
     benif_bank: BenifBank,
   })
-  .meta({
-    id: 'Transaction',
-    examples: [
-      {
-        transaction_id: 'a0000000-0000-4000-8000-000000000001',
-        client_id: 'c0000000-0000-4000-8000-000000000001',
-        reference_id: 'RENT-2025-02',
-        from_user_id: '00000000-0000-4000-8000-000000000001',
-        to_user_id: '00000000-0000-4000-8000-000000000003',
-        benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
-        currency_code: 'INR',
-        transaction_type: 'debit',
-        amount: '18500.00',
-        utr: 'XXXXXXXX0041',
-        transaction_status: 'success',
-        created_at: '2025-02-03T04:00:00.704Z',
-        updated_at: '2025-02-03T04:00:03.704Z',
-        benif_bank: exampleOf(BenifBank),
-      },
-    ],
-  })
+  .meta({ id: 'Transaction' })
 
 /** Body of POST /transaction (interface 4.2; defaults: Transactions and history). */
 export const CreateTransaction = z
@@ -75,7 +55,6 @@ export type CreateTransaction = z.infer<typeof CreateTransaction>
 export const TransactionQuery = listQuery(10)
 export const TransactionsAnswer = envelope(200, z.array(Transaction)).meta({
   id: 'TransactionsAnswer',
-  examples: [answerExample(200, 'Transaction fetched successfully', [exampleOf(Transaction)])],
 })
 /** `total_transation` is spelled this way (interface 4.2). */
 export const ListTransactionsAnswer = envelope(
@@ -86,18 +65,7 @@ export const ListTransactionsAnswer = envelope(
     total_pages: z.int(),
     transactions: z.array(Transaction),
   }),
-).meta({
-  id: 'ListTransactionsAnswer',
-  examples: [
-    answerExample(200, 'Transactions fetched successfully', {
-      total_transation: 1,
-      page: 1,
-      limit: 10,
-      total_pages: 1,
-      transactions: [exampleOf(Transaction)],
-    }),
-  ],
-})
+).meta({ id: 'ListTransactionsAnswer' })
 
 const SHOWN_STATUS: Readonly<Record<PaymentStatus, 'pending' | 'success' | 'failed'>> = {
   PENDING: 'pending',

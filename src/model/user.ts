@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answerExample, envelope, exampleOf } from './envelope.ts'
+import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { Timestamp, text, Uuid } from './text.ts'
 
@@ -26,23 +26,7 @@ export const User = z
     client_id: Uuid,
     ...UserRow.omit({ user_id: true }).shape,
   })
-  .meta({
-    id: 'User',
-    examples: [
-      {
-        user_id: '00000000-0000-4000-8000-000000000001',
-        client_id: 'c0000000-0000-4000-8000-000000000001',
-        user_type: 'individual',
-        email: 'asha.nair@example.com',
-        mobile: '+919000000001',
-        pid: 'd0000000-0000-4000-8000-000000000001',
-        tid: 'd0000000-0000-4000-8000-000000000002',
-        bank_id: 'b0000000-0000-4000-8000-000000000001',
-        created_at: '2025-01-06T05:10:04.177Z',
-        updated_at: '2025-01-06T05:10:04.177Z',
-      },
-    ],
-  })
+  .meta({ id: 'User' })
 
 const MOBILE = /^(?:\+[1-9]\d{6,14}|(?:\+91)?[6-9]\d{9})$/
 
@@ -57,28 +41,12 @@ export const CreateUser = z
 export type CreateUser = z.infer<typeof CreateUser>
 
 export const UserQuery = listQuery(50)
-export const CreateUserAnswer = envelope(201, User).meta({
-  id: 'CreateUserAnswer',
-  examples: [answerExample(201, 'User created successfully', exampleOf(User))],
-})
-export const GetUserAnswer = envelope(200, User).meta({
-  id: 'GetUserAnswer',
-  examples: [answerExample(200, 'User fetched successfully', exampleOf(User))],
-})
+export const CreateUserAnswer = envelope(201, User).meta({ id: 'CreateUserAnswer' })
+export const GetUserAnswer = envelope(200, User).meta({ id: 'GetUserAnswer' })
 export const ListUsersAnswer = envelope(
   200,
   z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
-).meta({
-  id: 'ListUsersAnswer',
-  examples: [
-    answerExample(200, 'Users fetched successfully', {
-      total_users: 1,
-      page: 1,
-      limit: 50,
-      users: [exampleOf(User)],
-    }),
-  ],
-})
+).meta({ id: 'ListUsersAnswer' })
 
 /** The JSON text of a user, in the order of interface 2.1, without what depends on the client. */
 export const userTextParts = (row: UserRow): string =>

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { exampleOf } from './envelope.ts'
 import { text, Uuid } from './text.ts'
 import { MAX_URL_LENGTH, webhookUrlProblem } from './webhook-url.ts'
 
@@ -40,16 +39,9 @@ export const UpdateWebhook = z
 export type UpdateWebhook = z.infer<typeof UpdateWebhook>
 
 /** Interface 2.7: the secret is never shown. */
-export const Webhook = z.strictObject({ webhook_id: Uuid, client_id: Uuid, url: z.string() }).meta({
-  id: 'Webhook',
-  examples: [
-    {
-      webhook_id: '2f0c3d5e-6a1b-4c7d-8e9f-0a1b2c3d4e5f',
-      client_id: 'c0000000-0000-4000-8000-000000000001',
-      url: 'http://127.0.0.1:3000/webhook',
-    },
-  ],
-})
+export const Webhook = z
+  .strictObject({ webhook_id: Uuid, client_id: Uuid, url: z.string() })
+  .meta({ id: 'Webhook' })
 
 /** POST and PUT answer with an envelope of their own (interface 4.7). */
 export const UpdatedWebhookAnswer = z
@@ -59,22 +51,7 @@ export const UpdatedWebhookAnswer = z
       response: z.strictObject({ status: z.literal(true), message: z.string(), data: Webhook }),
     }),
   })
-  .meta({
-    id: 'UpdatedWebhookAnswer',
-    examples: [
-      {
-        message: 'Webhook updated successfully',
-        updatedWebhook: {
-          response: {
-            status: true,
-            message: 'Webhook updated successfully',
-            data: exampleOf(Webhook),
-          },
-        },
-      },
-    ],
-  })
-export const GetWebhookAnswer = z.strictObject({ message: z.string(), data: Webhook }).meta({
-  id: 'GetWebhookAnswer',
-  examples: [{ message: 'Webhook fetched successfully', data: exampleOf(Webhook) }],
-})
+  .meta({ id: 'UpdatedWebhookAnswer' })
+export const GetWebhookAnswer = z
+  .strictObject({ message: z.string(), data: Webhook })
+  .meta({ id: 'GetWebhookAnswer' })

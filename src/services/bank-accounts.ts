@@ -91,8 +91,9 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
 
   scheduler.handle('bank.step', ({ resource_id, payload }) => {
     const row = bank_accounts.get(resource_id!)
-    if (row?.bank_status === 'pending') move(row, payload as BankStep)
-    return undefined
+    if (row?.bank_status !== 'pending') return false
+    // The same account again fails whatever the step says.
+    return { status: move(row, payload as BankStep).row.bank_status }
   })
 
   return {

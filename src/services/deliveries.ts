@@ -294,7 +294,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     WEBHOOK_ATTEMPT,
     ({ timer_id, resource_id, due_at }) => {
       const row = deliveries.get(resource_id!)
-      if (row?.status !== 'pending') return undefined
+      if (row?.status !== 'pending') return false
       // After the change that ends the timer: where it was undone, the timer is there again and nothing is sent.
       return Promise.resolve().then(() =>
         timers.get(timer_id) ? undefined : attemptNow(row.delivery_id, due_at),

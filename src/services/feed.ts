@@ -10,6 +10,10 @@ export type Told = {
   change: { type: string; resource_id: string; at: string }
   timer: TimerRow
   delivery: DeliveryRow
+  /** Somebody moved it, stopped it, or changed its speed. */
+  clock: { now: string; mode: string; speed: number }
+  /** Another scenario decides, a rule was pushed or taken away, or the files were read again. */
+  scenario: { name: string }
   reset: { parts: readonly string[] }
   /** All of the client's content was replaced. */
   restore: { from: 'snapshot' | 'state' }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { distance } from '../config/options.ts'
 import { type JsonPath, jsonPlaces } from '../core/json-places.ts'
+import type { Problem } from '../core/problem.ts'
 import { uuidOf } from '../core/random.ts'
 import type { BaseRows } from '../core/store.ts'
 import { FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
@@ -20,6 +22,9 @@ export type FixtureWorlds = Map<string, { key: string; rows: BaseRows<Rows> }>
 const NOUNS = Object.keys(FIXTURE_ROWS) as FixtureNoun[]
 const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
 const MOST_PROBLEMS = 20
+
+/** The names that files of a fixture folder have. */
+export const FIXTURE_FILES: readonly string[] = NOUNS.map(fileOf)
 
 /** One noun's rows as they stand in a file, and how to call the file. */
 type Raw = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
@@ -53,6 +58,27 @@ function readRaw(path: string): Raw[] {
       .map((found) => ({ ...found, rows: parseFile(found.file) }))
   }
   return rawOf(path, parseFile(path))
+}
+
+/** JSON files of a fixture folder that nothing reads, each with the name that was probably meant. */
+function misnamedIn(path: string): Problem[] {
+  if (!existsSync(path) || !statSync(path).isDirectory()) return []
+  const plain = (name: string) =>
+    name
+      .toLowerCase()
+      .replace(/s?\.json$/, '')
+      .replaceAll('_', '-')
+  return readdirSync(path)
+    .filter((name) => /\.json$/i.test(name) && !FIXTURE_FILES.includes(name))
+    .map((name) => {
+      const meant = FIXTURE_FILES.find(
+        (known) => distance(plain(known), plain(name)) <= 2 || plain(known).startsWith(plain(name)),
+      )
+      const message = meant
+        ? `is no fixture file; did you mean ${meant}?`
+        : `is no fixture file; a folder holds ${FIXTURE_FILES.join(', ')}`
+      return problemAt(join(path, name), [], message)
+    })
 }
 
 function rawOf(file: string, content: unknown): Raw[] {
@@ -318,19 +344,19 @@ function worldsOf(raws: Raw[], content: string): FixtureWorlds {
 
 /** Reads a folder of fixture files, or one file with everything; refuses all of it if anything is wrong. */
 export function readFixtures(path: string): FixtureWorlds {
-  return told(() => {
+  const misnamed = misnamedIn(path)
+  const worlds = told(() => {
     const raws = readRaw(path)
     if (raws.length === 0) {
-      const message = `holds none of ${NOUNS.map(fileOf).join(', ')}`
-      throw new BadFixtures([problemAt(path, [], message)])
+      const message = `holds none of ${FIXTURE_FILES.join(', ')}`
+      throw new BadFixtures([problemAt(path, [], message), ...misnamed])
     }
     return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
   }, placed)
+  if (misnamed.length > 0) throw new BadFixtures(misnamed)
+  return worlds
 }
 
 /** A set given in a call or a test, as `readFixtures` would read it from a file of that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
   told(() => worldsOf(rawOf(file, content), JSON.stringify(content)))
-
-/** The names that files of a fixture folder have. */
-export const FIXTURE_FILES: readonly string[] = NOUNS.map(fileOf)

@@ -160,10 +160,11 @@ export function createKyc(parts: Parts & { users: Users }) {
     return settle({ ...row, kyc_status: step.status, metadata, updated_at: clock.iso() })
   }
 
-  scheduler.handle('kyc.step', ({ resource_id, payload }) => {
-    const row = kyc.get(resource_id!)
+  scheduler.handle('kyc.step', (timer) => {
+    const row = kyc.get(timer.resource_id!)
     // Only what is pending can still be decided.
-    if (row?.kyc_status === 'pending') move(row, payload as KycStep)
+    if (row?.kyc_status !== 'pending') return false
+    move(row, timer.payload as KycStep)
     return undefined
   })
 

@@ -148,11 +148,20 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     return entry
   }
 
-  scheduler.handle('transaction.step', ({ resource_id, payload }) => {
-    const row = payments.get(resource_id!)
-    const step = payload as Omit<TransactionStep, 'afterMs'>
-    // Moved by hand meanwhile: what a state does not lead to does not happen.
-    if (row && canMove(row.status, step.status)) settle(stepped(row, step))
+  scheduler.handle('transaction.step', (timer) => {
+    const id = timer.resource_id!
+    const row = payments.get(id)
+    const step = timer.payload as Omit<TransactionStep, 'afterMs'>
+    // What a state does not lead to does not happen.
+    if (!row || !canMove(row.status, step.status)) return false
+    settle(stepped(row, step))
+    // Steps that were left out are not made up for; a late reversal may still come.
+    if (scheduler.isEarly(timer))
+      scheduler.cancelAll(
+        'transaction.step',
+        id,
+        ({ status }) => !canMove(step.status, status as PaymentStatus),
+      )
     return undefined
   })
 

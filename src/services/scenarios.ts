@@ -39,9 +39,16 @@ const refused = ([first, ...more]: readonly Problem[]) =>
     },
   )
 
+export type ScenariosDeps = Parts & {
+  library: () => Library
+  startScenario: string
+  /** Told the active scenario's name when what decides is another than before. */
+  onChanged: (name: string) => void
+}
+
 /** What decides about the calls of one client: header, pushed rules, active scenario, default (scenarios: Promises). */
-export function createScenarios(parts: Parts & { library: () => Library; startScenario: string }) {
-  const { store, random, library, startScenario } = parts
+export function createScenarios(parts: ScenariosDeps) {
+  const { store, random, library, startScenario, onChanged } = parts
   const { rules, counters, settings } = store.tables
   // Compiled once for each state of the pushed rules and the active scenario.
   let plain: { version: number; decider: Decider } | undefined
@@ -101,6 +108,7 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
   /** What is compiled is stale: a rule, the scenario or the library changed. */
   const changed = () => {
     version++
+    onChanged(active().name)
   }
 
   const hitsOf = (rule: { scenario: string; id: string }): number => {
@@ -135,6 +143,18 @@ export function createScenarios(parts: Parts & { library: () => Library; startSc
           active: active().name === name,
         }
       }),
+    /** The name of the active one. */
+    get name() {
+      return active().name
+    },
+    /** A scenario's file, if it was read from one, and its rules with their hits. */
+    rulesOf(name: string) {
+      const { rules } = active().name === name ? activeScenario() : named(name)
+      return {
+        file: library().fileOf(name),
+        rules: rules.map((rule) => ({ name: rule.name, hits: hitsOf(rule) })),
+      }
+    },
     /** The values that the default scenario gives a meaning. */
     magicValues: () => magicValuesOf(named(DEFAULT_SCENARIO)),
     /** Decides about a call, and spends the rules that decide it before anything else happens. */

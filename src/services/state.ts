@@ -8,7 +8,7 @@ import { type FieldError, SandboxError } from '../model/errors.ts'
 import { InboxRow } from '../model/inbox.ts'
 import { KycRow } from '../model/kyc.ts'
 import { PaymentRow } from '../model/payment.ts'
-import { Timestamp } from '../model/text.ts'
+import { isClockTime, LAST_INSTANT, Timestamp } from '../model/text.ts'
 import { UserRow } from '../model/user.ts'
 import { WebhookRow } from '../model/webhook.ts'
 import type { Parts } from './parts.ts'
@@ -70,7 +70,7 @@ const ROWS = {
   }),
   timers: z.strictObject({
     timer_id: z.string(),
-    due_at: Whole,
+    due_at: Whole.min(0).max(LAST_INSTANT),
     seq: Whole,
     kind: z.string(),
     resource_id: z.string().optional(),
@@ -88,7 +88,9 @@ export const StateDocument = z
   .strictObject({
     format: z.literal(1),
     clock: z.strictObject({
-      now: Timestamp,
+      now: Timestamp.refine((text) => isClockTime(Date.parse(text)), {
+        error: 'must not be before the year 1970',
+      }),
       mode: z.enum(['real', 'frozen']),
       speed: z.number().gt(0).max(1_000_000),
     }),

@@ -14,6 +14,7 @@ const historyText = keptText('otherText', historyTextParts)
 /** How one client's rows look in its answers: JSON text, masked, with its client_id. */
 export function createViews(clientId: string) {
   return {
+    clientId,
     user: (entry: Entry<UserRow>) =>
       `{"user_id":"${entry.id}","client_id":"${clientId}",${userText(entry)}`,
     kyc: keptText('text', kycText),

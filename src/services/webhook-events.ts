@@ -27,8 +27,7 @@ export function createWebhookEvents({
   clock,
   random,
   views,
-  clientId,
-}: Parts & { views: Views; clientId: string }) {
+}: Parts & { views: () => Views }) {
   const { payments, kyc, bank_accounts, users, webhook } = store.tables
 
   const found = <E>(entry: E | undefined, noun: string, id: string): E => {
@@ -38,17 +37,18 @@ export function createWebhookEvents({
 
   /** The JSON text of `data`. */
   function dataOf(type: string, id: string): string {
+    const { clientId, ...view } = views()
     switch (kindOf(type)) {
       case 'transaction': {
         const entry = found(payments.entry(id), 'transaction', id)
-        return `${views.transaction(entry).slice(0, -1)},"history":${views.history(entry)}}`
+        return `${view.transaction(entry).slice(0, -1)},"history":${view.history(entry)}}`
       }
       case 'kyc':
-        return views.kyc(found(kyc.entry(id), 'KYC record', id))
+        return view.kyc(found(kyc.entry(id), 'KYC record', id))
       case 'bank':
-        return views.bankAccount(found(bank_accounts.entry(id), 'bank account', id))
+        return view.bankAccount(found(bank_accounts.entry(id), 'bank account', id))
       case 'user':
-        return views.user(found(users.entry(id), 'user', id))
+        return view.user(found(users.entry(id), 'user', id))
       case 'webhook': {
         const { webhook_id, url } = found(webhook.get(id), 'webhook', id)
         return JSON.stringify({ webhook_id, client_id: clientId, url })
@@ -71,7 +71,7 @@ export function createWebhookEvents({
         resource_id,
         created_at,
         data,
-        body: `{"id":"${event_id}","type":"${type}","timestamp":"${created_at}","client_id":"${clientId}","data":${data}}`,
+        body: `{"id":"${event_id}","type":"${type}","timestamp":"${created_at}","client_id":"${views().clientId}","data":${data}}`,
       }
     },
     /** The event as webhook rules see it; what they don't look at is not looked up. */

@@ -19,6 +19,16 @@ t.test('one JSON line tells a program where to call', async (t) => {
   t.equal((await stop()).code, 0)
 })
 
+t.test('each signal that asks for an end is a graceful stop', async (t) => {
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+    const data = join(t.testdir({}), 'db.json')
+    const { url, stop } = await serve(t, ['--data', data])
+    await call(`${url}/user`, { email: 'kept@example.com', mobile: '9876543210' })
+    t.equal((await stop(signal)).code, 0, signal)
+    t.match(readFileSync(data, 'utf8'), 'kept@example.com', 'one tidy document is left')
+  }
+})
+
 t.test('the banner tells a person', async (t) => {
   const dir = t.testdir()
   const bound = createServer().listen(0, '127.0.0.1')
@@ -31,7 +41,8 @@ t.test('the banner tells a person', async (t) => {
   bound.close()
   t.match((await run(['--help'])).stdout, /--clock-speed X/)
   t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
-  t.match(JSON.parse((await run(['openapi'])).stdout), { openapi: '3.1.0' })
+  t.match(JSON.parse((await run(['openapi'])).stdout), { paths: { '/users': {} } })
+  t.match(JSON.parse((await run(['openapi', '--admin'])).stdout), { paths: { '/clock': {} } })
 })
 
 t.test('a bad option ends with 2 and says what it takes', async (t) => {
@@ -43,6 +54,18 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
     [['--port'], /--port takes N, and none follows it/],
     [['exec', '--port', '--', 'true'], /--port takes N, and none follows it/],
     [['--port', '1', '--port', '2'], /--port is given twice/],
+    [['--port', ''], /--port takes N, and its value is empty/],
+    [['--port='], /--port takes N, and its value is empty/],
+    [['--port', ' '], /--port takes a whole number/],
+    [['--port', '5e3'], /--port takes a whole number from 0 to 65535, not "5e3"/],
+    [['--port', '0x1388'], /--port takes a whole number/],
+    [['--random-seed='], /--random-seed takes N, and its value is empty/],
+    [['--memory='], /--memory takes true or false, and its value is empty/],
+    [['--clock-speed', '1e3'], /--clock-speed takes a number above 0, up to 1000000/],
+    [['--clock', '1900-01-01T00:00:00Z'], /--clock takes real, frozen, .* from 1970 to 9999/],
+    [['--clock', '9999-12-31T23:59:59-01:00'], /--clock takes real, frozen, .* from 1970 to 9999/],
+    [['--allow-host', 'a b'], /--allow-host takes a host name or an IP address/],
+    [['--allow-host', 'http://a.example'], /--allow-host takes a host name/],
     [['--clock', 'soon'], /--clock takes real, frozen, or an ISO 8601 instant/],
     [['--clock-speed', '0'], /--clock-speed takes/],
     [['--auth', 'maybe'], /--auth takes spec, strict, off, not "maybe"/],
@@ -104,6 +127,12 @@ t.test('flag beats variable beats file', async (t) => {
   t.match(await run([], { cwd: dir, env: { PORT: 'x' } }), {
     code: 2,
     stderr: /PORT takes a whole number/,
+  })
+  const unset = { PAYOUT_SANDBOX_CLOCK: '', PAYOUT_SANDBOX_MEMORY: '', PAYOUT_SANDBOX_PORT: '' }
+  t.equal(await now([], unset), '2030-01-01T00:00:00.000Z', 'an empty variable is not set')
+  t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_PORT: '', PORT: 'x' } }), {
+    code: 2,
+    stderr: /: PORT takes a whole number/,
   })
   writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"json": true}')
   t.match(await run([], { cwd: dir }), {

@@ -101,3 +101,13 @@ t.test('a stored state is taken as it is', async (t) => {
   t.equal(clock.now(), START + 20)
   t.match(clock.state, { speed: 2, anchor: START })
 })
+
+t.test('a fast clock stops at the last instant that a timestamp can tell', async (t) => {
+  const { wall, clock } = build({ speed: 1_000_000 })
+  wall.now += 1_000 * 86_400_000
+  t.equal(clock.iso(), '9999-12-31T23:59:59.999Z')
+  wall.now += 86_400_000
+  t.equal(clock.iso(), '9999-12-31T23:59:59.999Z')
+  clock.speed(1)
+  t.equal(clock.iso(), '9999-12-31T23:59:59.999Z')
+})

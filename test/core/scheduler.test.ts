@@ -254,12 +254,14 @@ t.test('firing runs one timer now, once, and leaves the others and the clock', a
   const { ran, add, scheduler, clock } = build()
   add('a', 10)
   const late = add('late', 99)
-  t.match(await scheduler.fire(late), {
-    at: '1970-01-01T00:00:00.000Z',
-    kind: 'note',
-    timer_id: late.timer_id,
-    name: 'late',
-  })
+  t.match(await scheduler.fire(late), [
+    {
+      at: '1970-01-01T00:00:00.000Z',
+      kind: 'note',
+      timer_id: late.timer_id,
+      name: 'late',
+    },
+  ])
   t.same([ran, clock.now()], [['late@0'], 0])
   t.same(
     scheduler.pending().map(({ payload }) => payload['name']),
@@ -279,4 +281,20 @@ t.test('the next timer is jumped to, and none is no error', async (t) => {
   t.equal((await scheduler.advanceToNext()).length, 2)
   t.equal(clock.now(), 70)
   t.equal(scheduler.next()?.payload['name'], 'c')
+})
+
+t.test('what could not happen is not told, and what came of the rest is', async (t) => {
+  const { add, scheduler } = build()
+  scheduler.handle('late', () => false)
+  scheduler.handle('other', () => ({ name: 'became' }))
+  scheduler.handle('bad', () => {
+    throw new Error('of the test')
+  })
+  for (const kind of ['late', 'other', 'bad', 'note']) add('said', 10, kind)
+  const told = (await scheduler.advanceTo(20)).map(({ kind, ...more }) => [kind, more['name']])
+  t.same(told, [
+    ['other', 'became'],
+    ['note', 'said'],
+  ])
+  t.same(await scheduler.fire(add('said', 99, 'late')), [])
 })

@@ -221,6 +221,47 @@ t.test('recovering keeps what stands before the damage', async (t) => {
   t.equal(rowsOf((await open(t, file)).world).length, 6)
 })
 
+t.test('a document with a changed value, still JSON, is kept up to that line', async (t) => {
+  const dir = t.testdir()
+  const { store, world } = await open(t, join(dir, 'a/db.json'))
+  for (let n = 1; n <= 9; n++) world.put('notes', note(n))
+  await store.close()
+  const file = copyAside(join(dir, 'a'), join(dir, 'b'))
+  const lines = readFileSync(file, 'utf8').split('\n')
+  const line = lines.findIndex((text) => text.includes('text 5'))
+  lines[line] = lines[line]!.replace('text 5', 'text 7')
+  writeFileSync(file, lines.join('\n'))
+  t.ok(JSON.parse(lines.join('\n')), 'it is JSON all the same')
+  const byte = Buffer.byteLength(`${lines.slice(0, line).join('\n')}\n`)
+  await t.rejects(open(t, file), {
+    message: `${file}: line ${line + 1}, byte ${byte}: the checksum does not match the line`,
+  })
+  const recovered = await open(t, file, { onDamage: 'recover' })
+  t.same(rowsOf(recovered.world), [0, 1, 2, 3, 4].map(note))
+})
+
+t.test('a document of another format is left alone, but for a reset', async (t) => {
+  const dir = t.testdir()
+  const { store, world } = await open(t, join(dir, 'db.json'))
+  world.put('notes', note(1))
+  await store.close()
+  const file = join(dir, 'db.json')
+  const older = readFileSync(file, 'utf8').replace('{"payoutSandbox":2,', '{"payoutSandbox":1,')
+  writeFileSync(file, older)
+  for (const onDamage of ['refuse', 'recover'] as const) {
+    await t.rejects(open(t, file, { onDamage }), {
+      name: 'OtherFormat',
+      message: /it has format 1, and this version reads format 2/,
+    })
+    t.equal(readFileSync(file, 'utf8'), older, 'left as it is')
+  }
+  t.same(rowsOf((await open(t, file, { onDamage: 'reset' })).world), [note(0)])
+  t.ok(
+    filesOf(dir).some((name) => name.startsWith('db.json.damaged-')),
+    'a copy is kept',
+  )
+})
+
 t.test('nothing is lost while the document is made anew', async (t) => {
   const dir = t.testdir()
   const { store, world } = await open(t, join(dir, 'a/db.json'))

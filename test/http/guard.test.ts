@@ -291,3 +291,19 @@ t.test('no body names a client or a snapshot that could not be', async (t) => {
   }
   t.same(files(), before[1], 'names reach no file')
 })
+
+t.test(
+  'the admin page is found without its last slash too, in the client of the base path',
+  async (t) => {
+    const { app } = await start(t)
+    for (const base of ['', '/@w']) {
+      const url = `${base}/__admin`
+      const headers = { host: '127.0.0.1:4310' }
+      const answer = await app.inject({ method: 'GET', url, headers })
+      t.equal(answer.statusCode, 308)
+      const to = new URL(String(answer.headers['location']), `http://127.0.0.1:4310${url}`)
+      t.equal(to.pathname, `${url}/`)
+      t.equal((await app.inject({ method: 'GET', url: to.pathname, headers })).statusCode, 200)
+    }
+  },
+)

@@ -197,3 +197,15 @@ t.test('expired keys are dropped as new ones come, so that they never pile up', 
   t.strictSame(kept(), [])
   t.equal((await get('/v1/users')).body.data.total_users, 110)
 })
+
+t.test('a body that is no JSON leaves its key free', async (t) => {
+  const { post } = await start(t)
+  const json = { ...KEY, 'content-type': 'application/json' }
+  t.match(await post('/v1/user', '{"email":', json), {
+    status: 400,
+    body: { error: 'malformed_json' },
+  })
+  const made = await post('/v1/user', USER, KEY)
+  t.equal(made.status, 201)
+  t.notOk('idempotency-replayed' in made.headers)
+})

@@ -61,6 +61,8 @@ t.test('it is served without a token, and not where there is no admin API', asyn
   const { body, headers } = await guarded.get('/__admin/openapi.json')
   t.strictSame(body, document)
   t.match(headers['content-type'], 'application/json')
+  const foreign = await guarded.get('/__admin/openapi.json', { 'sec-fetch-site': 'cross-site' })
+  t.match(foreign, { status: 403, body: { error: 'cross_site_refused' } })
   const without = await start(t, { app: { admin: false } })
   t.equal((await without.get('/__admin/openapi.json')).status, 404)
 })

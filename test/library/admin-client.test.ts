@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ADMIN_CALLS } from '../../src/app.ts'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import {
   AdminError,
   createAdminClient,
@@ -31,6 +33,13 @@ async function pay(url: string, amount = 100): Promise<string> {
   })
   const { data } = (await answer.json()) as { data: [{ transaction_id: string }] }
   return data[0].transaction_id
+}
+
+/** The status of a payment over HTTP. */
+async function statusOf(url: string, id: string): Promise<string> {
+  const answer = await fetch(`${url}/transaction/${id}`)
+  const { data } = (await answer.json()) as { data: [{ transaction_status: string }] }
+  return data[0].transaction_status
 }
 
 /** What an admin call throws. */
@@ -251,4 +260,22 @@ t.test('an option that is not known or not usable is refused by its name', async
   await t.rejects(startSandbox({ clocks: 'frozen' } as never), /unknown option clocks.*--clock/)
   await t.rejects(startSandbox({ clock: 'soon' }), /clock takes real, frozen/)
   await t.rejects(startSandbox({ scenario: 'no-such' }), /no-such/)
+})
+
+t.test('the README’s few lines do what they say', async (t) => {
+  const page = readFileSync(join(PACKAGE_ROOT, 'README.md'), 'utf8')
+  const [, code] = /## Test your first payout\n\n```js\n([\s\S]*?)```/.exec(page)!
+  const mine = new URL('../../src/index.ts', import.meta.url).href
+  const run = new Function(
+    'use',
+    'pay',
+    'statusOf',
+    `return (async () => {${code!
+      .replace("import { startSandbox } from 'payout-sandbox'", 'const { startSandbox } = use')
+      .replace(/\/\/ \.\.\. your code .*/, 'const id = await pay(sandbox.url)')
+      .replace(/\/\/ \.\.\. and it has .*/, 'const status = await statusOf(sandbox.url, id)')}
+      return status
+    })()`,
+  )
+  t.equal(await run(await import(mine), pay, statusOf), 'success')
 })

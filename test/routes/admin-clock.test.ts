@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
-import { start, TOKEN } from '../helper.ts'
+import { ASHA, start, TOKEN } from '../helper.ts'
 
 t.test('the clock is moved, and what is due runs in order', async (t) => {
   const { get, post, call, pay } = await start(t)
@@ -207,4 +207,64 @@ t.test('timers and clocks are each client’s own', async (t) => {
   t.equal((await call('DELETE', `/@w/__admin/timers/${timer.timer_id}`)).status, 404)
   await post('/@w/__admin/clock/advance', { by: '1d' })
   t.match((await get('/__admin/clock')).body, { now: '2026-01-01T00:00:00.000Z', pendingTimers: 2 })
+})
+
+t.test(
+  'a step that is fired early drops those it makes impossible, not a late reversal',
+  async (t) => {
+    const { post, get, pay, advance } = await start(t)
+    const life = async (more: object) => {
+      await pay(more)
+      return (await get('/__admin/timers')).body.timers
+    }
+    const statuses = (rows: { payload?: object; status?: string }[]) =>
+      rows.map((row) => (row.payload ?? row) as { status: string }).map(({ status }) => status)
+    const usual = await life({})
+    t.strictSame(statuses(usual), ['PROCESSING', 'SUCCESS'])
+    t.strictSame(statuses((await post(`/__admin/timers/${usual[1].timer_id}/fire`)).body.fired), [
+      'SUCCESS',
+    ])
+    t.strictSame((await get('/__admin/timers')).body.timers, [], 'it is over')
+    t.strictSame((await advance('1d')).body.fired, [])
+
+    const reversed = await life({ amount: '100.96' })
+    t.strictSame(statuses(reversed), ['PROCESSING', 'SUCCESS', 'FAILED'])
+    await post(`/__admin/timers/${reversed[1].timer_id}/fire`)
+    t.strictSame(statuses((await get('/__admin/timers')).body.timers), ['FAILED'])
+    t.strictSame(statuses((await advance('1d')).body.fired), ['FAILED'])
+    t.equal(
+      (await get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status,
+      'FAILED',
+    )
+  },
+)
+
+t.test('what fired tells is what became of the resource', async (t) => {
+  const { post, get, advance } = await start(t)
+  const account = { user_id: ASHA, account_number: '999900000006', ifsc_code: 'HDFC0000001' }
+  for (let n = 0; n < 2; n++) t.equal((await post('/v1/bank', account)).status, 201)
+  const { fired } = (await advance('5s')).body
+  const states = fired.map(({ status }: { status: string }) => status)
+  t.strictSame(states, ['success', 'failed'], 'the same account is not verified twice')
+  const rows = (await get(`/v1/bank/${ASHA}`)).body.data
+  for (const { resource_id, status } of fired)
+    t.equal(
+      rows.find((row: { bank_id: string }) => row.bank_id === resource_id).bank_status,
+      status,
+    )
+})
+
+t.test('at the end of time what is made then still happens, and is told well', async (t) => {
+  const { post, get, put, pay, advance } = await start(t)
+  await post('/__admin/clock/freeze', { at: '9999-12-31T23:59:59.000Z' })
+  await pay()
+  for (const { at } of (await get('/__admin/timers')).body.timers)
+    t.equal(at, '9999-12-31T23:59:59.999Z')
+  t.equal((await advance('999ms')).body.fired.length, 2)
+  t.equal((await get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status, 'SUCCESS')
+  const state = (await get('/__admin/state')).body
+  const early = { ...state, clock: { ...state.clock, now: '1900-01-01T00:00:00.000Z' } }
+  t.match((await put('/__admin/state', early)).body.errors, [{ field: 'clock.now' }])
+  const clock = '1900-01-01T00:00:00Z'
+  t.equal((await post('/__admin/clients', { name: 'old', clock })).status, 400)
 })

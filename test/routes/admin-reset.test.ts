@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { start } from '../helper.ts'
+import { createLog, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const USER = { email: 'nila@example.com', mobile: '9876500001' }
@@ -145,4 +145,57 @@ t.test('a reset of all clients is one change: all of them or none', async (t) =>
   t.equal((await box.post('/__admin/reset', { all: true })).status, 200)
   t.equal(lines(), written + 1, 'one line says it all')
   t.notSame(await both(), changed)
+})
+
+t.test(
+  'a reset to changed fixtures takes their client id and token, a snapshot those of before',
+  async (t) => {
+    const file = join(t.testdir(), 'db.json')
+    const client = {
+      client: 'default',
+      client_id: 'c0000000-0000-4000-8000-0000000000ff',
+      access_token: 'changed',
+      name: 'Changed',
+      email: 'changed@example.com',
+      created_at: '2026-01-01T00:00:00.000Z',
+    }
+    const before = await start(t, { sandbox: { file } })
+    const old = (await before.get('/v1/client/profile', TOKEN)).body.data
+    await before.post('/v1/user', USER)
+    await before.post('/__admin/snapshots', { name: 'old' })
+    await before.close()
+
+    const log = createLog()
+    const box = await start(t, { sandbox: { file, log }, fixtures: { clients: [client] } })
+    t.match(log.lines.join(), /kept from .*db\.json; it was made from other fixtures.*reset --all/)
+    t.equal((await box.get('/v1/users')).body.data.users[0].client_id, old.client_id)
+    await box.post('/__admin/reset')
+    t.equal((await box.get('/v1/users')).body.data.total_users, 0)
+    t.equal((await box.post('/v1/user', USER)).body.data.client_id, client.client_id)
+    const changed = { authorization: 'Bearer changed' }
+    t.equal((await box.get('/v1/client/profile', changed)).body.data.client_id, client.client_id)
+    t.equal(
+      (await box.get('/v1/users', TOKEN)).status,
+      401,
+      'the token of before stands for nobody',
+    )
+
+    await box.post('/__admin/snapshots/old/restore')
+    t.equal((await box.get('/v1/users')).body.data.users[0].client_id, old.client_id)
+    t.equal((await box.get('/v1/client/profile', TOKEN)).body.data.client_id, old.client_id)
+    t.equal((await box.get('/v1/users', changed)).status, 401)
+  },
+)
+
+t.test('a data file made from the same fixtures is no matter of note', async (t) => {
+  const file = join(t.testdir(), 'db.json')
+  const first = await start(t, { sandbox: { file } })
+  await first.post('/__admin/clients', { name: 'own', fixtures: 'empty' })
+  await first.post('/__admin/clients', { name: 'fork', from: { client: 'own' } })
+  await first.get('/@named/v1/users')
+  await first.put('/__admin/state', (await first.get('/__admin/state')).body)
+  await first.close()
+  const log = createLog()
+  await start(t, { sandbox: { file, log } })
+  t.notMatch(log.lines.join(), /other fixtures/)
 })

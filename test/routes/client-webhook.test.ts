@@ -88,6 +88,7 @@ t.test('takes and refuses URLs and secrets', async (t) => {
     [{ url: 'http:\\\\example.com', webhook_secret: SECRET }, 400, 'url'],
     [{ url: 'http://example.com/a b', webhook_secret: SECRET }, 400, 'url'],
     [{ url: ' http://example.com/', webhook_secret: SECRET }, 400, 'url'],
+    [{ url: 'http://example.com/ ', webhook_secret: SECRET }, 400, 'url'],
     [{ url: 'http://example.com:0/', webhook_secret: SECRET }, 400, 'url'],
     [{ url: 'http://', webhook_secret: SECRET }, 400, 'url'],
     [{ url: `http://example.com/${'a'.repeat(2029)}`, webhook_secret: 'x'.repeat(256) }, 200],

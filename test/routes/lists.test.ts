@@ -55,6 +55,7 @@ for (const { path, rows, id, count, limit, all } of LISTS) {
       ['?page=1000', 1000, limit, 0],
       ['?page=999999999', 999_999_999, limit, 0],
       ['?page=99999999999', 99_999_999_999, limit, 0],
+      ['?page=99999999999999999999', 10 ** 12, limit, 0],
       ['?unknown=1', 1, limit, limit],
     ]
     for (const [query, number, size, length] of table) {
@@ -85,6 +86,11 @@ for (const { path, rows, id, count, limit, all } of LISTS) {
         )
       }
     }
+    t.strictSame(
+      (await page('?page=abc')).errors.map(({ field }: { field: string }) => field),
+      ['page'],
+      'told once',
+    )
     for (const twice of ['?page=1&page=2', '?limit=1&limit=2', '?page[]=1', '?page=1,2']) {
       const answer = await page(twice)
       if (twice.includes('[')) t.equal(answer.page, 1, 'another parameter')

@@ -48,6 +48,27 @@ const refusal = (path: string): string[] => {
   }
 }
 
+t.test('a misnamed file in a folder is refused, with the name that was meant', async (t) => {
+  const folder = t.testdir({
+    'README.md': '# Who is who',
+    'users.json': '[]',
+    'banks.json': '[]',
+    'bank_accounts.json': '[]',
+    'user.json': '[]',
+    'payments.json': '[]',
+    alone: { 'transaction.json': '[]' },
+    good: { 'README.md': '', 'users.json': '[]', 'data.csv': '' },
+  })
+  t.strictSame(refusal(folder), [
+    `${folder}/bank_accounts.json: is no fixture file; did you mean bank-accounts.json?`,
+    `${folder}/banks.json: is no fixture file; did you mean bank-accounts.json?`,
+    `${folder}/payments.json: is no fixture file; a folder holds clients.json, users.json, kyc.json, bank-accounts.json, transactions.json, webhooks.json`,
+    `${folder}/user.json: is no fixture file; did you mean users.json?`,
+  ])
+  t.match(refusal(join(folder, 'alone')), [/holds none of/, /did you mean transactions\.json/])
+  t.strictSame(refusal(join(folder, 'good')), [])
+})
+
 t.test('what is wrong in a file is told with its line and column', async (t) => {
   const row = (n: number, more: object = {}) => `  ${JSON.stringify(user(n, more))}`
   const folder = t.testdir({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
-import { Timestamp, Uuid } from '../../model/text.ts'
+import { isClockTime, Timestamp, Uuid } from '../../model/text.ts'
 
 const Client = z
   .strictObject({
@@ -22,9 +22,15 @@ const start = {
     .union(
       [
         z.enum(['real', 'frozen']),
-        z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString()),
+        z.iso
+          .datetime({ offset: true })
+          .refine((text) => isClockTime(Date.parse(text)))
+          .transform((text) => new Date(text).toISOString()),
       ],
-      { error: 'must be real, frozen, or an ISO 8601 instant such as 2026-01-01T00:00:00Z' },
+      {
+        error:
+          'must be real, frozen, or an ISO 8601 instant from 1970 to 9999 such as 2026-01-01T00:00:00Z',
+      },
     )
     .optional(),
   checkKyc: z.boolean().optional(),

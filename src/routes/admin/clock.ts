@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { parseDuration } from '../../core/duration.ts'
-import type { Fired } from '../../core/scheduler.ts'
+import type { Fired, TimerRow } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
-import { Timestamp } from '../../model/text.ts'
+import { isClockTime, Timestamp } from '../../model/text.ts'
 import type { World } from '../../world.ts'
 
 const instant = z.iso.datetime({
@@ -14,7 +14,8 @@ const duration = z.string().refine((text) => parseDuration(text) !== undefined, 
   error: 'must be a duration such as 500ms, 5s, 2m, 1h, 2d or PT5S, at most 10 years',
 })
 
-const ClockAnswer = z
+/** Where a client's clock stands, and what is next on it. */
+export const ClockAnswer = z
   .strictObject({
     now: Timestamp,
     mode: z.enum(['real', 'frozen']),
@@ -35,7 +36,8 @@ const FiredTimer = z
 const FiredAnswer = z
   .strictObject({ now: Timestamp, fired: z.array(FiredTimer) })
   .meta({ id: 'Fired' })
-const Timer = z
+/** Something that is still to happen. */
+export const Timer = z
   .strictObject({
     timer_id: z.string(),
     at: Timestamp,
@@ -46,12 +48,9 @@ const Timer = z
   .meta({ id: 'Timer' })
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
-// Later instants have no four-digit year and so no form that an answer could show.
-const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
-
 /** Refuses an instant that ISO 8601 in its common form can't write. */
 function writable(ms: number, field: string): number {
-  if (ms >= 0 && ms <= LAST_INSTANT) return ms
+  if (isClockTime(ms)) return ms
   const message = `must not lead ${ms < 0 ? 'before the year 1970' : 'beyond the year 9999'}`
   throw new SandboxError('validation_failed', `The body is refused: ${field} ${message}.`, {
     errors: [{ field, code: 'out_of_range', message }],
@@ -60,7 +59,8 @@ function writable(ms: number, field: string): number {
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
-function clockAnswer({ clock, scheduler }: World): z.input<typeof ClockAnswer> {
+/** A client's clock as it is told. */
+export function clockAnswer({ clock, scheduler }: World): z.input<typeof ClockAnswer> {
   const { mode, speed } = clock.state
   const next = scheduler.next()
   return {
@@ -71,6 +71,21 @@ function clockAnswer({ clock, scheduler }: World): z.input<typeof ClockAnswer> {
     pendingTimers: scheduler.pending().length,
   }
 }
+
+/** A timer as it is told. */
+export const shownTimer = ({
+  timer_id,
+  due_at,
+  kind,
+  resource_id,
+  payload,
+}: TimerRow): z.input<typeof Timer> => ({
+  timer_id,
+  at: iso(due_at),
+  kind,
+  ...(resource_id !== undefined && { resource_id }),
+  payload,
+})
 
 /** Runs what is due on the way, then stores where the clock stands. */
 async function moved(world: World, fired: Promise<Fired[]>) {
@@ -177,14 +192,9 @@ export const clockCalls = [
     url: '/timers',
     summary: 'What is still to happen, and when; soonest first',
     answer: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
-    handle: ({ scheduler }) => ({
-      timers: scheduler.pending().map(({ timer_id, due_at, kind, resource_id, payload }) => ({
-        timer_id,
-        at: iso(due_at),
-        kind,
-        ...(resource_id !== undefined && { resource_id }),
-        payload,
-      })),
+    query: z.object({ limit: z.coerce.number().int().min(1).max(10_000).optional() }),
+    handle: ({ scheduler }, { query: { limit } }) => ({
+      timers: scheduler.pending().slice(0, limit).map(shownTimer),
     }),
   }),
   adminCall({
@@ -215,7 +225,7 @@ export const clockCalls = [
     async handle(world, { params }) {
       const fired = await world.scheduler.fire(timerOf(world, params.id))
       world.timeline.doWhatIsDue()
-      return { now: world.clock.iso(), fired: [fired] }
+      return { now: world.clock.iso(), fired }
     },
   }),
 ]

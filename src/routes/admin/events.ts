@@ -9,7 +9,7 @@ export const eventCalls = [
     method: 'GET',
     url: '/events',
     summary:
-      'Server-sent events: request, change, timer, delivery, reset, restore; Last-Event-ID goes on from there',
+      'Server-sent events: request, change, timer, delivery, clock, scenario, reset, restore; Last-Event-ID goes on from there',
     answer: z.string().meta({ id: 'EventStream' }),
     handle: () => '',
     stream({ feed }, { headers }, reply) {

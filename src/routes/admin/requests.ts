@@ -106,6 +106,23 @@ export const requestCalls = [
     },
   }),
   adminCall({
+    id: 'getRequest',
+    method: 'GET',
+    url: '/requests/:id',
+    summary: 'One call of the service in full',
+    params: z.object({ id: z.string().min(1).max(64) }),
+    answer: LoggedRequest,
+    refusals: ['not_found'],
+    handle({ requests }, { params: { id } }) {
+      for (const call of requests.newestFirst())
+        if (requestId(call) === id) return shownRequest(call)
+      throw new SandboxError(
+        'not_found',
+        `No call ${id.slice(0, 64)} is in the log. It keeps the newest 1,000; list them with GET /requests.`,
+      )
+    },
+  }),
+  adminCall({
     id: 'deleteRequests',
     method: 'DELETE',
     url: '/requests',

@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
+import { PACKAGE_ROOT } from '../../config/package-root.ts'
 import { adminCall } from '../../http/admin.ts'
+import { SandboxError } from '../../model/errors.ts'
 
 const RuleHits = z.strictObject({ name: z.string(), hits: z.int() })
 const ActiveScenario = z
@@ -23,6 +27,18 @@ const PushedRule = z
   .strictObject({ rule_id: z.string(), hits: z.int(), definition: z.looseObject({}) })
   .meta({ id: 'PushedRule' })
 const RulePath = z.object({ id: z.string().min(1).max(64) })
+
+/** The text of a scenario's file; those of the shipped set are known by their bare names. */
+async function textOf(file: string): Promise<string> {
+  const path = basename(file) === file ? join(PACKAGE_ROOT, 'scenarios', file) : file
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new SandboxError('not_found', `The file ${file} cannot be read (${codeOf(error)}).`)
+  }
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'unknown'
 
 /** What decides about the calls of a client. */
 export const scenarioCalls = [
@@ -50,6 +66,35 @@ export const scenarioCalls = [
       scenarios: scenarios.list(),
       problems: [...libraryProblems],
     }),
+  }),
+  adminCall({
+    id: 'readScenario',
+    method: 'GET',
+    url: '/scenarios/:name',
+    summary: 'A scenario’s text as it is in its file, and where its rules stand in it',
+    params: z.object({ name: z.string().min(1).max(64) }),
+    answer: z
+      .strictObject({
+        name: z.string(),
+        file: z.string().nullable(),
+        source: z.string(),
+        rules: z.array(RuleHits.extend({ line: z.int().nullable() })),
+      })
+      .meta({ id: 'ScenarioText' }),
+    refusals: ['not_found'],
+    async handle({ scenarios }, { params: { name } }) {
+      const { file, rules } = scenarios.rulesOf(name)
+      const source = file === undefined ? undefined : await textOf(file)
+      const { readScenario } = await import('../../scenarios/read.ts')
+      const read = source === undefined ? undefined : readScenario(source, { name, file: file! })
+      const lineOf = (i: number) => (read?.ok ? read.problemAt(['rules', i], '').line : null)
+      return {
+        name,
+        file: file ?? null,
+        source: source ?? JSON.stringify(scenarios.show().definition ?? {}, null, 2),
+        rules: rules.map((rule, i) => ({ ...rule, line: lineOf(i) })),
+      }
+    },
   }),
   adminCall({
     id: 'getScenario',

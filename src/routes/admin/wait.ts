@@ -98,7 +98,6 @@ async function forResource(
   value: unknown,
   timeoutMs: number,
 ) {
-  const { views } = world
   const { payments, kyc } = world.tables.tables
   const tests = await testsFor(value)
   const fits = predicateOf(tests)
@@ -110,11 +109,11 @@ async function forResource(
   const viewOf = {
     transaction(id: string) {
       const entry = payments.entry(id)
-      return entry && views.transaction(entry)
+      return entry && world.views.transaction(entry)
     },
     kyc(id: string) {
       const entry = kyc.entry(id)
-      return entry && views.kyc(entry)
+      return entry && world.views.kyc(entry)
     },
   }[what]
   const id = plainly(tests, what === 'kyc' ? 'kyc_id' : 'transaction_id')

@@ -55,7 +55,7 @@ const detail = ({ deliveries }: World, row: DeliveryRow): DeliveryDetail => ({
 })
 
 /** Those a query asks for, newest first; what was only recorded is from before the first delivery. */
-function listed({ deliveries }: World, query: z.output<typeof DeliveryQuery>) {
+export function listed({ deliveries }: World, query: z.output<typeof DeliveryQuery>) {
   const { page, limit, status, event, resource_id } = query
   const wanted = (one: { status?: string; event: string; resource_id: string }) =>
     (status === undefined || (one.status ?? 'recorded') === status) &&

@@ -1,0 +1,25 @@
+// Makes dist/console: the page, its one script and its one style sheet.
+import { cpSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const out = join(root, 'dist/console')
+mkdirSync(out, { recursive: true })
+
+/** What esbuild tells of the files that went in. */
+export const { metafile } = await build({
+  entryPoints: { app: join(root, 'src/console/main.tsx') },
+  outdir: out,
+  bundle: true,
+  format: 'esm',
+  target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  // All it has to know stands here; the image is built without the files of types.
+  tsconfigRaw: {},
+  minify: true,
+  metafile: true,
+})
+cpSync(join(root, 'src/console/index.html'), join(out, 'index.html'))

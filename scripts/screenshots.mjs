@@ -1,0 +1,67 @@
+// Makes docs/img: the console as a browser shows it, over a sandbox with some life in it. Needs a Chromium and a build.
+import { existsSync, mkdirSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+import { startSandbox } from '../dist/index.js'
+
+const images = join(dirname(fileURLToPath(import.meta.url)), '../docs/img')
+mkdirSync(images, { recursive: true })
+const executablePath =
+  process.env.CHROMIUM ??
+  process.env.PATH.split(delimiter)
+    .map((folder) => join(folder, 'chromium'))
+    .find((path) => existsSync(path))
+
+const sandbox = await startSandbox({ memory: true, clock: 'frozen', port: 0 })
+const post = async (url, body) => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return response.json()
+}
+await post(`${sandbox.url}/clientWebhook`, {
+  url: `${sandbox.adminUrl}/webhooks/inbox`,
+  webhook_secret: 'whsec_c2NyZWVuc2hvdHMtb2YtdGhlLWNvbnNvbGU=',
+})
+const pay = (amount, remark) =>
+  post(`${sandbox.url}/transaction`, {
+    from_user_id: '00000000-0000-4000-8000-000000000001',
+    to_user_id: '00000000-0000-4000-8000-000000000003',
+    benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
+    amount,
+    remark,
+  })
+await pay(1500, 'invoice 17')
+await pay(249.5, 'refund')
+await post(`${sandbox.adminUrl}/clock/advance`, { by: '1m' })
+await pay(99.93, 'deposit')
+const { data } = await pay(75_000, 'salary')
+await post(`${sandbox.adminUrl}/clock/advance`, { by: '2s' })
+
+const browser = await chromium.launch({
+  executablePath,
+  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+})
+const SHOTS = [
+  ['console-overview', 'overview', { colorScheme: 'light', viewport: { width: 960, height: 620 } }],
+  [
+    'console-payment',
+    `payments/${data[0].transaction_id}`,
+    { colorScheme: 'dark', viewport: { width: 960, height: 620 } },
+  ],
+  ['console-phone', 'payments', { colorScheme: 'light', viewport: { width: 360, height: 640 } }],
+]
+for (const [name, view, options] of SHOTS) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  await page.goto(`${sandbox.adminUrl}/#/${view}`)
+  await page.getByText('live', { exact: true }).waitFor()
+  await page.locator('main h2').first().waitFor()
+  await page.screenshot({ path: join(images, `${name}.png`) })
+  await context.close()
+}
+await browser.close()
+await sandbox.close()

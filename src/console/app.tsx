@@ -1,0 +1,215 @@
+import { useEffect, useState } from 'preact/hooks'
+import { curlOfCall, type Made, onMade, onTokenNeeded, textOf } from './api.ts'
+import { untilText, useNow } from './clock.ts'
+import { useLoaded } from './data.ts'
+import { type State, watchState } from './live.ts'
+import type { Client } from './types.ts'
+import { Chip, Choice, Copy, Dialog, Input, Problem } from './ui.tsx'
+import { ClientChoice, Control } from './views/control.tsx'
+import { Deliveries, OneDelivery } from './views/deliveries.tsx'
+import { MagicValues } from './views/magic-values.tsx'
+import { Overview } from './views/overview.tsx'
+import { OnePayment, Payments } from './views/payments.tsx'
+import { OneRequest, Requests } from './views/requests.tsx'
+import { OneScenario, Scenarios } from './views/scenarios.tsx'
+import { OneUser, Users } from './views/users.tsx'
+
+const VIEWS = [
+  ['overview', 'Overview'],
+  ['users', 'Users'],
+  ['payments', 'Payments'],
+  ['deliveries', 'Deliveries'],
+  ['requests', 'Requests'],
+  ['scenarios', 'Scenarios'],
+  ['magic-values', 'Magic values'],
+  ['control', 'Control'],
+] as const
+
+/** `#/payments/ID` in its parts. */
+function useRoute(): { view: string; id: string | undefined } {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const changed = () => setHash(location.hash)
+    // It may have changed before anybody listened.
+    changed()
+    addEventListener('hashchange', changed)
+    return () => removeEventListener('hashchange', changed)
+  }, [])
+  const [, view = '', id = ''] = hash.split('/')
+  return { view: view || 'overview', id: id === '' ? undefined : decodeURIComponent(id) }
+}
+
+function View({ client, reload }: { client: Client; reload: () => void }) {
+  const { view, id } = useRoute()
+  useEffect(() => {
+    const title = VIEWS.find(([name]) => name === view)?.[1] ?? 'Not found'
+    document.title = `${title} · ${client.name} · payout-sandbox`
+  }, [view, client.name])
+  switch (view) {
+    case 'overview':
+      return <Overview client={client} reload={reload} />
+    case 'users':
+      return id === undefined ? <Users /> : <OneUser id={id} />
+    case 'payments':
+      return id === undefined ? <Payments /> : <OnePayment id={id} clock={client.clock} />
+    case 'deliveries':
+      return id === undefined ? <Deliveries /> : <OneDelivery id={id} />
+    case 'requests':
+      return id === undefined ? <Requests /> : <OneRequest id={id} />
+    case 'scenarios':
+      return id === undefined ? <Scenarios /> : <OneScenario name={id} />
+    case 'magic-values':
+      return <MagicValues />
+    case 'control':
+      return <Control client={client} />
+    default:
+      return (
+        <p>
+          There is no such view. Go to the <a href="#/overview">overview</a>.
+        </p>
+      )
+  }
+}
+
+const THEME = 'payout-sandbox theme'
+
+/** Light, dark, or as the system has it. */
+function Theme() {
+  const [theme, setTheme] = useState(localStorage.getItem(THEME) ?? 'system')
+  useEffect(() => {
+    document.documentElement.dataset['theme'] = theme
+    localStorage.setItem(THEME, theme)
+  }, [theme])
+  return (
+    <Choice
+      label="Theme"
+      value={theme}
+      values={[
+        ['system', 'As the system'],
+        ['light', 'Light'],
+        ['dark', 'Dark'],
+      ]}
+      onChange={setTheme}
+    />
+  )
+}
+
+function Now({ client }: { client: Client }) {
+  const { clock } = client
+  const now = useNow(clock)
+  const text = new Date(now).toISOString()
+  const next = clock.nextTimerAt === null ? undefined : Date.parse(clock.nextTimerAt) - now
+  return (
+    <div class="now">
+      <time dateTime={text}>
+        {text.slice(0, 10)} <b>{text.slice(11, 19)}</b>
+      </time>
+      <span class="hint">
+        {clock.mode === 'frozen' ? 'frozen' : clock.speed === 1 ? 'real time' : `× ${clock.speed}`}
+        {next === undefined ? ', nothing to come' : `, next ${untilText(next)}`}
+      </span>
+    </div>
+  )
+}
+
+/** The call that was made last, and how it ended. */
+function LastCall() {
+  const [made, setMade] = useState<Made>()
+  useEffect(() => onMade(setMade), [])
+  return (
+    <footer class={made?.problem ? 'refused' : ''}>
+      <div role="status" aria-live="polite">
+        {made === undefined ? (
+          <span class="hint">Each button shows the admin call that it makes.</span>
+        ) : (
+          <>
+            <code>{textOf(made)}</code> <b>{made.status || 'no answer'}</b>
+            {made.problem && <span> {made.problem}</span>}
+          </>
+        )}
+      </div>
+      {made && <Copy text={curlOfCall(made)} label="Copy as curl" />}
+    </footer>
+  )
+}
+
+/** Asks for the admin token when a call wants it. */
+function TokenDialog() {
+  const [asking, setAsking] = useState<{ give: (token: string) => void }>()
+  const [token, setToken] = useState('')
+  const [times, setTimes] = useState(0)
+  useEffect(() => {
+    onTokenNeeded(
+      () =>
+        new Promise((resolve) => {
+          setTimes((n) => n + 1)
+          setToken('')
+          setAsking({ give: resolve })
+        }),
+    )
+  }, [])
+  if (!asking) return null
+  return (
+    <Dialog title="Admin token" onClose={() => {}}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          setAsking(undefined)
+          asking.give(token.trim())
+        }}
+      >
+        {times > 1 && <Problem text="The token was refused." />}
+        <p>
+          It is printed when the sandbox starts, or given by --admin-token. It is kept until this
+          tab is closed.
+        </p>
+        <Input label="Token" type="password" value={token} onInput={setToken} />
+        <div class="row end">
+          <button type="submit">Use it</button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+export function App() {
+  const { view } = useRoute()
+  const [state, setState] = useState<State>('connecting')
+  const {
+    data: client,
+    problem,
+    reload,
+  } = useLoaded<Client>('/client', ['request', 'change', 'timer', 'delivery', 'clock', 'scenario'])
+  useEffect(() => watchState(setState), [])
+  // What is done here is seen here, whether the stream tells of it or not.
+  useEffect(() => onMade(() => void reload()), [reload])
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
+        Skip to the content
+      </button>
+      <header>
+        <h1>payout-sandbox</h1>
+        {client && <Now client={client} />}
+        <ClientChoice name={client?.name} />
+        <Theme />
+        <span role="status" aria-live="polite">
+          <Chip state={state} />
+        </span>
+      </header>
+      <nav aria-label="Views">
+        {VIEWS.map(([name, title]) => (
+          <a href={`#/${name}`} key={name} aria-current={name === view ? 'page' : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <main id="main" tabIndex={-1}>
+        <Problem text={problem} />
+        {client && <View client={client} reload={() => void reload()} />}
+      </main>
+      <LastCall />
+      <TokenDialog />
+    </>
+  )
+}

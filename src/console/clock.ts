@@ -1,0 +1,54 @@
+// The client's time as it goes on between two looks at the server's.
+import { useEffect, useState } from 'preact/hooks'
+
+export type Clock = {
+  now: string
+  mode: 'real' | 'frozen'
+  speed: number
+  nextTimerAt: string | null
+  pendingTimers: number
+}
+
+const TICK_MS = 200
+
+/** The instant that it is now on a clock that was looked at a while ago, ms. */
+export function useNow(clock: Clock | undefined): number {
+  const [seen, setSeen] = useState({ clock, at: performance.now() })
+  const [, tick] = useState(0)
+  if (seen.clock !== clock) {
+    seen.clock = clock
+    seen.at = performance.now()
+    setSeen(seen)
+  }
+  useEffect(() => {
+    const timer = setInterval(() => tick((n) => n + 1), TICK_MS)
+    return () => clearInterval(timer)
+  }, [])
+  if (!clock) return 0
+  const passed = clock.mode === 'real' ? (performance.now() - seen.at) * clock.speed : 0
+  return Date.parse(clock.now) + passed
+}
+
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+] as const
+
+/** A span in its two largest units: `2d 3h`, `5s`, `200ms`. */
+export function spanText(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`
+  const parts: string[] = []
+  let rest = ms
+  for (const [size, unit] of UNITS) {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    if (count > 0) parts.push(`${count}${unit}`)
+    if (parts.length === 2) break
+  }
+  return parts.join(' ')
+}
+
+/** How far ahead an instant is. */
+export const untilText = (ms: number): string => (ms <= 0 ? 'now' : `in ${spanText(ms)}`)

@@ -1,0 +1,106 @@
+// What happens in the client's world, as it happens: the admin API's event stream, read without end.
+import { BASE, CallError, request } from './api.ts'
+
+/**
+ * Those of the stream, and `back`: the connection was lost and is there again. On `gap` something may have been missed,
+ * so all that is shown is read again.
+ */
+export type Kind =
+  | 'request'
+  | 'change'
+  | 'timer'
+  | 'delivery'
+  | 'clock'
+  | 'scenario'
+  | 'reset'
+  | 'restore'
+  | 'gap'
+  | 'back'
+export type State = 'connecting' | 'live' | 'lost'
+type Told = (kind: Kind, data: unknown) => void
+
+const RETRY_MS = 1_000
+const LONGEST_RETRY_MS = 10_000
+
+const listeners = new Set<Told>()
+const watchers = new Set<(state: State) => void>()
+let state: State = 'connecting'
+let lastEventId: string | undefined
+
+/** Hands over each event until the answered verb is called. */
+export function listen(told: Told): () => void {
+  listeners.add(told)
+  return () => void listeners.delete(told)
+}
+
+/** Hands over the connection's state, now and when it changes. */
+export function watchState(watcher: (state: State) => void): () => void {
+  watchers.add(watcher)
+  watcher(state)
+  return () => void watchers.delete(watcher)
+}
+
+function setState(next: State) {
+  if (next === state) return
+  state = next
+  for (const watcher of watchers) watcher(state)
+}
+
+function tell(kind: Kind, data: unknown) {
+  for (const told of [...listeners]) told(kind, data)
+}
+
+/** One event of the stream: lines up to an empty one. */
+function takeEvent(text: string) {
+  let kind: string | undefined
+  const data: string[] = []
+  let id: string | undefined
+  for (const line of text.split('\n')) {
+    const at = line.indexOf(':')
+    if (at <= 0) continue
+    const value = line.slice(at + 1).replace(/^ /, '')
+    const field = line.slice(0, at)
+    if (field === 'id') id = value
+    else if (field === 'event') kind = value
+    else if (field === 'data') data.push(value)
+  }
+  // Told first: what fails while it is told is asked for again.
+  if (kind !== undefined) tell(kind as Kind, data.length > 0 ? JSON.parse(data.join('\n')) : null)
+  if (id !== undefined) lastEventId = id
+}
+
+async function readStream() {
+  const isFirst = lastEventId === undefined
+  const response = await request('/events', {
+    headers: isFirst ? {} : { 'last-event-id': lastEventId! },
+  })
+  setState('live')
+  // What happened between the page's first look and this moment is in no event; what failed meanwhile is tried again.
+  tell(isFirst ? 'gap' : 'back', null)
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const parts = (rest + value).split('\n\n')
+    rest = parts.pop()!
+    for (const part of parts) takeEvent(part)
+  }
+}
+
+/** Reads the stream for as long as the page is open; a lost connection is taken up where it broke off. */
+export async function stayConnected(): Promise<never> {
+  for (let wait = RETRY_MS; ; ) {
+    const began = performance.now()
+    try {
+      await readStream()
+    } catch (error) {
+      if (error instanceof CallError && error.status !== 0) console.warn(BASE, error.message)
+    }
+    setState('lost')
+    wait =
+      performance.now() - began > LONGEST_RETRY_MS ? RETRY_MS : Math.min(wait, LONGEST_RETRY_MS)
+    await new Promise((resolve) => setTimeout(resolve, wait))
+    wait *= 1.5
+  }
+}

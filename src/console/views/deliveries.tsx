@@ -1,0 +1,215 @@
+import { useState } from 'preact/hooks'
+import { useLoaded, usePages } from '../data.ts'
+import type { Attempt, Delivery, InboxMessage } from '../types.ts'
+import {
+  Act,
+  At,
+  Card,
+  Chip,
+  Choice,
+  type Column,
+  Facts,
+  HttpStatus,
+  Problem,
+  Rows,
+  Text,
+} from '../ui.tsx'
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  { title: 'Event', width: 'minmax(0, 3fr)', show: ({ event }) => event },
+  { title: 'Status', width: 'minmax(0, 2fr)', show: ({ status }) => <Chip state={status} /> },
+  {
+    title: 'Answer',
+    width: 'minmax(0, 2fr)',
+    show: ({ attempts }) => {
+      const last = attempts.at(-1)
+      if (!last) return '–'
+      return last.status === null ? last.error?.code : <HttpStatus status={last.status} />
+    },
+  },
+  { title: 'Tries', width: 'minmax(0, 1fr)', minor: true, show: ({ attempts }) => attempts.length },
+  {
+    title: 'Next',
+    width: 'minmax(0, 3fr)',
+    minor: true,
+    show: ({ next_attempt_at }) => (next_attempt_at === null ? '–' : <At at={next_attempt_at} />),
+  },
+  {
+    title: 'Created',
+    width: 'minmax(0, 3fr)',
+    minor: true,
+    show: ({ created_at }) => <At at={created_at} />,
+  },
+]
+const hrefOf = ({ delivery_id }: Delivery) => `#/deliveries/${delivery_id}`
+const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded']
+
+export function Deliveries() {
+  const [status, setStatus] = useState('')
+  const { total, problem, at, want } = usePages<Delivery>(
+    `/webhooks/deliveries${status && `?status=${status}`}`,
+    'deliveries',
+    ['delivery', 'change'],
+  )
+  return (
+    <>
+      <h2>Webhook deliveries</h2>
+      <Choice
+        label="Status"
+        value={status}
+        values={[['', 'any'], ...STATES]}
+        onChange={setStatus}
+      />
+      <Problem text={problem} />
+      {total !== undefined && (
+        <Rows
+          label="Deliveries"
+          columns={COLUMNS}
+          total={total}
+          at={at}
+          want={want}
+          href={hrefOf}
+          empty="Nothing happened that would be told to a webhook."
+        />
+      )}
+    </>
+  )
+}
+
+const Try = ({ attempt }: { attempt: Attempt }) => (
+  <Card title={`Attempt ${attempt.number}`} wide>
+    <Facts
+      facts={[
+        ['At', <At key="at" at={attempt.at} />],
+        ['To', <code key="url">{attempt.url}</code>],
+        [
+          'Answer',
+          attempt.status === null ? (
+            attempt.error?.code
+          ) : (
+            <HttpStatus key="status" status={attempt.status} />
+          ),
+        ],
+        ['Took', `${attempt.durationMs} ms`],
+        ['Error', attempt.error?.message],
+        [
+          'Signature',
+          attempt.headers['webhook-signature'] ??
+            'missing: a scenario wanted it so, or there is no secret',
+        ],
+      ]}
+    />
+    <details>
+      <summary>Headers that were sent</summary>
+      <Facts
+        facts={Object.entries(attempt.headers).map(([name, value]) => [
+          name,
+          <code key={name}>{value}</code>,
+        ])}
+      />
+    </details>
+    <details>
+      <summary>What was answered{attempt.truncated && ', its beginning'}</summary>
+      {attempt.answer === '' ? (
+        <p class="empty">No body.</p>
+      ) : (
+        <Text label="Answer" value={attempt.answer} />
+      )}
+    </details>
+  </Card>
+)
+
+/** What the built-in receiver says of the signature, where the event went there. */
+function Received({ eventId }: { eventId: string }) {
+  const { data } = useLoaded<{ messages: InboxMessage[] }>('/webhooks/inbox?limit=100', [
+    'delivery',
+  ])
+  const messages = data?.messages.filter(({ webhook_id }) => webhook_id === eventId) ?? []
+  if (messages.length === 0) return null
+  return (
+    <Card title="At the built-in receiver" wide>
+      <ul>
+        {messages.map(({ received_at, verified, reason, attempt }) => (
+          <li key={`${received_at} ${attempt}`}>
+            attempt {attempt}: {verified ? 'the signature verifies' : `refused: ${reason}`}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+export function OneDelivery({ id }: { id: string }) {
+  const {
+    data: delivery,
+    problem,
+    reload,
+  } = useLoaded<Delivery & { body: string | null }>(
+    `/webhooks/deliveries/${encodeURIComponent(id)}`,
+    ['delivery'],
+  )
+  return (
+    <>
+      <p class="crumbs">
+        <a href="#/deliveries">Deliveries</a>
+      </p>
+      <Problem text={problem} />
+      {delivery && (
+        <>
+          <h2>
+            {delivery.event} <Chip state={delivery.status} />
+          </h2>
+          <div class="cards">
+            <Card title="Delivery">
+              <Facts
+                facts={[
+                  ['Id', <code key="id">{delivery.delivery_id}</code>],
+                  [
+                    'Event',
+                    <code key="event">
+                      {delivery.event_id ?? 'not made: there was no webhook'}
+                    </code>,
+                  ],
+                  [
+                    'About',
+                    delivery.event.startsWith('transaction.') ? (
+                      <a href={`#/payments/${delivery.resource_id}`}>{delivery.resource_id}</a>
+                    ) : (
+                      <code>{delivery.resource_id}</code>
+                    ),
+                  ],
+                  ['Created', <At key="at" at={delivery.created_at} />],
+                  [
+                    'Next attempt',
+                    delivery.next_attempt_at && <At key="next" at={delivery.next_attempt_at} />,
+                  ],
+                  ['Held until', delivery.hold_until],
+                  ['Rule', delivery.rule],
+                ]}
+              />
+              <Act
+                label="Redeliver"
+                call={{
+                  method: 'POST',
+                  path: `/webhooks/deliveries/${delivery.delivery_id}/redeliver`,
+                }}
+                onDone={() => void reload()}
+              />
+            </Card>
+            {delivery.event_id && <Received eventId={delivery.event_id} />}
+            <Card title="Body" wide>
+              {delivery.body === null ? (
+                <p class="empty">None was made.</p>
+              ) : (
+                <Text label="Body" value={delivery.body} />
+              )}
+            </Card>
+            {[...delivery.attempts].reverse().map((attempt) => (
+              <Try key={attempt.number} attempt={attempt} />
+            ))}
+          </div>
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,187 @@
+import { useState } from 'preact/hooks'
+import { untilText, useNow } from '../clock.ts'
+import { useLoaded } from '../data.ts'
+import type { Client, Timer } from '../types.ts'
+import { Act, At, Card, Chip, Facts, Input, Problem, Scroll } from '../ui.tsx'
+
+const MOST_TIMERS = 20
+
+/** Time: where it stands, and the ways to move it. */
+function Time({ client, reload }: { client: Client; reload: () => void }) {
+  const { mode } = client.clock
+  const [by, setBy] = useState('1h')
+  const [factor, setFactor] = useState('60')
+  return (
+    <Card title="Clock">
+      <div class="row">
+        {mode === 'frozen' ? (
+          <Act label="Resume" call={{ method: 'POST', path: '/clock/resume' }} onDone={reload} />
+        ) : (
+          <Act label="Freeze" call={{ method: 'POST', path: '/clock/freeze' }} onDone={reload} />
+        )}
+        <Act
+          label="To the next timer"
+          call={{ method: 'POST', path: '/clock/next' }}
+          disabled={client.clock.nextTimerAt === null}
+          onDone={reload}
+        />
+      </div>
+      <div class="row">
+        <Input label="By" value={by} onInput={setBy} />
+        <Act
+          label="Advance"
+          call={{ method: 'POST', path: '/clock/advance', body: { by } }}
+          onDone={reload}
+        />
+      </div>
+      <div class="row">
+        <Input label="Factor" value={factor} onInput={setFactor} />
+        <Act
+          label="Set speed"
+          call={{ method: 'POST', path: '/clock/speed', body: { factor: Number(factor) } }}
+          onDone={reload}
+        />
+      </div>
+    </Card>
+  )
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  'transaction.step': 'payments',
+  'webhook.attempt': 'deliveries',
+}
+
+/** What a timer is about, in words and with the way there. */
+function About({ timer }: { timer: Timer }) {
+  const { kind, resource_id, payload } = timer
+  const word = payload['status'] ?? payload['event'] ?? ''
+  const view = NOUNS[kind]
+  return (
+    <>
+      {kind} <b>{String(word)}</b>{' '}
+      {resource_id !== undefined &&
+        (view ? (
+          <a href={`#/${view}/${resource_id}`}>{resource_id.slice(0, 12)}</a>
+        ) : (
+          <code>{resource_id.slice(0, 12)}</code>
+        ))}
+    </>
+  )
+}
+
+function Timers({ client, reload }: { client: Client; reload: () => void }) {
+  const {
+    data,
+    problem,
+    reload: again,
+  } = useLoaded<{ timers: Timer[] }>(`/timers?limit=${MOST_TIMERS}`, [
+    'timer',
+    'change',
+    'delivery',
+    'clock',
+    'scenario',
+    'request',
+  ])
+  const now = useNow(client.clock)
+  const done = () => {
+    void again()
+    reload()
+  }
+  const more = client.clock.pendingTimers - (data?.timers.length ?? 0)
+  return (
+    <Card title="What comes next" wide>
+      <Problem text={problem} />
+      {data?.timers.length === 0 && <p class="empty">Nothing is to come.</p>}
+      {data !== undefined && data.timers.length > 0 && (
+        <Scroll label="Timers">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">At</th>
+                <th scope="col">What</th>
+                <th scope="col">Do</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.timers.map((timer) => (
+                <tr key={timer.timer_id}>
+                  <td>{untilText(Date.parse(timer.at) - now)}</td>
+                  <td>
+                    <At at={timer.at} />
+                  </td>
+                  <td>
+                    <About timer={timer} />
+                  </td>
+                  <td>
+                    <span class="row tight">
+                      <Act
+                        quiet
+                        label="Now"
+                        name={timer.timer_id}
+                        call={{ method: 'POST', path: `/timers/${timer.timer_id}/fire` }}
+                        onDone={done}
+                      />
+                      <Act
+                        quiet
+                        label="Cancel"
+                        name={timer.timer_id}
+                        call={{ method: 'DELETE', path: `/timers/${timer.timer_id}` }}
+                        onDone={done}
+                      />
+                    </span>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+      {more > 0 && data !== undefined && <p class="hint">and {more} more</p>}
+    </Card>
+  )
+}
+
+const COUNTS = [
+  ['users', 'Users', 'users'],
+  ['transactions', 'Payments', 'payments'],
+  ['deliveries', 'Deliveries', 'deliveries'],
+  ['requests', 'Requests', 'requests'],
+  ['rules', 'Pushed rules', 'control'],
+] as const
+
+/** Who this is, what there is, what comes. */
+export function Overview({ client, reload }: { client: Client; reload: () => void }) {
+  return (
+    <div class="cards">
+      <ul class="counts wide" aria-label="How much there is">
+        {COUNTS.map(([key, title, view]) => (
+          <li key={key}>
+            <a href={`#/${view}`}>
+              <b>{client.counts[key]}</b> {title}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <Card title="Client">
+        <Facts
+          facts={[
+            ['Name', client.name],
+            ['Id', <code key="id">{client.client_id}</code>],
+            ['Status', <Chip key="status" state={client.status} />],
+            ['Payers need KYC', client.check_kyc ? 'yes' : 'no'],
+            [
+              'Scenario',
+              <a key="scenario" href={`#/scenarios/${client.scenario}`}>
+                {client.scenario}
+              </a>,
+            ],
+            ['Webhook', client.webhook_url ?? 'none: events are recorded, not sent'],
+          ]}
+        />
+      </Card>
+      <Time client={client} reload={reload} />
+      <Timers client={client} reload={reload} />
+    </div>
+  )
+}

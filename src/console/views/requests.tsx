@@ -1,0 +1,228 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { BASE, curlOf, read } from '../api.ts'
+import { useEvents, useLoaded } from '../data.ts'
+import { listen } from '../live.ts'
+import type { LoggedRequest, ShortRequest } from '../types.ts'
+import {
+  Act,
+  At,
+  Card,
+  type Column,
+  Copy,
+  Facts,
+  HttpStatus,
+  Input,
+  listRows,
+  Problem,
+  Rows,
+  Text,
+} from '../ui.tsx'
+
+const COLUMNS: readonly Column<ShortRequest>[] = [
+  {
+    title: 'Call',
+    width: 'minmax(0, 4fr)',
+    show: ({ method, path }) => (
+      <>
+        <b>{method}</b> {path}
+      </>
+    ),
+  },
+  {
+    title: 'Status',
+    width: 'minmax(0, 1fr)',
+    show: ({ status }) => <HttpStatus status={status} />,
+  },
+  {
+    title: 'Rule',
+    width: 'minmax(0, 3fr)',
+    minor: true,
+    show: ({ rule, fault }) => [rule, fault && `fault ${fault}`].filter(Boolean).join(', ') || '–',
+  },
+  {
+    title: 'Took',
+    width: 'minmax(0, 1fr)',
+    minor: true,
+    show: ({ durationMs }) => `${durationMs.toFixed(1)} ms`,
+  },
+  { title: 'At', width: 'minmax(0, 3fr)', minor: true, show: ({ at }) => <At at={at} /> },
+]
+const hrefOf = ({ request_id }: ShortRequest) => `#/requests/${request_id}`
+// As many as the log keeps.
+const MOST = 1_000
+
+/** The request log: read once, then each call as it comes. */
+function useRequests() {
+  const [calls, setCalls] = useState<readonly ShortRequest[]>()
+  const [problem, setProblem] = useState<string>()
+  const load = () =>
+    read<{ requests: ShortRequest[] }>(`/requests?limit=${MOST}`).then(
+      ({ requests }) => {
+        setCalls(requests)
+        setProblem(undefined)
+      },
+      (error) => setProblem((error as Error).message),
+    )
+  useEffect(() => {
+    void load()
+    let come: ShortRequest[] = []
+    let frame = 0
+    const stop = listen((kind, data) => {
+      if (kind !== 'request') return
+      come.unshift(data as ShortRequest)
+      // A burst is drawn once.
+      frame ||= requestAnimationFrame(() => {
+        const fresh = come
+        come = []
+        frame = 0
+        setCalls((before) => {
+          if (!before) return before
+          const known = new Set(before.slice(0, fresh.length).map(({ request_id }) => request_id))
+          const added = fresh.filter(({ request_id }) => !known.has(request_id))
+          return [...added, ...before].slice(0, MOST)
+        })
+      })
+    })
+    return () => {
+      stop()
+      cancelAnimationFrame(frame)
+    }
+  }, [])
+  useEvents([], load)
+  return { calls, problem, reload: load }
+}
+
+const textOf = ({ method, path, operation, status, rule, fault }: ShortRequest) =>
+  [method, path, operation, status, rule, fault].join(' ').toLowerCase()
+
+export function Requests() {
+  const { calls, problem, reload } = useRequests()
+  const [filter, setFilter] = useState('')
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+  const key = words.join(' ')
+  const found = useMemo(
+    () => calls?.filter((call) => words.every((word) => textOf(call).includes(word))),
+    [calls, key],
+  )
+  return (
+    <>
+      <h2>Requests</h2>
+      <div class="row">
+        <Input
+          label="Filter"
+          type="search"
+          placeholder="POST 422, a path, a rule"
+          value={filter}
+          onInput={setFilter}
+        />
+        <Act
+          label="Empty the log"
+          confirm="Every call in the log is forgotten. Nothing else changes."
+          call={{ method: 'DELETE', path: '/requests' }}
+          onDone={() => void reload()}
+        />
+      </div>
+      <Problem text={problem} />
+      {found && (
+        <>
+          <p class="hint" aria-live="polite">
+            {found.length} of {calls!.length} calls
+          </p>
+          <Rows
+            label="Requests"
+            columns={COLUMNS}
+            {...listRows(found)}
+            href={hrefOf}
+            empty={filter === '' ? 'The service was not called yet.' : 'No call is like this.'}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+const NOT_SENT = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'accept-encoding',
+  'authorization',
+])
+
+/** The call as a command; what the log hides is left for the reader to put in. */
+function curlOfRequest({ method, path, query, headers, body }: LoggedRequest): string {
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) =>
+      [value].flat().map((one) => [name, String(one)]),
+    ),
+  ).toString()
+  const sent = Object.entries(headers).filter(([name]) => !NOT_SENT.has(name))
+  return curlOf({
+    method,
+    url: `${location.origin}${BASE}${path}${search && `?${search}`}`,
+    headers: {
+      ...Object.fromEntries(sent),
+      ...('authorization' in headers && { authorization: 'Bearer TOKEN' }),
+    },
+    ...(body !== null && { body: JSON.stringify(body) }),
+  })
+}
+
+export function OneRequest({ id }: { id: string }) {
+  const { data: call, problem } = useLoaded<LoggedRequest>(
+    `/requests/${encodeURIComponent(id)}`,
+    [],
+  )
+  return (
+    <>
+      <p class="crumbs">
+        <a href="#/requests">Requests</a>
+      </p>
+      <Problem text={problem} />
+      {call && (
+        <>
+          <h2>
+            {call.method} {call.path} <HttpStatus status={call.status} />
+          </h2>
+          <p>
+            <Copy label="Copy as curl" text={curlOfRequest(call)} />{' '}
+            <span class="hint">
+              Tokens and account numbers are masked in the log: put yours in.
+            </span>
+          </p>
+          <div class="cards">
+            <Card title="Call">
+              <Facts
+                facts={[
+                  ['At', <At key="at" at={call.at} />],
+                  ['Operation', call.operation],
+                  ['Rule', call.rule ?? 'none matched'],
+                  ['Fault', call.fault],
+                  ['Took', `${call.durationMs} ms`],
+                  ['Kept answer', call.replayed ? 'yes, by its Idempotency-Key' : null],
+                ]}
+              />
+            </Card>
+            <Card title="Headers">
+              <Facts facts={Object.entries(call.headers).map(([name, value]) => [name, value])} />
+            </Card>
+            <Card title="Body" wide>
+              {call.body === null ? (
+                <p class="empty">None.</p>
+              ) : (
+                <Text label="Body" value={call.body} />
+              )}
+            </Card>
+            <Card title="Answer" wide>
+              {call.answer === null ? (
+                <p class="empty">None.</p>
+              ) : (
+                <Text label="Answer" value={call.answer} />
+              )}
+            </Card>
+          </div>
+        </>
+      )}
+    </>
+  )
+}

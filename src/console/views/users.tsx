@@ -1,0 +1,174 @@
+import { useLoaded, usePages } from '../data.ts'
+import type { BankAccount, KycRecord, User } from '../types.ts'
+import { Act, At, Card, Chip, type Column, Facts, Heads, Problem, Rows, Scroll } from '../ui.tsx'
+
+const COLUMNS: readonly Column<User>[] = [
+  { title: 'E-mail', width: 'minmax(0, 3fr)', show: ({ email }) => email },
+  { title: 'Mobile', width: 'minmax(0, 2fr)', minor: true, show: ({ mobile }) => mobile },
+  {
+    title: 'KYC',
+    width: 'minmax(0, 2fr)',
+    show: ({ kyc }) =>
+      kyc.map(({ kyc_id, document_name, kyc_status }) => (
+        <span key={kyc_id} title={document_name}>
+          <Chip state={kyc_status} />{' '}
+        </span>
+      )),
+  },
+  {
+    title: 'Accounts',
+    width: 'minmax(0, 2fr)',
+    show: ({ bank_accounts }) =>
+      bank_accounts.map(({ bank_id, bank_status }) => (
+        <span key={bank_id}>
+          <Chip state={bank_status} />{' '}
+        </span>
+      )),
+  },
+  {
+    title: 'Created',
+    width: 'minmax(0, 2fr)',
+    minor: true,
+    show: ({ created_at }) => <At at={created_at} />,
+  },
+]
+const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
+
+export function Users() {
+  const { total, problem, at, want } = usePages<User>('/users', 'users', ['change', 'request'])
+  return (
+    <>
+      <h2>Users</h2>
+      <Problem text={problem} />
+      {total !== undefined && (
+        <Rows
+          label="Users"
+          columns={COLUMNS}
+          total={total}
+          at={at}
+          want={want}
+          href={hrefOf}
+          empty="There is no user yet. POST /v1/user makes one."
+        />
+      )}
+    </>
+  )
+}
+
+/** A verdict by hand on what waits for one. */
+function Verdict({ path, state, name }: { path: string; state: string; name: string }) {
+  if (state !== 'pending') return null
+  return (
+    <span class="row">
+      <Act
+        label="Succeed"
+        name={name}
+        call={{ method: 'POST', path, body: { status: 'success' } }}
+      />
+      <Act label="Fail" name={name} call={{ method: 'POST', path, body: { status: 'failed' } }} />
+    </span>
+  )
+}
+
+const Kyc = ({ record }: { record: KycRecord }) => (
+  <tr>
+    <td>{record.document_name}</td>
+    <td>
+      <code>{record.document_number}</code>
+    </td>
+    <td>{record.full_name}</td>
+    <td>
+      <Chip state={record.kyc_status} />
+    </td>
+    <td>{record.verified_by}</td>
+    <td>
+      <Verdict
+        path={`/simulate/kyc/${record.kyc_id}`}
+        state={record.kyc_status}
+        name={record.document_name}
+      />
+    </td>
+  </tr>
+)
+
+const Account = ({ account }: { account: BankAccount }) => (
+  <tr>
+    <td>
+      <code>{account.account_number}</code>
+    </td>
+    <td>
+      <code>{account.ifsc_code}</code>
+    </td>
+    <td>{account.bank_name ?? '–'}</td>
+    <td>
+      <Chip state={account.bank_status} />
+    </td>
+    <td>
+      <Verdict
+        path={`/simulate/bank-accounts/${account.bank_id}`}
+        state={account.bank_status}
+        name={account.account_number}
+      />
+    </td>
+  </tr>
+)
+
+export function OneUser({ id }: { id: string }) {
+  const { data: user, problem } = useLoaded<User>(`/users/${encodeURIComponent(id)}`, [
+    'change',
+    'request',
+  ])
+  return (
+    <>
+      <p class="crumbs">
+        <a href="#/users">Users</a>
+      </p>
+      <Problem text={problem} />
+      {user && (
+        <>
+          <h2>{user.email}</h2>
+          <div class="cards">
+            <Card title="User">
+              <Facts
+                facts={[
+                  ['Id', <code key="id">{user.user_id}</code>],
+                  ['Mobile', user.mobile],
+                  ['Type', user.user_type],
+                  ['Created', <At key="at" at={user.created_at} />],
+                ]}
+              />
+            </Card>
+            <Card title="KYC" wide>
+              {user.kyc.length === 0 && <p class="empty">No document was submitted.</p>}
+              <Scroll label="KYC records">
+                <table>
+                  <Heads
+                    titles={['Document', 'Number', 'Name', 'Status', 'Verified by', 'Decide']}
+                  />
+                  <tbody>
+                    {user.kyc.map((record) => (
+                      <Kyc key={record.kyc_id} record={record} />
+                    ))}
+                  </tbody>
+                </table>
+              </Scroll>
+            </Card>
+            <Card title="Bank accounts" wide>
+              {user.bank_accounts.length === 0 && <p class="empty">No account was added.</p>}
+              <Scroll label="Accounts">
+                <table>
+                  <Heads titles={['Number', 'IFSC', 'Bank', 'Status', 'Decide']} />
+                  <tbody>
+                    {user.bank_accounts.map((account) => (
+                      <Account key={account.bank_id} account={account} />
+                    ))}
+                  </tbody>
+                </table>
+              </Scroll>
+            </Card>
+          </div>
+        </>
+      )}
+    </>
+  )
+}

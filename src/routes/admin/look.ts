@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import { adminCall } from '../../http/admin.ts'
+import { BankAccount } from '../../model/bank-account.ts'
+import { Delivery } from '../../model/delivery.ts'
+import { HistoryRecord } from '../../model/history.ts'
+import { KycRecord } from '../../model/kyc.ts'
+import { listFields, listQuery, pagesOf } from '../../model/list.ts'
+import { Uuid } from '../../model/text.ts'
+import { Transaction } from '../../model/transaction.ts'
+import { User } from '../../model/user.ts'
+import type { World } from '../../world.ts'
+import { ClockAnswer, clockAnswer, shownTimer, Timer } from './clock.ts'
+import { listed } from './webhooks.ts'
+
+const ListQuery = listQuery(50)
+// More than the events that a payment can have.
+const ITS_EVENTS = 100
+
+const Payment = Transaction.extend({ history: HistoryRecord }).meta({ id: 'Payment' })
+const UserWithAll = User.extend({
+  kyc: z.array(KycRecord),
+  bank_accounts: z.array(BankAccount),
+}).meta({ id: 'UserWithAll' })
+
+type PaymentEntry = ReturnType<World['payments']['get']>
+type UserEntry = ReturnType<World['users']['get']>
+
+/** A payment in both views, as an event about it shows it. */
+const shownPayment = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> => ({
+  ...JSON.parse(views.transaction(entry)),
+  history: JSON.parse(views.history(entry)),
+})
+
+const shownUser = (
+  { views, kyc, bankAccounts }: World,
+  entry: UserEntry,
+): z.input<typeof UserWithAll> => ({
+  ...JSON.parse(views.user(entry)),
+  kyc: kyc.ofUser(entry.id).map((one) => JSON.parse(views.kyc(one))),
+  bank_accounts: bankAccounts.ofUser(entry.id).map((one) => JSON.parse(views.bankAccount(one))),
+})
+
+/** A client's content, read without calling the service: no rule is spent, no fault met, no request logged. */
+export const lookCalls = [
+  adminCall({
+    id: 'readClient',
+    method: 'GET',
+    url: '/client',
+    summary: 'The client this call is for: its clock, its scenario and how much it has',
+    answer: z
+      .strictObject({
+        name: z.string(),
+        client_id: Uuid,
+        status: z.string(),
+        check_kyc: z.boolean(),
+        webhook_url: z.string().nullable(),
+        scenario: z.string(),
+        clock: ClockAnswer,
+        counts: z.strictObject({
+          users: z.int(),
+          kyc: z.int(),
+          bank_accounts: z.int(),
+          transactions: z.int(),
+          deliveries: z.int(),
+          requests: z.int(),
+          rules: z.int(),
+        }),
+      })
+      .meta({ id: 'ClientInShort' }),
+    handle(world) {
+      const { name, clientId, profile, webhooks, scenarios, requests, deliveries } = world
+      const { users, kyc, bank_accounts, payments } = world.tables.tables
+      return {
+        name,
+        client_id: clientId,
+        status: profile().status,
+        check_kyc: profile().check_kyc,
+        webhook_url: webhooks.current()?.url ?? null,
+        scenario: scenarios.name,
+        clock: clockAnswer(world),
+        counts: {
+          users: users.count('all', 'all'),
+          kyc: kyc.count('all', 'all'),
+          bank_accounts: bank_accounts.count('all', 'all'),
+          transactions: payments.count('all', 'all'),
+          deliveries: [...deliveries.all()].length + deliveries.recorded().length,
+          requests: requests.count,
+          rules: scenarios.pushed().length,
+        },
+      }
+    },
+  }),
+  adminCall({
+    id: 'readUsers',
+    method: 'GET',
+    url: '/users',
+    summary: 'Users with their KYC records and bank accounts, newest first',
+    query: ListQuery,
+    answer: z
+      .strictObject({
+        total: z.int(),
+        ...listFields,
+        total_pages: z.int(),
+        users: z.array(UserWithAll),
+      })
+      .meta({ id: 'UsersWithAll' }),
+    handle(world, { query: { page, limit } }) {
+      const { total, entries } = world.users.list({ page, limit })
+      return {
+        total,
+        page,
+        limit,
+        total_pages: pagesOf(total, limit),
+        users: entries.map((entry) => shownUser(world, entry)),
+      }
+    },
+  }),
+  adminCall({
+    id: 'readUser',
+    method: 'GET',
+    url: '/users/:id',
+    summary: 'A user with their KYC records and bank accounts',
+    params: z.object({ id: Uuid }),
+    answer: UserWithAll,
+    refusals: ['not_found'],
+    handle: (world, { params }) => shownUser(world, world.users.get(params.id)),
+  }),
+  adminCall({
+    id: 'readTransactions',
+    method: 'GET',
+    url: '/transactions',
+    summary: 'Payments in both views, newest first',
+    query: ListQuery,
+    answer: z
+      .strictObject({
+        total: z.int(),
+        ...listFields,
+        total_pages: z.int(),
+        transactions: z.array(Payment),
+      })
+      .meta({ id: 'Payments' }),
+    handle(world, { query: { page, limit } }) {
+      const { total, entries } = world.payments.list({ page, limit })
+      return {
+        total,
+        page,
+        limit,
+        total_pages: pagesOf(total, limit),
+        transactions: entries.map((entry) => shownPayment(world, entry)),
+      }
+    },
+  }),
+  adminCall({
+    id: 'readTransaction',
+    method: 'GET',
+    url: '/transactions/:id',
+    summary: 'A payment, its events with every attempt, and what is still to happen to it',
+    params: z.object({ id: Uuid }),
+    answer: z
+      .strictObject({
+        transaction: Payment,
+        deliveries: z.array(Delivery),
+        timers: z.array(Timer),
+      })
+      .meta({ id: 'PaymentWithAll' }),
+    refusals: ['not_found'],
+    handle(world, { params: { id } }) {
+      const entry = world.payments.get(id)
+      const query = { page: 1, limit: ITS_EVENTS, resource_id: entry.id }
+      return {
+        transaction: shownPayment(world, entry),
+        deliveries: listed(world, query).deliveries,
+        timers: world.scheduler
+          .pending()
+          .filter(({ resource_id }) => resource_id === entry.id)
+          .map(shownTimer),
+      }
+    },
+  }),
+]

@@ -1,0 +1,109 @@
+import { accessSync, constants } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { delimiter, join } from 'node:path'
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core'
+import type { Test } from 'tap'
+import { type StartOptions, start } from '../helper.ts'
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
+// Long enough for a busy machine; nothing here waits for a fixed time.
+const PATIENCE_MS = 10_000
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A Chromium of this machine: the one that `CHROMIUM` names, or the first on the PATH. */
+export function findChromium(): string | undefined {
+  const { CHROMIUM, PATH = '' } = process.env
+  if (CHROMIUM !== undefined) return CHROMIUM
+  const paths = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)))
+  return paths.find(canRun)
+}
+
+/** Why the tests of the console can't run here; `false` where they can. */
+export const noBrowser: string | false =
+  findChromium() === undefined && 'no chromium on the PATH; name one by CHROMIUM=/path/to/it'
+
+/** One browser for all tests of a file. */
+export async function openBrowser(t: Test): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: findChromium()!,
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  })
+  t.teardown(() => browser.close())
+  return browser
+}
+
+export type Opened = Awaited<ReturnType<typeof openConsole>>
+
+/** A sandbox that listens and its console in a page. */
+export async function openConsole(
+  t: Test,
+  browser: Browser,
+  {
+    view = 'overview',
+    client,
+    context: options = {},
+    ...more
+  }: StartOptions & {
+    view?: string
+    client?: string
+    context?: BrowserContextOptions
+  } = {},
+) {
+  const sandbox = await start(t, more)
+  await sandbox.app.listen({ port: 0, host: '127.0.0.1' })
+  const origin = `http://127.0.0.1:${(sandbox.app.server.address() as AddressInfo).port}`
+  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options })
+  t.teardown(() => context.close())
+  const page: Page = await context.newPage()
+  page.setDefaultTimeout(PATIENCE_MS)
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (message) => {
+    const text = message.text()
+    // Calls that are refused or cut off are what some tests are about; the page tells of them itself.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
+      complaints.push(text)
+  })
+  const inFlight = new Set<Request>()
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/events')) inFlight.add(request)
+  })
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    page.on(end as 'requestfinished', (request) => inFlight.delete(request))
+  const base = client === undefined ? '' : `/@${client}`
+  await page.goto(`${origin}${base}/__admin/#/${view}`)
+  return {
+    ...sandbox,
+    origin,
+    context,
+    page,
+    complaints,
+    /** Goes to another view of the same page. */
+    async go(to: string) {
+      await page.evaluate(`location.hash = ${JSON.stringify(`#/${to}`)}`)
+    },
+    /** Waits until an element with this text is seen. */
+    see: (text: string | RegExp) => page.getByText(text).first().waitFor(),
+    /** Waits until the page has drawn all that it asked for. */
+    async settle() {
+      do await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
+      while (inFlight.size > 0)
+    },
+    /** Nothing failed in the page, and no policy was broken. */
+    assertCalm: (t: Test) => t.same(complaints, [], 'the page complains of nothing'),
+  }
+}

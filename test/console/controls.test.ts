@@ -1,0 +1,301 @@
+import t from 'tap'
+import { ASHA } from '../helper.ts'
+import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
+
+/** The button of a control, and what it says about its call. */
+const control = ({ page }: Opened, name: string | RegExp) =>
+  page.getByRole('button', { name, exact: typeof name === 'string' }).first()
+
+/** Presses a button, and answers the line that tells of the call it made. */
+async function press(opened: Opened, name: string | RegExp): Promise<string> {
+  const button = control(opened, name)
+  await button.waitFor()
+  const told = await opened.page
+    .locator(`[id="${await button.getAttribute('aria-describedby')}"]`)
+    .textContent()
+  await button.click()
+  const line = opened.page.locator('footer code').filter({ hasText: told! })
+  await line.waitFor()
+  return (await opened.page.locator('footer [role=status]').textContent())!
+}
+
+/** Presses a button that asks first, and says yes. */
+async function pressAndConfirm(opened: Opened, name: string | RegExp): Promise<string> {
+  const { page } = opened
+  await control(opened, name).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  const call = await dialog.locator('code.call').textContent()
+  await dialog.locator('button.danger').click()
+  await page.locator('footer code').filter({ hasText: call! }).waitFor()
+  return (await page.locator('footer [role=status]').textContent())!
+}
+
+t.test('every control with its effect', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const opened = await openConsole(t, browser)
+  const { page, go, get, post, put, pay, see, origin, assertCalm } = opened
+  const fixtures = (await get('/__admin/transactions')).body.total
+  const clock = async () => (await get('/__admin/clock')).body
+
+  await t.test('resume, freeze, speed, advance, next; each tells its call', async (t) => {
+    t.equal(await press(opened, 'Resume'), 'POST /__admin/clock/resume 200')
+    t.equal((await clock()).mode, 'real')
+    await see('real time')
+    await page.getByLabel('Factor', { exact: true }).fill('3600')
+    t.equal(await press(opened, 'Set speed'), 'POST /__admin/clock/speed {"factor":3600} 200')
+    t.equal((await clock()).speed, 3600)
+    await see('× 3600')
+    t.equal(await press(opened, 'Freeze'), 'POST /__admin/clock/freeze 200')
+    await see('frozen')
+    const before = await clock()
+    t.equal(before.mode, 'frozen')
+    await page.getByLabel('By', { exact: true }).fill('2d')
+    t.equal(await press(opened, 'Advance'), 'POST /__admin/clock/advance {"by":"2d"} 200')
+    const after = await clock()
+    t.equal(Date.parse(after.now) - Date.parse(before.now), 2 * 86_400_000)
+    await page
+      .locator('.now time')
+      .filter({ hasText: after.now.slice(11, 19) })
+      .waitFor()
+    await pay()
+    const { nextTimerAt } = await clock()
+    t.ok(nextTimerAt)
+    await page.getByText('transaction.step').first().waitFor()
+    t.equal(await press(opened, 'To the next timer'), 'POST /__admin/clock/next 200')
+    t.equal((await clock()).now, nextTimerAt)
+  })
+
+  await t.test('a refused call says why and changes nothing', async (t) => {
+    await page.getByLabel('By', { exact: true }).fill('a while')
+    const before = await clock()
+    t.match(await press(opened, 'Advance'), /400 .*must be a duration such as 500ms/)
+    t.same(await clock(), before)
+    await page.getByLabel('By', { exact: true }).fill('1h')
+  })
+
+  await t.test('a timer: now, and not at all', async (t) => {
+    await get('/__admin/timers')
+    const timers = async () => (await get('/__admin/timers')).body.timers
+    await pay()
+    const before: { timer_id: string }[] = await timers()
+    t.ok(before.length >= 2)
+    const [first, second] = before as [{ timer_id: string }, { timer_id: string }]
+    t.match(await press(opened, `Now: ${first.timer_id}`), '/fire 200')
+    t.notOk((await timers()).some(({ timer_id }: never) => timer_id === first.timer_id))
+    t.match(await press(opened, `Cancel: ${second.timer_id}`), 'DELETE ')
+    t.notOk((await timers()).some(({ timer_id }: never) => timer_id === second.timer_id))
+  })
+
+  await t.test('switch the scenario', async (t) => {
+    await go('scenarios')
+    const line = await press(opened, 'Use: slow')
+    t.equal(line, 'PUT /__admin/scenario {"name":"slow"} 200')
+    t.equal((await get('/__admin/scenario')).body.name, 'slow')
+    await page.locator('li.active').getByRole('link', { name: 'slow' }).waitFor()
+    await press(opened, 'Use: default')
+  })
+
+  await t.test(
+    'push a rule from the form: status, delay, fault, lifecycle; take it away',
+    async (t) => {
+      await go('control')
+      const pick = (label: string, value: string) =>
+        page.getByLabel(label, { exact: true }).first().selectOption(value)
+      const rules = async () => (await get('/__admin/rules')).body.rules
+      await pick('When', 'getUser')
+      await page.getByLabel('Status', { exact: true }).first().fill('502')
+      t.equal(
+        await press(opened, 'Push the rule'),
+        'POST /__admin/rules {"when":{"operation":"getUser"},"times":1,"then":{"respond":{"status":502}}} 200',
+      )
+      t.equal((await get(`/v1/user/${ASHA}`)).status, 502)
+      t.equal((await get(`/v1/user/${ASHA}`)).status, 200, 'once')
+      await page.getByText('acted 1 ×').waitFor()
+
+      await pick('Then it', 'delay')
+      await page.getByLabel('Delay', { exact: true }).fill('5s')
+      await press(opened, 'Push the rule')
+      t.match((await rules())[0].definition, { then: { delay: '5s' }, times: 1 })
+
+      await pick('Then it', 'fault')
+      await pick('How', 'empty')
+      await page.getByLabel('When', { exact: true }).nth(1).selectOption('after')
+      await page.getByLabel('once', { exact: true }).uncheck()
+      await press(opened, 'Push the rule')
+      const [fault] = await rules()
+      t.match(fault.definition, { then: { fault: 'empty', at: 'after' } })
+      t.notOk('times' in fault.definition)
+      await press(opened, `Take away: ${fault.rule_id}`)
+      t.notOk((await rules()).some((one: { rule_id: string }) => one.rule_id === fault.rule_id))
+
+      await pick('When', 'createTransaction')
+      await pick('Then it', 'life')
+      await pick('Status', 'FAILED')
+      await page.getByLabel('After (5s, 1d)').fill('1d')
+      await page.getByLabel('once', { exact: true }).check()
+      await press(opened, 'Push the rule')
+      const id = (await pay()).body.data[0].transaction_id
+      await post('/__admin/clock/advance', { by: '1d' })
+      const { transaction } = (await get(`/__admin/transactions/${id}`)).body
+      t.equal(transaction.history.status, 'FAILED')
+    },
+  )
+
+  await t.test('move a payment by hand, trigger an event about it', async (t) => {
+    await put('/__admin/scenario', { name: 'stuck-transactions' })
+    const webhook = {
+      url: `${origin}/__admin/webhooks/inbox`,
+      webhook_secret: 'a-secret-of-the-test',
+    }
+    await post('/v1/clientWebhook', webhook)
+    const id = (await pay()).body.data[0].transaction_id
+    await go(`payments/${id}`)
+    await page.getByLabel('Reason of a failure').fill('bank_account_closed')
+    t.match(await press(opened, 'FAILED'), '"reason":"bank_account_closed"} 200')
+    await page.getByText('The beneficiary account is closed.').waitFor()
+    t.equal((await get(`/__admin/transactions/${id}`)).body.transaction.history.status, 'FAILED')
+    t.equal(await control(opened, 'SUCCESS').isDisabled(), true, 'no way back')
+    await page.getByLabel('Event', { exact: true }).selectOption('transaction.processing')
+    t.match(
+      await press(opened, 'Trigger'),
+      `"event":"transaction.processing","resource_id":"${id}"} 200`,
+    )
+    await page.locator('.timeline').getByText('transaction.processing').first().waitFor()
+    await put('/__admin/scenario', { name: 'default' })
+  })
+
+  await t.test('redeliver', async (t) => {
+    const url = '/__admin/webhooks/deliveries?event=transaction.failed'
+    await post('/__admin/clock/advance', { by: '1s' })
+    const [delivery] = (await get(url)).body.deliveries
+    await go(`deliveries/${delivery.delivery_id}`)
+    await see('Attempt 1')
+    await press(opened, 'Redeliver')
+    await see('Attempt 2')
+    t.equal((await get(url)).body.deliveries[0].attempts.length, 2)
+  })
+
+  await t.test('trigger from the form, about the newest', async (t) => {
+    await go('control')
+    await page.getByLabel('Event', { exact: true }).selectOption('kyc.failed')
+    t.equal(
+      await press(opened, 'Trigger'),
+      'POST /__admin/webhooks/trigger {"event":"kyc.failed"} 200',
+    )
+    t.equal((await get('/__admin/webhooks/deliveries?event=kyc.failed')).body.total, 1)
+  })
+
+  await t.test('decide about a KYC record and an account', async (t) => {
+    for (const [operation, noun] of [
+      ['submitKyc', 'kyc'],
+      ['addBankAccount', 'bank'],
+    ])
+      await post('/__admin/rules', {
+        when: { operation },
+        times: 1,
+        then: { [noun!]: [{ status: 'pending' }] },
+      })
+    const { user_id } = (await post('/v1/user', { email: 'new@example.com', mobile: '9812300000' }))
+      .body.data
+    const kyc = {
+      document_type: 'tid',
+      document_name: 'pan',
+      document_number: 'ABCPE1234F',
+      dateOfBirth: '01-02-1990',
+      Nationality: 'Indian',
+      nameOnCard: 'A B',
+    }
+    t.equal((await post('/v1/kyc', { user_id, kyc: [kyc] })).status, 201)
+    const account = { user_id, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
+    t.equal((await post('/v1/bank', account)).status, 201)
+    await go(`users/${user_id}`)
+    await press(opened, 'Fail: pan')
+    await press(opened, /Succeed: X+9012/)
+    const { body } = await get(`/__admin/users/${user_id}`)
+    t.equal(body.kyc[0].kyc_status, 'failed')
+    t.equal(body.bank_accounts[0].bank_status, 'success')
+    await page.getByRole('region', { name: 'Accounts' }).getByText('success').waitFor()
+  })
+
+  await t.test('empty the log: asked once, and not done when not wanted', async (t) => {
+    await go('requests')
+    await control(opened, 'Empty the log').click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    t.ok((await get('/__admin/requests')).body.total > 0)
+    t.equal(await pressAndConfirm(opened, 'Empty the log'), 'DELETE /__admin/requests 200')
+    t.equal((await get('/__admin/requests')).body.total, 0)
+    await see('The service was not called yet.')
+  })
+
+  await t.test('snapshot, restore, forget', async (t) => {
+    await go('control')
+    const total = async () => (await get('/__admin/transactions')).body.total
+    const before = await total()
+    const save = page.locator('section', { hasText: 'Snapshots' })
+    await save.getByLabel('Name', { exact: true }).fill('of-the-test')
+    t.match(await press(opened, 'Keep a snapshot'), '{"name":"of-the-test"} 201')
+    await pay()
+    t.equal(await total(), before + 1)
+    t.match(await pressAndConfirm(opened, 'Restore: of-the-test'), '/restore 200')
+    t.equal(await total(), before)
+    await pressAndConfirm(opened, 'Forget: of-the-test')
+    t.same((await get('/__admin/snapshots')).body.snapshots, [])
+  })
+
+  await t.test('reset, of some parts and of all', async (t) => {
+    await pay()
+    const total = async () => (await get('/__admin/client')).body.counts
+    const before = await total()
+    await page.getByLabel('data', { exact: true }).uncheck()
+    await page.getByLabel('clock', { exact: true }).uncheck()
+    t.equal(
+      await pressAndConfirm(opened, 'Reset'),
+      'POST /__admin/reset {"parts":["scenario","deliveries","requests"]} 200',
+    )
+    const after = await total()
+    t.equal(after.transactions, before.transactions)
+    t.equal(after.requests, 0)
+    await page.getByLabel('data', { exact: true }).check()
+    await page.getByLabel('clock', { exact: true }).check()
+    t.equal(await pressAndConfirm(opened, 'Reset'), 'POST /__admin/reset 200')
+    t.equal((await total()).transactions, fixtures, 'those of the fixtures')
+  })
+
+  await t.test('the last call as curl', async (t) => {
+    const footer = page.locator('footer')
+    const title = await footer.getByRole('button').getAttribute('title')
+    t.equal(title, `curl -X POST '${origin}/__admin/reset'`)
+    await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await footer.getByRole('button').click()
+    await footer.getByText('Copied').waitFor()
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), title)
+  })
+
+  await t.test('a new client, as a fork; switch between clients; delete', async (t) => {
+    await pay()
+    const clients = page.locator('section', { hasText: 'Each has a world of its own' })
+    await clients.getByLabel('Name', { exact: true }).fill('worker-7')
+    await clients.getByLabel('as a fork of default').check()
+    await clients.getByRole('button', { name: 'New client' }).click()
+    await page.waitForURL(`${origin}/@worker-7/__admin/`)
+    await page.getByRole('heading', { name: 'Client', exact: true }).waitFor()
+    const counts = async (base: string) => (await get(`${base}/__admin/client`)).body.counts
+    t.equal((await counts('/@worker-7')).transactions, (await counts('')).transactions)
+    t.equal(await press(opened, 'Resume'), 'POST /@worker-7/__admin/clock/resume 200')
+    t.equal((await clock()).mode, 'frozen', 'the default client is another one')
+    await page.getByRole('combobox', { name: 'Client' }).selectOption('default')
+    await page.waitForURL(`${origin}/__admin/`)
+    await see('frozen')
+    await go('control')
+    await pressAndConfirm(opened, 'Delete: worker-7')
+    const names = (await get('/__admin/clients')).body.clients.map(
+      ({ name }: { name: string }) => name,
+    )
+    t.ok(names.includes('default'))
+    t.notOk(names.includes('worker-7'))
+  })
+
+  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+})

@@ -1,0 +1,160 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+/** A connection to a port that can be cut and healed, as a network's can. */
+async function createWire(t: Test, to: number) {
+  const sockets = new Set<Socket>()
+  let server: Server
+  let port = 0
+  const listen = () =>
+    new Promise<void>((resolve) => {
+      server = createServer((near) => {
+        const far = connect(to, '127.0.0.1')
+        for (const one of [near, far]) {
+          sockets.add(one)
+          one.on('error', () => {}).on('close', () => sockets.delete(one))
+        }
+        near.pipe(far)
+        far.pipe(near)
+      })
+      server.listen(port, '127.0.0.1', () => {
+        port = (server.address() as AddressInfo).port
+        resolve()
+      })
+    })
+  const cut = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      for (const socket of sockets) socket.destroy()
+    })
+  await listen()
+  t.teardown(cut)
+  return { origin: `http://127.0.0.1:${port}`, cut, heal: listen }
+}
+
+t.test('live', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+
+  await t.test('rows appear and change as it happens', async (t) => {
+    const opened = await openConsole(t, browser, { view: 'payments' })
+    const { page, go, pay, get, post, put, advance, see, assertCalm } = opened
+    await page.getByText('live', { exact: true }).waitFor()
+    let loads = 0
+    page.on('framenavigated', () => loads++)
+    const first = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
+    await pay({ amount: 4321, remark: 'live' })
+    await first.getByText('4321.00 INR').waitFor()
+    await first.getByText('PENDING').waitFor()
+    await advance('1m')
+    await first.getByText('SUCCESS').waitFor()
+    // Moved by another program, seen here.
+    await page.locator('.now time').filter({ hasText: '00:01:00' }).waitFor()
+    await post('/__admin/clock/speed', { factor: 7 })
+    await post('/__admin/clock/resume')
+    await see('× 7')
+    t.equal(loads, 0)
+
+    await go('requests')
+    const requests = page.getByRole('table', { name: 'Requests' })
+    await requests.getByRole('row').nth(1).waitFor()
+    await get(`/v1/user/${ASHA}`)
+    await requests.getByRole('row').nth(1).getByText(`/v1/user/${ASHA}`).waitFor()
+
+    await go('scenarios')
+    await page.locator('li.active').getByRole('link', { name: 'default' }).waitFor()
+    await put('/__admin/scenario', { name: 'slow' })
+    await page.locator('li.active').getByRole('link', { name: 'slow' }).waitFor()
+
+    await go('control')
+    await see('Push the rule')
+    await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
+    await page.getByText('"operation":"getKyc"').waitFor()
+
+    await go('deliveries')
+    const deliveries = page.getByRole('table', { name: 'Deliveries' })
+    await deliveries.getByRole('row').nth(1).waitFor()
+    const before = await deliveries.getAttribute('aria-rowcount')
+    await post('/v1/user', { email: 'live@example.com', mobile: '9812300001' })
+    await deliveries.getByRole('row').nth(1).getByText('user.created').waitFor()
+    t.equal(Number(await deliveries.getAttribute('aria-rowcount')), Number(before) + 1)
+    assertCalm(t)
+  })
+
+  await t.test('a lost connection is told, regained in silence, and loses nothing', async (t) => {
+    const { page, app, get, pay, see } = await openConsole(t, browser)
+    const wire = await createWire(t, (app.server.address() as AddressInfo).port)
+    await page.goto(`${wire.origin}/__admin/#/requests`)
+    await page.getByText('live', { exact: true }).waitFor()
+    const asked: (string | undefined)[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('/events')) asked.push(request.headers()['last-event-id'])
+    })
+    await get('/v1/users')
+    await see('1 of 1 calls')
+    await wire.cut()
+    await page.getByText('lost', { exact: true }).waitFor()
+    await pay()
+    await get(`/v1/user/${ASHA}`)
+    await wire.heal()
+    await page.getByText('live', { exact: true }).waitFor()
+    await see('3 of 3 calls')
+    t.ok(asked.length > 0 && asked.every((id) => id !== undefined), 'went on from the last event')
+    t.equal(await page.getByRole('alert').count(), 0, 'no complaint is left')
+    t.equal(await page.getByRole('dialog').count(), 0)
+
+    await wire.cut()
+    await page.getByText('lost', { exact: true }).waitFor()
+    // More than is kept to be read again.
+    for (let i = 0; i < 1_100; i++) await app.inject({ url: `/v1/user/${ROHAN}` })
+    await wire.heal()
+    await see('1000 of 1000 calls')
+    await page.getByRole('table').getByRole('row').nth(1).getByText(ROHAN).waitFor()
+  })
+
+  await t.test('10,000 payments: only what is seen is drawn, and it stays smooth', async (t) => {
+    const opened = await openConsole(t, browser)
+    const { page, go, sandbox, assertCalm } = opened
+    const world = sandbox.default
+    const input = {
+      from_user_id: ASHA,
+      to_user_id: ROHAN,
+      benif_bank_id: ROHANS_ACCOUNT,
+      currency_code: 'INR',
+    } as const
+    const before = world.payments.list({ page: 1, limit: 1 }).total
+    world.change(() => {
+      for (let i = 1; i <= 10_000; i++)
+        world.payments.create({ ...input, amount: `${i}.00` }, [{ status: 'PENDING', afterMs: 0 }])
+    })
+    await go('payments')
+    const table = page.getByRole('table', { name: 'Payments' })
+    await table.getByRole('row').nth(1).getByText('10000.00 INR').waitFor()
+    t.equal(Number(await table.getAttribute('aria-rowcount')), 10_001 + before)
+    const drawn = async () => page.getByRole('row').count()
+    t.ok((await drawn()) < 60)
+    // One step a frame: how long each frame took, ms.
+    const frames = await page.evaluate<number[]>(`(async () => {
+      const box = document.querySelector('.rows')
+      const took = []
+      for (let i = 0, last = performance.now(); i < 60; i++) {
+        box.scrollTop += 3000
+        await new Promise(requestAnimationFrame)
+        const now = performance.now()
+        took.push(now - last)
+        last = now
+      }
+      return took
+    })()`)
+    const median = frames.sort((a, b) => a - b)[frames.length / 2]!
+    t.ok(median < 50, `a frame while scrolling takes ${median.toFixed(1)} ms`)
+    t.ok((await drawn()) < 60)
+    await page.evaluate(
+      `(() => { const box = document.querySelector('.rows'); box.scrollTop = ${40 * 9_990} })()`,
+    )
+    await table.getByText('8.00 INR', { exact: true }).waitFor()
+    t.ok((await drawn()) < 60)
+    assertCalm(t)
+  })
+})

@@ -1,0 +1,181 @@
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import { ASHA, ROHAN } from '../helper.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+const SECRET = 'whsec_dGhlLWNvbnNvbGUtaXMtdGVzdGVkLWhlcmU='
+
+t.test('every view with data', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const opened = await openConsole(t, browser)
+  const { page, go, see, post, get, pay, advance, origin, assertCalm } = opened
+  const webhook = { url: `${origin}/__admin/webhooks/inbox`, webhook_secret: SECRET }
+  t.equal((await post('/v1/clientWebhook', webhook)).status, 200)
+  const paid = await pay({ remark: 'for the view', reference_id: 'view-1', amount: 123.5 })
+  const id: string = paid.body.data[0].transaction_id
+  await advance('1s')
+
+  await t.test('overview: client, clock, scenario, counts, next timers', async (t) => {
+    await see('next in')
+    const main = page.locator('main')
+    const { body: client } = await get('/__admin/client')
+    for (const count of [client.counts.users, client.counts.transactions])
+      await main.getByText(String(count), { exact: true }).first().waitFor()
+    await main.getByText(client.client_id).waitFor()
+    const timers = page.getByRole('region', { name: 'Timers' })
+    await timers.getByText('transaction.step').first().waitFor()
+    await timers.getByText('SUCCESS').first().waitFor()
+    t.match(await timers.textContent(), /2s/)
+  })
+
+  await t.test('users, and one with KYC and accounts', async (t) => {
+    await go('users')
+    const rows = page.getByRole('table', { name: 'Users' })
+    await rows.getByRole('row').nth(3).waitFor()
+    const { body } = await get(`/__admin/users/${ROHAN}`)
+    await go(`users/${ROHAN}`)
+    await page.getByRole('heading', { name: body.email }).waitFor()
+    const kyc = page.getByRole('region', { name: 'KYC records' })
+    await kyc.getByText(body.kyc[0].document_number).first().waitFor()
+    const accounts = page.getByRole('region', { name: 'Accounts' })
+    await accounts.getByText(body.bank_accounts[0].account_number).first().waitFor()
+    t.equal(await kyc.getByRole('row').count(), body.kyc.length + 1)
+  })
+
+  await t.test('payments: newest first, opened by their link', async () => {
+    await go('payments')
+    const rows = page.getByRole('table', { name: 'Payments' })
+    const first = rows.getByRole('row').nth(1)
+    await first.getByText('123.50 INR').waitFor()
+    await first.getByText('PROCESSING').waitFor()
+    await first.getByText('view-1').waitFor()
+    await first.getByRole('link').click()
+    await page.getByRole('heading', { name: /123\.50 INR to/ }).waitFor()
+  })
+
+  await t.test('a payment as a timeline: created, events, attempts, what is to come', async (t) => {
+    await go(`payments/${id}`)
+    const items = page.locator('.timeline li')
+    await page.locator('.timeline li.ahead').waitFor()
+    const texts = await items.allTextContents()
+    t.match(texts, [
+      /created: 123\.50 INR/,
+      /event transaction\.pending delivered/,
+      /attempt 1 of transaction\.pending: taken \(200\)/,
+      /event transaction\.processing delivered/,
+      /attempt 1 of transaction\.processing: taken \(200\)/,
+      /becomes SUCCESS.*in 2s/,
+    ])
+    t.match(texts[0], '00:00:00')
+    t.match(texts[3], '00:00:01')
+    t.match(texts[5], '00:00:03')
+  })
+
+  await t.test('deliveries, and one with request, answer and signature', async (t) => {
+    await go('deliveries')
+    const rows = page.getByRole('table', { name: 'Deliveries' })
+    const first = rows.getByRole('row').nth(1)
+    await first.getByText('transaction.processing').waitFor()
+    await first.getByText('delivered').waitFor()
+    await first.getByRole('link').click()
+    await page.getByText('v1,XXXX').first().waitFor()
+    await see('the signature verifies')
+    await page.getByText('Headers that were sent').click()
+    await page.getByText('x-webhook-attempt').waitFor()
+    const body = JSON.parse((await page.getByRole('group', { name: 'Body' }).textContent())!)
+    t.equal(body.type, 'transaction.processing')
+    await page.getByText('What was answered').click()
+    await page.getByRole('group', { name: 'Answer' }).getByText('received').waitFor()
+    await go('deliveries')
+    await page.getByLabel('Status', { exact: true }).selectOption('failed')
+    await see('Nothing happened that would be told')
+  })
+
+  await t.test('requests with filter and matched rule, one as curl', async (t) => {
+    await post('/__admin/rules', {
+      name: 'closed for the view',
+      when: { operation: 'getUser' },
+      times: 1,
+      then: { respond: { status: 503 } },
+    })
+    t.equal((await get(`/v1/user/${ASHA}?a=it's`)).status, 503)
+    await go('requests')
+    const rows = page.getByRole('table', { name: 'Requests' })
+    await rows.getByText('closed for the view').waitFor()
+    const all = await rows.getByRole('row').count()
+    await page.getByLabel('Filter').fill('get 503')
+    await page.getByText(`1 of ${all - 1} calls`).waitFor()
+    t.equal(await rows.getByRole('row').count(), 2)
+    await rows.getByRole('link').click()
+    await page.getByRole('heading', { name: /GET \/v1\/user/ }).waitFor()
+    await see('closed for the view')
+    const curl = await page
+      .getByRole('button', { name: 'Copy as curl' })
+      .first()
+      .getAttribute('title')
+    t.equal(
+      curl,
+      `curl -X GET '${origin}/v1/user/${ASHA}?a=it%27s' -H 'user-agent: lightMyRequest'`,
+    )
+  })
+
+  await t.test('a call with a body as curl, for any shell', async (t) => {
+    const remark = `it's "quoted" $(true) \\ \`x\``
+    await pay({ amount: 7, remark }, { 'x-note': `a 'b' "c"` })
+    const [call] = (await get('/__admin/requests')).body.requests
+    await go(`requests/${call.request_id}`)
+    await page.getByRole('heading', { name: 'POST /v1/transaction' }).waitFor()
+    const button = page.locator('main').getByRole('button', { name: 'Copy as curl' })
+    const line = (await button.getAttribute('title'))!
+    const words = spawnSync('sh', ['-c', `set -- ${line}; printf '%s\\n' "$@"`])
+      .stdout.toString()
+      .split('\n')
+    t.same(words.slice(0, 4), ['curl', '-X', 'POST', `${origin}/v1/transaction`])
+    t.ok(words.includes(`x-note: a 'b' "c"`))
+    t.equal(JSON.parse(words[words.indexOf('--data-raw') + 1]!).remark, remark)
+  })
+
+  await t.test('scenarios: list, source with line numbers and rule hits', async (t) => {
+    await go('scenarios')
+    await page.getByRole('link', { name: 'late-reversals' }).waitFor()
+    await pay({ amount: 500.91 })
+    await go('scenarios/default')
+    const { body } = await get('/__admin/scenarios/default')
+    const source = page.getByRole('region', { name: 'Source' })
+    await source.getByText('rules:').first().waitFor()
+    const lines: string[] = body.source.split('\n')
+    t.equal(await source.getByRole('row').count(), lines.length + 1)
+    const acted = body.rules.filter(({ hits }: { hits: number }) => hits > 0)
+    t.ok(acted.length > 0, 'the payment met a rule')
+    for (const { line, hits } of acted) {
+      const cells = await source.getByRole('row').nth(line).getByRole('cell').allTextContents()
+      t.equal(cells[0], String(line))
+      t.equal(cells[1], `${hits} ×`)
+    }
+  })
+
+  await t.test('magic values', async (t) => {
+    await go('magic-values')
+    const { body } = await get('/__admin/magic-values')
+    const table = page.getByRole('region', { name: 'Magic values' })
+    await table.getByText(body.magicValues[0].outcome).first().waitFor()
+    t.equal(await table.getByRole('row').count(), body.magicValues.length + 1)
+  })
+
+  await t.test('a view that there is not', async () => {
+    await go('nowhere')
+    await see('There is no such view')
+  })
+
+  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+})
+
+t.test('what was wrong with changed files', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const { page, see, sandbox, assertCalm } = await openConsole(t, browser, { view: 'scenarios' })
+  await page.getByText('live', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'slow' }).waitFor()
+  sandbox.changeLibrary({ problems: ['slow.yaml:3:1: unknown word <b>opration</b>'] })
+  await see('slow.yaml:3:1: unknown word <b>opration</b>')
+  assertCalm(t)
+})

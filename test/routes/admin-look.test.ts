@@ -1,0 +1,166 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readLibrary } from '../../src/scenarios/read-library.ts'
+import { ASHA, ROHAN, start } from '../helper.ts'
+
+t.test('users come with their KYC records and accounts, as the service shows them', async (t) => {
+  const { get } = await start(t)
+  const { body } = await get('/__admin/users?limit=100')
+  const users = (await get('/v1/users?limit=100')).body.data
+  t.equal(body.total, users.total_users)
+  const [first] = body.users
+  t.strictSame((await get(`/__admin/users/${first.user_id}`)).body, first)
+  const { kyc, bank_accounts, ...user } = (await get(`/__admin/users/${ROHAN}`)).body
+  t.strictSame(user, (await get(`/v1/user/${ROHAN}`)).body.data)
+  t.strictSame(kyc, (await get(`/v1/kyc/${ROHAN}`)).body.data.response.data.kycData)
+  t.strictSame(bank_accounts, (await get(`/v1/bank/${ROHAN}`)).body.data)
+  const page = (await get('/__admin/users?page=2&limit=10')).body
+  t.strictSame(page.users, body.users.slice(10, 20))
+  t.equal(page.total_pages, Math.ceil(body.total / 10))
+  t.equal((await get(`/__admin/users/ffffffff-0000-4000-8000-000000000001`)).status, 404)
+})
+
+t.test('a payment comes in both views, with its events and what is still to come', async (t) => {
+  const { get, post, pay, advance } = await start(t)
+  await post('/v1/clientWebhook', {
+    url: 'http://127.0.0.1:9/',
+    webhook_secret: 'a-secret-of-the-test',
+  })
+  const id = (await pay({ amount: 250, remark: 'looked at' })).body.data[0].transaction_id
+  await advance('1s')
+  const list = (await get('/__admin/transactions?limit=1')).body
+  const { transaction, deliveries, timers } = (await get(`/__admin/transactions/${id}`)).body
+  t.strictSame(list.transactions, [transaction])
+  const { history, ...seen } = transaction
+  t.strictSame(seen, (await get(`/v1/transaction/${id}`)).body.data[0])
+  const records = (await get('/v1/transaction/history', { authorization: 'Bearer sbx_test_token' }))
+    .body.data.transactions
+  t.strictSame(history, records[0])
+  t.same(
+    deliveries.map(({ event }: { event: string }) => event),
+    ['transaction.processing', 'transaction.pending'],
+  )
+  t.match(timers, [{ kind: 'transaction.step', resource_id: id, payload: { status: 'SUCCESS' } }])
+  t.equal(timers.length, 1)
+  t.equal((await get(`/__admin/transactions/${ASHA}`)).status, 404)
+})
+
+t.test('looking spends no rule, meets no fault and is not in the log', async (t) => {
+  const { get, post } = await start(t)
+  await post('/__admin/rules', {
+    when: { operation: '*' },
+    times: 1,
+    then: { respond: { status: 503 } },
+  })
+  for (const url of ['client', 'users', `users/${ROHAN}`, 'transactions'])
+    t.equal((await get(`/__admin/${url}`)).status, 200)
+  t.equal((await get('/__admin/requests')).body.total, 0)
+  t.equal((await get(`/v1/user/${ASHA}`)).status, 503)
+})
+
+t.test('the client in short', async (t) => {
+  const { get, post, put, pay } = await start(t)
+  const before = (await get('/__admin/client')).body
+  t.match(before, { name: 'default', status: 'active', scenario: 'default', webhook_url: null })
+  t.strictSame(before.clock, (await get('/__admin/clock')).body)
+  await pay()
+  await post('/v1/user', { email: 'short@example.com', mobile: '9812300009' })
+  await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
+  await put('/__admin/scenario', { name: 'slow' })
+  const { counts, scenario } = (await get('/__admin/client')).body
+  t.strictSame(counts, {
+    ...before.counts,
+    users: before.counts.users + 1,
+    transactions: before.counts.transactions + 1,
+    // transaction.pending and user.created, recorded
+    deliveries: before.counts.deliveries + 2,
+    requests: 2,
+    rules: 1,
+  })
+  t.equal(scenario, 'slow')
+  t.equal((await get('/@other/__admin/client')).body.name, 'other')
+})
+
+t.test('one call of the log in full', async (t) => {
+  const { get } = await start(t)
+  await get(`/v1/user/${ASHA}`)
+  const [call] = (await get('/__admin/requests')).body.requests
+  t.strictSame((await get(`/__admin/requests/${call.request_id}`)).body, call)
+  const { status, body } = await get('/__admin/requests/req_99')
+  t.equal(status, 404)
+  t.match(body.message, /No call req_99/)
+})
+
+t.test('timers, the first few', async (t) => {
+  const { get, pay } = await start(t)
+  await pay()
+  await pay()
+  const all = (await get('/__admin/timers')).body.timers
+  t.ok(all.length >= 4)
+  t.strictSame((await get('/__admin/timers?limit=2')).body.timers, all.slice(0, 2))
+  t.equal((await get('/__admin/timers?limit=0')).status, 400)
+})
+
+t.test('a scenario’s text, and where its rules stand in it', async (t) => {
+  const folder = t.testdir({
+    'mine.yaml': `# Mine
+title: Mine
+rules:
+  - name: first
+    when: { operation: getUser }
+    times: 1
+    then: { respond: { status: 500 } }
+
+  - name: second
+    when: { operation: getKyc }
+    then: { respond: { status: 500 } }
+`,
+    'default.yaml': 'title: Mine too\nrules: []\n',
+  })
+  const read = readLibrary([folder])
+  if (!read.ok) throw new Error(read.problems[0]!.message)
+  const { get, put } = await start(t, { sandbox: { library: read.library } })
+  await put('/__admin/scenario', { name: 'mine' })
+  await get(`/v1/user/${ASHA}`)
+  const { body } = await get('/__admin/scenarios/mine')
+  t.match(body.source, /^# Mine\n/)
+  t.equal(body.file, join(folder, 'mine.yaml'))
+  t.strictSame(body.rules, [
+    { name: 'first', hits: 1, line: 4 },
+    { name: 'second', hits: 0, line: 9 },
+  ])
+  writeFileSync(join(folder, 'mine.yaml'), 'rules: {')
+  const broken = (await get('/__admin/scenarios/mine')).body
+  t.same(
+    broken.rules.map(({ line }: { line: number | null }) => line),
+    [null, null],
+    'of a text that is another one meanwhile no line is told',
+  )
+  await put('/__admin/scenario', {
+    definition: { rules: [{ when: { operation: 'getUser' }, then: { delay: '1s' } }] },
+  })
+  const inline = (await get('/__admin/scenarios/inline')).body
+  t.equal(inline.file, null)
+  t.match(JSON.parse(inline.source), { rules: [{ then: { delay: '1s' } }] })
+  t.equal((await get('/__admin/scenarios/none-such')).status, 404)
+})
+
+t.test('the stream tells of the clock and of what decides', async (t) => {
+  const { sandbox, post, put } = await start(t)
+  const told: string[] = []
+  sandbox.default.feed.read({ read: ({ kind, data }) => told.push(`${kind} ${data}`), end() {} })
+  await post('/__admin/clock/freeze', { at: '2026-02-01T00:00:00Z' })
+  await post('/__admin/clock/speed', { factor: 60 })
+  await put('/__admin/scenario', { name: 'slow' })
+  const { rule_id } = (
+    await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
+  ).body
+  t.same(told, [
+    'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":1}',
+    'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":60}',
+    'scenario {"name":"slow"}',
+    'scenario {"name":"slow"}',
+  ])
+  t.ok(rule_id)
+})
