@@ -163,10 +163,6 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
         })
         serveConsole(admin)
         serveDocument(admin, () => adminDocument(ADMIN_CALLS), refuseCrossSite)
-        // Relative, so that a client named in the base path stays.
-        admin.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) =>
-          reply.redirect('__admin/', 308),
-        )
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
         }

@@ -40,6 +40,6 @@ export function serveConsole(admin: FastifyInstance) {
   }
   // Its files and calls are named from where it is, so its path has to end in a slash.
   admin.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) =>
-    reply.redirect('__admin/'),
+    reply.redirect('__admin/', 308),
   )
 }
