@@ -1,4 +1,4 @@
-import { BadOption } from '../config/options.ts'
+import { BadOption, distance } from '../config/options.ts'
 
 /** What a flag takes (`''`: nothing, it is a switch) and what it means. */
 export type Flag = readonly [takes: string, meaning: string]
@@ -30,6 +30,16 @@ export type Command = {
 /** A command that could not do its work: the message says why and what to do; the program ends with 1. */
 export class CommandFailed extends Error {
   readonly exitCode = 1
+}
+
+/** The command of a name; throws which one was probably meant. */
+export function commandOf(name: string, commands: readonly Command[]): Command {
+  const found = commands.find((command) => command.name === name)
+  if (found) return found
+  const near = commands.find((command) => distance(name, command.name) <= 2)
+  throw new BadOption(
+    `there is no command ${JSON.stringify(name)}; ${near ? `did you mean ${near.name}?` : 'see payout-sandbox --help'}`,
+  )
 }
 
 const PROGRAM = 'payout-sandbox'

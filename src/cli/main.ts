@@ -1,7 +1,7 @@
-import { BadOption, distance } from '../config/options.ts'
+import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { clock } from './clock.ts'
-import { type Command, columns, helpOf } from './command.ts'
+import { type Command, columns, commandOf, helpOf } from './command.ts'
 import { deliveries } from './deliveries.ts'
 import { exec } from './exec.ts'
 import { explore } from './explore.ts'
@@ -47,15 +47,6 @@ payout-sandbox.config.json. Flag beats variable beats file.
 Examples
 ${start.examples.map((line) => `  payout-sandbox ${line}\n`).join('')}`
 
-function commandOf(name: string): Command {
-  const found = COMMANDS.find((command) => command.name === name)
-  if (found) return found
-  const near = COMMANDS.find((command) => distance(name, command.name) <= 2)
-  throw new BadOption(
-    `there is no command ${JSON.stringify(name)}; ${near ? `did you mean ${near.name}?` : 'see payout-sandbox --help'}`,
-  )
-}
-
 /** Runs one command line and answers with the exit code (admin API: Exit codes). */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   try {
@@ -66,7 +57,7 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     } = parseArguments(args, COMMANDS)
     if (version) return print(`${VERSION}\n`)
     if (help && name === undefined) return print(overview())
-    const command = commandOf(name ?? 'start')
+    const command = commandOf(name ?? 'start', COMMANDS)
     if (help) return print(helpOf(command))
     for (const flag of Object.keys(flags)) {
       if (Object.hasOwn(command.flags, flag)) continue

@@ -10,7 +10,7 @@ import {
   unknownOption,
   variableOf,
 } from '../config/options.ts'
-import type { Command } from './command.ts'
+import { type Command, commandOf } from './command.ts'
 
 const CONFIG_FILE = 'payout-sandbox.config.json'
 const PREFIX = 'PAYOUT_SANDBOX_'
@@ -35,6 +35,37 @@ const EVERYWHERE: Command['flags'] = {
   version: ['', 'the version of the program'],
 }
 
+type Token = ReturnType<typeof parseArgs>['tokens'] extends (infer T)[] | undefined ? T : never
+
+/** A value that was left out makes the parser take the option behind it for the value. */
+const lacksValue = ({ value, inlineValue }: Token & { kind: 'option' }) =>
+  value === undefined || (!inlineValue && value.startsWith('--'))
+
+/** Tells an unknown command or option, the one in front first; what a known option lacks comes after that. */
+function refuseUnknown(
+  tokens: readonly Token[],
+  known: Command['flags'],
+  commands: readonly Command[],
+) {
+  const check = (rawName: string, name: string) => {
+    if (!Object.hasOwn(known, name)) throw unknownOption(rawName, name, Object.keys(known))
+  }
+  let named = false
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') return
+    if (token.kind === 'option') {
+      check(token.rawName, token.name)
+      const { value } = token
+      if (value === undefined || !lacksValue(token)) continue
+      if (value === '--') return
+      const [rawName = ''] = value.split('=')
+      return check(rawName, rawName.slice(2))
+    }
+    if (!named) commandOf(token.value, commands)
+    named = true
+  }
+}
+
 /** Splits arguments into words, words behind `--`, and flags, by the flags that any of these commands takes. */
 export function parseArguments(args: readonly string[], commands: readonly Command[]) {
   const known: Command['flags'] = Object.assign(
@@ -54,6 +85,7 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
     allowPositionals: true,
     tokens: true,
   })
+  refuseUnknown(tokens, known, commands)
   const flags: Record<string, string | boolean | string[]> = {}
   const words: string[] = []
   const behind: string[] = []
@@ -62,13 +94,12 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
     if (token.kind === 'option-terminator') ended = true
     if (token.kind === 'positional') (ended ? behind : words).push(token.value)
     if (token.kind !== 'option') continue
-    const { name, rawName, value } = token
-    if (!Object.hasOwn(known, name)) throw unknownOption(rawName, name, Object.keys(known))
+    const { name, value } = token
     const [takes] = known[name]!
     if (value === '')
       throw new BadOption(`--${name} takes ${takes || 'true or false'}, and its value is empty`)
     if (takes === '') flags[name] = value ?? true
-    else if (value === undefined || (!token.inlineValue && value.startsWith('--')))
+    else if (value === undefined || lacksValue(token))
       throw new BadOption(`--${name} takes ${takes}, and none follows it`)
     // A repeated option of one value is a slip; a list is meant to be repeated.
     else if (name === 'allow-host' || name === 'webhook-allow')

@@ -94,7 +94,7 @@ export const OPTIONS = {
     'T|none',
     'token the admin API wants; default: none on a loopback host, else one is made and printed',
   ],
-  'no-admin': [flag, false, '', 'serve no admin API'],
+  'no-admin': [flag, false, '', 'serve no admin API but its health and ready'],
   fsync: [flag, false, '', 'answer a change only once the disk has it'],
   cors: [
     z.string().refine((value) => URL.canParse(value) && new URL(value).origin === value, {

@@ -51,6 +51,10 @@ export function createComponents() {
     }),
     /** What was referred to so far, by name. */
     all: () => Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+    /** Shows a named schema by an example. */
+    show(name: string, example: unknown) {
+      components[name] = { ...(components[name] as Json), examples: [example] }
+    },
   }
 }
 
@@ -91,6 +95,18 @@ function wordsOf(op: Operation): ErrorWord[] {
   return words
 }
 
+const header = (description: string) => ({ description, schema: { type: 'string' } })
+
+const HEADERS_OF: Readonly<Partial<Record<ErrorWord, Json>>> = {
+  unauthorized: { 'WWW-Authenticate': header('Always `Bearer`.') },
+  storage_unavailable: { 'Retry-After': header('Seconds until the next try is worth it.') },
+}
+
+function headersOf(words: readonly ErrorWord[]): Json {
+  const headers = Object.assign({}, ...words.map((word) => HEADERS_OF[word]))
+  return Object.keys(headers).length > 0 ? { headers } : {}
+}
+
 /** Error answers, a status each, that say which words they come with. */
 export function refusals({ json }: Components, words: readonly ErrorWord[]): Json {
   const byStatus = new Map<number, ErrorWord[]>()
@@ -105,6 +121,7 @@ export function refusals({ json }: Components, words: readonly ErrorWord[]): Jso
         String(status),
         {
           description: list.map((word) => `\`${word}\`: ${ERRORS[word][1]}`).join(' '),
+          ...headersOf(list),
           content: json(ErrorAnswer, 'output'),
         },
       ]),
@@ -124,6 +141,19 @@ const REPLAYED = {
   schema: { type: 'string', const: 'true' },
 }
 
+// Of a POST with a key; 401 and 5xx are never stored.
+const STORED = ['200', '201', '400', '404', '409', '422']
+
+/** Adds the header of an answer that was stored for a key. */
+function withReplayed(responses: Json): Json {
+  for (const status of STORED) {
+    const response = responses[status] as Json | undefined
+    if (response)
+      response['headers'] = { ...(response['headers'] as Json), 'Idempotency-Replayed': REPLAYED }
+  }
+  return responses
+}
+
 /** A content with what the sandbox really answers; a test makes the file. */
 const exampled = (content: { 'application/json': Json }, id: string) => ({
   'application/json': {
@@ -132,8 +162,23 @@ const exampled = (content: { 'application/json': Json }, id: string) => ({
   },
 })
 
+/** The resources, each as one of the answers shows it. */
+const RESOURCES: Json = {
+  User: examples.getUser.data,
+  KycRecord: examples.submitKyc.data[0]!.data,
+  BankAccount: examples.listBankAccounts.data[0],
+  Transaction: examples.getTransaction.data[0],
+  HistoryRecord: examples.listTransactionHistory.data.transactions[0],
+  ClientProfile: examples.getClientProfile.data,
+  Webhook: examples.getWebhook.data,
+}
+
 function operationOf(op: Operation, components: Components): Json {
   const { json } = components
+  const responses: Json = {
+    [op.status]: { description: op.summary, content: exampled(json(op.answer, 'output'), op.id) },
+    ...refusals(components, wordsOf(op)),
+  }
   return {
     operationId: op.id,
     tags: [op.tag],
@@ -147,14 +192,7 @@ function operationOf(op: Operation, components: Components): Json {
       ...(op.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(op.body && { requestBody: { required: true, content: json(op.body, 'input') } }),
-    responses: {
-      [op.status]: {
-        description: op.summary,
-        ...(op.method === 'POST' && { headers: { 'Idempotency-Replayed': REPLAYED } }),
-        content: exampled(json(op.answer, 'output'), op.id),
-      },
-      ...refusals(components, wordsOf(op)),
-    },
+    responses: op.method === 'POST' ? withReplayed(responses) : responses,
   }
 }
 
@@ -176,6 +214,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
     const path = pathOf(op.url)
     paths[path] = { ...paths[path], [op.method.toLowerCase()]: operationOf(op, components) }
   }
+  for (const [name, example] of Object.entries(RESOURCES)) components.show(name, example)
   const tags = [...new Set(operations.map(({ tag }) => tag))]
   return {
     openapi: '3.1.0',
@@ -183,7 +222,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
       title: 'Payout and user-account service (sandbox)',
       version: VERSION,
       description:
-        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money.',
+        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path answers a method that it has not with 405 and `Allow`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],

@@ -79,9 +79,12 @@ export const KycItem = z
       description:
         'At most 64 characters; may be empty. A number that is none makes a failed entry.',
     }),
-    dateOfBirth: z.string().refine((date) => isoDateOf(date) !== undefined, {
-      error: 'must be a real date as DD-MM-YYYY',
-    }),
+    dateOfBirth: z
+      .string()
+      .refine((date) => isoDateOf(date) !== undefined, {
+        error: 'must be a real date as DD-MM-YYYY',
+      })
+      .meta({ pattern: '^\\d{2}-\\d{2}-\\d{4}$' }),
     Nationality: text(64),
     nameOnCard: text(200),
   })

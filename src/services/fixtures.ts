@@ -7,8 +7,9 @@ import type { Problem } from '../core/problem.ts'
 import { uuidOf } from '../core/random.ts'
 import type { BaseRows } from '../core/store.ts'
 import { FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
+import { told as wordsOf } from '../model/issues.ts'
 import { DOCUMENT_OF, type KycMetadata } from '../model/kyc.ts'
-import { maskNumber, maskText } from '../model/mask.ts'
+import { maskNumber } from '../model/mask.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf } from '../model/payment.ts'
 import { mobileKey } from '../model/user.ts'
@@ -119,7 +120,7 @@ function createCheck() {
           return [result.data]
         }
         for (const issue of result.error.issues)
-          note(file, [...path, i, ...(issue.path as JsonPath)], maskText(issue.message))
+          note(file, [...path, i, ...(issue.path as JsonPath)], wordsOf(issue, raw).message)
         return []
       })
     },

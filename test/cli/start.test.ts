@@ -52,6 +52,7 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
     [['--port', 'x'], /--port takes a whole number from 0 to 65535, not "x"/],
     [['--port', '70000'], /--port takes/],
     [['--port'], /--port takes N, and none follows it/],
+    [['exec', '--port', '--', 'true'], /--port takes N, and none follows it/],
     [['--port', '1', '--port', '2'], /--port is given twice/],
     [['--port', ''], /--port takes N, and its value is empty/],
     [['--port='], /--port takes N, and its value is empty/],
@@ -77,7 +78,13 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
     [['--recover', '--reset'], /exclude each other/],
     [['--fixtures', 'nowhere'], /nowhere: there is no such file or folder/],
     [['--host', '203.0.113.1'], /--host 203\.0\.113\.1 is no address of this machine/],
+    [['--fixtures', 'nowhere'], /--fixtures takes a file or folder of JSON/],
     [['dance'], /there is no command "dance"/],
+    [['dance', '--', 'true'], /there is no command "dance"/],
+    [['dance', '--port'], /there is no command "dance"/],
+    [['start', '--webhook-allw', 'example.com'], /unknown option --webhook-allw/],
+    [['--data', '--colck', 'frozen'], /unknown option --colck \(did you mean --clock\?\)/],
+    [['--memory', '--data', 'db.json'], /--memory and --data exclude each other/],
     [['health', 'x'], /health takes no "x"/],
   ]
   for (const [args, message] of cases) {
@@ -127,6 +134,20 @@ t.test('flag beats variable beats file', async (t) => {
     code: 2,
     stderr: /: PORT takes a whole number/,
   })
+  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"json": true}')
+  t.match(await run([], { cwd: dir }), {
+    code: 2,
+    stderr: /unknown option json of payout-sandbox\.config\.json/,
+  })
+  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"data": "of-file.json"}')
+  const dataOf = async (args: string[], env: Record<string, string> = {}) => {
+    const { ready, stop } = await serve(t, args, { cwd: dir, env })
+    await stop()
+    return ready['data']
+  }
+  t.equal(await dataOf(['--memory'], { PAYOUT_SANDBOX_DATA: 'of-env.json' }), null)
+  t.equal(await dataOf([], { PAYOUT_SANDBOX_MEMORY: 'true' }), null)
+  t.equal(await dataOf(['--data', 'of-flag.json'], { PAYOUT_SANDBOX_MEMORY: '1' }), 'of-flag.json')
   writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"port": ')
   t.match(await run([], { cwd: dir }), { code: 2, stderr: /payout-sandbox\.config\.json: / })
 })

@@ -43,7 +43,7 @@ for (const [auth, needed, open, wrong] of MODES) {
         t.equal(answer.status, status, `${path} without a token`)
         if (status === 401) {
           t.equal(answer.body.error, 'unauthorized')
-          t.match(answer.headers['www-authenticate'], /^Bearer\b/)
+          t.equal(answer.headers['www-authenticate'], 'Bearer')
         }
         t.equal((await get(path, TOKEN)).status, 200, `${path} with a token`)
       }
@@ -52,7 +52,7 @@ for (const [auth, needed, open, wrong] of MODES) {
       for (const path of ['/v1/users', NEEDED[0]!]) {
         const answer = await get(path, { authorization })
         t.equal(answer.status, wrong, `${path} with ${JSON.stringify(authorization)}`)
-        if (wrong === 401) t.match(answer.headers['www-authenticate'], /^Bearer\b/)
+        if (wrong === 401) t.equal(answer.headers['www-authenticate'], 'Bearer')
       }
     }
     const body = { email: 'nila@example.com', mobile: '9876500001' }

@@ -92,12 +92,40 @@ t.test('each example is as its own schema says', async (t) => {
   }
 })
 
+t.test('each resource is shown by an example', async (t) => {
+  const { schemas } = document.components
+  const names = ['User', 'KycRecord', 'BankAccount', 'Transaction', 'HistoryRecord']
+  for (const name of [...names, 'ClientProfile', 'Webhook'])
+    t.equal(schemas[name].examples.length, 1, name)
+})
+
+t.test('headers, clamps, other methods and the form of a date are told', async (t) => {
+  for (const { method, operation } of operations) {
+    const id = operation.operationId
+    const { responses, parameters } = operation
+    t.ok(responses[401].headers['WWW-Authenticate'], id)
+    t.ok(responses[503].headers['Retry-After'], id)
+    for (const status of ['200', '201', '400', '404', '409', '422']) {
+      const told = responses[status]?.headers?.['Idempotency-Replayed'] !== undefined
+      t.equal(told, method === 'post' && status in responses, `${id} ${status}`)
+    }
+    for (const { name, schema } of parameters.filter((one: Json) => one.name === 'limit')) {
+      t.equal(schema.maximum, undefined, `${id} ${name}`)
+      t.match(schema.description, /100/)
+    }
+  }
+  t.match(document.info.description, /405/)
+  const { kyc } = document.components.schemas.SubmitKyc.examples[0]
+  const item = { ...kyc[0], dateOfBirth: '1990-08-15' }
+  t.not(findings('#/components/schemas/KycItem', item), '', 'another order of the date')
+})
+
 t.test('every operation tells its errors and its security', async (t) => {
   for (const { path, method, operation } of operations) {
     const id = operation.operationId
     const op = OPERATIONS.find((one) => one.id === id)!
     const statuses = Object.keys(operation.responses)
-    for (const status of ['400', '401', '403', '404', '503']) {
+    for (const status of ['400', '401', '403', '404', '408', '431', '503']) {
       t.ok(statuses.includes(status), `${id} ${status}`)
     }
     const hasBody = operation.requestBody !== undefined

@@ -28,6 +28,15 @@ t.test('the clock is moved, and what is due runs in order', async (t) => {
   const before = (await get('/__admin/clock')).text
   for (const [path, body, status] of bad)
     t.equal((await post(`/__admin/clock/${path}`, body)).status, status, JSON.stringify(body))
+  const told: [string, object, string][] = [
+    ['speed', { factor: 0 }, 'factor must be more than 0; found 0.'],
+    ['speed', { factor: 12345678901 }, 'factor must be at most 1000000; found 12345678901.'],
+    ['advance', {}, 'by or to must be sent, and not both.'],
+  ]
+  for (const [path, body, message] of told) {
+    const answer = await post(`/__admin/clock/${path}`, body)
+    t.equal(answer.body.message, `The body is refused: ${message}`)
+  }
   t.equal((await get('/__admin/clock')).text, before)
   t.equal((await post('/__admin/clock/freeze', { at: '2025-01-01T00:00:00Z' })).status, 200)
 })

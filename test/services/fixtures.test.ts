@@ -20,7 +20,12 @@ t.test('a broken set is refused with file, path and reason', async (t) => {
     [[], /^set\.json: must be an object/],
     [{ people: [] }, /^set\.json: people: is none of/],
     [{ users: {} }, /^set\.json: users: must be a list/],
-    [{ users: [user(1, { email: 'x' })] }, /^set\.json: users\[0\]\.email: /],
+    [
+      { users: [user(1, { email: 'x' })] },
+      /^set\.json: users\[0\]\.email: must be an e-mail address; found "x"/,
+    ],
+    [{ users: [user(1, { mobile: 7 })] }, /users\[0\]\.mobile: must be a text; found 7/],
+    [{ users: [user(1, { mobile: undefined })] }, /users\[0\]\.mobile: is required/],
     [
       { users: [user(1), user(2, { email: 'U1@example.com' })] },
       /users\[1\]\.email: is there twice/,
