@@ -70,16 +70,15 @@ export function fetchText(port, path) {
   })
 }
 
-/** A POST without a body, which has to be answered with a 2xx. */
-export function post(port, path) {
+/** The status of a POST, once its answer is read. */
+export function post(port, path, body) {
+  const text = body && JSON.stringify(body)
+  const headers = text ? { 'content-type': 'application/json' } : {}
   return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path, method: 'POST', agent: false }, (answer) => {
-      answer.resume()
-      if (answer.statusCode < 300) answer.on('end', resolve)
-      else reject(new Error(`POST ${path} was answered with ${answer.statusCode}`))
-    })
+    const options = { host: '127.0.0.1', port, path, method: 'POST', agent: false, headers }
+    request(options, (answer) => answer.resume().on('end', () => resolve(answer.statusCode)))
       .on('error', reject)
-      .end()
+      .end(text)
   })
 }
 

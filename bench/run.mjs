@@ -35,6 +35,7 @@ const PARTS = [
   'advance',
   'webhooks',
   'clients',
+  'log',
 ]
 const RULES = 200
 const ADVANCED = 10_000
@@ -254,10 +255,10 @@ async function clients() {
 
 // ---- scenarios and time
 
-/** What deciding takes of the time of a payment: the same process, the same scenario. */
-async function decide() {
-  const helper = await openStoreHelper('decide')
-  const { port } = await children.ask(helper, ['decide', RULES])
+/** A helper that is asked for the cost of one piece of work, and what that is of a whole payment in the same process. */
+async function shareOfPayment(name, job) {
+  const helper = await openStoreHelper(name)
+  const { port } = await children.ask(helper, job)
   const transactions = await dataOf(port, '/v1/transaction')
   const paid = transactions.transactions.find((one) => one.benif_bank.bank_status === 'success')
   const ids = { from: paid.from_user_id, to: paid.to_user_id, bank: paid.benif_bank_id }
@@ -266,10 +267,34 @@ async function decide() {
   await rate(server, request, WARM_UP_MS)
   const values = []
   for (let round = 0; round < ROUNDS; round++) {
-    const { us } = await children.ask(helper, ['decide', RULES])
+    const { us } = await children.ask(helper, job)
     values.push((us / 1e3) * (await rate(server, request, BURST_MS)) * 100)
   }
+  return { helper, port, values }
+}
+
+async function decide() {
+  const { helper, values } = await shareOfPayment('decide', ['decide', RULES])
   report(`Deciding against ${RULES} rules, of POST /transaction`, { under: 5, unit: ' %', values })
+  await children.end(helper)
+}
+
+async function log() {
+  const { helper, port, values } = await shareOfPayment('log', ['note'])
+  report('Noting in the request log, of POST /transaction', { under: 10, unit: ' %', values })
+  const match = { operation: 'createTransaction', body: { amount: { gt: 1e6 } } }
+  const took = []
+  for (let i = 0; i < 11; i++) {
+    const start = performance.now()
+    const status = await children.post(port, '/__admin/requests/verify', { match, exactly: 1 })
+    if (status !== 409) throw new Error(`verify answered ${status}`)
+    if (i > 0) took.push(performance.now() - start)
+  }
+  report('Verify over a full request log, with its nearest misses', {
+    under: 20,
+    unit: ' ms',
+    values: took,
+  })
   await children.end(helper)
 }
 
@@ -341,6 +366,7 @@ try {
   if (wants('read', 'list', 'create', 'pay')) await throughput()
   if (wants('reset')) await reset()
   if (wants('decide')) await decide()
+  if (wants('log')) await log()
   if (wants('advance')) await advance()
   if (wants('large')) await large()
   if (wants('clients')) await clients()

@@ -194,6 +194,38 @@ const JOBS = {
     decideMany(20_000)
     return { us: decideMany(50_000), port: (app.server.address() as AddressInfo).port }
   },
+  /** Processor time of noting one call in the request log, µs, garbage included. */
+  async note() {
+    const { requests } = sandbox.default
+    const body = JSON.stringify({ ...paymentIn(sandbox.default), reference_id: 'bench-1' })
+    const answer = body.padEnd(900, ' ')
+    const noteMany = (times: number) => {
+      const before = process.cpuUsage()
+      for (let i = 0; i < times; i++) {
+        requests.note({
+          at: i,
+          wallAt: i,
+          began: performance.now(),
+          method: 'POST',
+          url: `/v1/transaction?n=${i}`,
+          operation: 'createTransaction',
+          params: {},
+          headers: { host: `localhost:${i}`, 'content-type': 'application/json' },
+          headersSize: 100,
+          body: `${body} ${i}`,
+          status: 200,
+          answer: `${answer} ${i}`,
+          rule: undefined,
+          fault: undefined,
+          replayed: false,
+        })
+      }
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / times
+    }
+    noteMany(20_000)
+    return { us: noteMany(50_000), port: (app.server.address() as AddressInfo).port }
+  },
   /** Time, ms, of an advance over so many payments with three steps each. */
   async advance(payments: number) {
     const world = sandbox.byName('advanced')
