@@ -189,11 +189,12 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
       })
       // The last net: whatever ends a request without an answer or an error, as an upgrade (101) does.
       current.on('close', () => {
-        if (current === req)
-          fail({
-            code: 'no_answer',
-            message: `${target.authority} ended the connection without an answer`,
-          })
+        if (current !== req) return
+        if (res && !res.complete) return fail(brokenOff())
+        fail({
+          code: 'no_answer',
+          message: `${target.authority} ended the connection without an answer`,
+        })
       })
       current.end(request.body)
     }

@@ -120,7 +120,14 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   // ---- an event happens
 
-  function deliver(event: EventRow, copy: number, outcome: WebhookOutcome, rule?: string) {
+  /** `atOnce`: it does not wait for earlier events of its resource. */
+  function deliver(
+    event: EventRow,
+    copy: number,
+    outcome: WebhookOutcome,
+    rule: string | undefined,
+    atOnce: boolean,
+  ) {
     const { event_id, type, resource_id, created_at } = event
     const { delay, drop, holdUntil, signature, timestamp, body } = outcome
     const fault: DeliveryFault = {
@@ -136,7 +143,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       resource_id,
       created_at,
       status: drop ? 'dropped' : 'pending',
-      ordered: !drop && !delay && !held && copy === 1,
+      ordered: !atOnce && !drop && !delay && !held && copy === 1,
       next_attempt_at: null,
       timer_id: null,
       attempts: [],
@@ -156,14 +163,19 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** Makes an event and its deliveries, inside the open change. */
-  function announce(type: string, resource_id: string, override?: Override): DeliveryRow[] {
+  function announce(
+    type: string,
+    resource_id: string,
+    override?: Override,
+    atOnce = false,
+  ): DeliveryRow[] {
     const { data, ...made } = webhookEvents.make(type, resource_id, override)
     const decision = scenarios.decideWebhook(webhookEvents.callOf(type, resource_id, data))
     const outcome = decision?.outcome ?? {}
     const copies = outcome.drop ? 1 : (outcome.copies ?? 1)
     const event = store.put('events', { ...made, copies }).row
     const rule = decision && `${decision.scenario}: ${decision.rule}`
-    return Array.from({ length: copies }, (_, i) => deliver(event, i + 1, outcome, rule))
+    return Array.from({ length: copies }, (_, i) => deliver(event, i + 1, outcome, rule, atOnce))
   }
 
   events.on(({ type, resourceId }) => {
@@ -335,7 +347,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   async function trigger(type: string, resource = 'latest', override?: Override) {
     needWebhook()
     const made = store.change(() =>
-      announce(type, resourceIdOf(store, kindOf(type), resource), override),
+      announce(type, resourceIdOf(store, kindOf(type), resource), override, true),
     )
     return sendDue(made.map(({ delivery_id }) => delivery_id))
   }

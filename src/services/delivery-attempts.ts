@@ -42,6 +42,22 @@ export const shownHeaders = (headers: Readonly<Record<string, string>>): Record<
     ]),
   )
 
+/** An answer that may repeat what was sent, as debug pages do, less what would let its reader sign or call. */
+function withoutSecrets(
+  answer: string,
+  secret: string,
+  headers: Readonly<Record<string, string>>,
+): string {
+  let text = answer
+  // A shorter one would mask half of any text.
+  for (const known of [secret, secret.replace(/^whsec_/, ''), headers['x-webhook-signature']])
+    if (known && known.length > 3) text = text.replaceAll(known, MASKED)
+  return text
+    .replace(/v1,[A-Za-z0-9+/]{43}=/g, `v1,${MASKED}`)
+    .replace(/Bearer [^\s"',]+/gi, `Bearer ${MASKED}`)
+    .replace(/\bsbx_[A-Za-z0-9_-]+/g, MASKED)
+}
+
 /** What every attempt carries, save what signs it. */
 const plainHeaders = {
   'content-type': 'application/json',
@@ -157,7 +173,7 @@ export function createDeliveryAttempts({
           signatures: headers['webhook-signature']?.split(' ').length ?? 0,
           status: status ?? null,
           durationMs,
-          answer: maskText(answer),
+          answer: maskText(withoutSecrets(answer, webhook_secret, headers)),
           truncated,
           error: error ?? null,
         },

@@ -1,4 +1,5 @@
-import type { Random } from '../core/random.ts'
+import { randomInt } from 'node:crypto'
+import { createRandom, type Random } from '../core/random.ts'
 import type { Sender } from '../core/send.ts'
 import { SandboxError } from '../model/errors.ts'
 import { maskNumber } from '../model/mask.ts'
@@ -128,9 +129,10 @@ export function createExplore({
     bodies: readonly Body[],
     indexes: readonly number[],
     probe: string,
+    ids: Random,
   ): Promise<Replay> {
     const webhook = webhooks.get()
-    const { transaction_id, events } = store.change(() => retold(bodies, random))
+    const { transaction_id, events } = retold(bodies, ids)
     let left = indexes.map((i) => events[i]!)
     for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
       const refused: typeof left = []
@@ -164,9 +166,11 @@ export function createExplore({
     webhooks.get()
     const bodies = bodiesOf(transaction_id)
     const right = bodies.map((_, i) => i)
-    const in_order = await replay(bodies, right, probe)
+    // A receiver remembers ids; those of a seed would come again after a reset, or from another client.
+    const ids = createRandom(randomInt(2 ** 47))
+    const in_order = await replay(bodies, right, probe, ids)
     // Twice, so that what is new in each run (ids, times) is known for what it is.
-    const again = await replay(bodies, right, probe)
+    const again = await replay(bodies, right, probe, ids)
     const ignored = differences(in_order.state, again.state)
     if (in_order.refused > 0)
       throw failed(
@@ -180,7 +184,7 @@ export function createExplore({
     })
     for (const { indexes, copies } of orders) {
       told.orders_tried++
-      const one = await replay(bodies, indexes, probe)
+      const one = await replay(bodies, indexes, probe, ids)
       const differs_at = differences(in_order.state, one.state).filter(
         (path) => !ignored.includes(path),
       )

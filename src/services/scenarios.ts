@@ -119,6 +119,17 @@ export function createScenarios(parts: ScenariosDeps) {
     return hits
   }
 
+  const under = (scenario: CompiledScenario) =>
+    library()
+      .layersOf(scenario)
+      .filter(({ name }) => name !== DEFAULT_SCENARIO || name === scenario.name)
+  const hitsShown = (rule: { scenario: string; id: string; name: string }) => ({
+    name: rule.name,
+    // Only what another scenario brings says whose it is.
+    ...(rule.scenario !== active().name && { scenario: rule.scenario }),
+    hits: hitsOf(rule),
+  })
+
   function forget(prefix: string) {
     for (const { name } of [...counters.rows()])
       if (name.startsWith(prefix)) store.remove('counters', name)
@@ -188,7 +199,9 @@ export function createScenarios(parts: ScenariosDeps) {
         name,
         title: scenario.title ?? null,
         ...(definition && { definition }),
-        rules: scenario.rules.map((rule) => ({ name: rule.name, hits: hitsOf(rule) })),
+        // What it extends lies under it; the default lies under all and is told of by its magic values.
+        rules: under(scenario).flatMap(({ rules: theirs }) => theirs.map(hitsShown)),
+        webhooks: under(scenario).flatMap(({ webhooks }) => webhooks.map(hitsShown)),
         expect: [...scenario.expect].map(
           ([operation, { exactly, atLeast = exactly, atMost = exactly }]) => {
             const found = calls.get(operation) ?? 0

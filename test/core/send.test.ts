@@ -126,6 +126,15 @@ const CASES: Case[] = [
     status: 500,
   },
   {
+    name: 'ends the connection inside its answer',
+    server: () =>
+      raw((socket) => {
+        socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc')
+      }),
+    code: 'reset_body',
+    status: 200,
+  },
+  {
     name: 'answers with a gzip bomb',
     server: () =>
       createServer((_request, response) => {

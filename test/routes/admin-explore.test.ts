@@ -117,6 +117,23 @@ t.test('each replay is a payment of its own, known by no id of another', async (
   t.notOk(bodies.some((text) => text.includes(transaction_id) || text.includes('order-1')))
 })
 
+t.test('a handler that remembers every id is right after a reset too', async (t) => {
+  const { base, bodies } = await mine(t, keep, () => 'same')
+  const idsOf = async () => {
+    const { box, transaction_id, probe } = await paid(t, base)
+    bodies.length = 0
+    await box.post(EXPLORE, { transaction_id, probe, maxOrders: 1 })
+    return bodies.map((text) => JSON.parse(text).id)
+  }
+  const [first, second] = [await idsOf(), await idsOf()]
+  t.ok(first.length > 0)
+  t.same(
+    first.filter((id) => second.includes(id)),
+    [],
+    'the same seed gives no id twice',
+  )
+})
+
 t.test('a handler that counts repeats twice is found by a repeat', async (t) => {
   const { base } = await mine(t, keep, (seen) => ({
     at: Math.random(),

@@ -50,6 +50,7 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
     name: 'rate-limited',
     title: 'Every fifth call is answered 429',
     rules: [{ name: 'every fifth call is one too many', hits: 0 }],
+    webhooks: [],
     expect: [],
   })
   await users(box)
@@ -86,6 +87,7 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
     title: 'Down',
     definition,
     rules: [{ name: 'down', hits: 0 }],
+    webhooks: [],
     expect: [],
   })
   const { status, body } = await box.get('/v1/users')
@@ -671,3 +673,21 @@ t.test(
     t.equal(await users(box), 200)
   },
 )
+
+t.test('hits of webhook rules and of what a scenario extends are told too', async (t) => {
+  const box = await start(t)
+  const definition = {
+    extends: 'kyc-failures',
+    rules: [{ name: 'mine', when: { operation: 'listUsers' }, then: { respond: { status: 502 } } }],
+    webhooks: [{ name: 'none of users', when: { event: 'user.created' }, then: { drop: true } }],
+  }
+  t.equal((await box.call('PUT', '/__admin/scenario', { definition })).status, 200)
+  const url = 'http://127.0.0.1:9/hook'
+  await box.post('/v1/clientWebhook', { url, webhook_secret: 'whsec_c2VjcmV0' })
+  await box.get('/v1/users')
+  await box.post('/__admin/webhooks/trigger', { event: 'user.created' })
+  const { rules, webhooks } = (await box.get('/__admin/scenario')).body
+  t.strictSame(rules[0], { name: 'mine', hits: 1 })
+  t.match(rules[1], { scenario: 'kyc-failures', hits: 0 })
+  t.strictSame(webhooks, [{ name: 'none of users', hits: 1 }])
+})

@@ -421,3 +421,31 @@ t.test('one client hears nothing of another', async (t) => {
   t.equal((await box.get('/__admin/webhooks/deliveries')).body.total, 0)
   t.equal((await box.get('/@other/__admin/webhooks/deliveries')).body.total, 1)
 })
+
+t.test('a trigger goes out at once, whatever of its resource is still to be sent', async (t) => {
+  const { hook, box } = await linked(t)
+  const resource_id = idOf(await box.pay())
+  const { body } = await box.post('/__admin/webhooks/trigger', {
+    event: 'transaction.success',
+    resource_id,
+  })
+  t.same(hook.types(), ['transaction.success'])
+  t.match(body.deliveries ?? [body], [{ status: 'delivered' }])
+})
+
+t.test('an answer that repeats what was sent shows no secret and no signature', async (t) => {
+  const hook = await receiver(t)
+  const box = await start(t)
+  await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  hook.answer((request, response) => {
+    const { headers } = request
+    response.writeHead(500).end(JSON.stringify({ headers, SECRET, token: 'Bearer sbx_test_token' }))
+  })
+  await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
+  const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
+  const { answer } = deliveries[0].attempts[0]
+  t.match(answer, 'webhook-id')
+  t.notMatch(answer, SECRET)
+  t.notMatch(answer, 'sbx_test_token')
+  t.notMatch(answer, /v1,[A-Za-z0-9+/]{20}|x-webhook-signature":"[0-9a-f]{20}/)
+})

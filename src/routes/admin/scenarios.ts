@@ -5,13 +5,14 @@ import { PACKAGE_ROOT } from '../../config/package-root.ts'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 
-const RuleHits = z.strictObject({ name: z.string(), hits: z.int() })
+const RuleHits = z.strictObject({ name: z.string(), scenario: z.string().optional(), hits: z.int() })
 const ActiveScenario = z
   .strictObject({
     name: z.string(),
     title: z.string().nullable(),
     definition: z.looseObject({}).optional(),
     rules: z.array(RuleHits),
+    webhooks: z.array(RuleHits),
     expect: z.array(
       z.strictObject({
         operation: z.string(),
@@ -78,7 +79,7 @@ export const scenarioCalls = [
         name: z.string(),
         file: z.string().nullable(),
         source: z.string(),
-        rules: z.array(RuleHits.extend({ line: z.int().nullable() })),
+        rules: z.array(RuleHits.omit({ scenario: true }).extend({ line: z.int().nullable() })),
       })
       .meta({ id: 'ScenarioText' }),
     refusals: ['not_found'],
