@@ -67,6 +67,9 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
     hold(at: number) {
       held = at
     },
+    get isHeld() {
+      return held !== undefined
+    },
     /** Ends a hold; the clock goes on from `at` in its own mode. */
     release(at: number) {
       held = undefined

@@ -122,6 +122,9 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
   let sleep: NodeJS.Timeout | undefined
   let turn: Promise<unknown> = Promise.resolve()
   let advancing = false
+  // Raised when the timers are taken anew: an advance of before has nothing to do with them.
+  let life = 0
+  let runsDue = false
   let stopped = true
 
   const enqueue = ({ timer_id, due_at, seq }: TimerRow) =>
@@ -191,6 +194,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
   function runDue(at: number, waits: boolean): Fired[] {
     const taken: TimerRow[] = []
     const told: Fired[] = []
+    runsDue = true
     try {
       rows.change(() => {
         for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
@@ -205,6 +209,8 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       // All of them are stored again, and must be found again.
       for (const timer of taken) enqueue(timer)
       throw error
+    } finally {
+      runsDue = false
     }
     return told
   }
@@ -230,6 +236,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
   async function runUntil(target: number): Promise<Fired[]> {
     const told: Fired[] = []
     let at = clock.now()
+    const mine = life
     // While it waited for its turn, another call may have gone further.
     const end = Math.min(Math.max(target, at), LAST_INSTANT)
     clearTimeout(sleep)
@@ -238,7 +245,11 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     try {
       await Promise.all(running)
       let until = performance.now() + SLICE_MS
-      for (let timer = soonest(); timer && timer.due_at <= end; timer = soonest()) {
+      for (
+        let timer = soonest();
+        timer && timer.due_at <= end && mine === life;
+        timer = soonest()
+      ) {
         at = Math.max(at, timer.due_at)
         clock.hold(at)
         told.push(...runDue(at, true))
@@ -250,10 +261,11 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
           until = performance.now() + SLICE_MS
         }
       }
-      at = end
+      if (mine === life) at = end
     } finally {
       advancing = false
-      clock.release(at)
+      // After a reset the clock stands elsewhere already.
+      if (clock.isHeld) clock.release(at)
       arm()
     }
     return told
@@ -327,6 +339,8 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       }),
     /** Takes the stored timers as they are: at start, and after a reset. */
     reload() {
+      // A reset by a timer of its own is part of an advance; any other ends it.
+      if (!runsDue) life++
       heap.clear()
       for (const timer of rows.all()) enqueue(timer)
       arm()

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createLog, start, TOKEN } from '../helper.ts'
+import { receiver, SECRET } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const USER = { email: 'nila@example.com', mobile: '9876500001' }
@@ -199,3 +200,27 @@ t.test('a data file made from the same fixtures is no matter of note', async (t)
   await start(t, { sandbox: { file, log } })
   t.notMatch(log.lines.join(), /other fixtures/)
 })
+
+t.test(
+  'a reset ends an advance that waits for a receiver, and the clock stays where it is set',
+  async (t) => {
+    const hook = await receiver(t)
+    const box = await start(t)
+    await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => {
+      hook.answer((_, response) => {
+        answer = () => response.writeHead(204).end()
+        resolve()
+      })
+    })
+    await box.pay()
+    const before = (await box.get('/__admin/clock')).body.now
+    const advance = box.advance('1m')
+    await asked
+    t.equal((await box.post('/__admin/reset')).status, 200)
+    answer()
+    await advance
+    t.equal((await box.get('/__admin/clock')).body.now, before)
+  },
+)

@@ -5,7 +5,11 @@ import { PACKAGE_ROOT } from '../../config/package-root.ts'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 
-const RuleHits = z.strictObject({ name: z.string(), scenario: z.string().optional(), hits: z.int() })
+const RuleHits = z.strictObject({
+  name: z.string(),
+  scenario: z.string().optional(),
+  hits: z.int(),
+})
 const ActiveScenario = z
   .strictObject({
     name: z.string(),
