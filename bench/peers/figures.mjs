@@ -2,7 +2,7 @@
 import { lineOf, medianOf } from '../table.mjs'
 
 export const SIZES = [100, 10_000, 100_000]
-const CREATE_GOALS = { 100: 20, 10_000: 200, 100_000: 2_000 }
+const CREATE_GOALS = { 100: 20, 10000: 200, 100000: 2_000 }
 const US = 'payout-sandbox'
 
 const grouped = (number) => number.toLocaleString('en')
