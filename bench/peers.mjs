@@ -15,7 +15,7 @@ import { HEAD, tableOf, writeBetween } from './table.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
-const LIMIT_MS = 20 * 60_000
+const LIMIT_MS = 15 * 60_000
 const INSTALL_WITHIN_MS = 3 * 60_000
 const CONNECTIONS = 10
 // Creates in one burst where each stored row makes the next dearer.
