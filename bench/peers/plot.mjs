@@ -2,7 +2,7 @@
 import { medianOf } from '../table.mjs'
 
 const WIDTH = 820
-const HEIGHT = 668
+const HEIGHT = 660
 const LABEL = 176
 const BAR = 15
 const LINE = 21
@@ -16,8 +16,8 @@ text { font: 12px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-s
 .us { fill: #0969da; stroke: #0969da }
 .rival { fill: #8c959f; stroke: #8c959f }
 .limit { fill: #d4b45f; stroke: #d4b45f }
-.line { fill: none; stroke-width: 2 }
-.line.us { stroke-width: 3 }
+path.line { fill: none; stroke-width: 2 }
+path.line.us { stroke-width: 3 }
 text.us { font-weight: 600; stroke: none }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3 }

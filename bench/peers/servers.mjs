@@ -116,7 +116,7 @@ export const SERVERS = [
   },
   {
     name: 'msw',
-    title: 'msw 2.15.0 + http-middleware',
+    title: 'msw 2.15.0',
     packages: { msw: '2.15.0', '@mswjs/http-middleware': '0.10.3', express: '4.22.3' },
     keeps: 'memory',
     args: ({ installed, folder, port, users }) => [
