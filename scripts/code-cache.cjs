@@ -1,4 +1,4 @@
-// Reads the shipped scenarios and fixtures, starts the bundle once, answers a few calls, and keeps what V8 compiled.
+// Starts the bundle once, answers a few calls, and keeps what V8 compiled for it.
 'use strict'
 const { readFileSync, writeFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
@@ -22,11 +22,7 @@ const call = (url, options, body) =>
   })
 
 async function warm() {
-  const { main, readFixtures, readShipped, startSandbox } = module_.exports
-  const shipped = await readShipped(join(__dirname, '../scenarios'))
-  writeFileSync(join(__dirname, '../dist/scenarios.json'), JSON.stringify(shipped))
-  const fixtures = JSON.stringify([...readFixtures(join(__dirname, '../fixtures'))])
-  writeFileSync(join(__dirname, '../dist/fixtures.json'), fixtures)
+  const { main, startSandbox } = module_.exports
   const sandbox = await startSandbox({})
   await call(`${sandbox.url}/users`)
   const headers = { 'content-type': 'application/json' }
