@@ -209,7 +209,10 @@ t.test('what can’t be waited for is refused', async (t) => {
     [{ for: 'request', timeoutMs: -1 }, 'timeoutMs'],
     [{ for: 'request', timeout: 1 }, 'body'],
     [{ for: 'request', match: { opration: 'getUser' } }, 'opration'],
-    [{ for: 'transaction', match: { transaction_status: { matches: '(' } } }, 'transaction_status.matches'],
+    [
+      { for: 'transaction', match: { transaction_status: { matches: '(' } } },
+      'transaction_status.matches',
+    ],
     [{ for: 'kyc', match: { kyc_status: {} } }, 'kyc_status'],
     [{ for: 'delivery', match: { eq: 'x' } }, 'eq'],
   ]
