@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
 import { Timestamp, Uuid } from './text.ts'

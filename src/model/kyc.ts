@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { maskNumber } from './mask.ts'
 import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './text.ts'

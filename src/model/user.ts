@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { Timestamp, text, Uuid } from './text.ts'
