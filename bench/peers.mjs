@@ -2,7 +2,7 @@
 // A whole run writes the tables and the picture of docs/performance.md; a part of one only prints them.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -17,6 +17,7 @@ const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
 const LIMIT_MS = 15 * 60_000
 const INSTALL_WITHIN_MS = 3 * 60_000
+const BUSY_MS = 3_000
 const CONNECTIONS = 10
 // Creates in one burst where each stored row makes the next dearer.
 const MOST = 100
@@ -218,10 +219,23 @@ async function measureSize(size) {
 
 // ---- the page
 
-// Before anything of ours loads the machine: what others did on it then.
-const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} processors; load average before the run ${loadavg()[0].toFixed(1)}.`
+/** How much of the processors something uses while the run itself waits, as per cent. */
+async function busyShare() {
+  const times = () => {
+    const all = cpus().map((cpu) => cpu.times)
+    const sum = (name) => all.reduce((total, time) => total + time[name], 0)
+    const idle = sum('idle')
+    return { idle, all: idle + sum('user') + sum('nice') + sum('sys') + sum('irq') }
+  }
+  const before = times()
+  await wait(BUSY_MS)
+  const after = times()
+  const share = 1 - (after.idle - before.idle) / (after.all - before.all)
+  return `${Math.round(share * 100)} %`
+}
 
 try {
+  const othersBefore = await busyShare()
   for (const server of servers) {
     if (Object.keys(server.packages).length === 0) continue
     install(server)
@@ -230,8 +244,10 @@ try {
   load = children.startHelper(join(here, 'load.mjs'))
   await measureStarts()
   for (const size of options.short ? SIZES.slice(0, 2) : SIZES) await measureSize(size)
+  const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} processors.`
+  const others = `Other work used ${othersBefore} of them just before the run and ${await busyShare()} just after.`
   const goals = tableOf(HEAD, goalsOf(figures, servers))
-  const text = `${machine}\n\n${goals}\n\n${tableOf(SERVERS_HEAD, serversOf(figures, servers))}`
+  const text = `${machine} ${others}\n\n${goals}\n\n${tableOf(SERVERS_HEAD, serversOf(figures, servers))}`
   console.log(text)
   if (whole) {
     writeBetween(join(root, 'docs/performance.md'), 'peers', text)

@@ -38,17 +38,15 @@ export function goalsOf(figures, servers) {
     const values = quotients(start[US], start['node-http'])
     lines.push(lineOf('Start to first 200 ÷ node:http', { under: 2, values }))
   }
-  const atLeast = (what, over, best) => {
-    if (!best) return
-    lines.push(lineOf(`${what}, best rival (${best.title})`, { over, values: best.values }))
+  const atLeast = (over, best, what) => {
+    if (best) lines.push(lineOf(what(best.title), { over, values: best.values }))
   }
-  const first = nearest(start, rivals, true)
-  atLeast('Start to first 200: rival ÷ sandbox', 1, first)
-  atLeast('Read one user: sandbox ÷ rival', 4, nearest(figures.read, rivals))
-  atLeast('List ten users: sandbox ÷ rival', 4, nearest(figures.list, rivals))
+  atLeast(1, nearest(start, rivals, true), (rival) => `Start of ${rival} ÷ start of the sandbox`)
+  atLeast(4, nearest(figures.read, rivals), (rival) => `Read one user ÷ ${rival}`)
+  atLeast(4, nearest(figures.list, rivals), (rival) => `List ten users ÷ ${rival}`)
   for (const [size, byName] of Object.entries(figures.create)) {
-    const what = `Create at ${grouped(Number(size))} rows: sandbox ÷ rival that keeps data on disk`
-    atLeast(what, CREATE_GOALS[size], nearest(byName, keeping))
+    const what = (rival) => `Create at ${grouped(Number(size))} rows ÷ ${rival}`
+    atLeast(CREATE_GOALS[size], nearest(byName, keeping), what)
   }
   return lines
 }
