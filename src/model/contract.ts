@@ -13,6 +13,9 @@ export function ours<T extends z.ZodType>(schema: T, says: z.ZodType = ANY_TEXT)
 /** What the contract says where a schema says more; the rest is a default of ours (docs/assumptions.md). */
 export const contractOf = (schema: z.ZodType): z.ZodType | undefined => SAYS.get(schema)
 
+/** Whatever it is, it is there. */
+export const ANYTHING = z.unknown().refine((value) => value !== undefined)
+
 const PARTLY_MASKED = z.string().refine(isPartlyMasked, { error: 'must be partly masked' })
 
 /** A person's number as answers show it: the last four characters, X for the rest (defaults: Masks). */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { bankNameOf } from './bank-names.ts'
-import { MaskedIfsc, MaskedNumber, ours } from './contract.ts'
+import { ANYTHING, MaskedIfsc, MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
@@ -26,7 +26,7 @@ export const HistoryRecord = z
     utr: z.string().max(100).nullable(),
     // An optional note, says the contract; null wherever metadata was seen, and nothing says more.
     remark: ours(z.string().max(50), z.string().max(50).nullish()),
-    metadata: ours(PaymentFailure.nullable(), z.unknown()),
+    metadata: ours(PaymentFailure.nullable(), ANYTHING),
     created_at: Timestamp,
     updated_at: Timestamp,
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MaskedNumber, ours } from './contract.ts'
+import { ANYTHING, MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { maskNumber } from './mask.ts'
 import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './text.ts'
@@ -67,7 +67,7 @@ export const KycRecord = z
     ...KycRow.omit({ metadata: true, created_at: true, updated_at: true }).shape,
     document_number: MaskedNumber,
     // Null wherever it was seen, and nothing says more.
-    vp: ours(z.null(), z.unknown()),
+    vp: ours(z.null(), ANYTHING),
     metadata: KycMetadata.nullable(),
     created_at: Timestamp,
     updated_at: Timestamp,
