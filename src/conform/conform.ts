@@ -64,6 +64,6 @@ export async function conform({ write: writing, ...deps }: ConformOptions): Prom
     write: writing,
     differs,
     ...told,
-    made: writes.made,
+    made: writes.made(),
   }
 }

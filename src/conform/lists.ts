@@ -67,31 +67,31 @@ export function holdPage(
     right: boolean,
     isLaw: boolean,
     field: string,
-    expected: string,
-    found: unknown,
+    wanted: string,
+    found: string,
   ) => {
-    if (right) return
     const tell = isLaw ? findings.differs : findings.note
-    tell(place, `data.${field}`, expected, findings.shown(found, ''))
+    if (!right) tell(place, `data.${field}`, wanted, found)
   }
   // Without a page asked for, only the history endpoints say that it is the first.
   if (isCount(page) && (asked.page !== undefined || limitShown))
-    ifWrong(page === (asked.page ?? 1), true, 'page', `${asked.page ?? 1}`, page)
+    ifWrong(page === (asked.page ?? 1), true, 'page', `${asked.page ?? 1}`, `${page}`)
   if (isCount(limit)) {
     const wanted = asked.limit ?? usualLimit
-    ifWrong(limit === wanted, limitShown, 'limit', `${wanted}`, limit)
+    ifWrong(limit === wanted, limitShown, 'limit', `${wanted}`, `${limit}`)
   }
   const list = at(name)
   if (!isCount(page) || !isCount(limit) || !isCount(total) || !Array.isArray(list)) return rows
   if (page >= 1 && limit >= 1) {
     const wanted = Math.max(0, Math.min(limit, total - (page - 1) * limit))
-    const counts = `${totalName} ${total}, page ${page}, limit ${limit}`
-    ifWrong(list.length === wanted, true, name, `a list of ${wanted}, by ${counts}`, list)
+    const counts = `with ${totalName} ${total}, page ${page}, limit ${limit}`
+    const found = `a list of ${list.length} ${counts}`
+    ifWrong(list.length === wanted, true, name, 'as many as its counts tell', found)
     if (isCount(pages)) {
       // Of an empty list the contract does not say whether it has a page.
       const isLaw = !(total === 0 && pages === 1)
-      const exact = pagesOf(total, limit)
-      ifWrong(pages === exact, isLaw, 'total_pages', `${exact}, by ${counts}`, pages)
+      const right = pages === pagesOf(total, limit)
+      ifWrong(right, isLaw, 'total_pages', 'as its counts tell', `${pages} ${counts}`)
     }
   }
   const ids = rows.map((row) => row[id]).filter((one) => typeof one === 'string')

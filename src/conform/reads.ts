@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { valueAt } from '../model/issues.ts'
 import { Uuid } from '../model/text.ts'
 import { holdNext, holdPage, pagesIn, type Row, rowsAt } from './lists.ts'
-import { holdHistory, holdKyc, holdSame, holdTransaction } from './records.ts'
+import { holdHistory, holdKyc, holdTransaction, sameAs } from './records.ts'
 import type { Call, Session } from './session.ts'
 
 const FAR_PAGE = 1_000_000
 const UNKNOWN_TOKEN = 'conform-is-no-token'
 
-/** An id of an answer, where it is one that can be asked for. */
-const idOf = (row: Row, name: string): string[] =>
-  Uuid.safeParse(row[name]).success ? [String(row[name])] : []
+/** Whether a value of an answer is an id, which can be asked for. */
+export const isId = (value: unknown): value is string => Uuid.safeParse(value).success
+
+/** The ids of rows, as far as they are some. */
+const idsOf = (rows: readonly Row[], name: string) => rows.map((row) => row[name]).filter(isId)
 
 /** The first row, and the first of each kind, none of them twice. */
 const picked = (rows: readonly Row[], ...kinds: readonly ((row: Row) => boolean)[]): Row[] => [
@@ -68,17 +70,14 @@ async function readUsers(session: Session): Promise<string[]> {
   const { findings } = session
   const rows = await readList(session, 'listUsers')
   const has = (name: string) => (row: Row) => typeof row[name] === 'string'
-  const ids = picked(rows, has('tid'), has('pid'), has('bank_id')).flatMap((row) =>
-    idOf(row, 'user_id'),
-  )
+  const ids = idsOf(picked(rows, has('tid'), has('pid'), has('bank_id')), 'user_id')
   for (const userId of ids) {
     const params = { userId }
     const user = await session.succeed('getUser', { params })
-    if (user)
-      holdSame(findings, user.place, 'data.user_id', [
-        valueAt(user.body, ['data', 'user_id']),
-        userId,
-      ])
+    if (user) {
+      const same = sameAs(findings, user.place, 'as asked for')
+      same('data.user_id', valueAt(user.body, ['data', 'user_id']), userId)
+    }
     await readKyc(session, userId)
     await readBank(session, userId)
   }
@@ -89,29 +88,30 @@ async function readUsers(session: Session): Promise<string[]> {
 }
 
 /** Reads a user's KYC records. */
-export async function readKyc(session: Session, userId: string): Promise<Row[]> {
+export async function readKyc(session: Session, userId: string): Promise<Row[] | undefined> {
   const { findings } = session
   const kyc = await session.succeed('getKyc', { params: { userId } })
-  if (!kyc) return []
+  if (!kyc) return undefined
+  const same = sameAs(findings, kyc.place, 'as asked for')
   const inner = ['data', 'response', 'data'] as const
   for (const user of rowsAt(kyc.body, ...inner, 'user'))
-    holdSame(findings, kyc.place, `${inner.join('.')}.user[].user_id`, [user['user_id'], userId])
+    same(`${inner.join('.')}.user[].user_id`, user['user_id'], userId)
   const records = rowsAt(kyc.body, ...inner, 'kycData')
   const field = `${inner.join('.')}.kycData[]`
   for (const record of records) {
-    holdSame(findings, kyc.place, `${field}.user_id`, [record['user_id'], userId])
+    same(`${field}.user_id`, record['user_id'], userId)
     holdKyc(findings, kyc.place, record, field)
   }
   return records
 }
 
 /** Reads a user's bank accounts. */
-export async function readBank(session: Session, userId: string): Promise<Row[]> {
+export async function readBank(session: Session, userId: string): Promise<Row[] | undefined> {
   const bank = await session.succeed('listBankAccounts', { params: { userId } })
-  if (!bank) return []
+  if (!bank) return undefined
   const accounts = rowsAt(bank.body, 'data')
-  for (const account of accounts)
-    holdSame(session.findings, bank.place, 'data[].user_id', [account['user_id'], userId])
+  const same = sameAs(session.findings, bank.place, 'as asked for')
+  for (const account of accounts) same('data[].user_id', account['user_id'], userId)
   return accounts
 }
 
@@ -121,10 +121,12 @@ export async function readTransaction(session: Session, transaction_id: string):
   const one = await session.succeed('getTransaction', { params: { transaction_id } })
   if (!one) return
   const rows = rowsAt(one.body, 'data')
-  if (rows.length === 0) findings.differs(one.place, 'data', 'the transaction', 'no transaction')
+  const data = valueAt(one.body, ['data'])
+  if (Array.isArray(data) && data.length === 0)
+    findings.differs(one.place, 'data', 'the transaction', 'an empty list')
+  const same = sameAs(findings, one.place, 'as asked for')
   for (const row of rows) {
-    const pair = [row['transaction_id'], transaction_id] as const
-    holdSame(findings, one.place, 'data[].transaction_id', pair)
+    same('data[].transaction_id', row['transaction_id'], transaction_id)
     holdTransaction(findings, one.place, row, 'data[]')
   }
 }
@@ -134,8 +136,8 @@ async function readTransactions(session: Session) {
   const rows = await readList(session, 'listTransactions')
   for (const row of rows) holdTransaction(session.findings, place, row, 'data.transactions[]')
   const is = (status: string) => (row: Row) => row['transaction_status'] === status
-  for (const row of picked(rows, is('success'), is('pending')))
-    for (const id of idOf(row, 'transaction_id')) await readTransaction(session, id)
+  for (const id of idsOf(picked(rows, is('success'), is('pending')), 'transaction_id'))
+    await readTransaction(session, id)
   await readUnknown(session, 'getTransaction', 'transaction_id')
 }
 
@@ -151,10 +153,10 @@ async function readHistory(session: Session, userIds: readonly string[]) {
   const { findings } = session
   const hold = (id: string, rows: readonly Row[], userId?: string) => {
     const place = { op: session.opOf(id), call: 'page=1' }
+    const same = sameAs(findings, place, 'as asked for')
     for (const row of rows) {
       holdHistory(findings, place, row, 'data.transactions[]')
-      if (userId !== undefined)
-        holdSame(findings, place, 'data.transactions[].user_id', [row['user_id'], userId])
+      if (userId !== undefined) same('data.transactions[].user_id', row['user_id'], userId)
     }
   }
   const all = 'listTransactionHistory'
@@ -163,7 +165,7 @@ async function readHistory(session: Session, userIds: readonly string[]) {
   hold(all, rows)
   if (rows.length > 0) await session.succeed(all, { query: { type: 'debit' } })
   const ofUser = 'listUserTransactionHistory'
-  const userId = [...rows.flatMap((row) => idOf(row, 'user_id')), ...userIds][0]
+  const userId = [...idsOf(rows, 'user_id'), ...userIds][0]
   await readWithoutToken(session, ofUser, { userId: userId ?? randomUUID() })
   if (userId !== undefined) hold(ofUser, await readList(session, ofUser, { userId }), userId)
   await readUnknown(session, ofUser, 'userId')

@@ -44,17 +44,12 @@ export const holdKyc: Rule = (findings, place, record, field) => {
   holdShape(findings, place, PanResult, result, { at: [`${field}.metadata`, ...path] })
 }
 
-/** Holds a field that must be the same as what was asked for or sent. */
-export function holdSame(
-  findings: Findings,
-  place: Place,
-  field: string,
-  [found, wanted]: readonly [unknown, unknown],
-  { ours = false } = {},
-): void {
-  // Of another type it is told by its schema.
-  if (found === wanted || typeof found !== typeof wanted) return
-  const name = field.slice(field.lastIndexOf('.') + 1)
-  const tell = ours ? findings.note : findings.differs
-  tell(place, field, findings.shown(wanted, name), findings.shown(found, name))
-}
+/** Holds fields that must be the same as what was asked for or sent; `expected` says which. */
+export const sameAs =
+  (findings: Findings, place: Place, expected: string, { ours = false } = {}) =>
+  (field: string, found: unknown, wanted: unknown): void => {
+    // Of another type it is told by its schema.
+    if (found === wanted || typeof found !== typeof wanted) return
+    const tell = ours ? findings.note : findings.differs
+    tell(place, field, expected, findings.shown(found, field.slice(field.lastIndexOf('.') + 1)))
+  }

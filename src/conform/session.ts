@@ -148,21 +148,24 @@ export function createSession(operations: readonly Operation[], deps: AskerDeps)
 
     /**
      * Asks for what the sandbox refuses with a word, which is a default of ours. `contract`: the contract itself says
-     * that it is refused, though not how.
+     * that it is refused, though not how. Answers with the body.
      */
     async refuse(id: string, word: ErrorWord, call: Call, { contract = false } = {}) {
       const op = opOf(id)
       const place = placeOf(op, call)
       const answer = whole(place, await ask(op, call))
-      if (!answer) return
+      if (!answer) return undefined
       const { status, body, headers } = answer
       const [wanted] = ERRORS[word]
       const open = status === wanted ? undefined : allowedRefusal(status, call)
-      if (open !== undefined) return findings.unseen(op, open)
+      if (open !== undefined) {
+        findings.unseen(op, open)
+        return body
+      }
       if (status !== wanted) {
         const tell = contract && isSuccess(status) ? findings.differs : findings.note
         tell(place, 'HTTP status', `${wanted} ${word}`, statusText(status, body))
-        return
+        return body
       }
       holdShape(findings, place, ErrorAnswer as z.ZodType, body, { allOurs: true })
       const told = valueAt(body, ['error'])
@@ -178,14 +181,15 @@ export function createSession(operations: readonly Operation[], deps: AskerDeps)
           'Bearer',
           findings.shown(headers['www-authenticate'], ''),
         )
+      return body
     },
 
-    /** Sends a POST again with the key that it had: the stored answer comes again, by our defaults. */
+    /** Sends a POST again with the key that it had: by our defaults the stored answer comes again. Answers with the body. */
     async again(id: string, call: Call, first: string) {
       const op = opOf(id)
       const place = placeOf(op, { call: 'sent again with its Idempotency-Key' })
       const answer = whole(place, await ask(op, call))
-      if (!answer) return
+      if (!answer) return undefined
       if (answer.status !== op.status || answer.text !== first)
         findings.note(
           place,
@@ -196,13 +200,15 @@ export function createSession(operations: readonly Operation[], deps: AskerDeps)
       const replayed = answer.headers['idempotency-replayed']
       if (replayed !== 'true')
         findings.note(place, 'Idempotency-Replayed', 'true', findings.shown(replayed, ''))
+      return answer.body
     },
 
     /** What was found, and what could not be looked at. */
     told(why: (op: Operation) => string) {
       const told = findings.told()
       const unseen = [...told.unseen]
-      const named = new Set(unseen.map(({ endpoint }) => endpoint))
+      // What is wrong with an endpoint says enough of why nothing was held.
+      const named = new Set([...unseen, ...told.differs].map(({ endpoint }) => endpoint))
       for (const { op, field, rows } of lists.values())
         if (rows === 0) unseen.push({ endpoint: endpointOf(op), why: `${field} was always empty` })
       for (const op of operations) {

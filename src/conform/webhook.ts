@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { valueAt } from '../model/issues.ts'
 import { readWebhook } from './reads.ts'
-import { holdSame } from './records.ts'
+import { sameAs } from './records.ts'
 import type { MayRefuse } from './session.ts'
 import type { Writer } from './writer.ts'
 
@@ -18,7 +18,7 @@ async function changeUrl({ session, findings }: Writer, url: string, secret?: st
   const found = await session.succeed('updateWebhook', { body }, mayRefuse)
   if (!found) return
   const answered = valueAt(found.body, ['updatedWebhook', 'response', 'data', 'url'])
-  holdSame(findings, found.place, URL_FIELD, [answered, url])
+  sameAs(findings, found.place, 'as sent')(URL_FIELD, answered, url)
   holdUrl({ session, findings }, await readWebhook(session), url)
 }
 
@@ -29,7 +29,7 @@ function holdUrl(
 ) {
   const place = { op: session.opOf('getWebhook'), call: 'after it was set' }
   if (found === 'none') findings.differs(place, 'HTTP status', '200', '404')
-  else if (found) holdSame(findings, place, 'data.url', [found.url, url])
+  else if (found) sameAs(findings, place, 'as sent')('data.url', found.url, url)
 }
 
 /**
@@ -37,7 +37,7 @@ function holdUrl(
  * is made, which stays: the contract has no way to delete it.
  */
 export async function writeWebhook(writer: Writer): Promise<void> {
-  const { session, findings, create, keep, refused, holdHidden } = writer
+  const { session, findings, create, refused, holdHidden } = writer
   const before = await readWebhook(session)
   const make = session.opOf('createWebhook')
   if (before === undefined)
@@ -60,8 +60,7 @@ export async function writeWebhook(writer: Writer): Promise<void> {
   const found = await create('createWebhook', { url: NOWHERE, webhook_secret })
   if (!found) return
   const data = valueAt(found.body, ['updatedWebhook', 'response', 'data'])
-  keep('createWebhook', valueAt(data, ['webhook_id']))
-  holdSame(findings, found.place, URL_FIELD, [valueAt(data, ['url']), NOWHERE])
+  sameAs(findings, found.place, 'as sent')(URL_FIELD, valueAt(data, ['url']), NOWHERE)
   holdHidden(found, [webhook_secret])
   holdUrl(writer, await readWebhook(session), NOWHERE)
   await refused('createWebhook', 'webhook_exists', 'a second webhook', {

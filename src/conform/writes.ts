@@ -2,8 +2,8 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { valueAt } from '../model/issues.ts'
 import { rupeesOf } from '../model/money.ts'
 import { isRow, type Row, rowsAt } from './lists.ts'
-import { readBank, readKyc, readTransaction } from './reads.ts'
-import { holdKyc, holdSame, holdTransaction } from './records.ts'
+import { isId, readBank, readKyc, readTransaction } from './reads.ts'
+import { holdKyc, holdTransaction, sameAs } from './records.ts'
 import type { Call, MayRefuse, Session } from './session.ts'
 import { writeWebhook } from './webhook.ts'
 import { createWriter, type Writer } from './writer.ts'
@@ -23,26 +23,25 @@ const newcomer = () => ({
 
 type User = { userId: string; sent: ReturnType<typeof newcomer>; call: Call }
 
-async function makeUser({ session, findings, create, keep }: Writer): Promise<User | undefined> {
+async function makeUser({ session, findings, create }: Writer): Promise<User | undefined> {
   const sent = newcomer()
   const found = await create('createUser', sent)
   if (!found) return undefined
   const data = valueAt(found.body, ['data'])
-  for (const [name, value] of Object.entries(sent)) {
-    const pair = [valueAt(data, [name]), value] as const
-    holdSame(findings, found.place, `data.${name}`, pair, { ours: true })
-  }
+  const asSent = sameAs(findings, found.place, 'as sent', { ours: true })
+  for (const [name, value] of Object.entries(sent))
+    asSent(`data.${name}`, valueAt(data, [name]), value)
   for (const name of ['pid', 'tid', 'bank_id'])
     if (typeof valueAt(data, [name]) === 'string')
       findings.differs(found.place, `data.${name}`, 'null on creation', 'a text')
-  const userId = keep('createUser', valueAt(data, ['user_id']))
-  if (userId === undefined) return undefined
+  const userId = valueAt(data, ['user_id'])
+  if (!isId(userId)) return undefined
   const read = await session.succeed('getUser', { params: { userId }, call: 'the user just made' })
-  if (read)
-    for (const name of ['user_id', 'created_at', ...Object.keys(sent)]) {
-      const pair = [valueAt(read.body, ['data', name]), valueAt(data, [name])] as const
-      holdSame(findings, read.place, `data.${name}`, pair)
-    }
+  if (read) {
+    const same = sameAs(findings, read.place, 'as it was answered when made')
+    for (const name of ['user_id', 'created_at', ...Object.keys(sent)])
+      same(`data.${name}`, valueAt(read.body, ['data', name]), valueAt(data, [name]))
+  }
   return { userId, sent, call: found.call }
 }
 
@@ -58,7 +57,7 @@ async function refuseUsers({ refused }: Writer, { sent, call }: User) {
 }
 
 async function makeKyc(writer: Writer, user_id: string) {
-  const { session, findings, create, keep, refused, holdHidden } = writer
+  const { session, findings, create, refused, holdHidden } = writer
   const numbers = { pan: `XXXPX${randomInt(1_000, 10_000)}A`, aadhar: `99999991${digits(4)}` }
   const item = { dateOfBirth: '15-08-1990', Nationality: 'Indian', nameOnCard: 'Asha Verma' }
   const kyc = [
@@ -83,11 +82,11 @@ async function makeKyc(writer: Writer, user_id: string) {
       `an entry for each of ${kyc.length} documents`,
       `${records.length}`,
     )
+  const asSent = sameAs(findings, place, 'as sent')
   for (const record of records) {
-    keep(id, record['kyc_id'])
     const wanted = { user_id, full_name: item.nameOnCard, dob: '1990-08-15' }
     for (const [name, value] of Object.entries(wanted))
-      holdSame(findings, place, `data[].data.${name}`, [record[name], value])
+      asSent(`data[].data.${name}`, record[name], value)
     holdKyc(findings, place, record, 'data[].data')
   }
   holdHidden(found, Object.values(numbers))
@@ -103,8 +102,9 @@ function holdThere(
   id: string,
   field: string,
   name: string,
-  { made, read }: { made: readonly Row[]; read: readonly Row[] },
+  { made, read }: { made: readonly Row[]; read: readonly Row[] | undefined },
 ) {
+  if (!read) return
   const ids = new Set(read.map((row) => row[name]))
   if (made.every((row) => ids.has(row[name]))) return
   const place = { op: session.opOf(id), call: 'after one was made' }
@@ -112,7 +112,7 @@ function holdThere(
 }
 
 async function makeAccount(writer: Writer, user_id: string): Promise<Row | undefined> {
-  const { session, findings, create, keep, refused, holdHidden } = writer
+  const { session, findings, create, refused, holdHidden } = writer
   const id = 'addBankAccount'
   const sent = { user_id, account_number: `9999${randomInt(1e7, 1e8)}`, ifsc_code: IFSC }
   const found = await create(id, sent)
@@ -124,8 +124,7 @@ async function makeAccount(writer: Writer, user_id: string): Promise<Row | undef
   if (!found) return undefined
   const account = valueAt(found.body, ['data', 'data'])
   if (!isRow(account)) return undefined
-  keep(id, account['bank_id'])
-  holdSame(findings, found.place, 'data.data.user_id', [account['user_id'], user_id])
+  sameAs(findings, found.place, 'as sent')('data.data.user_id', account['user_id'], user_id)
   holdHidden(found, [sent.account_number, sent.ifsc_code])
   const read = await readBank(session, user_id)
   holdThere(writer, 'listBankAccounts', 'data', 'bank_id', { made: [account], read })
@@ -135,7 +134,7 @@ async function makeAccount(writer: Writer, user_id: string): Promise<Row | undef
 }
 
 async function makePayment(writer: Writer, payer: string, receiver: string, account: Row) {
-  const { session, findings, create, keep, refused } = writer
+  const { session, findings, create, refused } = writer
   const id = 'createTransaction'
   const { bank_id, bank_status } = account
   const reference_id = `conform-${randomUUID()}`
@@ -156,12 +155,12 @@ async function makePayment(writer: Writer, payer: string, receiver: string, acco
   if (rows.length !== 1)
     findings.differs(found.place, 'data', 'a list of 1', `a list of ${rows.length}`)
   const wanted = { ...parties, amount: rupeesOf(PAISE) }
+  const asSent = sameAs(findings, found.place, 'as sent')
   for (const row of rows) {
-    for (const [name, value] of Object.entries(wanted))
-      holdSame(findings, found.place, `data[].${name}`, [row[name], value])
+    for (const [name, value] of Object.entries(wanted)) asSent(`data[].${name}`, row[name], value)
     holdTransaction(findings, found.place, row, 'data[]')
-    const transaction_id = keep(id, row['transaction_id'])
-    if (transaction_id !== undefined) await readTransaction(session, transaction_id)
+    const { transaction_id } = row
+    if (isId(transaction_id)) await readTransaction(session, transaction_id)
   }
   await readPayout(writer, payer, reference_id)
 }
@@ -176,7 +175,8 @@ async function readPayout({ session, findings }: Writer, userId: string, referen
   const field = 'data.transactions[]'
   if (!payout)
     findings.note(found.place, `${field}.client_transaction_id`, 'the reference_id', 'others only')
-  else holdSame(findings, found.place, `${field}.amount`, [payout['amount'], rupeesOf(PAISE)])
+  else
+    sameAs(findings, found.place, 'as sent')(`${field}.amount`, payout['amount'], rupeesOf(PAISE))
 }
 
 /** Makes one of each thing and holds the answers; sends what should be refused. Answers with what stays there. */
