@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { contractOf } from '../model/contract.ts'
 import { fieldOf, valueAt, wantedAt } from '../model/issues.ts'
 import type { Findings, Place } from './findings.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { ErrorWord } from '../model/errors.ts'
 import type { Log } from '../sandbox.ts'
 import type { World } from '../world.ts'

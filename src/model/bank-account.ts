@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { MaskedIfsc, MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { maskIfsc, maskNumber } from './mask.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isPartlyMasked } from './mask.ts'
 
 const SAYS = new WeakMap<z.ZodType, z.ZodType>()

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { bankNameOf } from './bank-names.ts'
 import { ANYTHING, MaskedIfsc, MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ANYTHING, MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { maskNumber } from './mask.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ours } from './contract.ts'
 
 const MOST = 100

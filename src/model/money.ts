@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
 const LEAST_PAISE = 100

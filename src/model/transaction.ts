@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { BenifBank, shownAccount } from './bank-account.ts'
 import { MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'

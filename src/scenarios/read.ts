@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type Problem, problemText } from '../core/problem.ts'
 import { checkFieldsOf, checkValue, checkWhen } from './check-conditions.ts'
 import { checkRule } from './check-rule.ts'

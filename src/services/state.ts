@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ClockState } from '../core/clock.ts'
 import { createTable } from '../core/table.ts'
 import { BankAccountRow } from '../model/bank-account.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { PACKAGE_ROOT } from '../../config/package-root.ts'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'

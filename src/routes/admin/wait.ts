@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
 import { SandboxError } from '../../model/errors.ts'
