@@ -1,14 +1,5 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-} from 'node:fs'
-import { appendWhole, syncFolderOf } from './files.ts'
+import type { Disk } from './disk.ts'
+import { appendWhole, isThere, syncFolderOf } from './files.ts'
 import { checkedLine, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
 
 /** What a journal tells of itself when it is read at start. */
@@ -27,7 +18,7 @@ const headerOf = (generation: number) => checkedLine(JSON.stringify({ generation
  * Two files at most: the one written to, and, while the document is made anew, the one before it.
  * Each starts with the generation that tells whether a document already holds its changes.
  */
-export function createJournal(file: string, previousFile: string, fsync: boolean) {
+export function createJournal(disk: Disk, file: string, previousFile: string, fsync: boolean) {
   let fd: number | undefined
   let size = 0
   let headerBytes = 0
@@ -36,17 +27,17 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
   let untidy = false
 
   function start(next: number) {
-    const opened = openSync(file, 'w', 0o600)
+    const opened = disk.openSync(file, 'w', 0o600)
     let written: number
     try {
-      written = appendWhole(opened, 0, headerOf(next))
-      if (fsync) fdatasyncSync(opened)
+      written = appendWhole(disk, opened, 0, headerOf(next))
+      if (fsync) disk.fdatasyncSync(opened)
     } catch (error) {
-      closeSync(opened)
+      disk.closeSync(opened)
       throw error
     }
-    if (fsync) syncFolderOf(file)
-    if (fd !== undefined) closeSync(fd)
+    if (fsync) syncFolderOf(disk, file)
+    if (fd !== undefined) disk.closeSync(fd)
     fd = opened
     generation = next
     size = written
@@ -61,11 +52,11 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
     notes: JournalNotes,
     follows: (path: string, generation: number) => void,
   ) {
-    if (!existsSync(path)) return undefined
+    if (!isThere(disk, path)) return undefined
     let found: number | undefined
     const result = readCheckedLines(
       path,
-      readFileSync(path),
+      disk.readFileSync(path),
       (value) => {
         if (found === undefined) {
           found = (value as { generation: number }).generation
@@ -102,7 +93,7 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
         wanted = found + 1
       }
       const previous = read(previousFile, documentGeneration, take, notes, follows)
-      if (previous && (previous.generation ?? 0) < documentGeneration) unlinkSync(previousFile)
+      if (previous && (previous.generation ?? 0) < documentGeneration) disk.unlinkSync(previousFile)
       else if (previous) notes.turned?.()
       const current = read(file, documentGeneration, take, notes, follows)
       if (current?.generation === undefined || current.generation < documentGeneration) {
@@ -110,23 +101,23 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
         return
       }
       generation = current.generation
-      fd = openSync(file, 'r+')
+      fd = disk.openSync(file, 'r+')
       size = current.goodBytes
       headerBytes = headerOf(generation).length
       // A shorter line must not leave the rest of a torn one behind it.
-      ftruncateSync(fd, size)
+      disk.ftruncateSync(fd, size)
     },
     /** Writes changes, a line each, or none of them. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
     append(changes: readonly string[]) {
       if (fd === undefined) throw new Error('The journal is closed')
-      if (untidy) ftruncateSync(fd, size)
+      if (untidy) disk.ftruncateSync(fd, size)
       untidy = true
-      const written = appendWhole(fd, size, changes.map(checkedLine).join(''))
+      const written = appendWhole(disk, fd, size, changes.map(checkedLine).join(''))
       try {
-        if (fsync) fdatasyncSync(fd)
+        if (fsync) disk.fdatasyncSync(fd)
       } catch (error) {
         // What was refused must not come back at the next start.
-        ftruncateSync(fd, size)
+        disk.ftruncateSync(fd, size)
         throw error
       }
       untidy = false
@@ -136,23 +127,23 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
     startAnew: start,
     /** Starts an empty file for the changes that come while the document is made anew. */
     rotate() {
-      if (existsSync(previousFile)) return
-      renameSync(file, previousFile)
+      if (isThere(disk, previousFile)) return
+      disk.renameSync(file, previousFile)
       try {
         start(generation + 1)
       } catch (error) {
-        renameSync(previousFile, file)
+        disk.renameSync(previousFile, file)
         throw error
       }
     },
     /** The document holds all up to this generation: the file before is done. */
     dropPrevious() {
-      if (existsSync(previousFile)) unlinkSync(previousFile)
+      if (isThere(disk, previousFile)) disk.unlinkSync(previousFile)
     },
     close() {
       if (fd === undefined) return
-      fdatasyncSync(fd)
-      closeSync(fd)
+      disk.fdatasyncSync(fd)
+      disk.closeSync(fd)
       fd = undefined
     },
   }
