@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import type { Adapter } from 'lowdb'
 import type { Disk } from './disk.ts'
-import { syncFolderOf } from './files.ts'
+import { quietly, syncFolderOf } from './files.ts'
 import { DamagedFile } from './lines.ts'
 
 /** Numbers of layers, by table: what a world of the document stands on, besides its base. */
@@ -168,8 +168,8 @@ export function documentAdapter(
         size += await writeBuffer(disk, fd, Buffer.from(slice, 'utf8'))
         await promisify(disk.fsync)(fd)
       } catch (error) {
-        disk.closeSync(fd)
-        disk.unlinkSync(draft)
+        quietly(() => disk.closeSync(fd))
+        quietly(() => disk.unlinkSync(draft))
         throw error
       }
       disk.closeSync(fd)

@@ -26,12 +26,30 @@ export function targetOf(disk: Disk, file: string): string {
 export const isThere = (disk: Disk, file: string): boolean =>
   disk.statSync(file, { throwIfNoEntry: false }) !== undefined
 
+/** Removes a file, if it is there. */
+export function removeFile(disk: Disk, file: string): void {
+  try {
+    disk.unlinkSync(file)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}
+
 /** Makes a folder and those above it. Node's own way never ends where a file system takes no folders (`/proc`). */
 export function makeFolder(disk: Disk, folder: string): void {
   if (isThere(disk, folder)) return
   const above = dirname(folder)
   if (above !== folder) makeFolder(disk, above)
   disk.mkdirSync(folder, { mode: 0o700 })
+}
+
+/** Does what is good to have done and no reason to fail: closing what was written already, removing what nobody reads. */
+export function quietly(run: () => void): void {
+  try {
+    run()
+  } catch {
+    // What it was to tidy up stays; whoever comes next finds it as a killed process would have left it.
+  }
 }
 
 /** Writes all of a text at the end of a file or nothing of it: a short write is cut off again. Returns the bytes. */
@@ -56,13 +74,10 @@ export function appendWhole(disk: Disk, fd: number, size: number, text: string):
 
 /** Makes a rename in a folder survive a power cut. Not every platform lets a folder be opened. */
 export function syncFolderOf(disk: Disk, file: string): void {
-  let fd: number | undefined
-  try {
-    fd = disk.openSync(dirname(file), 'r')
-    disk.fsyncSync(fd)
-  } catch {
-    // Windows refuses; the rename is then as durable as the platform makes it.
-  } finally {
-    if (fd !== undefined) disk.closeSync(fd)
-  }
+  // Where it is refused, the rename is as durable as the platform makes it.
+  quietly(() => {
+    const fd = disk.openSync(dirname(file), 'r')
+    quietly(() => disk.fsyncSync(fd))
+    disk.closeSync(fd)
+  })
 }

@@ -1,5 +1,5 @@
 import type { Disk } from './disk.ts'
-import { appendWhole, isThere, syncFolderOf } from './files.ts'
+import { appendWhole, isThere, quietly, removeFile, syncFolderOf } from './files.ts'
 import { checkedLine, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
 
 /** What a journal tells of itself when it is read at start. */
@@ -25,6 +25,8 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
   let generation = 0
   // Whether a failed write may have left bytes behind the last good line.
   let untidy = false
+  // Whether the file written to has the name of the one before it: the one after it could not be made yet.
+  let halfTurned = false
 
   function start(next: number) {
     const opened = disk.openSync(file, 'w', 0o600)
@@ -33,12 +35,13 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
       written = appendWhole(disk, opened, 0, headerOf(next))
       if (fsync) disk.fdatasyncSync(opened)
     } catch (error) {
-      disk.closeSync(opened)
+      quietly(() => disk.closeSync(opened))
       throw error
     }
     if (fsync) syncFolderOf(disk, file)
-    if (fd !== undefined) disk.closeSync(fd)
+    const before = fd
     fd = opened
+    if (before !== undefined) quietly(() => disk.closeSync(before))
     generation = next
     size = written
     headerBytes = written
@@ -100,12 +103,18 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
         start(Math.max(documentGeneration, (previous?.generation ?? -1) + 1))
         return
       }
+      const opened = disk.openSync(file, 'r+')
+      try {
+        // A shorter line must not leave the rest of a torn one behind it.
+        disk.ftruncateSync(opened, current.goodBytes)
+      } catch (error) {
+        quietly(() => disk.closeSync(opened))
+        throw error
+      }
+      fd = opened
       generation = current.generation
-      fd = disk.openSync(file, 'r+')
       size = current.goodBytes
       headerBytes = headerOf(generation).length
-      // A shorter line must not leave the rest of a torn one behind it.
-      disk.ftruncateSync(fd, size)
     },
     /** Writes changes, a line each, or none of them. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
     append(changes: readonly string[]) {
@@ -125,26 +134,32 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
     },
     /** Starts an empty file, whose document has been written already. */
     startAnew: start,
-    /** Starts an empty file for the changes that come while the document is made anew. */
+    /**
+     * Starts an empty file for the changes that come while the document is made anew. Where that fails they go on
+     * into the file that has the other name already, and the next call starts the empty one.
+     */
     rotate() {
-      if (isThere(disk, previousFile)) return
-      disk.renameSync(file, previousFile)
-      try {
-        start(generation + 1)
-      } catch (error) {
-        disk.renameSync(previousFile, file)
-        throw error
+      if (!halfTurned) {
+        if (isThere(disk, previousFile)) return
+        disk.renameSync(file, previousFile)
+        halfTurned = true
       }
+      start(generation + 1)
+      halfTurned = false
     },
     /** The document holds all up to this generation: the file before is done. */
     dropPrevious() {
-      if (isThere(disk, previousFile)) disk.unlinkSync(previousFile)
+      removeFile(disk, previousFile)
     },
     close() {
       if (fd === undefined) return
-      disk.fdatasyncSync(fd)
-      disk.closeSync(fd)
+      const last = fd
       fd = undefined
+      try {
+        disk.fdatasyncSync(last)
+      } finally {
+        disk.closeSync(last)
+      }
     },
   }
 }

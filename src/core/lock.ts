@@ -1,6 +1,8 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { threadId } from 'node:worker_threads'
 import type { Disk } from './disk.ts'
+import { errnoOf, quietly, removeFile } from './files.ts'
 
 /** Who holds a data file. `startedAt` tells two processes with one number apart. */
 export type LockOwner = { pid: number; host: string; startedAt: string }
@@ -21,14 +23,18 @@ const SILENT_AFTER = 10_000
 // The lock files this process holds: where there is no /proc, its own number alone does not tell.
 const held = new Set<string>()
 
-/** When a process started, as the kernel counts it; empty where there is no /proc. */
-function startOf(disk: Disk, pid: number): string {
+/** When a process started, as the kernel counts it; empty where there is none, or no /proc; `undefined` where it is hidden. */
+function startOf(disk: Disk, pid: number): string | undefined {
   try {
     const stat = disk.readFileSync(`/proc/${pid}/stat`, 'utf8')
     const boot = disk.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     return `${boot}:${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
-  } catch {
-    return ''
+  } catch (error) {
+    const code = errnoOf(error)
+    if (code === 'ENOENT' || code === 'ESRCH') return ''
+    if (code === 'EACCES' || code === 'EPERM') return undefined
+    // A disk that can't tell must not make an owner dead.
+    throw error
   }
 }
 
@@ -37,7 +43,8 @@ function isAlive(disk: Disk, owner: LockOwner, lockFile: string, wall: () => num
     const touched = disk.statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs
     return touched !== undefined && wall() - touched < SILENT_AFTER
   }
-  if (owner.startedAt !== '' && startOf(disk, owner.pid) !== owner.startedAt) return false
+  if (owner.startedAt !== '' && (startOf(disk, owner.pid) ?? owner.startedAt) !== owner.startedAt)
+    return false
   if (owner.pid === process.pid) return held.has(resolve(lockFile))
   try {
     process.kill(owner.pid, 0)
@@ -48,12 +55,14 @@ function isAlive(disk: Disk, owner: LockOwner, lockFile: string, wall: () => num
   }
 }
 
+/** Whose a lock is; `undefined` where there is none, or what stands there was written by no owner. */
 function readOwner(disk: Disk, lockFile: string): LockOwner | undefined {
   try {
     const owner = JSON.parse(disk.readFileSync(lockFile, 'utf8'))
     return typeof owner?.pid === 'number' ? owner : undefined
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof SyntaxError || errnoOf(error) === 'ENOENT') return undefined
+    throw error
   }
 }
 
@@ -66,11 +75,12 @@ export function takeLock(disk: Disk, file: string, wall: () => number): () => vo
   const mine: LockOwner = {
     pid: process.pid,
     host: hostname(),
-    startedAt: startOf(disk, process.pid),
+    startedAt: startOf(disk, process.pid) ?? '',
   }
-  const draft = `${lockFile}.${process.pid}.${process.hrtime.bigint()}`
-  disk.writeFileSync(draft, JSON.stringify(mine), { mode: 0o600 })
+  // One name for each who may ask at once: what a failed try leaves is taken by the next.
+  const draft = `${lockFile}.${process.pid}.${threadId}`
   try {
+    disk.writeFileSync(draft, JSON.stringify(mine), { mode: 0o600 })
     for (let attempt = 0; ; attempt++) {
       try {
         // A link appears whole and fails if the name is taken: two starters can't both succeed.
@@ -84,7 +94,7 @@ export function takeLock(disk: Disk, file: string, wall: () => number): () => vo
       }
     }
   } finally {
-    disk.unlinkSync(draft)
+    quietly(() => disk.unlinkSync(draft))
   }
   held.add(resolve(lockFile))
   const touch = setInterval(() => {
@@ -99,8 +109,10 @@ export function takeLock(disk: Disk, file: string, wall: () => number): () => vo
   return () => {
     clearInterval(touch)
     if (!held.delete(resolve(lockFile))) return
-    const owner = readOwner(disk, lockFile)
-    if (owner?.pid === mine.pid && owner.host === mine.host) disk.unlinkSync(lockFile)
+    quietly(() => {
+      const owner = readOwner(disk, lockFile)
+      if (owner?.pid === mine.pid && owner.host === mine.host) disk.unlinkSync(lockFile)
+    })
   }
 }
 
@@ -115,18 +127,17 @@ function removeStale(
   const claim = `${lockFile}.claim`
   try {
     disk.linkSync(draft, claim)
-  } catch {
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
     const claimant = readOwner(disk, claim)
     if (claimant && claimant.pid !== process.pid && isAlive(disk, claimant, claim, wall)) return
-    disk.unlinkSync(claim)
+    removeFile(disk, claim)
     return
   }
   try {
     const now = readOwner(disk, lockFile)
-    if (now?.pid === dead?.pid && now?.startedAt === dead?.startedAt) disk.unlinkSync(lockFile)
-  } catch {
-    // Already gone.
+    if (now?.pid === dead?.pid && now?.startedAt === dead?.startedAt) removeFile(disk, lockFile)
   } finally {
-    disk.unlinkSync(claim)
+    quietly(() => disk.unlinkSync(claim))
   }
 }

@@ -11,7 +11,7 @@ import {
   OtherFormat,
   type WorldAbout,
 } from './document.ts'
-import { errnoOf, isThere, makeFolder, targetOf } from './files.ts'
+import { errnoOf, isThere, makeFolder, removeFile, targetOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { DamagedFile } from './lines.ts'
 import { takeLock } from './lock.ts'
@@ -397,7 +397,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       log.warn(
         `${error.message}. Starting anew; the old files are kept as ${keepCopies(path).join(', ')}.`,
       )
-      for (const name of filesOf(path)) if (isThere(disk, name)) disk.unlinkSync(name)
+      for (const name of filesOf(path)) removeFile(disk, name)
       bases.clear()
       worlds.clear()
       cut = undefined
@@ -470,29 +470,32 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   /** Makes the document anew and starts the journal empty. Requests go on meanwhile. */
   function compact(): Promise<void> {
-    // What could still be undone must not get into the document.
+    // What could still be undone must not get into the document. Writing it may begin this by itself.
     if (!compacting) changes.flush()
-    compacting ??= (async () => {
-      try {
-        journal!.rotate()
-        cut ??= cutNow()
-        document!.data = { generation: journal!.generation, ops: cut() }
-        await document!.write()
-        journal!.dropPrevious()
-        cut = undefined
-        compactFrom = most
-      } catch (error) {
-        // Trying again at every change would do nothing else.
-        compactFrom = journal!.size + most
-        log.warn(
-          `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
-        )
-      } finally {
-        document!.data = { generation: 0, ops: [] }
-        compacting = undefined
-      }
-    })()
+    compacting ??= makeAnew().finally(() => {
+      compacting = undefined
+    })
     return compacting
+  }
+
+  async function makeAnew() {
+    try {
+      journal!.rotate()
+      cut ??= cutNow()
+      document!.data = { generation: journal!.generation, ops: cut() }
+      await document!.write()
+      journal!.dropPrevious()
+      cut = undefined
+      compactFrom = most
+    } catch (error) {
+      // Trying again at every change would do nothing else.
+      compactFrom = journal!.size + most
+      log.warn(
+        `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
+      )
+    } finally {
+      document!.data = { generation: 0, ops: [] }
+    }
   }
 
   if (file !== undefined) await load(file)
