@@ -79,6 +79,7 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
   let line = 0
   let crc = 0
   let ended = false
+  let closed = false
   const damaged = (what: string) =>
     new DamagedFile({ file, line: Math.max(line, 1), byte: start, what })
 
@@ -111,12 +112,14 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
       const json = checked(end)
       if (json === END) ended = true
       else yield JSON.parse(json) as Op
-    } else if (content.toString('utf8', start, end) !== ']}') {
-      throw damaged('something follows the end of the document')
+    } else {
+      if (closed || content.toString('utf8', start, end) !== ']}')
+        throw damaged('something follows the end of the document')
+      closed = true
     }
     start = end + 1
   }
-  if (!ended) throw damaged('the end of the document is missing')
+  if (!closed) throw damaged('the end of the document is missing')
 }
 
 /** The generation a document belongs to; its journals carry the same number or a higher one. */
