@@ -76,17 +76,15 @@ for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
 // After the folder was emptied.
 const { metafile: consoleMetafile } = await import('./build-console.mjs')
 
-// The cache is taken after real calls were answered, so that what they compiled is in it.
-const warmed = spawnSync(process.execPath, [join(root, 'scripts/code-cache.cjs')], {
-  stdio: 'inherit',
-})
-if (warmed.status !== 0) process.exit(1)
-
-if (process.argv.includes('--types')) {
-  const made = spawnSync(process.execPath, [join(root, 'scripts/types.mjs'), join(dist, 'types')], {
+function run(script, ...args) {
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', script), ...args], {
     stdio: 'inherit',
   })
-  if (made.status !== 0) process.exit(1)
+  if (status !== 0) process.exit(1)
 }
+run('shipped.cjs')
+// The cache is taken after real calls were answered, so that what they compiled is in it.
+run('code-cache.cjs')
+if (process.argv.includes('--types')) run('types.mjs', join(dist, 'types'))
 
 writeBill({ root, dist, metafiles: [...built.map(({ metafile }) => metafile), consoleMetafile] })

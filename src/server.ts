@@ -14,7 +14,7 @@ import { type Log, openSandbox, type Sandbox } from './sandbox.ts'
 import type { Library } from './scenarios/library.ts'
 import { shippedLibrary } from './scenarios/shipped.ts'
 import type { Watch } from './scenarios/watch-folders.ts'
-import { readFixtures } from './services/fixtures.ts'
+import { type FixtureWorlds, readFixtures, shippedWorlds } from './services/fixtures.ts'
 
 /** A sandbox that listens. */
 export type RunningServer = {
@@ -87,6 +87,15 @@ async function openLibrary(options: Options, log: Log): Promise<Library> {
   return read.library
 }
 
+/** The fixtures of these options; the build has read the shipped set already. */
+function openFixtures({ fixtures }: Options): FixtureWorlds {
+  if (fixtures !== undefined) return readFixtures(fixtures)
+  return (
+    shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json')) ??
+    readFixtures(join(PACKAGE_ROOT, 'fixtures'))
+  )
+}
+
 /** Reads the scenario files again whenever they change; a bad edit keeps the last good set and is told. */
 async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promise<Watch> {
   const { watchFolders } = await import('./scenarios/watch-folders.ts')
@@ -112,7 +121,7 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
   const file = options.memory ? undefined : options.data
   const library = await openLibrary(options, log)
   const sandbox = await openSandbox({
-    fixtures: readFixtures(options.fixtures ?? join(PACKAGE_ROOT, 'fixtures')),
+    fixtures: openFixtures(options),
     ...(file !== undefined && { file }),
     fsync: options.fsync,
     onDamage: options.recover ? 'recover' : options.reset ? 'reset' : 'refuse',
