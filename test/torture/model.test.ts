@@ -6,7 +6,7 @@ import { start } from '../helper.ts'
 import { figures, LONG, SEED } from './part.ts'
 import { createReference, type Reference } from './reference.ts'
 import { type Call, PUSHED, type Wanted } from './reference-service.ts'
-import { type Moment, soonestFirst, type World } from './reference-world.ts'
+import type { Moment, World } from './reference-world.ts'
 import { difference, uuid } from './template.ts'
 
 const SEQUENCES = LONG ? 5_000 : 60
@@ -161,7 +161,7 @@ function rowsOf({ users, accounts, pan, credit }: ReturnType<typeof people>): Pa
 const newReference = () =>
   createReference({
     default: { clientId: rowId('c', 1), rows: rowsOf(CLIENTS.default) },
-    careful: { clientId: rowId('c', 2), checkKyc: true, rows: rowsOf(CLIENTS.careful) },
+    careful: { clientId: rowId('c', 2), rows: { checkKyc: true, ...rowsOf(CLIENTS.careful) } },
   })
 
 // ---- the sandbox itself
@@ -538,21 +538,6 @@ const instant = fc.constantFrom(
 )
 const seconds = fc.constantFrom(0, 0.5, 1, 2, 3, 5, 10, 60, 121, 1_500, 86_400, 90_000)
 
-/** The timers of the reference with the ids by which the sandbox knows them. */
-async function timersOf(reference: Reference, real: Real, name: string) {
-  const timers = soonestFirst(reference.look(name).at.timers).filter(
-    ({ kind }) => kind !== 'scenario',
-  )
-  const { body } = await real.send(admin('GET', { client: name }, '/timers'))
-  type Told = { kind: string; at: string; resource_id: string; timer_id: string }
-  const told = body.timers.filter(({ kind }: Told) => !/^webhook|^timeline/.test(kind))
-  const shown = told.map((one: Told) => `${one.at} ${one.resource_id}`)
-  const wanted = timers.map(({ due, id }) => `${new Date(due).toISOString()} ${id}`)
-  const found = difference(wanted, shown, `timers of ${name}`)
-  if (found) throw new Error(found)
-  return timers.map((timer, i) => ({ timer, id: told[i].timer_id as string }))
-}
-
 const time = [
   step('getClock', { client: who }, (call) => admin('GET', call, '/clock')),
   step('advanceBy', { client: who, by: seconds }, ({ by, ...call }) =>
@@ -574,10 +559,11 @@ const time = [
   fc.record({ client: who, n: which, fire: fc.boolean() }).map(
     (args) =>
       new Steps('timer', args, async ({ client, n, fire }, reference, real) => {
-        const found = await timersOf(reference, real, client)
-        const one = found[n % found.length]
+        await both(reference, real, admin('GET', { client }, '/timers'))
+        const timers = reference.look(client).at.timers.filter(({ kind }) => kind !== 'scenario')
+        const one = timers[n % timers.length]
         if (!one) return
-        const path = `/timers/${one.id}${fire ? '/fire' : ''}`
+        const path = `/timers/${one.timerId}${fire ? '/fire' : ''}`
         const call = admin(fire ? 'POST' : 'DELETE', { client }, path)
         await both(reference, real, call)
       }),
@@ -734,7 +720,7 @@ async function readAll(reference: Reference, real: Real) {
       await both(reference, real, get(mine, `/transaction/history/user/${id.value}`, all))
     }
     await both(reference, real, admin('GET', mine, '/clock'))
-    await timersOf(reference, real, name)
+    await both(reference, real, admin('GET', mine, '/timers'))
     const utrs = payments.flatMap(({ utr }) => utr?.value ?? [])
     if (new Set(utrs).size < utrs.length) throw new Error(`${name}: a UTR came twice: ${utrs}`)
   }
@@ -775,7 +761,13 @@ t.test(
         rmSync(join(folder, `${sequences}`), { recursive: true, force: true })
       }
     })
-    await fc.assert(property, { seed: SEED, numRuns: SEQUENCES })
+    try {
+      await fc.assert(property, { seed: SEED, numRuns: SEQUENCES })
+    } catch (error) {
+      const { message, cause } = error as Error & { cause?: Error }
+      t.comment(message)
+      t.fail(`they differ: ${cause?.message ?? cause}`)
+    }
     t.ok(steps > SEQUENCES * 10, `${steps} steps, ${calls} calls`)
     figures({ sequences, steps, calls })
   },

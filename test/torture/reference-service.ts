@@ -588,14 +588,14 @@ const OPERATIONS: { [route: string]: Operation } = {
         remark: optional(body.remark, isText(body.remark, 50)),
         currency_code: optional(body.currency_code, body.currency_code === 'INR'),
       }),
-    refuse({ at, checkKyc }, { from_user_id, to_user_id, benif_bank_id, reference_id }) {
+    refuse({ at }, { from_user_id, to_user_id, benif_bank_id, reference_id }) {
       const from = byId(at.users, from_user_id)
       const account = byId(at.accounts, benif_bank_id)
       if (!from || !byId(at.users, to_user_id) || !account) return notFound()
       if (from_user_id === to_user_id) return refuse(422, 'same_user')
       if (account.user !== to_user_id) return refuse(422, 'bank_user_mismatch')
       if (account.status !== 'success') return refuse(422, 'bank_not_verified')
-      if (checkKyc && from.pid === null && from.tid === null) return refuse(422, 'kyc_required')
+      if (at.checkKyc && from.pid === null && from.tid === null) return refuse(422, 'kyc_required')
       const used = reference_id && at.payments.some(({ reference }) => reference === reference_id)
       return used ? refuse(409, 'duplicate_reference') : undefined
     },
@@ -670,14 +670,14 @@ const OPERATIONS: { [route: string]: Operation } = {
   },
   'GET /client/profile': {
     token: true,
-    carryOut: ({ clientId, checkKyc }) =>
+    carryOut: ({ clientId, at }) =>
       envelope(200, {
         client_id: clientId,
         email: aText,
         email_verified: aBoolean,
         name: aText,
         status: 'active',
-        check_kyc: checkKyc,
+        check_kyc: at.checkKyc,
         created_at: aText,
         updated_at: aText,
         ClientConfigurations: [],

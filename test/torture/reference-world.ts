@@ -63,6 +63,8 @@ export type Timer = {
   order: number
   kind: 'payment' | 'record' | 'account' | 'scenario'
   id: string
+  /** Its own id, once a list of timers has told it. */
+  timerId?: string
   status: string
   reason?: string | undefined
 }
@@ -75,6 +77,7 @@ export type Moment = {
   now: number
   mode: string
   speed: number
+  checkKyc: boolean
   users: User[]
   records: Record[]
   accounts: Account[]
@@ -91,7 +94,6 @@ export type Moment = {
 export type World = {
   name: string
   clientId: Slot
-  checkKyc: boolean
   /** What a reset goes back to. */
   home: () => Moment
   at: Moment
@@ -126,7 +128,9 @@ export const newestFirst = <R extends { created: number }>(rows: readonly R[]): 
 export const soonestFirst = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.due - b.due || a.order - b.order)
 
-export const mask = (text: string) => text.slice(-4).padStart(text.length, 'X')
+/** The last four stay; of four or fewer none does. */
+export const mask = (text: string) =>
+  text.length > 4 ? text.slice(-4).padStart(text.length, 'X') : 'X'.repeat(text.length)
 
 function put<R extends { id: Slot }>(rows: R[], row: R) {
   const place = rows.findIndex(({ id }) => id === row.id)

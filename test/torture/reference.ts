@@ -23,10 +23,9 @@ import {
   type Moment,
   movePayment,
   soonestFirst,
-  type Timer,
   type World,
 } from './reference-world.ts'
-import { anything, aText, Slot, uuid } from './template.ts'
+import { anything, Slot, uuid } from './template.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a body is whatever a call sends.
 type Json = any
@@ -38,12 +37,13 @@ const notFound = () => refuse(404, 'not_found')
 const ok = (body: object, status = 200): Wanted => ({ status, body })
 
 /** A client that starts with these rows. */
-export type Start = { clientId?: string; checkKyc?: boolean; rows?: Partial<Moment> }
+export type Start = { clientId?: string; rows?: Partial<Moment> }
 
 const emptyMoment = (): Moment => ({
   now: START,
   mode: 'frozen',
   speed: 1,
+  checkKyc: false,
   users: [],
   records: [],
   accounts: [],
@@ -96,9 +96,8 @@ export function createReference(fixtures: { [client: string]: Start }) {
 
   function make(name: string, start = fixtures[name] ?? fixtures['default']!): World {
     const home = () => copyOf({ ...emptyMoment(), ...start.rows })
-    const checkKyc = start.checkKyc ?? false
     const clientId = clientIdOf(name)
-    return { name, clientId, checkKyc, home, at: home(), snapshots: new Map(), calls: 0 }
+    return { name, clientId, home, at: home(), snapshots: new Map(), calls: 0 }
   }
   for (const name of Object.keys(fixtures)) worlds.set(name, make(name))
 
@@ -213,11 +212,22 @@ export function createReference(fixtures: { [client: string]: Start }) {
       world.at.speed = factor
       return clockAnswer(world)
     },
-    'DELETE /timers/:id'({ at }, timer: Timer) {
-      dropTimers(at, (one) => one === timer)
-      return ok({ deleted: aText })
+    'GET /timers': ({ at }) =>
+      ok({
+        timers: function soonestOnes(told: Json) {
+          const theirs = told.filter(({ kind }: Json) => !/^webhook|^timeline/.test(kind))
+          const mine = soonestFirst(at.timers).filter(({ kind }) => kind !== 'scenario')
+          for (const [i, timer] of mine.entries()) timer.timerId = theirs[i]?.timer_id
+          const shown = theirs.map((one: Json) => `${one.at} ${one.resource_id}`)
+          return String(shown) === String(mine.map(({ due, id }) => `${iso(due)} ${id}`))
+        },
+      }),
+    'DELETE /timers/:id'({ at }, _body, id) {
+      dropTimers(at, ({ timerId }) => timerId === id)
+      return ok({ deleted: id })
     },
-    'POST /timers/:id/fire'({ at }, timer: Timer) {
+    'POST /timers/:id/fire'({ at }, _body, id) {
+      const timer = at.timers.find(({ timerId }) => timerId === id)!
       const early = timer.due > at.now
       const done = happen(at, timer)
       // Steps that were left out are not made up for.
@@ -345,8 +355,7 @@ export function createReference(fixtures: { [client: string]: Start }) {
         const source = worlds.get(from.client)
         const moment = from.snapshot ? source?.snapshots.get(from.snapshot) : source?.at
         if (!source || !moment) return notFound()
-        const { home, checkKyc } = source
-        Object.assign(world, { home, checkKyc, at: copyOf(moment) })
+        Object.assign(world, { home: source.home, at: copyOf(moment) })
       }
       worlds.set(name, world)
       return ok({ client_id: world.clientId, name, access_token: `sbx_${name}` }, 201)
