@@ -32,7 +32,7 @@ export type Call = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below the client's base path. */
   path: string
-  query?: { [name: string]: string }
+  query?: Query
   body?: Json
   key?: string | undefined
   scenario?: string | undefined
@@ -166,7 +166,14 @@ const payer = ({ type, from, to }: Payment) => (type === 'debit' ? from : to)
 
 // ---- lists
 
-/** The page of a list, or the refusal of its query. */
+type Query = { [name: string]: string }
+const isNumber = (text: string) => /^[1-9]\d*$/.test(text)
+
+/** Parts of a list's query that are not as they must be. */
+const badQuery = ({ page = '1', limit = '1', type = 'debit' }: Query) =>
+  blamed({ page: isNumber(page), limit: isNumber(limit), type: type === 'debit' })
+
+/** The page of a list. */
 function page<R extends { created: number }>(
   { query = {} }: Call,
   usual: number,
@@ -176,13 +183,8 @@ function page<R extends { created: number }>(
   total: string,
   pages = true,
 ): Wanted {
-  const number = (text: string | undefined, fallback: number) =>
-    text === undefined ? fallback : /^[1-9]\d*$/.test(text) ? Number(text) : 0
-  const found = number(query['page'], 1)
-  const limit = Math.min(number(query['limit'], usual), 100)
-  const bad = [...(found ? [] : ['page']), ...(limit ? [] : ['limit'])]
-  if (query['type'] !== undefined && query['type'] !== 'debit') bad.push('type')
-  if (bad.length > 0) return refuse(400, 'validation_failed', bad)
+  const found = Number(query['page'] ?? 1)
+  const limit = Math.min(Number(query['limit'] ?? usual), 100)
   const from = (found - 1) * limit
   return envelope(200, {
     [total]: rows.length,
@@ -411,7 +413,7 @@ function injected(moment: Moment, operation: string, { scenario }: Call): Wanted
 type Operation = {
   token?: true
   /** Fields that are not as they must be. */
-  validate?: (body: Json, ids: string[]) => string[]
+  validate?: (body: Json, id: string, query: Query) => string[]
   /** Refusals that come before a scenario is asked. */
   refuse?: (world: World, body: Json) => Wanted | undefined
   carryOut: (world: World, call: Call, id: string, later: Later) => Wanted
@@ -468,6 +470,7 @@ const OPERATIONS: { [route: string]: Operation } = {
     carryOut: ofUser((world, user) => envelope(200, showUser(world, user))),
   },
   'GET /users': {
+    validate: LIST,
     carryOut: (world, call) =>
       page(call, 50, world.at.users, (row) => showUser(world, row), 'users', 'total_users', false),
   },
@@ -629,6 +632,7 @@ const OPERATIONS: { [route: string]: Operation } = {
     },
   },
   'GET /transaction': {
+    validate: LIST,
     carryOut: (world, call) =>
       page(
         call,
@@ -640,6 +644,7 @@ const OPERATIONS: { [route: string]: Operation } = {
       ),
   },
   'GET /transaction/history': {
+    validate: LIST,
     token: true,
     carryOut: (world, call) =>
       page(
@@ -653,12 +658,12 @@ const OPERATIONS: { [route: string]: Operation } = {
   },
   'GET /transaction/history/user/:userId': {
     token: true,
-    validate: PATH_ID('userId'),
+    validate: (body, id, query) => [...PATH_ID('userId')(body, id), ...badQuery(query)],
     carryOut(world, call, id) {
       const theirs = world.at.payments.filter((payment) => payer(payment) === id)
       const show = (row: Payment) => showHistory(world, row)
-      const wanted = page(call, 10, theirs, show, 'transactions', 'total_transactions')
-      return wanted.status === 200 && !byId(world.at.users, id) ? notFound() : wanted
+      if (!byId(world.at.users, id)) return notFound()
+      return page(call, 10, theirs, show, 'transactions', 'total_transactions')
     },
   },
   'GET /transaction/:transaction_id': {
@@ -745,7 +750,7 @@ export function serviceAnswer(world: World, call: Call): Wanted {
     return { status: kept.status, body: kept.answer, kept, replayed: true }
   }
 
-  const bad = operation.validate?.(call.body, [id]) ?? []
+  const bad = operation.validate?.(call.body, id, call.query ?? {}) ?? []
   const refused =
     bad.length > 0 ? refuse(400, 'validation_failed', bad) : operation.refuse?.(world, call.body)
   const inItsPlace = refused ? undefined : injected(at, route, call)
