@@ -420,10 +420,8 @@ type Operation = {
 }
 
 const notFound = () => refuse(404, 'not_found')
-const PATH_ID =
-  (field: string) =>
-  (_body: Json, [id]: string[]) =>
-    isId(id) ? [] : [field]
+const PATH_ID = (field: string) => (_body: Json, id: string) => (isId(id) ? [] : [field])
+const LIST = (_body: Json, _id: string, query: Query) => badQuery(query)
 
 const ofUser =
   (show: (world: World, user: User) => Wanted): Operation['carryOut'] =>
