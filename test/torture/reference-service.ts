@@ -656,7 +656,8 @@ const OPERATIONS: { [route: string]: Operation } = {
   },
   'GET /transaction/history/user/:userId': {
     token: true,
-    validate: (body, id, query) => [...PATH_ID('userId')(body, id), ...badQuery(query)],
+    // Where the path is refused, the query is not looked at.
+    validate: (_body, id, query) => (isId(id) ? badQuery(query) : ['userId']),
     carryOut(world, call, id) {
       const theirs = world.at.payments.filter((payment) => payer(payment) === id)
       const show = (row: Payment) => showHistory(world, row)
@@ -734,13 +735,17 @@ export function routeOf({ method, path }: Call) {
   throw new Error(`the reference has no ${method} ${path}`)
 }
 
+/** A key is one of its route; other methods than POST take none. */
+export const keyOf = (call: Call) =>
+  call.method === 'POST' && call.key !== undefined ? `${routeOf(call).route} ${call.key}` : ''
+
 /** A call that is known to be this client's. */
 export function serviceAnswer(world: World, call: Call): Wanted {
   const { at } = world
   const { route, operation, id } = routeOf(call)
   world.calls++
   if (operation.token && call.token === 'none') return refuse(401, 'unauthorized')
-  const scoped = call.method === 'POST' && call.key !== undefined ? `${route} ${call.key}` : ''
+  const scoped = keyOf(call)
   const text = JSON.stringify(call.body)
   const kept = scoped ? at.keys.get(scoped) : undefined
   if (kept && kept.until > at.now) {

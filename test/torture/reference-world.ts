@@ -75,6 +75,8 @@ export type Kept = { body: string; status: number; answer: unknown; until: numbe
 /** All that a snapshot keeps. Rows are replaced and never changed, so copies of the lists are enough. */
 export type Moment = {
   now: number
+  /** The latest time that it ever was. */
+  latest: number
   mode: string
   speed: number
   checkKyc: boolean
@@ -355,6 +357,7 @@ export function advance(moment: Moment, target: number): { at: string; id: strin
       happened.push({ at: iso(timer.due), id: timer.id })
   }
   moment.now = Math.max(moment.now, target)
+  moment.latest = Math.max(moment.latest, moment.now)
   return happened
 }
 

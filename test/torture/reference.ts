@@ -4,6 +4,7 @@
  */
 import {
   type Call,
+  keyOf,
   PUSHED,
   refuse,
   routeOf,
@@ -41,6 +42,7 @@ export type Start = { clientId?: string; rows?: Partial<Moment> }
 
 const emptyMoment = (): Moment => ({
   now: START,
+  latest: START,
   mode: 'frozen',
   speed: 1,
   checkKyc: false,
@@ -114,9 +116,9 @@ export function createReference(fixtures: { [client: string]: Start }) {
     const { home, at } = world
     const has = (part: string) => parts.includes(part)
     if (has('data')) {
-      const { now, mode, speed, scenario, turns, rules, timers } = at
+      const { now, latest, mode, speed, scenario, turns, rules, timers } = at
       const timeline = timers.filter(({ kind }) => kind === 'scenario')
-      world.at = { ...home(), now, mode, speed, scenario, turns, rules, timers: timeline }
+      world.at = { ...home(), now, latest, mode, speed, scenario, turns, rules, timers: timeline }
     }
     if (has('deliveries')) world.at.deliveries = []
     if (has('clock')) Object.assign(world.at, { now: START, mode: 'frozen', speed: 1 })
@@ -389,6 +391,12 @@ export function createReference(fixtures: { [client: string]: Start }) {
       const refused = call.token === 'none' && routeOf(call).operation.token
       if (refused && !worlds.has(call.client)) return refuse(401, 'unauthorized')
       return serviceAnswer(enter(call.client), call)
+    },
+    /** Whether a key has expired and time was set back since: then it may be there still, or not. */
+    isUnsure(call: Call): boolean {
+      const { at } = look(call.client)
+      const kept = call.path.startsWith('/v1') && at.keys.get(keyOf(call))
+      return kept ? kept.until > at.now && kept.until <= at.latest : false
     },
     /** All is kept but the request log. */
     restart() {
