@@ -593,7 +593,8 @@ export function createRequests(chance: Chance, { delays }: Options) {
       // Whoever waits does so for real.
       if (described.id === 'wait' && typeof body === 'object' && body !== null) {
         const { timeoutMs = 10_000 } = body
-        if (timeoutMs > 2 && timeoutMs <= 60_000) body.timeoutMs = 1
+        if (typeof timeoutMs === 'number' && timeoutMs > 2 && timeoutMs <= 60_000)
+          body.timeoutMs = 1
       }
       if (body !== undefined) {
         const text = JSON.stringify(body)
