@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { wallNow } from './core/clock.ts'
+import type { Disk } from './core/disk.ts'
 import type { WorldAbout } from './core/document.ts'
 import { uuidOf } from './core/random.ts'
 import { createSender } from './core/send.ts'
@@ -29,6 +30,9 @@ export type SandboxConfig = {
   file?: string
   fsync?: boolean
   onDamage?: 'refuse' | 'recover' | 'reset'
+  /** The journal's size from which the data file is made anew, in bytes. */
+  compactFrom?: number
+  disk?: Disk
   start: WorldStart
   library: Library
   maxClients: number
@@ -108,6 +112,8 @@ export async function openSandbox(config: SandboxConfig) {
     ...(config.file === undefined ? {} : { file: config.file }),
     fsync: config.fsync ?? false,
     onDamage: config.onDamage ?? 'refuse',
+    ...(config.compactFrom !== undefined && { compactFrom: config.compactFrom }),
+    ...(config.disk && { disk: config.disk }),
     wall,
     log,
   })

@@ -136,7 +136,7 @@ function unfit(value: unknown): Fault | undefined {
       return {
         path: [],
         of: 'value',
-        message: 'the definition is over 64 KiB; split it with extends',
+        message: 'it is over 64 KiB; make it smaller',
       }
     }
     if (typeof inner !== 'object' || inner === null) continue

@@ -76,7 +76,10 @@ export function createScenarios(parts: ScenariosDeps) {
     const found = library().get(name)
     if (found) return found
     const message = library().unknown(name)
-    throw new SandboxError('not_found', `${message[0]!.toUpperCase()}${message.slice(1)}.`)
+    throw new SandboxError(
+      'not_found',
+      `${message[0]!.toUpperCase()}${message.slice(1)}${message.endsWith('?') ? '' : '.'}`,
+    )
   }
 
   function activeScenario(): CompiledScenario {
