@@ -80,14 +80,11 @@ export function createFindings(token: string | undefined) {
     seen: (op: Operation) => void unseen.delete(endpointOf(op)),
     /** All of it. What differs from the contract at a field is not told once more as a note. */
     told() {
-      const fields = new Set(
-        [...differs.values()].map(({ endpoint, field }) => `${endpoint} ${field}`),
-      )
+      const placeOf = ({ endpoint, call, field }: Finding) => [endpoint, call, field].join('\n')
+      const differing = new Set([...differs.values()].map(placeOf))
       return {
         differs: [...differs.values()],
-        notes: [...notes.values()].filter(
-          ({ endpoint, field }) => !fields.has(`${endpoint} ${field}`),
-        ),
+        notes: [...notes.values()].filter((note) => !differing.has(placeOf(note))),
         unseen: [...unseen].map(([endpoint, why]): Unseen => ({ endpoint, why })),
         more,
       }

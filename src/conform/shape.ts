@@ -4,7 +4,6 @@ import { fieldOf, valueAt, wantedAt } from '../model/issues.ts'
 import type { Findings, Place } from './findings.ts'
 
 const MOST_ROWS = 1_000
-const MOST_KEYS = 20
 const DEEPEST = 16
 
 /** A value that is small enough to be held: lists and depths that no answer of the service has are cut. */
@@ -63,7 +62,7 @@ export function holdShape(
     const tell = ours ? findings.note : findings.differs
     const field = inAnyRow(fieldOf([...at, ...issue.path]))
     if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys.slice(0, MOST_KEYS)) {
+      for (const key of issue.keys) {
         const name = findings.shownKey(key)
         tell(place, field ? `${field}.${name}` : name, 'no such field', 'an extra field')
       }

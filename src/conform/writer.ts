@@ -54,10 +54,10 @@ export function createWriter(session: Session) {
     ) {
       keep(id, await session.refuse(id, word, { body, call, ...(headers && { headers }) }))
     },
-    /** No answer shows a number as it was sent. */
-    holdHidden({ place, text }: { place: Place; text: string }, numbers: readonly string[]) {
-      if (numbers.some((number) => text.includes(number)))
-        findings.differs(place, 'body', 'masked numbers', 'a number as it was sent')
+    /** No answer shows a number or a secret as it was sent. */
+    holdHidden({ place, text }: { place: Place; text: string }, hidden: readonly string[]) {
+      if (hidden.some((one) => text.includes(one)))
+        findings.differs(place, 'body', 'no number or secret in full', 'one as it was sent')
     },
   }
 }

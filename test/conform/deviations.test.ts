@@ -77,6 +77,22 @@ t.test('without a token what wants one is told, and is no difference', async (t)
   t.notMatch(JSON.stringify(wrong), 'sbx_wrong')
 })
 
+t.test('a list that was always empty is told, since none of its rows were held', async (t) => {
+  const report = await held(t, {
+    'GET /bank/:userId': ({ status, body }) => {
+      if (status === 200) body.data = []
+    },
+  })
+  t.equal(report.ok, true)
+  t.match(
+    report.unseen.filter(({ endpoint }) => endpoint.startsWith('GET')),
+    [
+      { endpoint: 'GET /clientWebhook' },
+      { endpoint: 'GET /bank/:userId', why: 'data[] was always empty' },
+    ],
+  )
+})
+
 t.test('ten planted deviations are named, all of them and nothing else', async (t) => {
   const report = await held(
     t,
@@ -328,7 +344,8 @@ const CASES: Case[] = [
     alter: records(({ metadata }) => {
       const result = metadata?.response.data.result
       if (!result) return
-      result.pan = 'ABCPE1234F'
+      // Masked by nobody, though it looks so.
+      result.pan = 'XXXPX1234A'
       delete result.panStatus
     }),
   },
@@ -365,6 +382,24 @@ const CASES: Case[] = [
   },
   {
     at: 'GET /transaction',
+    what: 'an empty list that has a page',
+    notes: ['data.total_pages'],
+    alter: data((list) => {
+      Object.assign(list, { total_transation: 0, transactions: [], total_pages: 1 })
+    }),
+  },
+  {
+    at: 'GET /transaction/history',
+    what: 'any type is taken, and debit is not',
+    differs: ['HTTP status'],
+    notes: ['HTTP status'],
+    alter: (passing, { url }) => {
+      if (url.search === '?type=debit') passing.status = 400
+      if (url.search === '?type=no-such') passing.status = 200
+    },
+  },
+  {
+    at: 'GET /transaction',
     what: 'types and currencies of its own',
     notes: [`${ROW}.transaction_type`, `${ROW}.currency_code`, `${ROW}.transaction_status`],
     alter: rows((row) => {
@@ -380,6 +415,7 @@ const CASES: Case[] = [
       `${ROW}.transaction_status`,
       `${ROW}.amount`,
       `${ROW}.benif_bank.user_id`,
+      `${ROW}.benif_bank.bank_id`,
       `${ROW}.utr`,
     ],
     alter: rows((row) => {
@@ -387,6 +423,7 @@ const CASES: Case[] = [
       else row.transaction_status = row.transaction_status.toUpperCase()
       row.amount = Number(row.amount)
       row.benif_bank.user_id = row.from_user_id
+      row.benif_bank.bank_id = row.from_user_id
     }),
   },
   {

@@ -20,11 +20,13 @@ t.test('what is wrong with a write is named at its endpoint and field', async (t
         data.pid = 'd0000000-0000-4000-8000-000000000001'
         data.mobile = data.mobile.slice(3)
       }),
-      'POST /kyc': made((body) => {
+      'POST /kyc': ({ status, body }, request) => {
+        if (status !== 201) return
+        body.message = JSON.parse(request.body).kyc[0].document_number
         body.data = body.data.slice(1)
         body.data[0].data.dob = '1990-08-16'
         body.data[0].data.vp = 'x'
-      }),
+      },
       'GET /kyc/:userId': made(({ data }) => {
         const { kycData } = data.response.data
         // Those of the fixtures stay.
@@ -37,9 +39,11 @@ t.test('what is wrong with a write is named at its endpoint and field', async (t
       'POST /transaction': made(({ data }) => {
         data[0].amount = '1.49'
       }),
-      'POST /clientWebhook': made((body) => {
+      'POST /clientWebhook': ({ status, body }, request) => {
+        if (status !== 200) return
+        body.message = JSON.parse(request.body).webhook_secret
         body.updatedWebhook.response.data.webhook_secret = OWN.webhook_secret
-      }),
+      },
       'PUT /clientWebhook': made((body) => {
         body.updatedWebhook.response.data.url = OWN.url
       }),
@@ -50,10 +54,12 @@ t.test('what is wrong with a write is named at its endpoint and field', async (t
   t.strictSame(told.sort(), [
     'GET /kyc/:userId data.response.data.kycData: what was just made; not all of it',
     'GET /user/:userId data.mobile: as it was answered when made; "+XXXXXXXX0000" (masked here)',
-    'POST /bank body: masked numbers; a number as it was sent',
+    'POST /bank body: no number or secret in full; one as it was sent',
     'POST /bank data.data.ifsc_code: must be masked: X, save the first four and last three characters; "HDFCXXXX001" (masked here)',
     'POST /bank data.data.metadata.response.data.statusCode: must be a text; 200',
+    'POST /clientWebhook body: no number or secret in full; one as it was sent',
     'POST /clientWebhook updatedWebhook.response.data.webhook_secret: no such field; an extra field',
+    'POST /kyc body: no number or secret in full; one as it was sent',
     'POST /kyc data: an entry for each of 2 documents; 1',
     'POST /kyc data[].data.dob: as sent; "1990-08-16"',
     'POST /transaction data[].amount: as sent; "1.49"',
@@ -115,6 +121,45 @@ t.test('a service without our defaults for writes is told as notes alone', async
     'what should have been refused is told as made',
   )
   t.equal(report.made.filter(({ endpoint }) => endpoint === 'POST /kyc').length, 4)
+})
+
+t.test('each refusal of ours is asked for, and is a note where it is another', async (t) => {
+  const other: Alter = (passing) => {
+    if (passing.status >= 400) passing.status = 418
+  }
+  const names = ['user', 'kyc', 'bank', 'transaction', 'clientWebhook']
+  const alterations = Object.fromEntries(names.map((name) => [`POST /${name}`, other]))
+  const report = await held(
+    t,
+    { ...alterations, 'PUT /clientWebhook': other, 'GET /kyc/:userId': other },
+    { write: true },
+  )
+  t.strictSame(report.differs, [])
+  t.strictSame(
+    report.notes.map(({ endpoint, expected, times }) => `${endpoint} ${expected} ${times}`).sort(),
+    [
+      'GET /kyc/:userId 400 validation_failed 1',
+      'GET /kyc/:userId 404 not_found 1',
+      'POST /bank 400 validation_failed 1',
+      'POST /bank 404 not_found 1',
+      'POST /bank 409 bank_account_exists 1',
+      'POST /clientWebhook 400 validation_failed 1',
+      'POST /clientWebhook 409 webhook_exists 1',
+      'POST /kyc 400 validation_failed 2',
+      'POST /kyc 404 not_found 1',
+      'POST /transaction 400 validation_failed 2',
+      'POST /transaction 404 not_found 1',
+      'POST /transaction 409 duplicate_reference 1',
+      'POST /transaction 422 bank_user_mismatch 1',
+      'POST /transaction 422 same_user 1',
+      'POST /user 400 malformed_json 1',
+      'POST /user 400 validation_failed 2',
+      'POST /user 409 user_exists 1',
+      'POST /user 415 unsupported_media_type 1',
+      'POST /user 422 idempotency_mismatch 1',
+      'PUT /clientWebhook 400 validation_failed 1',
+    ],
+  )
 })
 
 t.test('a payment that a state forbids is no difference', async (t) => {
