@@ -1,5 +1,5 @@
-// The package as its user gets it: packed, installed into an empty folder without a network, run, imported, typed; and what
-// of others is in it. Wants `npm run build -- --types` first; `npm run package` does both.
+// The package as its user gets it: packed, installed into an empty folder without a network, run, imported, typed; and
+// what of others is in it. Wants `npm run build -- --types` first; `npm run package` does both.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -19,16 +19,19 @@ function wanted(name) {
   return { node, suite }
 }
 
-/** The machine's package sources of a suite and its updates, as lines of a sources.list. */
+/** The machine's package sources, as lines of a sources.list; apt tells only of those whose lists it has. */
+function sources() {
+  const format = 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)'
+  const told = () =>
+    run('apt-get', ['indextargets', '--format', format, 'Created-By: Packages']).trim()
+  if (told() === '') run('apt-get', ['update', '-qq'])
+  return told().split('\n')
+}
+
+/** Those of a suite and its updates. */
 function sourcesOf(suite) {
   const suites = [suite, `${suite}-updates`, `${suite}-security`]
-  const lines = run('apt-get', [
-    'indextargets',
-    '--format',
-    'deb $(REPO_URI) $(RELEASE) $(COMPONENT)',
-    'Created-By: Packages',
-  ]).split('\n')
-  return lines.filter((line) => suites.includes(line.split(' ')[2]))
+  return sources().filter((line) => suites.includes(line.split(' ')[2]))
 }
 
 /** The suite to use: that of the name, or where the machine has no sources of it the machine's own. */
