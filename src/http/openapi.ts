@@ -223,7 +223,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
       title: 'Payout and user-account service (sandbox)',
       version: VERSION,
       description:
-        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path answers a method that it has not with 405 and `Allow`.',
+        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path answers a method that it has not with 405 and `Allow`. A call by the base path of a client (`/@name/v1`) that is new, and would be one too many, is answered 409 `client_limit_reached`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],

@@ -80,7 +80,8 @@ export function createDeliveries(deps: DeliveriesDeps) {
       resource_id: row.delivery_id,
       payload: { event: row.event, event_id: row.event_id, attempt: row.attempts.length + 1 },
     })
-    put({ ...row, next_attempt_at: due_at, timer_id: timer.timer_id })
+    // The timer's time: at the end of all time it is earlier than what was asked for.
+    put({ ...row, next_attempt_at: timer.due_at, timer_id: timer.timer_id })
   }
 
   const timerOf = ({ timer_id }: DeliveryRow) =>

@@ -97,6 +97,15 @@ t.test(
   },
 )
 
+t.test('at the end of time the next attempt is at its last instant', async (t) => {
+  const { hook, box, list } = await linked(t)
+  hook.answer(status(500))
+  const at = '9999-12-31T23:59:59.999Z'
+  await box.post('/__admin/clock/freeze', { at })
+  await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
+  t.match(await list(), [{ status: 'pending', next_attempt_at: at, attempts: [{ status: 500 }] }])
+})
+
 t.test(
   'later events of a resource wait until the earlier one is through; others do not',
   async (t) => {

@@ -35,6 +35,7 @@ const ANYWHERE = new Set([
   'expectation_failed',
   'headers_too_large',
   'host_not_allowed',
+  'client_limit_reached',
   'not_found',
 ])
 
