@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import t from 'tap'
 import { figures, LONG, seeded } from './part.ts'
+import { FIXTURES, PAYEE, PAYER, PAYMENT } from './two-users.ts'
 
 const CYCLES = LONG ? 2_000 : 10
 const CLIENTS = 20
@@ -17,26 +18,6 @@ const KILLED_AT_START = 0.1
 const LONGEST_START_MS = 150
 // A reset in so many calls keeps the stores small.
 const RESETS = 1 / 30
-
-const [PAYER, PAYEE, ACCOUNT] = [1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000000${n}`)
-const created_at = '2025-01-06T03:30:00.000Z'
-const FIXTURES = {
-  users: [
-    { user_id: PAYER, email: 'payer@example.com', mobile: '9000000001', created_at },
-    { user_id: PAYEE, email: 'payee@example.com', mobile: '9000000002', created_at },
-  ],
-  bank_accounts: [
-    {
-      bank_id: ACCOUNT,
-      user_id: PAYEE,
-      account_number: '999910000013',
-      ifsc_code: 'HDFC0000001',
-      bank_status: 'success',
-      account_holder_name: 'PAYEE',
-      created_at,
-    },
-  ],
-}
 
 /** What one client was told is stored: texts that each stand for one row. */
 type Client = { name: string; kept: Set<string>; inFlight: string | undefined }
@@ -169,10 +150,7 @@ t.test(
         const kind = chance()
         const user = { email: `u${n}@example.com`, mobile: `+9197${n}` }
         const payment = {
-          from_user_id: PAYER,
-          to_user_id: PAYEE,
-          benif_bank_id: ACCOUNT,
-          amount: 100,
+          ...PAYMENT,
           reference_id: `order ${n}`,
           remark: `remark ${n}`,
         }
