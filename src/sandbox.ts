@@ -293,8 +293,9 @@ export async function openSandbox(config: SandboxConfig) {
         const putBack = world.scenarios.keep()
         world.tables.reset(homeOf(world.name, aboutOf(world.tables)))
         if (!isOfFixtures(world.tables)) ownProfile(world.tables, access_token)
-        world.keepClock()
+        // In the order that a new client has them.
         putBack()
+        world.keepClock()
       } else if (parts.includes('deliveries')) {
         world.deliveries.clear()
         world.inbox.clear()
@@ -306,7 +307,7 @@ export async function openSandbox(config: SandboxConfig) {
         if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
         world.answerCancelled()
-        if (parts.includes('requests')) world.requests.clear()
+        if (parts.includes('requests')) world.requests.restart()
         world.feed.tell('reset', { parts })
       })
     })

@@ -21,12 +21,23 @@ export type Fired = { at: string; kind: string; timer_id: string; resource_id?: 
   unknown
 >
 
+/** Those that run at once: what they come to is stored in this order, so that a run can be repeated. */
+export type AtOnce = {
+  /** Ends when the result of the one before is stored. */
+  last: Promise<void>
+}
+
+/** An order for those that one call runs. */
+export const atOnce = (): AtOnce => ({ last: Promise.resolve() })
+
 /**
  * Does what a timer says. A promise is waited for when time is advanced, and not when the clock ticks; fields tell what
  * came of it where that is not what the payload says; `false`: it could not happen any more.
  */
 export type TimerHandler = (
   timer: TimerRow,
+  /** Absent while the clock ticks: then nobody waits for a slow receiver. */
+  order: AtOnce | undefined,
 ) => Promise<void> | Readonly<Record<string, unknown>> | false | undefined
 
 /** What running a timer came to: what it began, and how it is told, if it happened. */
@@ -150,13 +161,13 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     ...cameOf,
   })
 
-  function run(timer: TimerRow): Ran {
+  function run(timer: TimerRow, order?: AtOnce): Ran {
     let result: ReturnType<TimerHandler>
     try {
       result = rows.change(() => {
         rows.remove(timer.timer_id)
         onRun?.(timer)
-        return handlers.get(timer.kind)?.(timer)
+        return handlers.get(timer.kind)?.(timer, order)
       })
     } catch (error) {
       // It is stored again, and must be found again.
@@ -189,9 +200,9 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
 
   /**
    * Runs what is due at an instant, up to a number of timers, as one change: one write for all of them.
-   * `waits`: what one of them has begun ends before the next runs, but for kinds that go together.
+   * With an order, what one of them has begun ends before the next runs, but for kinds that go together.
    */
-  function runDue(at: number, waits: boolean): Fired[] {
+  function runDue(at: number, order?: AtOnce): Fired[] {
     const taken: TimerRow[] = []
     const told: Fired[] = []
     runsDue = true
@@ -199,9 +210,9 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       rows.change(() => {
         for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
           if (taken.length === TOGETHER) break
-          if (waits && running.size > 0 && !together.has(timer.kind)) break
+          if (order && running.size > 0 && !together.has(timer.kind)) break
           taken.push(timer)
-          const ran = run(timer)
+          const ran = run(timer, order)
           if (ran.told) told.push(ran.told)
         }
       })
@@ -220,7 +231,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     let wait: number | undefined
     for (let due = soonest(); due && due.due_at <= clock.now(); due = soonest()) {
       try {
-        runDue(clock.now(), false)
+        runDue(clock.now())
         if (performance.now() > until) wait = 0
       } catch (error) {
         onError(error, due)
@@ -235,6 +246,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
   /** Everything due until `target`, each at its own instant; answers when all it caused has settled. */
   async function runUntil(target: number): Promise<Fired[]> {
     const told: Fired[] = []
+    const order = atOnce()
     let at = clock.now()
     const mine = life
     // While it waited for its turn, another call may have gone further.
@@ -252,7 +264,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       ) {
         at = Math.max(at, timer.due_at)
         clock.hold(at)
-        told.push(...runDue(at, true))
+        told.push(...runDue(at, order))
         const next = running.size > 0 ? soonest() : undefined
         const joins = next && next.due_at <= at && together.has(next.kind)
         if (!joins) await Promise.all(running)
@@ -313,9 +325,9 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     /** Whether a timer runs before its time, and so maybe before others of its resource. */
     isEarly: ({ due_at }: TimerRow) => due_at > clock.now(),
     /** Runs one timer now, whatever its time; nothing is told of one that could not happen. */
-    async fire(timer: TimerRow): Promise<Fired[]> {
+    async fire(timer: TimerRow, order?: AtOnce): Promise<Fired[]> {
       const at = clock.iso()
-      const { begun, told } = run(timer)
+      const { begun, told } = run(timer, order)
       await begun
       return told ? [{ ...told, at }] : []
     },

@@ -152,6 +152,11 @@ export function createRequestLog({
       ring.clear()
       return count
     },
+    /** Empties it and counts from 1 again: after a reset the same calls have the same ids. */
+    restart() {
+      this.clear()
+      seq = 0
+    },
   }
 }
 
