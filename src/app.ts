@@ -115,7 +115,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.server.on('checkExpectation', answerExpectation)
   // Before the body is read: what it holds does not matter where there is no such path or method.
   app.addHook('onRequest', (request, _reply, done) => {
-    request.began = performance.now()
+    request.began = sandbox.outside.elapsed()
     done(request.is404 ? unknown(request) : undefined)
   })
   app.decorateRequest('bodyText', '')

@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { wallNow } from './core/clock.ts'
 import type { WorldAbout } from './core/document.ts'
+import { createOutside, type Outside } from './core/outside.ts'
 import { uuidOf } from './core/random.ts'
-import { createSender } from './core/send.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
@@ -34,8 +32,10 @@ export type SandboxConfig = {
   maxClients: number
   autoClients: boolean
   /** How webhooks are sent, and to which public hosts they may go. */
-  webhooks: Omit<WebhookSettings, 'send'> & { allow: readonly string[] }
+  webhooks: WebhookSettings & { allow: readonly string[] }
   wall?: () => number
+  /** Puts another outside in place of the real one, to record what reaches the sandbox or to feed it. */
+  outside?: (real: Outside) => Outside
   log: Log
 }
 
@@ -98,11 +98,13 @@ function inlineFixtures(content: object) {
 
 /** Opens the clients and their worlds: those of the data file, and those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
-  const { fixtures, start, log, wall = wallNow } = config
+  const { fixtures, start, log } = config
   let { library } = config
   let libraryProblems: readonly string[] = []
   const { allow, ...webhooks } = config.webhooks
-  const sender = createSender({ allow, wall })
+  const real = createOutside({ allow, wall: config.wall })
+  const outside = config.outside?.(real) ?? real
+  const { wall } = outside
   const store = await openStore({
     specs: TABLES,
     ...(config.file === undefined ? {} : { file: config.file }),
@@ -142,10 +144,10 @@ export async function openSandbox(config: SandboxConfig) {
       store,
       start: startOf(tables),
       library: () => library,
-      webhookSettings: { ...webhooks, send: sender.send },
+      webhookSettings: webhooks,
       logBudget,
       feedName: `${startedAt.toString(36)}.${++feeds}`,
-      wall,
+      outside,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
       profileChanged: () => takeToken(world),
@@ -319,7 +321,7 @@ export async function openSandbox(config: SandboxConfig) {
       world.stop()
       world.answerNow()
     }
-    sender.close()
+    outside.close()
   }
 
   // What stands in the data file was made from other rows than those of these fixtures.
@@ -333,7 +335,7 @@ export async function openSandbox(config: SandboxConfig) {
 
   return {
     store,
-    wall,
+    outside,
     /** Whether the data file keeps what was made from other fixtures. */
     keptOtherFixtures: outdated.length > 0,
     startedAt,
@@ -378,7 +380,7 @@ export async function openSandbox(config: SandboxConfig) {
         const tables = source
           ? buildFork(source, from?.snapshot, client, about)
           : buildFresh(client, about)
-        ownProfile(tables, client.access_token ?? `sbx_client_${randomBytes(16).toString('hex')}`)
+        ownProfile(tables, client.access_token ?? `sbx_client_${outside.secret()}`)
         return tables
       })
       log.info(`client ${name} made${from ? ` from client ${from.client}` : ''}`)

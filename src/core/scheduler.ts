@@ -1,6 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { LAST_INSTANT } from '../model/text.ts'
 import type { Clock } from './clock.ts'
+import { type Outside, realLater } from './outside.ts'
 
 /** Something that will happen: a stored row, so that it can be listed, fired, cancelled and survives a restart. */
 export type TimerRow = {
@@ -57,6 +58,7 @@ export type SchedulerDeps = {
   onError: (error: unknown, timer: TimerRow) => void
   /** Told inside the change that ends a timer. */
   onRun?: (timer: TimerRow) => void
+  outside?: Pick<Outside, 'later' | 'pauses'>
 }
 
 // setTimeout fires at once beyond 2^31-1 ms; a day is far enough to look ahead.
@@ -125,12 +127,18 @@ function createHeap() {
  * Runs stored timers when they are due on a client's clock: by ticking, or by being advanced, when each runs at its
  * own instant, in order of time and then of insertion, and the deliveries it causes are waited for.
  */
-export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) {
+export function createScheduler({
+  clock,
+  rows,
+  onError,
+  onRun,
+  outside: { later, pauses } = { later: realLater, pauses: true },
+}: SchedulerDeps) {
   const heap = createHeap()
   const handlers = new Map<string, TimerHandler>()
   const together = new Set<string>()
   const running = new Set<Promise<void>>()
-  let sleep: NodeJS.Timeout | undefined
+  let endSleep = () => {}
   let turn: Promise<unknown> = Promise.resolve()
   let advancing = false
   // Raised when the timers are taken anew: an advance of before has nothing to do with them.
@@ -189,13 +197,13 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
 
   /** Sets the one real timer for what is due next. */
   function arm() {
-    clearTimeout(sleep)
+    endSleep()
     if (stopped || advancing) return
     const timer = soonest()
     if (!timer) return
     const delay = clock.realDelayUntil(timer.due_at)
     if (delay === Number.POSITIVE_INFINITY) return
-    sleep = setTimeout(tick, Math.min(Math.ceil(delay), LONGEST_SLEEP))
+    endSleep = later(Math.min(Math.ceil(delay), LONGEST_SLEEP), tick)
   }
 
   /**
@@ -232,7 +240,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     for (let due = soonest(); due && due.due_at <= clock.now(); due = soonest()) {
       try {
         runDue(clock.now())
-        if (performance.now() > until) wait = 0
+        if (pauses && performance.now() > until) wait = 0
       } catch (error) {
         onError(error, due)
         wait = RETRY_MS
@@ -240,7 +248,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       if (wait !== undefined) break
     }
     if (wait === undefined) arm()
-    else if (!stopped) sleep = setTimeout(tick, wait)
+    else if (!stopped) endSleep = later(wait, tick)
   }
 
   /** Everything due until `target`, each at its own instant; answers when all it caused has settled. */
@@ -251,7 +259,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     const mine = life
     // While it waited for its turn, another call may have gone further.
     const end = Math.min(Math.max(target, at), LAST_INSTANT)
-    clearTimeout(sleep)
+    endSleep()
     advancing = true
     clock.hold(at)
     try {
@@ -268,7 +276,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
         const next = running.size > 0 ? soonest() : undefined
         const joins = next && next.due_at <= at && together.has(next.kind)
         if (!joins) await Promise.all(running)
-        if (performance.now() > until) {
+        if (pauses && performance.now() > until) {
           await new Promise(setImmediate)
           until = performance.now() + SLICE_MS
         }
@@ -365,7 +373,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     },
     stop() {
       stopped = true
-      clearTimeout(sleep)
+      endSleep()
     },
   }
 }

@@ -73,7 +73,7 @@ async function forDelivery(world: World, value: unknown, timeoutMs: number) {
     return fits({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {
-    look: () => firstOf([...deliveries.all()].reverse(), take),
+    look: () => firstOf([...deliveries.all()].reverse(), take, world.outside.pauses),
     see: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     late: () => late('delivery', timeoutMs),
   }
@@ -126,7 +126,7 @@ async function forResource(
       const entries = newestFirst<{ id: string }>((offset, limit) =>
         table.page(index, key, offset, limit),
       )
-      return firstOf(entries, (entry) => fitting(viewOf(entry.id)))
+      return firstOf(entries, (entry) => fitting(viewOf(entry.id)), world.outside.pauses)
     },
     see: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
@@ -160,19 +160,18 @@ export const waitCalls = [
       .meta({ id: 'Waited' }),
     refusals: ['wait_timeout', 'not_ready'],
     async handle(world, { body: { for: what, match, timeoutMs } }) {
-      const { feed } = world
       switch (what) {
         case 'request': {
           const wait = await forRequest(world, match, timeoutMs)
-          return { for: what, request: await waitFor(feed, { ...wait, timeoutMs }) }
+          return { for: what, request: await waitFor(world, { ...wait, timeoutMs }) }
         }
         case 'delivery': {
           const wait = await forDelivery(world, match, timeoutMs)
-          return { for: what, delivery: await waitFor(feed, { ...wait, timeoutMs }) }
+          return { for: what, delivery: await waitFor(world, { ...wait, timeoutMs }) }
         }
         default: {
           const wait = await forResource(world, what, match, timeoutMs)
-          return { for: what, [what]: await waitFor(feed, { ...wait, timeoutMs }) }
+          return { for: what, [what]: await waitFor(world, { ...wait, timeoutMs }) }
         }
       }
     },
