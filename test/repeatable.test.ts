@@ -24,7 +24,7 @@ const open = (t: Test, randomSeed: number) =>
   })
 
 /** The run of `npm run repeat` in short, and what is stored after it. */
-async function run(box: Box, webhooks: Receiver) {
+async function run(box: Box, webhooks: Receiver, calls: number) {
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
   const operations = new Set<string>()
@@ -38,7 +38,7 @@ async function run(box: Box, webhooks: Receiver) {
   const statuses = new Set<number>()
   const admin = new Set<string>()
   for await (const { call, status, line } of play(`http://127.0.0.1:${port}`, webhooks, {
-    calls: CALLS,
+    calls,
     seed: 11,
   })) {
     lines.push(line)
@@ -86,8 +86,8 @@ async function receiverOf(t: Test) {
 
 t.test('a mixed script gives the same bytes for the same seed', async (t) => {
   const webhooks = await receiverOf(t)
-  const one = await run(await open(t, 7), webhooks)
-  same(t, one, await run(await open(t, 7), webhooks))
+  const one = await run(await open(t, 7), webhooks, CALLS)
+  same(t, one, await run(await open(t, 7), webhooks, CALLS))
   t.equal(one.lines.length, CALLS)
 
   t.strictSame(
@@ -105,8 +105,8 @@ t.test('a mixed script gives the same bytes for the same seed', async (t) => {
   const sent = one.lines.flatMap((line) => line.match(/^POST \/webhook /gm) ?? [])
   t.ok(sent.length > 100, `${sent.length} webhooks`)
 
-  const other = await run(await open(t, 8), webhooks)
-  t.not(digest(other.lines), digest(one.lines), 'another seed gives others')
+  const other = await run(await open(t, 8), webhooks, 100)
+  t.not(digest(other.lines), digest(one.lines.slice(0, 100)), 'another seed gives others')
 })
 
 t.test('a reset world gives the bytes of a new one', async (t) => {
@@ -120,7 +120,7 @@ t.test('a reset world gives the bytes of a new one', async (t) => {
   await box.advance('5m')
   await box.pay()
   t.equal((await box.post('/__admin/reset')).status, 200)
-  same(t, await run(box, webhooks), await run(await open(t, 7), webhooks))
+  same(t, await run(box, webhooks, 300), await run(await open(t, 7), webhooks, 300))
 })
 
 /** What is to happen after two attempts at once were refused, the one that came first or last answered first. */
