@@ -1,6 +1,7 @@
 import type { WorldAbout } from './core/document.ts'
 import { createOutside, type Outside } from './core/outside.ts'
 import { uuidOf } from './core/random.ts'
+import type { Recorder } from './core/recorder.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
@@ -34,7 +35,9 @@ export type SandboxConfig = {
   /** How webhooks are sent, and to which public hosts they may go. */
   webhooks: WebhookSettings & { allow: readonly string[] }
   wall?: () => number
-  /** Puts another outside in place of the real one, to record what reaches the sandbox or to feed it. */
+  /** Writes down all that reaches the sandbox. */
+  recorder?: Recorder | undefined
+  /** Puts another outside in place of the real one. */
   outside?: (real: Outside) => Outside
   log: Log
 }
@@ -103,7 +106,7 @@ export async function openSandbox(config: SandboxConfig) {
   let libraryProblems: readonly string[] = []
   const { allow, ...webhooks } = config.webhooks
   const real = createOutside({ allow, wall: config.wall })
-  const outside = config.outside?.(real) ?? real
+  const outside = (config.outside ?? config.recorder?.outside)?.(real) ?? real
   const { wall } = outside
   const store = await openStore({
     specs: TABLES,
@@ -336,6 +339,7 @@ export async function openSandbox(config: SandboxConfig) {
   return {
     store,
     outside,
+    recorder: config.recorder,
     /** Whether the data file keeps what was made from other fixtures. */
     keptOtherFixtures: outdated.length > 0,
     startedAt,

@@ -163,6 +163,7 @@ export function createScenarios(parts: ScenariosDeps) {
       const { rules } = active().name === name ? activeScenario() : named(name)
       return {
         file: library().fileOf(name),
+        source: library().sourceOf(name),
         rules: rules.map((rule) => ({ name: rule.name, hits: hitsOf(rule) })),
       }
     },
