@@ -5,6 +5,7 @@ import { createRecorder, type Recorder } from './core/recorder.ts'
 import type { RecordingStart } from './model/recording.ts'
 import type { Log } from './sandbox.ts'
 import type { Library } from './scenarios/library.ts'
+import { loadReader } from './scenarios/reader.ts'
 import { scenarioPath } from './scenarios/shipped.ts'
 import { fixtureContent } from './services/fixtures.ts'
 
@@ -57,14 +58,15 @@ function openRecorder(file: string, log: Log): Recorder {
 }
 
 /** Begins the recording that these options ask for, if they do. */
-export function startRecorder(
+export async function startRecorder(
   options: Options,
   fixtures: string,
   library: Library,
   log: Log,
-): Recorder | undefined {
+): Promise<Recorder | undefined> {
   const file = options.record
   if (file === undefined) return undefined
+  await loadReader()
   const recorder = openRecorder(file, log)
   recorder.begin({
     recording: 1,

@@ -17,6 +17,7 @@ import {
 import type { Log } from './sandbox.ts'
 import { compileScenario } from './scenarios/compile.ts'
 import { createLibrary } from './scenarios/library.ts'
+import { loadReader } from './scenarios/reader.ts'
 import { assemble, optionsOf } from './server.ts'
 import { fixturesOf } from './services/fixtures.ts'
 
@@ -210,6 +211,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
     answered: (id, answer) => calls.get(id)?.answer.resolve(answer),
   }
 
+  await loadReader()
   const { sandbox, app } = await assembled(start, fed.outside, watch, log)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
@@ -232,11 +234,13 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
     replayed.calls++
   }
 
-  async function sendBody({ body, at, partial, ...bytes }: RecordedBody) {
-    const call = calls.get(body)
-    if (!call) throw new BadRecording(`the body of call ${body} comes before its call`)
+  async function sendBody({ body: id, at, partial, ...bytes }: RecordedBody) {
+    const call = calls.get(id)
+    if (!call) throw new BadRecording(`the body of call ${id} comes before its call`)
     call.line.bodyAt = at
-    call.socket.write(bodyOf(call.line, bufferOf(bytes), !partial))
+    const body = bodyOf(call.line, bufferOf(bytes), !partial)
+    if (partial === 'left') call.socket.end(body)
+    else call.socket.write(body)
     const there = partial ? call.answer.promise : call.whole.promise
     if (!(await happens(there)))
       differs({ at: placeOf(call), what: 'its body does not come through in the replay' })

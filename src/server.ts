@@ -160,7 +160,7 @@ export async function startServer(given: Options, log: Log): Promise<RunningServ
   const library = await openLibrary(options, log)
   const fixtures = options.fixtures ?? join(PACKAGE_ROOT, 'fixtures')
   const content = { fixtures: readFixtures(fixtures), library, file }
-  const recorder = startRecorder(options, fixtures, library, log)
+  const recorder = await startRecorder(options, fixtures, library, log)
   const { sandbox, app, adminToken } = await assemble(
     options,
     { ...content, recorder, watch: recorder?.calls },

@@ -1,6 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
-import type { RecordedBytes, RecordedCall, RecordingLine } from '../model/recording.ts'
+import type {
+  RecordedBody,
+  RecordedBytes,
+  RecordedCall,
+  RecordingLine,
+} from '../model/recording.ts'
 import { wallNow } from './clock.ts'
 import type { Outside } from './outside.ts'
 import type { SendRequest } from './send.ts'
@@ -16,11 +21,15 @@ export type GivenAnswer = {
   body: Buffer
 }
 
+/** Why a body is not whole: it was `refused` on its way, or its sender `left`. */
+export type Partial = NonNullable<RecordedBody['partial']>
+
 /** Who is told of calls and answers: a recorder, or a replay that holds them against a recording. */
 export type CallWatch = {
   /** Answers with the number by which the rest is told. */
   came: (call: CameCall, hasBody: boolean) => number
-  bodyCame: (call: number, body: Buffer, isWhole: boolean) => void
+  /** `partial`: it was answered before all of it was there. */
+  bodyCame: (call: number, body: Buffer, partial?: Partial) => void
   answered: (call: number, answer: GivenAnswer) => void
 }
 
@@ -94,14 +103,14 @@ export function createRecorder({
       }
       return line.call
     },
-    bodyCame(call, body, isWhole) {
+    bodyCame(call, body, partial) {
       const at = step()
-      const line = open?.call === call && isWhole ? open : undefined
+      const line = open?.call === call && !partial ? open : undefined
       if (!line) {
         write({
           body: call,
           at,
-          ...(!isWhole && { partial: true as const }),
+          ...(partial && { partial }),
           ...recordedBytes(body),
         })
         return

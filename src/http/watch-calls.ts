@@ -67,9 +67,11 @@ export function watchCalls(app: FastifyInstance, watch: CallWatch) {
     )
     const chunks: Buffer[] = []
     let isWhole = !hasBody
+    let isAnswered = false
     const broken = watchAnswer(reply.raw, (answer) => {
-      // Refused for its size, while more of it was on its way.
-      if (!isWhole && chunks.length > 0) watch.bodyCame(call, Buffer.concat(chunks), false)
+      if (!isWhole && chunks.length > 0)
+        watch.bodyCame(call, Buffer.concat(chunks), raw.destroyed ? 'left' : 'refused')
+      isAnswered = true
       watch.answered(call, answer)
     })
     function read() {
@@ -78,7 +80,8 @@ export function watchCalls(app: FastifyInstance, watch: CallWatch) {
       // Before the parser hears of it.
       raw.on('end', () => {
         isWhole = true
-        watch.bodyCame(call, Buffer.concat(chunks), true)
+        // What was refused by its headers is read to its end all the same.
+        if (!isAnswered) watch.bodyCame(call, Buffer.concat(chunks))
       })
     }
     request.watched = { read, broken }

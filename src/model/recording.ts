@@ -41,8 +41,8 @@ const Call = z.strictObject({
 const Body = z.strictObject({
   body: Id,
   at: At,
-  /** It was answered before all of it was there. */
-  partial: z.literal(true).optional(),
+  /** Why it is not whole: it was refused on its way, or its sender left. */
+  partial: z.enum(['refused', 'left']).optional(),
   ...bytes,
 })
 const Answer = z.strictObject({

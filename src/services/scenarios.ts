@@ -6,6 +6,7 @@ import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
 import type { Call, EventCall } from '../scenarios/match.ts'
 import type { Problem } from '../scenarios/read.ts'
+import { loadReader } from '../scenarios/reader.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
@@ -230,8 +231,7 @@ export function createScenarios(parts: ScenariosDeps) {
     },
     /** Checks a scenario that came as JSON. */
     async check(value: unknown): Promise<ScenarioDefinition> {
-      // The checks come with a YAML reader and schemas that a start can do without.
-      const { readDefinition } = await import('../scenarios/read.ts')
+      const { readDefinition } = await loadReader()
       const read = readDefinition(value, { name: INLINE, file: 'definition' })
       if (!read.ok) throw refused(read.problems)
       const [unknown] = library().checkNames(read.scenario)
@@ -242,7 +242,7 @@ export function createScenarios(parts: ScenariosDeps) {
     },
     /** Checks a rule that came as JSON. */
     async checkRule(value: unknown): Promise<RuleDefinition> {
-      const { readRule } = await import('../scenarios/read.ts')
+      const { readRule } = await loadReader()
       const read = readRule(value)
       if (!read.ok) throw refused(read.problems)
       return read.rule

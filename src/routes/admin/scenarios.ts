@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
+import { loadReader } from '../../scenarios/reader.ts'
 import { scenarioPath } from '../../scenarios/shipped.ts'
 
 const RuleHits = z.strictObject({
@@ -88,7 +89,7 @@ export const scenarioCalls = [
     async handle({ scenarios }, { params: { name } }) {
       const { file, rules, source: kept } = scenarios.rulesOf(name)
       const source = kept ?? (file === undefined ? undefined : await textOf(file))
-      const { readScenario } = await import('../../scenarios/read.ts')
+      const { readScenario } = await loadReader()
       const read = source === undefined ? undefined : readScenario(source, { name, file: file! })
       const lineOf = (i: number) => (read?.ok ? read.problemAt(['rules', i], '').line : null)
       return {

@@ -5,6 +5,7 @@ import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
 import type { Condition } from '../../scenarios/condition-schema.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
+import { loadReader } from '../../scenarios/reader.ts'
 import { shownRequest } from '../../services/request-log.ts'
 import { badMatch, missErrors, missText, nearestMisses } from '../../services/request-match.ts'
 import { firstOf, type WaitedFor, waitFor } from '../../services/waiting.ts'
@@ -45,7 +46,7 @@ async function forRequest(world: World, value: unknown, timeoutMs: number) {
 }
 
 async function testsFor(value: unknown): Promise<Test[]> {
-  const { readFields } = await import('../../scenarios/read.ts')
+  const { readFields } = await loadReader()
   const read = readFields(value)
   if (!read.ok) throw badMatch(read.problems)
   return Object.keys(read.match).length === 0 ? [] : testsOf('data', read.match as Condition)
