@@ -9,7 +9,7 @@ const FLOORS = [
   '^src/(http|log\\.ts)',
   '^src/routes',
   '^src/app\\.ts',
-  '^src/(server|index|admin-client|exchange|recording|replayer|differences)\\.ts',
+  '^src/(server|index|admin-client|exchange|recording|fed-outside|replayer|differences)\\.ts',
   '^src/cli',
   '^src/(bundle|bin)\\.ts',
 ]

@@ -2,51 +2,24 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { VERSION } from './config/version.ts'
 import type { Outside } from './core/outside.ts'
-import { type CallWatch, type GivenAnswer, recordedBytes, recordedSend } from './core/recorder.ts'
-import type { SendResult } from './core/send.ts'
-import { answerDifference, type Difference, sendDifference } from './differences.ts'
-import {
-  type RecordedAnswer,
-  type RecordedBody,
-  type RecordedBytes,
-  type RecordedCall,
-  type RecordedSend,
+import { type CallWatch, type GivenAnswer, recordedBytes } from './core/recorder.ts'
+import { answerDifference, type Difference } from './differences.ts'
+import { createFedOutside } from './fed-outside.ts'
+import type {
+  RecordedAnswer,
+  RecordedBody,
+  RecordedBytes,
+  RecordedCall,
   RecordingLine,
   RecordingStart,
 } from './model/recording.ts'
+import { BadRecording, readRecording } from './recording.ts'
 import type { Log } from './sandbox.ts'
 import { compileScenario } from './scenarios/compile.ts'
 import { createLibrary } from './scenarios/library.ts'
 import { loadReader } from './scenarios/reader.ts'
 import { assemble, optionsOf } from './server.ts'
 import { fixturesOf } from './services/fixtures.ts'
-
-/** A file that is no recording, or a damaged one: the message names the line. */
-export class BadRecording extends Error {}
-
-type Recording = { start: RecordingStart; lines: readonly RecordingLine[]; isTorn: boolean }
-
-/** Reads a recording; the last line may be torn, where the sandbox was killed. */
-export function readRecording(text: string): Recording {
-  const texts = text.split('\n')
-  const isTorn = texts.pop() !== ''
-  const values = texts.map((line, i) => {
-    try {
-      return JSON.parse(line) as unknown
-    } catch {
-      throw new BadRecording(`line ${i + 1} is no JSON`)
-    }
-  })
-  const start = RecordingStart.safeParse(values[0])
-  if (!start.success)
-    throw new BadRecording('line 1 is no start of a recording, as --record FILE writes it')
-  const lines = values.slice(1).map((value, i) => {
-    const line = RecordingLine.safeParse(value)
-    if (line.success) return line.data
-    throw new BadRecording(`line ${i + 2} is no line of a recording`)
-  })
-  return { start: start.data, lines, isTorn }
-}
 
 /** What a replay came to. */
 export type Replayed = {
@@ -105,65 +78,6 @@ function bodyOf(call: RecordedCall, bytes: Buffer, isWhole: boolean): Buffer {
   const chunk = bytes.length === 0 ? '' : `${bytes.length.toString(16)}\r\n`
   const end = `${bytes.length === 0 ? '' : '\r\n'}${isWhole ? '0\r\n\r\n' : ''}`
   return Buffer.concat([Buffer.from(chunk), bytes, Buffer.from(end)])
-}
-
-/** The outside of a replay: time, timers, receivers and secrets are those of the recording. */
-function createFedOutside({ start, lines }: Recording, differs: (difference: Difference) => void) {
-  const sends = new Map<number, RecordedSend>()
-  const secrets: string[] = []
-  for (const line of lines) {
-    if ('send' in line) sends.set(line.send, line)
-    if ('secret' in line) secrets.push(line.secret)
-  }
-  const timers = new Map<number, () => void>()
-  const waiting = new Map<number, (result: SendResult) => void>()
-  let now = start.at
-  let [laters, sent] = [0, 0]
-
-  const outside: Outside = {
-    wall: () => now,
-    elapsed: () => now,
-    pauses: false,
-    later(_ms, run) {
-      const timer = ++laters
-      timers.set(timer, run)
-      return () => timers.delete(timer)
-    },
-    send(request) {
-      const send = ++sent
-      const recorded = sends.get(send)
-      const found = recordedSend(request)
-      const difference = sendDifference(send, recorded, found)
-      if (difference) differs(difference)
-      return new Promise((resolve) => waiting.set(send, resolve))
-    },
-    secret() {
-      const secret = secrets.shift()
-      if (secret === undefined) differs({ at: 'a secret', what: 'none was made in the recording' })
-      return secret ?? ''
-    },
-    close() {},
-  }
-  return {
-    outside,
-    set(at: number) {
-      now = at
-    },
-    /** Ends a timer that ended in the recording. */
-    ring(timer: number) {
-      const run = timers.get(timer)
-      timers.delete(timer)
-      if (run) run()
-      else differs({ at: `timer ${timer}`, what: 'ran in the recording, and there is none here' })
-    },
-    /** Ends an attempt as it ended in the recording. */
-    end(send: number, result: object) {
-      const resolve = waiting.get(send)
-      waiting.delete(send)
-      if (resolve) resolve(result as SendResult)
-      else differs({ at: `webhook ${send}`, what: 'was sent in the recording, and is not here' })
-    },
-  }
 }
 
 /** One call as it is sent again. */

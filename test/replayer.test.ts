@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { createAdminClient } from '../src/admin-client.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { VERSION } from '../src/config/version.ts'
+import { RecordingLine } from '../src/model/recording.ts'
 import { replayRun } from '../src/replayer.ts'
 import { optionsOf, startServer } from '../src/server.ts'
 import { ASHA, createLog, ROHAN, ROHANS_ACCOUNT } from './helper.ts'
@@ -461,4 +462,12 @@ t.test('a run that is not recorded can not be asked for', async (t) => {
     word: 'not_recorded',
     message: /--record FILE/,
   })
+})
+
+t.test('docs/record.md tells each kind of line', async (t) => {
+  const kinds = RecordingLine.options.map(({ shape }) => Object.keys(shape)[0]!)
+  const page = readFileSync(join(PACKAGE_ROOT, 'docs/record.md'), 'utf8')
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+  const told = rows.flatMap((row) => row.split('|')[1]!.match(/\w+/g) ?? [])
+  t.strictSame(told.sort(), kinds.sort())
 })

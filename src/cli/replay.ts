@@ -30,7 +30,8 @@ export const replay: Command = {
     } catch (error) {
       throw new BadOption(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
     }
-    const { BadRecording, replayRun } = await import('../replayer.ts')
+    const { BadRecording } = await import('../recording.ts')
+    const { replayRun } = await import('../replayer.ts')
     const { optionsOf, stderrLog } = await import('../server.ts')
     const log = stderrLog(optionsOf({ 'log-level': 'error' }))
     const { difference, notes, ...counts } = await replayRun(text, log).catch((error) => {

@@ -57,14 +57,12 @@ export const recordedSend = ({ method = 'POST', url, headers, body }: SendReques
 export function createRecorder({
   file,
   onFailure,
-  wall = wallNow,
 }: {
   file: string
   onFailure: (error: unknown) => void
-  wall?: () => number
 }) {
   const fd = openSync(file, 'w', 0o600)
-  let now = wall()
+  let now = wallNow()
   let failure: string | undefined
   let isClosed = false
   // A call whose body is still to come, as long as nothing else happens.
@@ -89,7 +87,7 @@ export function createRecorder({
   }
 
   function step() {
-    now = Math.max(now, wall())
+    now = Math.max(now, wallNow())
     return now
   }
 
