@@ -14,6 +14,11 @@ function owned(child) {
   return child
 }
 
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL')
+})
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
+
 /** Ends what is still running. */
 export const endAll = () => Promise.all([...alive].map(end))
 
@@ -71,11 +76,14 @@ export function fetchText(port, path) {
 }
 
 /** The status of a POST, once its answer is read. */
-export function post(port, path, body) {
+export const post = (port, path, body) => send(port, 'POST', path, body)
+
+/** The status of a request, once its answer is read. */
+export function send(port, method, path, body) {
   const text = body && JSON.stringify(body)
   const headers = text ? { 'content-type': 'application/json' } : {}
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, path, method: 'POST', agent: false, headers }
+    const options = { host: '127.0.0.1', port, path, method, agent: false, headers }
     request(options, (answer) => answer.resume().on('end', () => resolve(answer.statusCode)))
       .on('error', reject)
       .end(text)
@@ -84,13 +92,17 @@ export function post(port, path, body) {
 
 const START_WITHIN_MS = 20_000
 
-/** Starts a server and waits for its first 200. */
-export async function startServer(args, port, path) {
+/** Starts a server and waits for its first 200. `others` are further variables of its environment. */
+export async function startServer(args, port, path, { cwd, others } = {}) {
   const start = performance.now()
   const child = owned(
-    spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }),
+    spawn(process.execPath, args, {
+      cwd,
+      env: { ...env, ...others },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    }),
   )
-  while (performance.now() - start < START_WITHIN_MS) {
+  while (performance.now() - start < START_WITHIN_MS && child.exitCode === null) {
     if ((await fetchText(port, path)).status === 200) {
       return { child, ms: performance.now() - start }
     }

@@ -26,41 +26,71 @@ function requestOf({ port, path, body, ids }) {
   }
 }
 
-/** One connection: a request, its whole answer, the next request, until the time is over. */
-function keepBusy(port, next, until, count) {
+// What a server may take for its last answers once the time is over.
+const GRACE_MS = 30_000
+
+/** Whether a text is a whole answer: by its length, or by the last of its chunks. */
+function isWhole(text) {
+  const end = text.indexOf('\r\n\r\n')
+  if (end === -1) return false
+  const length = /content-length: (\d+)/i.exec(text)?.[1]
+  if (length !== undefined) return text.length >= end + 4 + Number(length)
+  return text.endsWith('\r\n0\r\n\r\n')
+}
+
+/** One connection: a request, its whole answer, the next request, until there is none or it has waited too long. */
+function keepBusy({ port, ms }, next, count) {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(next()))
+    const socket = connect(port, '127.0.0.1')
     socket.setNoDelay(true)
+    let over = false
+    const end = () => {
+      over = true
+      socket.destroy()
+    }
+    const tooLate = setTimeout(end, ms + GRACE_MS)
+    const go = () => {
+      const request = next()
+      if (request === undefined) end()
+      else socket.write(request)
+    }
     let text = ''
+    socket.on('connect', go)
     socket.on('data', (chunk) => {
       text += chunk.latin1Slice()
-      const end = text.indexOf('\r\n\r\n')
-      if (end === -1) return
-      const length = Number(/content-length: (\d+)/i.exec(text)?.[1])
-      if (text.length < end + 4 + length) return
+      if (!isWhole(text)) return
       if (text[9] !== '2') return reject(new Error(`The server under load answered: ${text}`))
       count()
       text = ''
-      if (performance.now() < until) socket.write(next())
-      else socket.end()
+      go()
     })
-    socket.on('close', resolve)
     socket.on('error', reject)
+    socket.on('close', () => {
+      clearTimeout(tooLate)
+      if (over) resolve()
+      else reject(new Error('The server under load hung up'))
+    })
   })
 }
 
 process.on('message', async (job) => {
-  let requests = 0
-  const next = requestOf(job)
+  let given = 0
+  let answered = 0
+  const make = requestOf(job)
   const start = performance.now()
+  const next = () => {
+    if (performance.now() > start + job.ms || given === job.most) return undefined
+    given++
+    return make()
+  }
   // A load that sleeps must be woken, at the cost of the server that is slower; so it never does.
   let busy = true
   const spin = () => busy && setImmediate(spin)
   spin()
   const connections = Array.from({ length: job.connections }, () =>
-    keepBusy(job.port, next, start + job.ms, () => requests++),
+    keepBusy(job, next, () => answered++),
   )
   await Promise.all(connections)
   busy = false
-  process.send({ requests, ms: performance.now() - start })
+  process.send({ requests: answered, ms: performance.now() - start })
 })

@@ -1,11 +1,12 @@
 // npm run bench [-- --only read,start] [-- --write]: the table of docs/performance.md, all of it from one run.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import * as children from './children.mjs'
+import { HEAD, lineOf, tableOf, writeBetween } from './table.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
@@ -53,16 +54,10 @@ const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const rows = []
 
 /** A line of the table. `over` and `under` are the goal, `values` what the rounds gave. */
-function report(what, { over, under, unit = '', values, digits = 2 }) {
-  const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b)
-  if (sorted.length === 0) return
-  const median = sorted[Math.floor(sorted.length / 2)]
-  const shown = (value) => value.toFixed(digits) + unit
-  const goal =
-    over !== undefined ? `at least ${over}${unit}` : under ? `at most ${under}${unit}` : ''
-  const met = over !== undefined ? median >= over : median <= under
-  const outcome = goal === '' ? '' : met ? 'met' : 'missed'
-  rows.push([what, goal, shown(median), `${shown(sorted[0])} to ${shown(sorted.at(-1))}`, outcome])
+function report(what, { values, ...how }) {
+  const found = values.filter((value) => value !== undefined)
+  if (found.length === 0) return
+  rows.push(lineOf(what, { ...how, values: found }))
   console.error(rows.at(-1).join(' | '))
 }
 
@@ -345,19 +340,9 @@ async function webhooks() {
 
 // ---- the table
 
-const HEAD = [
-  ['What', 'Goal', 'Median', 'Least to most', 'Outcome'],
-  ['---', '---', '---', '---', '---'],
-]
-const table = () => [...HEAD, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-
 function write() {
-  const file = join(root, 'docs/performance.md')
-  const text = readFileSync(file, 'utf8')
-  const marked = /(<!-- table -->\n)[\s\S]*(<!-- end of table -->)/
-  if (!marked.test(text)) throw new Error('docs/performance.md has lost the marks of its table')
-  const note = `Node ${process.version}, ${process.platform} ${process.arch}.\n`
-  writeFileSync(file, text.replace(marked, `$1\n${note}\n${table()}\n\n$2`))
+  const note = `Node ${process.version}, ${process.platform} ${process.arch}.`
+  writeBetween(join(root, 'docs/performance.md'), 'table', `${note}\n\n${tableOf(HEAD, rows)}`)
 }
 
 try {
@@ -371,7 +356,7 @@ try {
   if (wants('large')) await large()
   if (wants('clients')) await clients()
   if (wants('webhooks')) await webhooks()
-  console.log(table())
+  console.log(tableOf(HEAD, rows))
   if (options.write) write()
 } finally {
   await children.endAll()

@@ -174,7 +174,7 @@ const JOBS = {
   /** Processor time of one decision, µs, where none of so many rules acts; the scenario stays, the clock is frozen. */
   async decide(rules: number) {
     const world = sandbox.default
-    const definition = await world.scenarios.check({ rules: manyRules(rules) })
+    const { definition } = await world.scenarios.check({ rules: manyRules(rules) })
     world.timeline.activate(() => world.scenarios.useDefinition(definition))
     world.changeClock(() => world.clock.freeze())
     const [account] = world.tables.tables.bank_accounts.page('all', 'all', 0, 1)

@@ -1,11 +1,12 @@
 // Makes dist: one bundle for the command line and the library, one for generate, the code cache, Swagger UI's files, the
-// console, and the types.
+// console, the types, and what of others is in them.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { writeBill } from './bill.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -75,26 +76,15 @@ for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
 // After the folder was emptied.
 const { metafile: consoleMetafile } = await import('./build-console.mjs')
 
-// The cache is taken after real calls were answered, so that what they compiled is in it.
-const warmed = spawnSync(process.execPath, [join(root, 'scripts/code-cache.cjs')], {
-  stdio: 'inherit',
-})
-if (warmed.status !== 0) process.exit(1)
-
-if (process.argv.includes('--types')) {
-  const made = spawnSync(process.execPath, [join(root, 'scripts/types.mjs'), join(dist, 'types')], {
+function run(script, ...args) {
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', script), ...args], {
     stdio: 'inherit',
   })
-  if (made.status !== 0) process.exit(1)
+  if (status !== 0) process.exit(1)
 }
+run('shipped.cjs')
+// The cache is taken after real calls were answered, so that what they compiled is in it.
+run('code-cache.cjs')
+if (process.argv.includes('--types')) run('types.mjs', join(dist, 'types'))
 
-// What is in the bundle, for the bill of materials: package names and nothing else.
-const packages = new Set(
-  [...built, { metafile: consoleMetafile }]
-    .flatMap(({ metafile }) => Object.keys(metafile.inputs))
-    .flatMap((path) => {
-      const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]
-      return name === undefined ? [] : [name]
-    }),
-)
-writeFileSync(join(dist, 'bundled.json'), `${JSON.stringify([...packages].sort(), null, 2)}\n`)
+writeBill({ root, dist, metafiles: [...built.map(({ metafile }) => metafile), consoleMetafile] })

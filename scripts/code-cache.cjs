@@ -22,9 +22,7 @@ const call = (url, options, body) =>
   })
 
 async function warm() {
-  const { main, readShipped, startSandbox } = module_.exports
-  const shipped = await readShipped(join(__dirname, '../scenarios'))
-  writeFileSync(join(__dirname, '../dist/scenarios.json'), JSON.stringify(shipped))
+  const { main, startSandbox } = module_.exports
   const sandbox = await startSandbox({})
   await call(`${sandbox.url}/users`)
   const headers = { 'content-type': 'application/json' }

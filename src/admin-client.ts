@@ -1,5 +1,6 @@
 import { ADMIN_CALLS } from './app.ts'
 import { exchange, open } from './exchange.ts'
+import { ClientName } from './model/client.ts'
 
 type Call = (typeof ADMIN_CALLS)[number]
 type CallId = Call['id']
@@ -64,13 +65,24 @@ function baseOf({ url: given, client }: AdminClientOptions): string {
       `createAdminClient takes the url of a sandbox such as http://127.0.0.1:4310, not ${JSON.stringify(given)}`,
     )
   }
-  const name = client ?? path[1]
+  const name = client ?? (path[1] && decodeURIComponent(path[1]))
+  const named = ClientName.optional().safeParse(name)
+  if (!named.success)
+    throw new TypeError(
+      `there is no client ${JSON.stringify(name)}: its name ${named.error.issues[0]!.message}`,
+    )
   return `${url.origin}${name === undefined ? '' : `/@${name}`}/__admin`
 }
 
 function pathOf(url: string, { params, query }: Sent<CallId>): string {
   const values = (params ?? {}) as Record<string, string>
-  const path = url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name]!))
+  const path = url.replace(/:(\w+)/g, (_, name: string) => {
+    const value = String(values[name])
+    // A path would lose these, and be another call's.
+    if (/^\.{0,2}$/.test(value))
+      throw new TypeError(`${name} must be a name or an id, not ${JSON.stringify(value)}`)
+    return encodeURIComponent(value)
+  })
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query ?? {}))
     if (value !== undefined) search.set(name, String(value))

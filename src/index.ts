@@ -98,6 +98,8 @@ const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.to
  * await sandbox.close()
  */
 export async function startSandbox(given: SandboxOptions = {}): Promise<RunningSandbox> {
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError(`startSandbox takes an object of options, not ${String(given)}`)
   const memory = given.memory ?? given.data === undefined
   const values = { port: 0, logLevel: 'warn', ...given, memory }
   const options = optionsOf(

@@ -67,35 +67,19 @@ const scenariosOf = ({ names, get, fileOf }: Library): RecordingStart['scenarios
     return { name, file, definition: get(name)!.definition, source }
   })
 
-/** A file that a run can't be recorded in. */
-export class CannotRecord extends Error {}
-
-function openRecorder(file: string, log: Log): Recorder {
-  try {
-    return createRecorder({
-      file,
-      onFailure: (error) =>
-        log.error(`The recording ${file} ends here; it cannot be written`, error),
-    })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new CannotRecord(
-      `The recording ${file} cannot be written (${code}). Use --record FILE in a folder of yours.`,
-    )
-  }
-}
-
-/** Begins the recording that these options ask for, if they do. */
+/** Begins a recording of the run of these options. */
 export async function startRecorder(
+  file: string,
   options: Options,
   fixtures: string,
   library: Library,
   log: Log,
-): Promise<Recorder | undefined> {
-  const file = options.record
-  if (file === undefined) return undefined
+): Promise<Recorder> {
   await loadReader()
-  const recorder = openRecorder(file, log)
+  const recorder = createRecorder({
+    file,
+    onFailure: (error) => log.error(`The recording ${file} ends here; it cannot be written`, error),
+  })
   recorder.begin({
     recording: 1,
     version: VERSION,

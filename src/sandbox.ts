@@ -1,3 +1,4 @@
+import type { Disk } from './core/disk.ts'
 import type { WorldAbout } from './core/document.ts'
 import { createOutside, type Outside } from './core/outside.ts'
 import { uuidOf } from './core/random.ts'
@@ -28,6 +29,9 @@ export type SandboxConfig = {
   file?: string
   fsync?: boolean
   onDamage?: 'refuse' | 'recover' | 'reset'
+  /** The journal's size from which the data file is made anew, in bytes. */
+  compactFrom?: number
+  disk?: Disk
   start: WorldStart
   library: Library
   maxClients: number
@@ -113,6 +117,8 @@ export async function openSandbox(config: SandboxConfig) {
     ...(config.file === undefined ? {} : { file: config.file }),
     fsync: config.fsync ?? false,
     onDamage: config.onDamage ?? 'refuse',
+    ...(config.compactFrom !== undefined && { compactFrom: config.compactFrom }),
+    ...(config.disk && { disk: config.disk }),
     wall,
     log,
   })

@@ -11,12 +11,11 @@ import { problemText } from './core/problem.ts'
 import type { CallWatch } from './core/recorder.ts'
 import { hostNameOf } from './http/host-guard.ts'
 import { createLog } from './log.ts'
-import { startRecorder } from './recording.ts'
 import { type Log, openSandbox, type Sandbox, type SandboxConfig } from './sandbox.ts'
 import type { Library } from './scenarios/library.ts'
 import { shippedLibrary } from './scenarios/shipped.ts'
 import type { Watch } from './scenarios/watch-folders.ts'
-import { readFixtures } from './services/fixtures.ts'
+import { type FixtureWorlds, readFixtures, shippedWorlds } from './services/fixtures.ts'
 
 /** A sandbox that listens. */
 export type RunningServer = {
@@ -89,6 +88,15 @@ async function openLibrary(options: Options, log: Log): Promise<Library> {
   return read.library
 }
 
+/** The fixtures of these options; the build has read the shipped set already. */
+function openFixtures({ fixtures }: Options): FixtureWorlds {
+  if (fixtures !== undefined) return readFixtures(fixtures)
+  return (
+    shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json')) ??
+    readFixtures(join(PACKAGE_ROOT, 'fixtures'))
+  )
+}
+
 /** Reads the scenario files again whenever they change; a bad edit keeps the last good set and is told. */
 async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promise<Watch> {
   const { watchFolders } = await import('./scenarios/watch-folders.ts')
@@ -107,6 +115,14 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
       log.error('The changed scenario files could not be taken', error)
     }
   })
+}
+
+/** The recording that these options ask for, if they do. */
+async function openRecorder(options: Options, library: Library, log: Log) {
+  const { record, fixtures = join(PACKAGE_ROOT, 'fixtures') } = options
+  if (record === undefined) return undefined
+  const { startRecorder } = await import('./recording.ts')
+  return startRecorder(record, options, fixtures, library, log)
 }
 
 /** What a sandbox is made of besides its options. */
@@ -158,12 +174,11 @@ export async function startServer(given: Options, log: Log): Promise<RunningServ
   const options = { ...given, 'admin-token': adminTokenOf(given) ?? 'none' }
   const file = options.memory ? undefined : options.data
   const library = await openLibrary(options, log)
-  const fixtures = options.fixtures ?? join(PACKAGE_ROOT, 'fixtures')
-  const content = { fixtures: readFixtures(fixtures), library, file }
-  const recorder = await startRecorder(options, fixtures, library, log)
+  const fixtures = openFixtures(options)
+  const recorder = await openRecorder(options, library, log)
   const { sandbox, app, adminToken } = await assemble(
     options,
-    { ...content, recorder, watch: recorder?.calls },
+    { fixtures, library, file, recorder, watch: recorder?.calls },
     log,
   )
   try {

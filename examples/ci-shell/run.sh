@@ -3,11 +3,13 @@
 # SANDBOX says how it is called; `payout-sandbox exec -- CMD` does the same around a command of yours.
 set -euo pipefail
 SANDBOX=${SANDBOX:-npx payout-sandbox}
+# A process group of its own: npx starts the sandbox as a child, and all of it is to be stopped.
+set -m
 
 dir=$(mktemp -d)
 $SANDBOX start --memory --clock frozen --port 0 --json > "$dir/ready.json" &
 pid=$!
-trap 'kill "$pid" 2> "$dir/kill" || true; wait "$pid" || true; rm -r "$dir"' EXIT
+trap 'kill -- "-$pid" 2> "$dir/kill" || true; wait "$pid" || true; rm -r "$dir"' EXIT
 
 # One line of JSON comes when it is ready; a start that failed has said why.
 until [ -s "$dir/ready.json" ]; do

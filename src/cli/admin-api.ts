@@ -70,7 +70,10 @@ export function connect(input: Input) {
     }
     if (found.status < 400) return answer
     const hint = answer.error === 'admin_token_required' ? ' Here: --admin-token T.' : ''
-    throw new CommandFailed(`${answer.message ?? `${url.href} answers ${found.status}`}${hint}`)
+    throw new CommandFailed(
+      `${answer.message ?? `${url.href} answers ${found.status}`}${hint}`,
+      answer,
+    )
   }
 }
 

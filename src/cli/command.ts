@@ -30,6 +30,13 @@ export type Command = {
 /** A command that could not do its work: the message says why and what to do; the program ends with 1. */
 export class CommandFailed extends Error {
   readonly exitCode = 1
+  /** The refusal as it came, for programs. */
+  readonly answer: unknown
+
+  constructor(message: string, answer?: unknown) {
+    super(message)
+    this.answer = answer
+  }
 }
 
 /** The command of a name; throws which one was probably meant. */

@@ -81,6 +81,6 @@ export const deliveries = remoteCommand({
   examples: [
     'deliveries',
     'deliveries --status failed --json',
-    'deliveries --redeliver 0a3e5b61-acc8-458a-9a47-6e39c59787c8',
+    'deliveries --redeliver dlv_0a3e5b61acc8458a9a476e39c59787c8',
   ],
 })

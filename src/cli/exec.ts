@@ -5,7 +5,7 @@ import { type Command, checkWords } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { type Expected, expectTable } from './scenario.ts'
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 // What a shell answers for a program that it does not find, or may not run.
 const NOT_FOUND = 127
 const NOT_RUN = 126
@@ -14,9 +14,9 @@ const told = (text: string) => process.stderr.write(`payout-sandbox: ${text}\n`)
 
 const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
 
-/** Whether the child gets this signal without us: a terminal's Ctrl-C goes to all that run in it. */
+/** Whether the child gets this signal without us: a terminal's Ctrl-C and Ctrl-\ go to all that run in it. */
 const isFromTerminal = (signal: NodeJS.Signals) =>
-  signal === 'SIGINT' &&
+  (signal === 'SIGINT' || signal === 'SIGQUIT') &&
   (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) === true
 
 /** Keeps signals from ending this program; they go to the child, or are kept until there is one. */
@@ -100,13 +100,13 @@ export const exec: Command = {
       await server.close()
       return codeOf(early)
     }
-    const { PAYOUT_SANDBOX_ADMIN_TOKEN: _, ...inherited } = env
+    const { PAYOUT_SANDBOX_ADMIN_TOKEN: _, PAYOUT_SANDBOX_ADMIN_URL: __, ...inherited } = env
     const code = await runProgram(
       program,
       {
         ...inherited,
         PAYOUT_SANDBOX_URL: url,
-        PAYOUT_SANDBOX_ADMIN_URL: adminUrl,
+        ...(!options['no-admin'] && { PAYOUT_SANDBOX_ADMIN_URL: adminUrl }),
         PAYOUT_SANDBOX_TOKEN: token,
         ...(adminToken !== undefined && { PAYOUT_SANDBOX_ADMIN_TOKEN: adminToken }),
       },

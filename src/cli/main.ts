@@ -2,6 +2,7 @@ import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { clock } from './clock.ts'
 import { type Command, columns, commandOf, helpOf } from './command.ts'
+import { conform } from './conform.ts'
 import { deliveries } from './deliveries.ts'
 import { exec } from './exec.ts'
 import { explore } from './explore.ts'
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   explore,
   record,
   replay,
+  conform,
   health,
   openapi,
 ]

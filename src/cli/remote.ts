@@ -1,6 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { type AdminApi, connect } from './admin-api.ts'
-import { type Command, checkWords, type Input } from './command.ts'
+import { type Command, CommandFailed, checkWords, type Input } from './command.ts'
 
 const FLAGS: Command['flags'] = {
   url: [
@@ -59,8 +59,16 @@ export function remoteCommand(definition: {
           throw new BadOption(
             `${callOf(verb)} takes no --${flag}; see payout-sandbox ${name} --help`,
           )
-      const { answer, text, failed } = await run(connect(input), words, input.flags)
-      process.stdout.write(input.flags['json'] ? `${JSON.stringify(answer)}\n` : text)
+      const { json } = input.flags
+      const { answer, text, failed } = await run(connect(input), words, input.flags).catch(
+        (error) => {
+          // What programs read says why as well.
+          if (json && error instanceof CommandFailed && error.answer !== undefined)
+            process.stdout.write(`${JSON.stringify(error.answer)}\n`)
+          throw error
+        },
+      )
+      process.stdout.write(json ? `${JSON.stringify(answer)}\n` : text)
       return failed ? 1 : 0
     },
   }

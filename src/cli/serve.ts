@@ -2,7 +2,7 @@ import type { Options } from '../config/options.ts'
 import { OtherFormat } from '../core/document.ts'
 import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
-import { CannotRecord } from '../recording.ts'
+import { CannotRecord } from '../core/recorder.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
 

@@ -1,3 +1,5 @@
+import { coloured, styleOf } from './colour.ts'
+
 /** A value on one line, with nothing in it that a terminal would act on; `-` for none. */
 export const oneLine = (value: unknown): string =>
   value === null || value === undefined
@@ -16,7 +18,16 @@ export function table(
     lines.reduce((most, line) => Math.max(most, line[i]!.length), 0),
   )
   return lines
-    .map((line) => `${line.map((cell, i) => cell.padEnd(widths[i]!)).join('  ')}`.trimEnd())
-    .map((line) => `${line}\n`)
+    .map((line, nth) => {
+      const last = line.length - 1
+      return `${line
+        .map((cell, i) => {
+          const style = nth === 0 ? 'bold' : styleOf(cell, head[i]!)
+          const space = i === last ? '' : ' '.repeat(widths[i]! - cell.length)
+          return (style ? coloured(style, cell) : cell) + space
+        })
+        .join('  ')
+        .trimEnd()}\n`
+    })
     .join('')
 }

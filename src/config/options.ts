@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isClockTime } from '../model/text.ts'
 
 /** A number of a file as it is, or the digits of a flag or a variable; `Number` alone would take '', 5e3 and 0x10. */

@@ -10,6 +10,20 @@ import { wallNow } from './clock.ts'
 import type { Outside } from './outside.ts'
 import type { SendRequest } from './send.ts'
 
+/** A file that a run can't be recorded in. */
+export class CannotRecord extends Error {}
+
+function openFile(file: string): number {
+  try {
+    return openSync(file, 'w', 0o600)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CannotRecord(
+      `The recording ${file} cannot be written (${code}). Use --record FILE in a folder of yours.`,
+    )
+  }
+}
+
 /** A call as it came. */
 export type CameCall = Pick<RecordedCall, 'method' | 'url' | 'http' | 'headers'>
 
@@ -51,7 +65,7 @@ export const recordedSend = ({ method = 'POST', url, headers, body }: SendReques
  * Writes down all that reaches a sandbox and all that it answers and sends, a line each, in the order in which it
  * happened. Between two lines the wall clock stands still: so each line has the one instant of all that followed from it.
  *
- * The file is written anew, for its owner alone; throws what the file system does. A line that can't be written ends
+ * The file is written anew, for its owner alone; throws `CannotRecord`. A line that can't be written ends
  * the recording, and the sandbox goes on.
  */
 export function createRecorder({
@@ -61,7 +75,7 @@ export function createRecorder({
   file: string
   onFailure: (error: unknown) => void
 }) {
-  const fd = openSync(file, 'w', 0o600)
+  const fd = openFile(file)
   let now = wallNow()
   let failure: string | undefined
   let isClosed = false

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type ErrorWord, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { World } from '../world.ts'

@@ -29,7 +29,7 @@ const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
   ],
   FST_ERR_BAD_URL: [
     'validation_failed',
-    'The path is not well-formed: a % is followed by no hex number.',
+    'The path is not well-formed: its percent escapes are no UTF-8 text.',
   ],
   HPE_HEADER_OVERFLOW: [
     'headers_too_large',

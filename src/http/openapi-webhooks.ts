@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { WEBHOOK_EVENT_BODIES } from '../model/webhook-event.ts'
 import { EVENTS, type EventName } from '../scenarios/words.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { VERSION } from '../config/version.ts'
 import { ErrorAnswer } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord } from '../model/errors.ts'

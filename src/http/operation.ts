@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { ErrorWord } from '../model/errors.ts'
 import type { Log } from '../sandbox.ts'
 import type { World } from '../world.ts'
@@ -144,7 +144,10 @@ export function serve(
     const { delay } = outcome
     if (!delay) return stagedNow(request, outcome, keep)
     const { world } = request
-    return world.after(delayOf(world, delay), () => {
+    const ms = delayOf(world, delay)
+    // No time to wait for, so no frozen clock either.
+    if (ms === 0) return stagedNow(request, outcome, keep)
+    return world.after(ms, () => {
       // What was found then may be otherwise now.
       const checked = op.check?.(world, inputOf(request))
       return stagedNow(request, { ...outcome, checked }, keep)

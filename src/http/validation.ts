@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { SandboxError } from '../model/errors.ts'
 import { fieldErrors } from '../model/issues.ts'
 

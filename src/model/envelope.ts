@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ERRORS, type ErrorWord, type FieldError } from './errors.ts'
 
 /** The envelope of most answers: interface section 1. */

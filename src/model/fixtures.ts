@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { AccountNumber, BankStatus, IfscCode } from './bank-account.ts'
 import { ClientName, ClientRow } from './client.ts'
 import { DocumentName, DocumentType, KycStatus } from './kyc.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { listFields, listQuery } from './list.ts'
 import { Timestamp } from './text.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Timestamp } from './text.ts'
 
 /** A call of the service as the request log shows it: numbers and secrets masked. */

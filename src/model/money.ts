@@ -1,7 +1,9 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
 const LEAST_PAISE = 100
+/** The largest amount there is, in paise. */
+export const MOST_PAISE = 999_999_999_999
 
 /** Whole paise of a number or decimal text; `undefined` for a third decimal, a sign, an exponent or too many digits. */
 export function paiseOf(amount: number | string): number | undefined {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { BankStatus } from './bank-account.ts'
 import { Timestamp, Uuid } from './text.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 const Id = z.int().min(1)
 /** Wall time, ms since 1970: what the sandbox took for now from here on. */

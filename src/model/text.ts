@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 // Every text here is one line: no control character (C0, DEL, C1) has a place in it; lone surrogates can't be sent.
 const UNFIT = /[\u0000-\u001f\u007f-\u009f]/

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { BankAccount } from './bank-account.ts'
 import { HistoryRecord } from './history.ts'
 import { KycRecord } from './kyc.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { text, Uuid } from './text.ts'
 import { MAX_URL_LENGTH, webhookUrlProblem } from './webhook-url.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { text } from './value-schema.ts'
 import { OPERATIONS, OPERATORS } from './words.ts'
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { oneOf, orMeant, shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Scenario } from './schema.ts'
 
 /** The text of `scenarios/scenario.schema.json`: the schema that reads the files, as JSON Schema for editors. */

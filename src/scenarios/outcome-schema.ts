@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Delay, Duration, text } from './value-schema.ts'
 import { shown } from './wording.ts'
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type Problem, problemText } from '../core/problem.ts'
 import { checkFieldsOf, checkValue, checkWhen } from './check-conditions.ts'
 import { checkRule } from './check-rule.ts'
@@ -136,7 +136,7 @@ function unfit(value: unknown): Fault | undefined {
       return {
         path: [],
         of: 'value',
-        message: 'the definition is over 64 KiB; split it with extends',
+        message: 'it is over 64 KiB; make it smaller',
       }
     }
     if (typeof inner !== 'object' || inner === null) continue

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Fields, When } from './condition-schema.ts'
 import { Outcome } from './outcome-schema.ts'
 import { Delay, text } from './value-schema.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CheckState, PaymentState, Reason } from './outcome-schema.ts'
 import { Rule, WebhookRule } from './rule-schema.ts'
 import { Duration, ScenarioName, text } from './value-schema.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { DURATION_FORM, parseDelay, parseDuration } from '../core/duration.ts'
 import { shown } from './wording.ts'
 

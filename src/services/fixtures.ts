@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { distance } from '../config/options.ts'
 import { type JsonPath, jsonPlaces } from '../core/json-places.ts'
@@ -359,6 +359,11 @@ export function readFixtures(path: string): FixtureWorlds {
   }, placed)
   if (misnamed.length > 0) throw new BadFixtures(misnamed)
   return worlds
+}
+
+/** The shipped set as the build checked it; `undefined` where nothing was built. */
+export function shippedWorlds(path: string): FixtureWorlds | undefined {
+  return existsSync(path) ? new Map(JSON.parse(readFileSync(path, 'utf8'))) : undefined
 }
 
 /** A set given in a call or a test, as `readFixtures` would read it from a file of that name. */

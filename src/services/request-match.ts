@@ -217,7 +217,10 @@ export function missText(misses: readonly NearMiss[], count: number): string {
 }
 
 /** The refusal of a `match` that can't be used. */
-export function badMatch([first, ...more]: readonly Problem[]): SandboxError {
+export function badMatch([first, ...more]: readonly Pick<
+  Problem,
+  'path' | 'message'
+>[]): SandboxError {
   return new SandboxError(
     'validation_failed',
     `The match is refused: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,

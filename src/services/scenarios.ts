@@ -27,18 +27,27 @@ export type CounterRow = Counter & { name: string }
 /** The active scenario, as stored: a name of the library, or a definition. */
 export type ActiveScenario = { name: string; definition?: ScenarioDefinition; startedAs: string }
 
-const refused = ([first, ...more]: readonly Problem[]) =>
-  new SandboxError(
+/** A refusal of what came as JSON at `root` of a body. */
+const refused = ([first, ...more]: readonly Problem[], root: '' | 'definition') => {
+  const fieldOf = ({ path }: Problem) => [root, path].filter(Boolean).join('.') || 'body'
+  return new SandboxError(
     'validation_failed',
-    `The scenario is refused: ${first!.path || first!.file}: ${first!.message}`,
+    `The ${root ? 'scenario' : 'rule'} is refused: ${fieldOf(first!)}: ${first!.message}`,
     {
-      errors: [first!, ...more].map(({ path, message }) => ({
-        field: path || 'body',
+      errors: [first!, ...more].map((problem) => ({
+        field: fieldOf(problem),
         code: 'invalid_value',
-        message,
+        message: problem.message,
       })),
     },
   )
+}
+
+/** What was read from JSON, and what is allowed but looks like a mistake. */
+export type Checked<T> = { definition: T; warnings: string[] }
+
+const told = (warnings: readonly Problem[]) =>
+  warnings.map(({ path, message }) => (path ? `${path}: ${message}` : message))
 
 export type ScenariosDeps = Parts & {
   library: () => Library
@@ -68,7 +77,10 @@ export function createScenarios(parts: ScenariosDeps) {
     const found = library().get(name)
     if (found) return found
     const message = library().unknown(name)
-    throw new SandboxError('not_found', `${message[0]!.toUpperCase()}${message.slice(1)}.`)
+    throw new SandboxError(
+      'not_found',
+      `${message[0]!.toUpperCase()}${message.slice(1)}${message.endsWith('?') ? '' : '.'}`,
+    )
   }
 
   function activeScenario(): CompiledScenario {
@@ -230,22 +242,22 @@ export function createScenarios(parts: ScenariosDeps) {
       changed()
     },
     /** Checks a scenario that came as JSON. */
-    async check(value: unknown): Promise<ScenarioDefinition> {
+    async check(value: unknown): Promise<Checked<ScenarioDefinition>> {
       const { readDefinition } = await loadReader()
       const read = readDefinition(value, { name: INLINE, file: 'definition' })
-      if (!read.ok) throw refused(read.problems)
+      if (!read.ok) throw refused(read.problems, 'definition')
       const [unknown] = library().checkNames(read.scenario)
       if (unknown) {
         throw new SandboxError('validation_failed', `The scenario is refused: ${unknown.message}.`)
       }
-      return read.scenario.definition
+      return { definition: read.scenario.definition, warnings: told(read.warnings) }
     },
     /** Checks a rule that came as JSON. */
-    async checkRule(value: unknown): Promise<RuleDefinition> {
+    async checkRule(value: unknown): Promise<Checked<RuleDefinition>> {
       const { readRule } = await loadReader()
       const read = readRule(value)
-      if (!read.ok) throw refused(read.problems)
-      return read.rule
+      if (!read.ok) throw refused(read.problems, '')
+      return { definition: read.rule, warnings: told(read.warnings) }
     },
     /** Activates a scenario that was checked; its counters start anew. */
     useDefinition(definition: ScenarioDefinition) {

@@ -108,7 +108,8 @@ export function createSnapshots({
       for (const table of NAMES) {
         const found: TableDifference = { added: [], removed: [], changed: [] }
         for (const one of differences<object>(before[table], after[table])) {
-          const id = masked(one.id)
+          // An idempotency key is a user's own text; all other ids are to be looked up by.
+          const id = table === 'idempotency' ? masked(one.id) : one.id
           if (!one.before) found.added.push(id)
           else if (!one.after) found.removed.push(id)
           else {

@@ -1,16 +1,17 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ClockState } from '../core/clock.ts'
 import { createTable } from '../core/table.ts'
-import { BankAccountRow } from '../model/bank-account.ts'
+import { AccountNumber, BankAccountRow, IfscCode } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
 import { Delivery, DeliveryStatus } from '../model/delivery.ts'
 import { type FieldError, SandboxError } from '../model/errors.ts'
 import { InboxRow } from '../model/inbox.ts'
 import { KycRow } from '../model/kyc.ts'
+import { MOST_PAISE } from '../model/money.ts'
 import { PaymentRow } from '../model/payment.ts'
 import { isClockTime, LAST_INSTANT, Timestamp } from '../model/text.ts'
-import { UserRow } from '../model/user.ts'
-import { WebhookRow } from '../model/webhook.ts'
+import { CreateUser, UserRow } from '../model/user.ts'
+import { CreateWebhook, WebhookRow } from '../model/webhook.ts'
 import type { Parts } from './parts.ts'
 import type { Scenarios } from './scenarios.ts'
 import { type Rows, TABLES } from './tables.ts'
@@ -20,12 +21,18 @@ type TableName = Exclude<keyof Rows, 'client' | 'settings'>
 
 const Whole = z.int()
 const ROWS = {
-  users: UserRow,
+  users: UserRow.extend({
+    email: CreateUser.shape.email,
+    mobile: CreateUser.shape.mobile,
+  }),
   kyc: KycRow,
-  bank_accounts: BankAccountRow,
-  payments: PaymentRow,
+  bank_accounts: BankAccountRow.extend({ account_number: AccountNumber, ifsc_code: IfscCode }),
+  payments: PaymentRow.extend({ paise: Whole.min(0).max(MOST_PAISE) }),
   // The secret never leaves the sandbox; a state that a person wrote may bring one.
-  webhook: WebhookRow.extend({ webhook_secret: WebhookRow.shape.webhook_secret.optional() }),
+  webhook: WebhookRow.extend({
+    url: CreateWebhook.shape.url,
+    webhook_secret: CreateWebhook.shape.webhook_secret.optional(),
+  }),
   events: z.strictObject({
     event_id: z.string(),
     type: z.string(),
@@ -138,10 +145,22 @@ function relationErrors({ tables, draws }: StateDocument): FieldError[] {
   for (const name of ['kyc', 'bank_accounts'] as const)
     for (const [i, row] of tables[name].entries())
       refers(`tables.${name}[${i}].user_id`, users, row.user_id)
+  const utrs = new Set<string>()
   for (const [i, row] of tables.payments.entries()) {
     refers(`tables.payments[${i}].from_user_id`, users, row.from_user_id)
     refers(`tables.payments[${i}].to_user_id`, users, row.to_user_id)
     refers(`tables.payments[${i}].benif_bank_id`, accounts, row.benif_bank_id)
+    if (row.from_user_id === row.to_user_id)
+      note(`tables.payments[${i}].to_user_id`, 'is the payer')
+    const { status, utr } = row
+    if (status === 'SUCCESS' && utr === null)
+      note(`tables.payments[${i}].utr`, 'is missing on a SUCCESS')
+    // One that is reversed keeps the number of its SUCCESS.
+    if ((status === 'PENDING' || status === 'PROCESSING') && utr !== null)
+      note(`tables.payments[${i}].utr`, `is there before a ${status} is a SUCCESS`)
+    if (utr !== null && utrs.has(utr))
+      note(`tables.payments[${i}].utr`, 'is that of a row before it')
+    if (utr !== null) utrs.add(utr)
   }
   const events = new Set(tables.events.map((row) => row.event_id))
   for (const [i, row] of tables.deliveries.entries())

@@ -96,6 +96,8 @@ t.test('signals reach the program, and its end is ours', async (t) => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
+    ['SIGQUIT', 131],
+    ['SIGUSR2', 140],
   ] as const) {
     t.match(await signalled(signal, ''), { code, stderr: '' }, `${signal} ends it`)
     const caught = await signalled(
@@ -111,6 +113,23 @@ t.test('signals reach the program, and its end is ours', async (t) => {
       `${signal} may be caught, the sandbox stays up`,
     )
   }
+})
+
+t.test('SIGUSR1 is the program’s too, and opens no debugger here', async (t) => {
+  const script = "trap 'echo got; exit 6' USR1; echo up; while :; do sleep 0.05; done"
+  const { child, told, ended } = spawned(['exec', '--', 'sh', '-c', script], {})
+  t.teardown(() => child.kill('SIGKILL'))
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', () => told.stdout.includes('up') && resolve())
+  })
+  child.kill('SIGUSR1')
+  t.match(await ended, { code: 6, stdout: 'up\ngot\n', stderr: '' })
+})
+
+t.test('without an admin API no address of one is told', async (t) => {
+  const env = { PAYOUT_SANDBOX_ADMIN_URL: 'http://old/__admin' }
+  const { stdout } = await run(['exec', '--no-admin', ...node(SHOWN)], { env, cwd: t.testdir({}) })
+  t.notMatch(stdout, /ADMIN_URL/)
 })
 
 t.test('what cannot be run is told', async (t) => {

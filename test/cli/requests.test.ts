@@ -41,6 +41,8 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
       stderr: new RegExp(`Wanted .*${count}.*; found 1 `),
     })
   t.match(await at('verify', '{"operation":"getKyc"}'), { code: 1, stderr: /found 0/ })
+  const missed = await at('verify', '{"operation":"getKyc"}', '--json')
+  t.match(JSON.parse(missed.stdout), { error: 'verification_failed', errors: [{ field: /./ }] })
 
   t.equal((await at('clear')).stdout, '3 deleted\n')
   t.equal((await listed()).length, 0)

@@ -87,6 +87,11 @@ t.test('the shell recipe starts a sandbox, pays, and stops it', async (t) => {
   const url = /^ready at (\S+)\nthe payment is a success\n$/.exec(stdout)?.[1]
   t.ok(url, stdout)
   await t.rejects(fetch(`${url}/users`), 'nothing listens any more')
+  // As npx does: the sandbox is a child of what is started.
+  const wrapped = join(t.testdir({ npx: `#!/bin/sh\n${bin} "$@" & wait\n` }), 'npx')
+  const behind = /^ready at (\S+)/.exec(shell(`sh ${wrapped}`).stdout)?.[1]
+  t.ok(behind)
+  await t.rejects(fetch(`${behind}/users`), 'nothing of it is left')
   const failed = shell(`${bin} start --no-such-option`)
   t.not(failed.status, 0)
   t.match(failed.stderr, /--no-such-option/)

@@ -179,8 +179,12 @@ t.test('what a test holds its code to: requests, waiting, events', async (t) => 
     if (kinds.has('timer') && kinds.has('change')) break
   }
   t.strictSame(await admin.requests.clear(), { deleted: 1 })
-  const missing = createAdminClient({ url, client: 'NOT A NAME' }).events()
-  t.match(await refused(missing.next()), { status: 404 })
+  const missing = createAdminClient({ url: `${url.replace('/v1', '')}/v1/x`.slice(0, -2) })
+  t.match(await refused(missing.snapshots.restore('none')), { status: 404 })
+  for (const client of ['NOT A NAME', '..', 'zz/..', ''])
+    t.throws(() => createAdminClient({ url, client }), { name: 'TypeError', message: /no client/ })
+  t.throws(() => admin.forClient('zz/..'), { name: 'TypeError' })
+  await t.rejects(admin.snapshots.get('..'), { name: 'TypeError', message: /name or an id/ })
 })
 
 t.test('each client has a world of its own', async (t) => {

@@ -60,8 +60,8 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
 
   const bad: [unknown, number, RegExp][] = [
     [{ name: 'rate-limitd' }, 404, /rate-limitd.*rate-limited/],
-    [{}, 400, /send name or definition, one of them/],
-    [{ name: 'slow', definition: {} }, 400, /one of them/],
+    [{}, 400, /name or definition, one of the two/],
+    [{ name: 'slow', definition: {} }, 400, /one of the two/],
     [{ definition: { rules: [{}] } }, 400, /refused: /],
     [
       { definition: { rules: [{ when: { opration: 'listUsers' }, then: { delay: '1s' } }] } },
@@ -93,6 +93,23 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
   const { status, body } = await box.get('/v1/users')
   t.equal(status, 502)
   t.equal(body.error, 'bad_gateway')
+})
+
+t.test('what is allowed but looks like a mistake is told as a warning', async (t) => {
+  const box = await start(t)
+  const twice = [respond(502, { name: 'down' }), respond(503, { name: 'never' })]
+  const set = await define(box, { rules: twice })
+  t.equal(set.status, 200)
+  t.match(set.body.warnings, [/^rules\[1\]: .*down/])
+  t.notOk((await box.get('/__admin/scenario')).body.warnings, 'told once')
+  const matches = { when: { operation: 'listUsers', body: { name: 'x' } }, then: { delay: '1s' } }
+  t.match((await box.post('/__admin/rules', matches)).body.warnings, [/body/])
+})
+
+t.test('a delay of nothing answers at once, on a frozen clock too', async (t) => {
+  const box = await start(t)
+  await define(box, { rules: [{ when: { operation: 'listUsers' }, then: { delay: '0s' } }] })
+  t.equal(await users(box), 200)
 })
 
 t.test('a scenario that is activated anew counts what it extends anew as well', async (t) => {

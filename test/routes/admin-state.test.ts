@@ -139,6 +139,17 @@ t.test('a ticking clock goes on from where a snapshot was made', async (t) => {
   t.equal(await timeOf('/@g'), '2026-01-01T00:00:06.000Z')
 })
 
+t.test('a difference names what can be looked up by its id', async (t) => {
+  const box = await start(t)
+  await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'whsec_abcd' })
+  await box.post(SNAPSHOTS, { name: 's' })
+  for (let i = 0; i < 60; i++) await box.pay({ amount: 3 })
+  const { tables } = (await box.get(`${SNAPSHOTS}/s/diff`)).body
+  t.equal(tables.deliveries.added.length, 60)
+  for (const id of tables.deliveries.added)
+    t.equal((await box.get(`/__admin/webhooks/deliveries/${id}`)).status, 200, id)
+})
+
 t.test(
   'a difference tells what came, went and changed since, by table and id, masked',
   async (t) => {
@@ -267,6 +278,9 @@ t.test('a state survives a restart, and a reset leads away from it', async (t) =
   t.same(await seen(box), fresh)
 })
 
+const succeed = (row: object, utr: string | null) =>
+  Object.assign(row, { status: 'SUCCESS', utr, failure: null })
+
 t.test('a state with anything wrong is refused, and nothing changes', async (t) => {
   const box = await start(t)
   await busy(box)
@@ -299,6 +313,30 @@ t.test('a state with anything wrong is refused, and nothing changes', async (t) 
     ['an unknown status', (s) => ({ ...s, profile: { ...s.profile, status: 'gone' } })],
     ['a user without id', ({ tables }) => set(tables.users[3], 'user_id', undefined)],
     ['an amount that is no number', ({ tables }) => set(tables.payments[0], 'paise', '1')],
+    ['an amount below 0', ({ tables }) => set(tables.payments[0], 'paise', -5)],
+    ['an amount that is too large', ({ tables }) => set(tables.payments[0], 'paise', 10 ** 12)],
+    ['a SUCCESS without a UTR', ({ tables }) => void succeed(tables.payments[0], null)],
+    [
+      'a PENDING with a UTR',
+      ({ tables }) => void Object.assign(tables.payments[0], { status: 'PENDING', utr: 'U1' }),
+    ],
+    [
+      'a UTR twice',
+      ({ tables }) => void tables.payments.slice(0, 2).map((row: object) => succeed(row, 'U1')),
+    ],
+    [
+      'a payment to its payer',
+      ({ tables: { payments } }) =>
+        void set(payments[0], 'to_user_id', payments[0].from_user_id as never),
+    ],
+    ['an email that is none', ({ tables }) => set(tables.users[0], 'email', 'nope')],
+    ['a mobile that is none', ({ tables }) => set(tables.users[0], 'mobile', '12')],
+    [
+      'an account number that is none',
+      ({ tables }) => set(tables.bank_accounts[0], 'account_number', '12'),
+    ],
+    ['an IFSC that is none', ({ tables }) => set(tables.bank_accounts[0], 'ifsc_code', '12')],
+    ['a webhook to a file', ({ tables }) => set(tables.webhook[0], 'url', 'file:///etc/passwd')],
     ['a payment of no user', ({ tables }) => set(tables.payments[0], 'from_user_id', bad)],
     ['a payment to no user', ({ tables }) => set(tables.payments[0], 'to_user_id', bad)],
     ['a payment to no account', ({ tables }) => set(tables.payments[0], 'benif_bank_id', bad)],

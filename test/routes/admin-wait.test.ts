@@ -76,10 +76,28 @@ t.test('a wait ends by its deadline in real time, with what came nearest', async
     errors: [{ field: 'query.page', code: 'differs' }],
   })
   for (const what of ['transaction', 'kyc', 'delivery']) {
-    const late = await waitFor(box, what, { user_id: 'nobody' }, 0)
+    const nobody = what === 'kyc' ? { user_id: 'nobody' } : { created_at: 'never' }
+    const late = await waitFor(box, what, nobody, 0)
     t.strictSame([late.status, late.body.error], [408, 'wait_timeout'], what)
   }
 })
+
+t.test(
+  'a wait says which field there is none, and takes the newest where none is named',
+  async (t) => {
+    const box = await start(t)
+    const { transaction_id } = (await box.pay()).body.data[0]
+    const { body } = await waitFor(box, 'transaction', {}, 0)
+    t.equal(body.transaction.transaction_id, transaction_id)
+    const typo = await waitFor(box, 'transaction', { transaction_statu: 'success' }, 1_000)
+    t.equal(typo.status, 400)
+    t.match(typo.body.errors, [
+      { field: 'transaction_statu', message: /did you mean "transaction_status"/ },
+    ])
+    t.equal((await waitFor(box, 'delivery', { statsu: 'failed' }, 1_000)).status, 400)
+    t.equal((await waitFor(box, 'kyc', { kyc: 'x' }, 1_000)).status, 400)
+  },
+)
 
 t.test('a wait for a transaction is answered when its GET shows it so', async (t) => {
   const box = await start(t)
@@ -191,8 +209,11 @@ t.test('what can’t be waited for is refused', async (t) => {
     [{ for: 'request', timeoutMs: -1 }, 'timeoutMs'],
     [{ for: 'request', timeout: 1 }, 'body'],
     [{ for: 'request', match: { opration: 'getUser' } }, 'opration'],
-    [{ for: 'transaction', match: { status: { matches: '(' } } }, 'status.matches'],
-    [{ for: 'kyc', match: { status: {} } }, 'status'],
+    [
+      { for: 'transaction', match: { transaction_status: { matches: '(' } } },
+      'transaction_status.matches',
+    ],
+    [{ for: 'kyc', match: { kyc_status: {} } }, 'kyc_status'],
     [{ for: 'delivery', match: { eq: 'x' } }, 'eq'],
   ]
   for (const [body, field] of cases) {

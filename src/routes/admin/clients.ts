@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
 import { isClockTime, Timestamp, Uuid } from '../../model/text.ts'

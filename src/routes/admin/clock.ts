@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseDuration } from '../../core/duration.ts'
 import type { Fired, TimerRow } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { VERSION } from '../../config/version.ts'
 import { adminCall } from '../../http/admin.ts'
 import { Timestamp } from '../../model/text.ts'

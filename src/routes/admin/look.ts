@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { BankAccount } from '../../model/bank-account.ts'
 import { Delivery } from '../../model/delivery.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'

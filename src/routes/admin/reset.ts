@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { RESET_PARTS } from '../../sandbox.ts'
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { loadReader } from '../../scenarios/reader.ts'
@@ -17,6 +17,8 @@ const ActiveScenario = z
     definition: z.looseObject({}).optional(),
     rules: z.array(RuleHits),
     webhooks: z.array(RuleHits),
+    // What is allowed in a definition but looks like a mistake; told when it is set.
+    warnings: z.array(z.string()).optional(),
     expect: z.array(
       z.strictObject({
         operation: z.string(),
@@ -29,7 +31,13 @@ const ActiveScenario = z
   })
   .meta({ id: 'ActiveScenario' })
 const PushedRule = z
-  .strictObject({ rule_id: z.string(), hits: z.int(), definition: z.looseObject({}) })
+  .strictObject({
+    rule_id: z.string(),
+    hits: z.int(),
+    definition: z.looseObject({}),
+    // What is allowed but looks like a mistake; told when it is pushed.
+    warnings: z.array(z.string()).optional(),
+  })
   .meta({ id: 'PushedRule' })
 const RulePath = z.object({ id: z.string().min(1).max(64) })
 
@@ -43,6 +51,8 @@ async function textOf(file: string): Promise<string> {
 }
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'unknown'
+
+const warned = ({ warnings }: { warnings: string[] }) => (warnings.length > 0 ? { warnings } : {})
 
 /** What decides about the calls of a client. */
 export const scenarioCalls = [
@@ -117,17 +127,18 @@ export const scenarioCalls = [
       .strictObject({ name: z.string().optional(), definition: z.looseObject({}).optional() })
       .refine(({ name, definition }) => (name === undefined) !== (definition === undefined), {
         path: ['name'],
-        error: 'send name or definition, one of them',
+        error: 'or definition, one of the two',
         params: { code: 'required' },
       }),
     answer: ActiveScenario,
     async handle({ scenarios, timeline }, { body: { name, definition } }) {
-      if (definition === undefined) timeline.start(() => scenarios.use(name!))
-      else {
-        const checked = await scenarios.check(definition)
-        timeline.start(() => scenarios.useDefinition(checked))
+      if (definition === undefined) {
+        timeline.start(() => scenarios.use(name!))
+        return scenarios.show()
       }
-      return scenarios.show()
+      const checked = await scenarios.check(definition)
+      timeline.start(() => scenarios.useDefinition(checked.definition))
+      return { ...scenarios.show(), ...warned(checked) }
     },
   }),
   adminCall({
@@ -146,8 +157,9 @@ export const scenarioCalls = [
     body: z.looseObject({}),
     answer: PushedRule,
     async handle({ scenarios }, { body }) {
-      const { rule_id, definition } = scenarios.push(await scenarios.checkRule(body))
-      return { rule_id, hits: 0, definition }
+      const checked = await scenarios.checkRule(body)
+      const { rule_id, definition } = scenarios.push(checked.definition)
+      return { rule_id, hits: 0, definition, ...warned(checked) }
     },
   }),
   adminCall({

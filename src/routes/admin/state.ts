@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/text.ts'

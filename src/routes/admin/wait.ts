@@ -1,11 +1,14 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
 import { SandboxError } from '../../model/errors.ts'
+import { KycRecord } from '../../model/kyc.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
+import { Transaction } from '../../model/transaction.ts'
 import type { Condition } from '../../scenarios/condition-schema.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import { loadReader } from '../../scenarios/reader.ts'
+import { orMeant, shown } from '../../scenarios/wording.ts'
 import { shownRequest } from '../../services/request-log.ts'
 import { badMatch, missErrors, missText, nearestMisses } from '../../services/request-match.ts'
 import { firstOf, type WaitedFor, waitFor } from '../../services/waiting.ts'
@@ -45,11 +48,21 @@ async function forRequest(world: World, value: unknown, timeoutMs: number) {
   return wait
 }
 
-async function testsFor(value: unknown): Promise<Test[]> {
+/** The tests of a match of fields, of which there are only `known` ones; none of an empty match, which all meet. */
+async function testsFor(value: object, known: readonly string[]): Promise<Test[]> {
+  if (Object.keys(value).length === 0) return []
   const { readFields } = await loadReader()
+  const bad = Object.keys(value).filter((field) => !known.includes(field))
+  if (bad.length > 0)
+    throw badMatch(
+      bad.map((path) => ({
+        path,
+        message: `there is no field ${shown(path)}${orMeant(path, known) || `; there are ${known.join(', ')}`}`,
+      })),
+    )
   const read = readFields(value)
   if (!read.ok) throw badMatch(read.problems)
-  return Object.keys(read.match).length === 0 ? [] : testsOf('data', read.match as Condition)
+  return testsOf('data', read.match as Condition)
 }
 
 /** The text that a field must be, where the match says so plainly. */
@@ -61,9 +74,11 @@ const plainly = (tests: readonly Test[], field: string): string | undefined => {
   return found && (found.argument as string)
 }
 
-async function forDelivery(world: World, value: unknown, timeoutMs: number) {
+const DELIVERY_FIELDS = [...Object.keys(Delivery.shape), 'body']
+
+async function forDelivery(world: World, value: object, timeoutMs: number) {
   const { deliveries } = world
-  const tests = await testsFor(value)
+  const tests = await testsFor(value, DELIVERY_FIELDS)
   const fits = predicateOf(tests)
   const wantsBody = tests.some(({ path }) => path[0] === 'body')
   const take = (row: DeliveryRow) => {
@@ -93,14 +108,19 @@ function* newestFirst<E>(page: (offset: number, limit: number) => readonly E[]):
   }
 }
 
+const RESOURCE_FIELDS = {
+  transaction: Object.keys(Transaction.shape),
+  kyc: Object.keys(KycRecord.shape),
+}
+
 async function forResource(
   world: World,
-  what: 'transaction' | 'kyc',
-  value: unknown,
+  what: keyof typeof RESOURCE_FIELDS,
+  value: object,
   timeoutMs: number,
 ) {
   const { payments, kyc } = world.tables.tables
-  const tests = await testsFor(value)
+  const tests = await testsFor(value, RESOURCE_FIELDS[what])
   const fits = predicateOf(tests)
   const fitting = (text: string | undefined): Resource | undefined => {
     if (text === undefined) return undefined

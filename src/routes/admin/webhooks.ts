@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { readTarget } from '../../core/addresses.ts'
 import { adminCall } from '../../http/admin.ts'
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
 import { Uuid } from '../../model/text.ts'

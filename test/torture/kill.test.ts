@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
+import { call, serve } from '../cli/program.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
-import { call, serve } from './program.ts'
 
 const ROUNDS = 6
 const CLIENTS = 8

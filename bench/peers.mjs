@@ -1,0 +1,258 @@
+// npm run bench:peers [-- --only json-server-0.17,prism] [-- --short]: the sandbox beside its rivals, in one run.
+// A whole run writes the tables and the picture of docs/performance.md; a part of one only prints them.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import * as children from './children.mjs'
+import { goalsOf, SERVERS_HEAD, SIZES, serversOf } from './peers/figures.mjs'
+import { plotOf } from './peers/plot.mjs'
+import { LISTED, usersOf } from './peers/rows.mjs'
+import { SERVERS } from './peers/servers.mjs'
+import { HEAD, tableOf, writeBetween } from './table.mjs'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = join(here, '..')
+const LIMIT_MS = 15 * 60_000
+const INSTALL_WITHIN_MS = 3 * 60_000
+const BUSY_MS = 3_000
+const CONNECTIONS = 10
+// Creates in one burst where each stored row makes the next dearer.
+const MOST = 100
+// Rows of the load have other ids than those that were there.
+const SEEDED = /^00000000-/
+
+const { values: options } = parseArgs({
+  options: { only: { type: 'string' }, short: { type: 'boolean' } },
+})
+const names = SERVERS.map(({ name }) => name)
+const only = options.only?.split(',') ?? names
+for (const name of only) {
+  if (!names.includes(name)) throw new Error(`--only takes ${names.join(', ')}; found ${name}`)
+}
+const [us] = SERVERS
+const servers = SERVERS.filter((server) => server === us || only.includes(server.name))
+const whole = !options.short && servers.length === SERVERS.length
+const { starts, rounds, burstMs, createMs, warmUpMs } = options.short
+  ? { starts: 1, rounds: 1, burstMs: 200, createMs: 400, warmUpMs: 200 }
+  : { starts: 5, rounds: 5, burstMs: 600, createMs: 1_200, warmUpMs: 1_200 }
+
+const begun = performance.now()
+const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-peers-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
+setTimeout(() => {
+  console.error(`Not done after ${LIMIT_MS / 60_000} minutes; nothing is written`)
+  process.exit(1)
+}, LIMIT_MS).unref()
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+const tell = (text) =>
+  console.error(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${text}`)
+
+// ---- the servers
+
+/** Each in a folder of its own, so that none finds the packages of another. */
+function install({ name, packages }) {
+  const installed = join(folder, 'installed', name)
+  mkdirSync(installed, { recursive: true })
+  const manifest = { private: true, dependencies: packages }
+  writeFileSync(join(installed, 'package.json'), JSON.stringify(manifest))
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  execFileSync('npm', ['install', ...flags, '--prefix', installed], {
+    cwd: installed,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: INSTALL_WITHIN_MS,
+    shell: process.platform === 'win32',
+  })
+}
+
+let opened = 0
+
+/** Starts a server with these rows and holds its answers against what they should be. */
+async function open(server, users) {
+  const port = await children.freePort()
+  const own = join(folder, `${server.name}-${++opened}`)
+  mkdirSync(own)
+  const args = server.args({
+    installed: join(folder, 'installed', server.name),
+    folder: own,
+    port: String(port),
+    adminPort: String(await children.freePort()),
+    users,
+  })
+  const { child, ms } = await children.startServer(args, port, server.list, {
+    cwd: own,
+    others: { NODE_ENV: 'production' },
+  })
+  return { ...server, child, port, ms, own }
+}
+
+async function check(server) {
+  const list = await children.fetchText(server.port, server.list)
+  const ids = server.idsOf(JSON.parse(list.text))
+  if (ids.length !== LISTED) throw new Error(`${server.name} lists ${ids.length} users`)
+  const one = await children.fetchText(server.port, server.read + ids[0])
+  if (one.status !== 200 || !one.text.includes(ids[0])) {
+    throw new Error(`${server.name} answers ${one.status} for one user: ${one.text}`)
+  }
+  return { ...server, oneId: ids[0] }
+}
+
+async function openFilled(server, users) {
+  const found = await open(server, users)
+  if (server.fill) {
+    const { method, path } = server.fill
+    const status = await children.send(found.port, method, path, users)
+    if (status !== 200) throw new Error(`${server.name} answered ${status} when it was filled`)
+  }
+  return check(found)
+}
+
+async function close({ child, own }) {
+  await children.end(child)
+  rmSync(own, { recursive: true, force: true })
+}
+
+// ---- measuring
+
+const figures = { start: {}, memory: {}, read: {}, list: {}, create: {}, memoryLarge: {} }
+const note = (byName, { name }, value) => {
+  byName[name] ??= []
+  byName[name].push(value)
+}
+
+async function measureStarts() {
+  const users = usersOf(SIZES[0])
+  for (let round = 0; round <= starts; round++) {
+    for (const server of round % 2 ? servers.toReversed() : servers) {
+      const found = await open(server, users)
+      // The first round reads the files from disk.
+      if (round > 0) {
+        note(figures.start, server, found.ms)
+        note(figures.memory, server, children.residentMb(found.child))
+      }
+      await close(found)
+    }
+    tell(`started each server, round ${round} of ${starts}`)
+  }
+}
+
+let load
+
+/** Answers a second of one burst, by the clock. A server that gave none in time is counted as if it had given one. */
+async function rate({ port }, request, ms, most) {
+  const job = { port, ms, most, connections: CONNECTIONS, ...request }
+  const { requests, ms: took } = await children.ask(load, job)
+  return (Math.max(requests, 1) / took) * 1_000
+}
+
+const readOf = (server) => ({ path: server.read + server.oneId })
+const listOf = (server) => ({ path: server.list })
+const createOf = (server) => ({ path: server.create, body: 'user' })
+
+async function measure(byName, found, requestOf) {
+  for (const server of found) await rate(server, requestOf(server), warmUpMs)
+  for (let round = 0; round < rounds; round++) {
+    for (const server of round % 2 ? found.toReversed() : found) {
+      note(byName, server, await rate(server, requestOf(server), burstMs))
+    }
+  }
+}
+
+/** Deletes what the last burst made. */
+async function shrink({ port }) {
+  const rows = JSON.parse((await children.fetchText(port, '/users')).text)
+  for (const { id } of rows) {
+    if (!SEEDED.test(id)) await children.send(port, 'DELETE', `/users/${id}`)
+  }
+}
+
+/** A burst of creates, then what it left to do: work in the background is not to weigh on the next server. */
+async function createBurst(server, few) {
+  const slow = server.slows && few
+  const found = await rate(server, createOf(server), createMs, slow ? MOST : undefined)
+  if (slow) await shrink(server)
+  await children.fetchText(server.port, server.list)
+  await wait(100)
+  return found
+}
+
+async function measureCreates(found, size) {
+  figures.create[size] = {}
+  const few = size === SIZES[0]
+  // A burst that is cut short warms less, so there are more of them.
+  for (const server of found) {
+    for (let i = 0; i < (server.slows && few ? rounds : 1); i++) await createBurst(server, few)
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const server of round % 2 ? found.toReversed() : found) {
+      note(figures.create[size], server, await createBurst(server, few))
+    }
+  }
+  tell(`created at ${size} rows`)
+}
+
+async function measureSize(size) {
+  const users = usersOf(size)
+  const found = []
+  const few = size === SIZES[0]
+  for (const server of servers) {
+    if (few || server.keeps !== 'nothing') found.push(await openFilled(server, users))
+  }
+  if (few) {
+    await measure(figures.read, found, readOf)
+    tell('read one user')
+    await measure(figures.list, found, listOf)
+    tell('listed ten users')
+  } else {
+    for (const server of found) await rate(server, readOf(server), warmUpMs)
+  }
+  await measureCreates(found, size)
+  if (size === SIZES.at(-1)) {
+    for (const server of found) {
+      note(figures.memoryLarge, server, children.residentMb(server.child))
+    }
+  }
+  await Promise.all(found.map(close))
+}
+
+// ---- the page
+
+/** How much of the processors something uses while the run itself waits, as per cent. */
+async function busyShare() {
+  const times = () => {
+    const all = cpus().map((cpu) => cpu.times)
+    const sum = (name) => all.reduce((total, time) => total + time[name], 0)
+    const idle = sum('idle')
+    return { idle, all: idle + sum('user') + sum('nice') + sum('sys') + sum('irq') }
+  }
+  const before = times()
+  await wait(BUSY_MS)
+  const after = times()
+  const share = 1 - (after.idle - before.idle) / (after.all - before.all)
+  return `${Math.round(share * 100)} %`
+}
+
+try {
+  const othersBefore = await busyShare()
+  for (const server of servers) {
+    if (Object.keys(server.packages).length === 0) continue
+    install(server)
+    tell(`installed ${server.title}`)
+  }
+  load = children.startHelper(join(here, 'load.mjs'))
+  await measureStarts()
+  for (const size of options.short ? SIZES.slice(0, 2) : SIZES) await measureSize(size)
+  const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} processors.`
+  const others = `Other work used ${othersBefore} of them just before the run and ${await busyShare()} just after.`
+  const goals = tableOf(HEAD, goalsOf(figures, servers))
+  const text = `${machine} ${others}\n\n${goals}\n\n${tableOf(SERVERS_HEAD, serversOf(figures, servers))}`
+  console.log(text)
+  if (whole) {
+    writeBetween(join(root, 'docs/performance.md'), 'peers', text)
+    writeFileSync(join(root, 'docs/img/peers.svg'), plotOf(figures, servers))
+  }
+} finally {
+  await children.endAll()
+}

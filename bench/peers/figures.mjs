@@ -1,0 +1,88 @@
+// What the rounds of all servers come to: ratios, goals, tables. Pure, so that it can be tested without a server.
+import { lineOf, medianOf } from '../table.mjs'
+
+export const SIZES = [100, 10_000, 100_000]
+const CREATE_GOALS = { 100: 20, 10000: 200, 100000: 2_000 }
+const US = 'payout-sandbox'
+
+const grouped = (number) => number.toLocaleString('en')
+const threeDigits = (number) => grouped(Number(number.toPrecision(3)))
+
+/** Round by round `a` by `b`: what happened to the machine meanwhile happened to both. */
+const quotients = (a, b) => a.map((value, round) => value / b[round])
+
+/** Which of the servers is nearest to us, and our ratio to it by round; `undefined` where none was measured. */
+function nearest(byName, servers, less) {
+  const found = servers
+    .filter(({ name }) => byName[name] && byName[US])
+    .map(({ title, name }) => {
+      const values = less
+        ? quotients(byName[name], byName[US])
+        : quotients(byName[US], byName[name])
+      return { title, values }
+    })
+    .sort((a, b) => medianOf(a.values) - medianOf(b.values))
+  return found[0]
+}
+
+/**
+ * The goals as lines of a table. `figures` has `start` (ms), `read`, `list` and, by rows, `create` (a second): for each
+ * server by its name the values of the rounds.
+ */
+export function goalsOf(figures, servers) {
+  const rivals = servers.filter(({ limit, name }) => !limit && name !== US)
+  const keeping = rivals.filter(({ keeps }) => keeps === 'disk')
+  const lines = []
+  const { start } = figures
+  if (start[US] && start['node-http']) {
+    const values = quotients(start[US], start['node-http'])
+    lines.push(lineOf('Start to first 200 ÷ node:http', { under: 2, values }))
+  }
+  const atLeast = (over, best, what) => {
+    if (best) lines.push(lineOf(what(best.title), { over, values: best.values }))
+  }
+  atLeast(1, nearest(start, rivals, true), (rival) => `Start of ${rival} ÷ start of the sandbox`)
+  atLeast(4, nearest(figures.read, rivals), (rival) => `Read one user ÷ ${rival}`)
+  atLeast(4, nearest(figures.list, rivals), (rival) => `List ten users ÷ ${rival}`)
+  for (const [size, byName] of Object.entries(figures.create)) {
+    const what = (rival) => `Create at ${grouped(Number(size))} rows ÷ ${rival}`
+    atLeast(CREATE_GOALS[size], nearest(byName, keeping), what)
+  }
+  return lines
+}
+
+export const SERVERS_HEAD = [
+  'Server',
+  'Keeps rows',
+  'Start, ms',
+  'MB at start',
+  'Read one, /s',
+  'List ten, /s',
+  ...SIZES.map((size) => `Create at ${grouped(size)}, /s`),
+  `MB at ${grouped(SIZES.at(-1))}`,
+]
+
+const KEEPS = { disk: 'on disk', memory: 'in memory', nothing: 'no' }
+
+/** A line for each server: medians, and in brackets by how many times the sandbox is better. */
+export function serversOf(figures, servers) {
+  const cell = (byName, name, less) => {
+    const values = byName?.[name]
+    if (!values) return '–'
+    const shown = threeDigits(medianOf(values))
+    if (name === US || !byName[US]) return shown
+    const times = less ? quotients(values, byName[US]) : quotients(byName[US], values)
+    return `${shown} (${Number(medianOf(times).toPrecision(2)).toLocaleString('en')}×)`
+  }
+  return servers.map(({ name, title, keeps }) => [
+    name === US ? `**${title}**` : title,
+    KEEPS[keeps],
+    cell(figures.start, name, true),
+    cell(figures.memory, name, true),
+    cell(figures.read, name),
+    cell(figures.list, name),
+    // A canned answer is the same at each size.
+    ...SIZES.map((size) => cell(figures.create[size], name)),
+    cell(figures.memoryLarge, name, true),
+  ])
+}

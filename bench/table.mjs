@@ -1,0 +1,33 @@
+// Tables of figures, and their place between two marks of a page.
+import { readFileSync, writeFileSync } from 'node:fs'
+
+export function medianOf(values) {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)]
+}
+
+export const HEAD = ['What', 'Goal', 'Median', 'Least to most', 'Outcome']
+
+/** A line under `HEAD`. `over` and `under` are the goal, `values` what the rounds gave. */
+export function lineOf(what, { over, under, unit = '', values, digits = 2 }) {
+  const median = medianOf(values)
+  const shown = (value) => value.toFixed(digits) + unit
+  const goal =
+    over !== undefined ? `at least ${over}${unit}` : under ? `at most ${under}${unit}` : ''
+  const met = over !== undefined ? median >= over : median <= under
+  const outcome = goal === '' ? '' : met ? 'met' : 'missed'
+  const range = `${shown(Math.min(...values))} to ${shown(Math.max(...values))}`
+  return [what, goal, shown(median), range, outcome]
+}
+
+export const tableOf = (head, lines) =>
+  [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+/** Puts a text between `<!-- mark -->` and `<!-- end of mark -->` of a page. */
+export function writeBetween(file, mark, text) {
+  const page = readFileSync(file, 'utf8')
+  const [from, to] = [`<!-- ${mark} -->\n`, `<!-- end of ${mark} -->`]
+  const [start, end] = [page.indexOf(from) + from.length, page.indexOf(to)]
+  if (!page.includes(from) || end < start) throw new Error(`${file} has lost the marks of ${mark}`)
+  writeFileSync(file, `${page.slice(0, start)}\n${text}\n\n${page.slice(end)}`)
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+
+// The bench is plain JavaScript without types.
+const load = (name: string) => import(join(PACKAGE_ROOT, 'bench', name))
+const { goalsOf, serversOf } = await load('peers/figures.mjs')
+const { plotOf } = await load('peers/plot.mjs')
+const { writeBetween } = await load('table.mjs')
+const children = await load('children.mjs')
+
+const SERVERS = [
+  { name: 'payout-sandbox', title: 'payout-sandbox', keeps: 'disk' },
+  { name: 'node-http', title: 'node:http', keeps: 'memory', limit: true },
+  { name: 'quick', title: 'quick <1>', keeps: 'memory' },
+  { name: 'keeper', title: 'keeper', keeps: 'disk' },
+  { name: 'canned', title: 'canned', keeps: 'nothing' },
+]
+const FIGURES = {
+  // In the last round the machine was twice as slow for all of them.
+  start: {
+    'payout-sandbox': [150, 150, 300],
+    'node-http': [100, 100, 200],
+    quick: [120, 120, 240],
+    keeper: [300, 300, 600],
+  },
+  memory: { 'payout-sandbox': [50], keeper: [100] },
+  read: {
+    'payout-sandbox': [8_000, 8_000, 4_000],
+    'node-http': [16_000, 16_000, 8_000],
+    quick: [1_000, 1_000, 500],
+    keeper: [500, 500, 250],
+    canned: [4_000, 4_000, 2_000],
+  },
+  list: { 'payout-sandbox': [9_000, 9_000, 9_000], keeper: [1_000, 1_500, 3_000] },
+  create: {
+    100: {
+      'payout-sandbox': [6_000, 6_000, 6_000],
+      quick: [5_000, 5_000, 5_000],
+      keeper: [300, 300, 300],
+    },
+    100000: {
+      'payout-sandbox': [6_000, 6_000, 6_000],
+      quick: [5_000, 5_000, 5_000],
+      keeper: [4, 4, 2],
+    },
+  },
+  memoryLarge: {},
+}
+
+t.test('each goal is held against the rival that is nearest to it, round by round', async (t) => {
+  t.strictSame(goalsOf(FIGURES, SERVERS), [
+    ['Start to first 200 ÷ node:http', 'at most 2', '1.50', '1.50 to 1.50', 'met'],
+    ['Start of quick <1> ÷ start of the sandbox', 'at least 1', '0.80', '0.80 to 0.80', 'missed'],
+    // The limit is no rival, whatever it reaches.
+    ['Read one user ÷ canned', 'at least 4', '2.00', '2.00 to 2.00', 'missed'],
+    ['List ten users ÷ keeper', 'at least 4', '6.00', '3.00 to 9.00', 'met'],
+    // Nor is one a rival at keeping data that holds it in memory.
+    ['Create at 100 rows ÷ keeper', 'at least 20', '20.00', '20.00 to 20.00', 'met'],
+    ['Create at 100,000 rows ÷ keeper', 'at least 2000', '1500.00', '1500.00 to 3000.00', 'missed'],
+  ])
+})
+
+t.test('a goal is left out where no rival was measured', async (t) => {
+  const alone = { start: {}, read: {}, list: {}, create: {} }
+  t.strictSame(goalsOf(alone, SERVERS), [])
+})
+
+t.test('a server’s line has medians and how many times better the sandbox is', async (t) => {
+  const lines = serversOf(FIGURES, SERVERS)
+  t.strictSame(lines[0], [
+    '**payout-sandbox**',
+    'on disk',
+    ...['150', '50', '8,000', '9,000', '6,000', '–', '6,000', '–'],
+  ])
+  t.strictSame(lines[3], [
+    'keeper',
+    'on disk',
+    ...['300 (2×)', '100 (2×)', '500 (16×)', '1,500 (6×)', '300 (20×)', '–', '4 (1,500×)', '–'],
+  ])
+})
+
+t.test('the picture has each server, its figures, and nothing that ends it early', async (t) => {
+  const svg: string = plotOf(FIGURES, SERVERS)
+  t.match(svg, /^<svg [^>]*role="img"[^>]*>\n<style>/)
+  t.match(svg, 'prefers-color-scheme: dark')
+  t.notMatch(svg, /NaN|Infinity|undefined/)
+  t.match(svg, 'quick &lt;1&gt;')
+  const widthOf = (panel: number, name: string) => {
+    const [, part] = svg.split('class="head"').slice(panel)
+    const [, width] = new RegExp(`>${name}</text>\\n<rect [^>]*width="([\\d.]+)"`).exec(part!)!
+    return Number(width)
+  }
+  t.equal(widthOf(0, 'keeper') / widthOf(0, 'payout-sandbox'), 2)
+  t.ok(Math.abs(widthOf(1, 'payout-sandbox') / widthOf(1, 'canned') - 2) < 0.01)
+  // Up is more: the keeper's line falls, ours stays level; who keeps nothing has none.
+  const ways = [...svg.matchAll(/<path d="M[\d.]+ ([\d.]+)L[\d.]+ ([\d.]+)" class="line (\w+)"/g)]
+  const [ours, , keeper] = ways.map(([, from, to]) => Number(to) - Number(from))
+  t.strictSame(
+    ways.map(([, , , kind]) => kind),
+    ['us', 'rival', 'rival'],
+  )
+  t.equal(ours, 0)
+  t.ok(keeper! > 50)
+})
+
+t.test('a page without the marks is refused and left as it is', async (t) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'page-')), 'page.md')
+  writeFileSync(file, 'a\n<!-- peers -->\nold\n<!-- end of peers -->\nz\n')
+  writeBetween(file, 'peers', 'new $1')
+  t.equal(readFileSync(file, 'utf8'), 'a\n<!-- peers -->\n\nnew $1\n\n<!-- end of peers -->\nz\n')
+  t.throws(() => writeBetween(file, 'table', 'new'), { message: /has lost the marks of table/ })
+  t.match(readFileSync(file, 'utf8'), 'new $1')
+})
+
+/** The load against a server, so many requests on three connections. */
+async function loadOn(t: Test, listener: RequestListener, most: number) {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.on('listening', resolve))
+  const helper = children.startHelper(join(PACKAGE_ROOT, 'bench/load.mjs'))
+  t.teardown(async () => {
+    await children.end(helper)
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const job = { port, path: '/', body: 'user', ms: 20_000, most, connections: 3 }
+  return children.ask(helper, job)
+}
+
+t.test('the load counts each whole answer once, by its length or by its chunks', async (t) => {
+  const seen: string[] = []
+  const { requests } = await loadOn(
+    t,
+    async (request, response) => {
+      let text = ''
+      for await (const chunk of request) text += chunk
+      seen.push(JSON.parse(text).email)
+      if (seen.length % 2 === 0) return void response.end('a whole answer')
+      response.write('a first chunk')
+      setImmediate(() => response.end('and the last'))
+    },
+    31,
+  )
+  t.equal(requests, 31)
+  t.equal(new Set(seen).size, 31)
+})
+
+t.test('the load takes neither a refusal nor a lost connection for an answer', async (t) => {
+  const refusing: RequestListener = (_request, response) => response.writeHead(500).end('no')
+  await t.rejects(loadOn(t, refusing, 5), /ended early/)
+  await t.rejects(
+    loadOn(t, (request) => request.destroy(), 5),
+    /ended early/,
+  )
+})
