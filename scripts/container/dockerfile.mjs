@@ -11,19 +11,21 @@ const JSON_FORM = /^\[.*\]$/
  */
 export function readDockerfile(text) {
   const stages = []
-  const joined = text.replaceAll(/\\\n/g, (found) => ' '.repeat(found.length - 1))
-  for (const [at, line] of joined.split('\n').entries()) {
-    const [, word, rest] = /^\s*([A-Za-z]+)\s+(.*?)\s*$/.exec(line) ?? []
-    if (word === undefined) {
-      if (/^\s*[^#\s]/.test(line)) throw new Error(`Dockerfile:${at + 1}: not a step: ${line}`)
-      continue
-    }
+  let next = 1
+  // A line that ends with a backslash goes on.
+  for (const lines of text.split(/(?<!\\)\n/)) {
+    const line = next
+    next += lines.split('\n').length
+    const step = lines.replaceAll('\\\n', ' ').trim()
+    if (step === '' || step.startsWith('#')) continue
+    const [, word, rest] = /^([A-Za-z]+)\s+(.*)$/.exec(step) ?? []
+    if (word === undefined) throw new Error(`Dockerfile:${line}: not a step: ${step}`)
     if (word === 'FROM') {
       const [base, as, name] = rest.split(/\s+/)
       stages.push({ base, name: as?.toUpperCase() === 'AS' ? name : undefined, steps: [] })
     } else if (stages.length === 0)
-      throw new Error(`Dockerfile:${at + 1}: ${word} comes before a FROM`)
-    else stages.at(-1).steps.push({ word, rest, line: at + 1 })
+      throw new Error(`Dockerfile:${line}: ${word} comes before a FROM`)
+    else stages.at(-1).steps.push({ word, rest, line })
   }
   return stages
 }

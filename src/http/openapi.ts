@@ -77,12 +77,13 @@ export function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'q
 
 /** A page or limit is text on the wire and a whole number to whoever reads the document. */
 const queryWord = (name: string, schema: Json): Json => {
-  if (name !== 'page' && name !== 'limit') return schema
-  const fallback = Number(schema['default'])
+  const fallback = schema['default']
+  // A `limit` of what is no list of pages says by itself what it takes.
+  if ((name !== 'page' && name !== 'limit') || typeof fallback !== 'string') return schema
   return {
     type: 'integer',
     minimum: 1,
-    default: fallback,
+    default: Number(fallback),
     ...(name === 'limit' && { description: 'Rows of a page; more than 100 counts as 100.' }),
   }
 }

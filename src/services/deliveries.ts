@@ -15,6 +15,8 @@ import type { Webhooks } from './webhooks.ts'
 /** The kind of timer that an attempt is. */
 export const WEBHOOK_ATTEMPT = 'webhook.attempt'
 
+// Nothing is sent of these but what somebody asks for (defaults: Webhook).
+const ON_REQUEST: ReadonlySet<string> = new Set(['user.created', 'webhook.test'])
 // A log that grows without end would fill the memory; what is pending is never dropped.
 const MOST_FINISHED = 10_000
 const MOST_RECORDED = 1_000
@@ -178,7 +180,8 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return Array.from({ length: copies }, (_, i) => deliver(event, i + 1, outcome, rule, atOnce))
   }
 
-  events.on(({ type, resourceId }) => {
+  events.on(({ type, resourceId, asked }) => {
+    if (!asked && ON_REQUEST.has(type)) return
     if (webhooks.current()) {
       announce(type, resourceId)
       return

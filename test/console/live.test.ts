@@ -76,8 +76,9 @@ t.test('live', { skip: noBrowser }, async (t) => {
     const deliveries = page.getByRole('table', { name: 'Deliveries' })
     await deliveries.getByRole('row').nth(1).waitFor()
     const before = await deliveries.getAttribute('aria-rowcount')
-    await post('/v1/user', { email: 'live@example.com', mobile: '9812300001' })
-    await deliveries.getByRole('row').nth(1).getByText('user.created').waitFor()
+    const account = { user_id: ASHA, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
+    await post('/v1/bank', account)
+    await deliveries.getByRole('row').nth(1).getByText('bank.success').waitFor()
     t.equal(Number(await deliveries.getAttribute('aria-rowcount')), Number(before) + 1)
     assertCalm(t)
   })
