@@ -10,6 +10,8 @@ import { generate } from './generate.ts'
 import { health } from './health.ts'
 import { openapi } from './openapi.ts'
 import { parseArguments } from './options.ts'
+import { record } from './record.ts'
+import { replay } from './replay.ts'
 import { requests } from './requests.ts'
 import { reset } from './reset.ts'
 import { scenario } from './scenario.ts'
@@ -32,6 +34,8 @@ export const COMMANDS: readonly Command[] = [
   trigger,
   deliveries,
   explore,
+  record,
+  replay,
   conform,
   health,
   openapi,

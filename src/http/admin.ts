@@ -32,6 +32,8 @@ export type AdminCall = {
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
   /** Sends its answer by itself, in place of `handle`. */
   stream?(world: World, request: FastifyRequest, reply: FastifyReply): void
+  /** Is no part of a recording. */
+  unseen?: true
 }
 
 type Input<P, Q, B> = { params: P; query: Q; body: B; headers: FastifyRequest['headers'] }
