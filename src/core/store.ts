@@ -523,7 +523,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       await compacting
       try {
         const total = journal.size + adapter!.bytes()
-        if (!journal.isEmpty && total <= TIDY_AT_STOP_BYTES) await compact()
+        const isTidy = journal.isEmpty && cut === undefined
+        if (!isTidy && total <= TIDY_AT_STOP_BYTES) await compact()
         journal.close()
       } finally {
         clearInterval(retry)
