@@ -1,22 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { Act, Copy } from '../act.tsx'
 import { BASE, curlOf, read } from '../api.ts'
 import { useEvents, useLoaded } from '../data.ts'
+import { Input } from '../fields.tsx'
 import { listen } from '../live.ts'
+import { type Column, listRows, Rows } from '../rows.tsx'
 import type { LoggedRequest, ShortRequest } from '../types.ts'
-import {
-  Act,
-  At,
-  Card,
-  type Column,
-  Copy,
-  Facts,
-  HttpStatus,
-  Input,
-  listRows,
-  Problem,
-  Rows,
-  Text,
-} from '../ui.tsx'
+import { At, Card, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
   {

@@ -1,0 +1,120 @@
+// Buttons that do something, and the dialog that asks first.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type Call, make, textOf } from './api.ts'
+
+/** A button that makes an admin call, with the call beside it; `confirm` says what would be lost. */
+export function Act({
+  label,
+  call,
+  confirm,
+  onDone,
+  disabled = false,
+  quiet = false,
+  name,
+}: {
+  label: string
+  call: Call
+  confirm?: string
+  onDone?: (answer: never) => void
+  disabled?: boolean
+  /** The call is told only to those who point at the button or read it out, where there are many alike. */
+  quiet?: boolean
+  /** What it is about, for those who don't see the row. */
+  name?: string
+}) {
+  const id = useId()
+  const [isBusy, setBusy] = useState(false)
+  const [isAsking, setAsking] = useState(false)
+
+  async function run() {
+    setAsking(false)
+    setBusy(true)
+    try {
+      const answer = await make(call)
+      onDone?.(answer as never)
+    } catch {
+      // The line of the last call tells.
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <span class="act">
+      <button
+        type="button"
+        class={confirm ? 'danger' : ''}
+        disabled={disabled || isBusy}
+        aria-describedby={id}
+        aria-label={name === undefined ? undefined : `${label}: ${name}`}
+        title={textOf(call)}
+        onClick={() => (confirm ? setAsking(true) : void run())}
+      >
+        {label}
+      </button>
+      <code id={id} class={quiet ? 'call unseen' : 'call'}>
+        {textOf(call)}
+      </code>
+      {isAsking && (
+        <Dialog title={`${label}?`} onClose={() => setAsking(false)}>
+          <p>{confirm}</p>
+          <p>
+            <code class="call">{textOf(call)}</code>
+          </p>
+          <div class="row end">
+            <button type="button" onClick={() => setAsking(false)}>
+              Cancel
+            </button>
+            <button type="button" class="danger" onClick={() => void run()}>
+              {label}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </span>
+  )
+}
+
+/** A dialog over the page; Escape closes it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useLayoutEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+/** Puts a text on the clipboard. */
+export function Copy({ text, label }: { text: string; label: string }) {
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => setCopied(false), [text])
+  return (
+    <button
+      type="button"
+      title={text}
+      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+    >
+      {isCopied ? 'Copied' : label}
+    </button>
+  )
+}

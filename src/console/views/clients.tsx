@@ -1,0 +1,86 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Act } from '../act.tsx'
+import { BASE, onMade } from '../api.ts'
+import { useLoaded } from '../data.ts'
+import { Choice, Input } from '../fields.tsx'
+import type { Client } from '../types.ts'
+import { Card, Problem } from '../ui.tsx'
+
+type Listed = { clients: { name: string; scenario: string; now: string }[] }
+
+const placeOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
+
+function useClients() {
+  const loaded = useLoaded<Listed>('/clients', ['gap'])
+  const { reload } = loaded
+  useEffect(
+    () =>
+      onMade(({ path }) => {
+        if (path.startsWith('/clients')) void reload()
+      }),
+    [reload],
+  )
+  return loaded
+}
+
+/** The client that is looked at; another one is a page of its own, at its own base path. */
+export function ClientChoice({ name = BASE.slice(2) }: { name: string | undefined }) {
+  const { data } = useClients()
+  const names = data?.clients.map((one) => one.name) ?? [name]
+  return (
+    <Choice
+      label="Client"
+      value={name}
+      values={names}
+      onChange={(next) => location.assign(placeOf(next) + location.hash)}
+    />
+  )
+}
+
+/** The clients there are, and a new one. */
+export function Clients({ client }: { client: Client }) {
+  const { data, problem } = useClients()
+  const [name, setName] = useState('')
+  const [isFork, setFork] = useState(false)
+  const body = { name, ...(isFork && { from: { client: client.name } }) }
+  return (
+    <Card title="Clients">
+      <p class="hint">Each has a world of its own. Another one opens at its own base path.</p>
+      <Problem text={problem} />
+      <ul class="list">
+        {data?.clients.map((one) => (
+          <li key={one.name}>
+            <a href={`${placeOf(one.name)}${location.hash}`}>{one.name}</a>
+            <span class="hint">{one.scenario}</span>
+            {one.name !== 'default' && one.name !== client.name && (
+              <Act
+                quiet
+                label="Delete"
+                name={one.name}
+                confirm={`The client ${one.name} is deleted with all it has.`}
+                call={{ method: 'DELETE', path: `/clients/${one.name}` }}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      <div class="row">
+        <Input label="Name" value={name} placeholder="worker-3" onInput={setName} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isFork}
+            onChange={({ currentTarget }) => setFork(currentTarget.checked)}
+          />
+          as a fork of {client.name}
+        </label>
+        <Act
+          label="New client"
+          disabled={name === ''}
+          call={{ method: 'POST', path: '/clients', body }}
+          onDone={() => location.assign(placeOf(name))}
+        />
+      </div>
+    </Card>
+  )
+}
