@@ -131,6 +131,14 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
 
       await pick('When', 'createTransaction')
       await pick('Then it', 'life')
+      for (const status of ['FAILED', 'PROCESSING', 'SUCCESS']) {
+        await pick('Status', status)
+        t.match(await press(opened, 'Push the rule'), `{"status":"${status}","after":"0s"}]}} 200`)
+        const { transaction_id } = (await pay()).body.data[0]
+        await post('/__admin/clock/advance', { by: '1ms' })
+        const { transaction } = (await get(`/__admin/transactions/${transaction_id}`)).body
+        t.equal(transaction.history.status, status)
+      }
       await pick('Status', 'FAILED')
       await page.getByLabel('After (5s, 1d)').fill('1d')
       await page.getByLabel('once', { exact: true }).check()
@@ -279,7 +287,16 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await clients.getByLabel('Name', { exact: true }).fill('worker-7')
     await clients.getByLabel('as a fork of default').check()
     await clients.getByRole('button', { name: 'New client' }).click()
-    await page.waitForURL(`${origin}/@worker-7/__admin/`)
+    const dialog = page.getByRole('dialog', { name: 'The client worker-7 is made' })
+    const token = (await dialog.locator('.row code').textContent())!
+    const { body } = await get('/__admin/client', { authorization: `Bearer ${token}` })
+    t.equal(body.name, 'worker-7')
+    await dialog.getByRole('button', { name: 'Copy the token' }).click()
+    await dialog.getByText('Copied').waitFor()
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), token)
+    await dialog.getByRole('link', { name: 'Go to worker-7' }).click()
+    await page.waitForURL(`${origin}/@worker-7/__admin/#/control`)
+    await go('overview')
     await page.getByRole('heading', { name: 'Client', exact: true }).waitFor()
     const counts = async (base: string) => (await get(`${base}/__admin/client`)).body.counts
     t.equal((await counts('/@worker-7')).transactions, (await counts('')).transactions)

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Act } from '../act.tsx'
+import { Act, Copy, Dialog } from '../act.tsx'
 import { BASE, onMade } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Choice, Input } from '../fields.tsx'
@@ -37,11 +37,36 @@ export function ClientChoice({ name = BASE.slice(2) }: { name: string | undefine
   )
 }
 
+type Made = { name: string; access_token: string }
+
+/** The only moment at which a client's token is told. */
+const Token = ({ made, onClose }: { made: Made; onClose: () => void }) => (
+  <Dialog title={`The client ${made.name} is made`} onClose={onClose}>
+    <p>
+      Its token is told this once. Calls of the service that carry it are for {made.name}, as are
+      those under <code>/@{made.name}</code>.
+    </p>
+    <div class="row">
+      <code>{made.access_token}</code>
+      <Copy text={made.access_token} label="Copy the token" />
+    </div>
+    <div class="row end">
+      <button type="button" onClick={onClose}>
+        Stay here
+      </button>
+      <a class="button" href={placeOf(made.name) + location.hash}>
+        Go to {made.name}
+      </a>
+    </div>
+  </Dialog>
+)
+
 /** The clients there are, and a new one. */
 export function Clients({ client }: { client: Client }) {
   const { data, problem } = useClients()
   const [name, setName] = useState('')
   const [isFork, setFork] = useState(false)
+  const [made, setMade] = useState<Made>()
   const body = { name, ...(isFork && { from: { client: client.name } }) }
   return (
     <Card title="Clients">
@@ -78,9 +103,10 @@ export function Clients({ client }: { client: Client }) {
           label="New client"
           disabled={name === ''}
           call={{ method: 'POST', path: '/clients', body }}
-          onDone={() => location.assign(placeOf(name))}
+          onDone={setMade}
         />
       </div>
+      {made && <Token made={made} onClose={() => setMade(undefined)} />}
     </Card>
   )
 }

@@ -41,11 +41,11 @@ function outcomeOf({ operation, way, status, delay, fault, at, end, after }: For
   const [noun, states] = LIVES[operation]
   const known: readonly string[] = states
   const last = known.includes(end) ? end : states[0]
-  const first = states[0]
-  if (last === first) return { [noun]: [{ status: first }] }
-  return {
-    [noun]: after === '' ? [{ status: last }] : [{ status: first }, { status: last, after }],
-  }
+  const first = { status: states[0] }
+  if (last === first.status) return { [noun]: [first] }
+  // A record may be decided about as it is made; a payment begins as PENDING whatever comes then.
+  if (after === '' && noun !== 'transaction') return { [noun]: [{ status: last }] }
+  return { [noun]: [first, { status: last, after: after || '0s' }] }
 }
 
 type Pushed = { rules: { rule_id: string; hits: number; definition: object }[] }
