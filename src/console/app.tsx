@@ -7,7 +7,7 @@ import { Choice, Input } from './fields.tsx'
 import { type State, watchState } from './live.ts'
 import type { Client } from './types.ts'
 import { Chip, Problem } from './ui.tsx'
-import { ClientChoice } from './views/clients.tsx'
+import { ClientMenu } from './views/clients.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
 import { MagicValues } from './views/magic-values.tsx'
@@ -195,7 +195,7 @@ export function App() {
       <header>
         <h1>payout-sandbox</h1>
         {client && <Now client={client} />}
-        <ClientChoice name={client?.name} />
+        <ClientMenu name={client?.name} />
         <Theme />
         <span role="status" aria-live="polite">
           <Chip state={state} />

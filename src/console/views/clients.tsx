@@ -1,8 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Act, Copy, Dialog } from '../act.tsx'
 import { BASE, onMade } from '../api.ts'
 import { useLoaded } from '../data.ts'
-import { Choice, Input } from '../fields.tsx'
+import { Input } from '../fields.tsx'
 import type { Client } from '../types.ts'
 import { Card, Problem } from '../ui.tsx'
 
@@ -23,17 +23,40 @@ function useClients() {
   return loaded
 }
 
-/** The client that is looked at; another one is a page of its own, at its own base path. */
-export function ClientChoice({ name = BASE.slice(2) }: { name: string | undefined }) {
+/** The client that is looked at, and the ways to the others: each is a page of its own, at its own base path. */
+export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string | undefined }) {
   const { data } = useClients()
-  const names = data?.clients.map((one) => one.name) ?? [name]
+  const menu = useRef<HTMLDetailsElement>(null)
+  const close = () => menu.current?.removeAttribute('open')
   return (
-    <Choice
-      label="Client"
-      value={name}
-      values={names}
-      onChange={(next) => location.assign(placeOf(next) + location.hash)}
-    />
+    <details
+      class="menu"
+      ref={menu}
+      onKeyDown={({ key }) => {
+        if (key !== 'Escape') return
+        close()
+        menu.current?.querySelector('summary')?.focus()
+      }}
+      onFocusOut={({ relatedTarget }) => {
+        if (!menu.current?.contains(relatedTarget as Node | null)) close()
+      }}
+    >
+      <summary>
+        Client <b>{name}</b>
+      </summary>
+      <ul>
+        {data?.clients.map((one) => (
+          <li key={one.name}>
+            <a
+              href={placeOf(one.name) + location.hash}
+              aria-current={one.name === name ? 'page' : undefined}
+            >
+              {one.name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 
