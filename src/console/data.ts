@@ -80,69 +80,83 @@ export type Pages<T> = {
   problem: string | undefined
   /** The row of a place in the list, if it is there already. */
   at: (index: number) => T | undefined
-  /** Sees to it that these rows come. */
+  /** Sees to it that these rows come; the same function at every render. */
   want: (from: number, to: number) => void
 }
 
-/** A long list of which only the pages that are looked at are read; `rows` is the name of the list in the answer. */
-export function usePages<T>(path: string, rows: string, kinds: readonly Kind[]): Pages<T> {
-  const [, redraw] = useState(0)
-  const kept = useRef({
-    path,
-    pages: new Map<number, readonly T[]>(),
-    asked: new Set<number>(),
-    total: undefined as number | undefined,
-    problem: undefined as string | undefined,
-    seen: [1, 1] as [number, number],
-    turn: 0,
-  })
-  const all = kept.current
-  if (all.path !== path) {
-    Object.assign(all, { path, pages: new Map(), asked: new Set(), total: undefined })
-    all.turn++
-  }
+/** The pages of one list that were read, and what may be asked for next. */
+function createPages<T>(path: string, rows: string, redraw: () => void) {
+  const pages = new Map<number, readonly T[]>()
+  // What failed stays in here, so that it is not asked for again until something else has changed.
+  const asked = new Set<number>()
+  const failed = new Set<number>()
+  let seen: readonly [number, number] = [1, 1]
+  let turn = 0
 
   async function load(page: number) {
-    if (all.asked.has(page)) return
-    all.asked.add(page)
-    const mine = all.turn
+    if (asked.has(page)) return
+    asked.add(page)
+    const mine = turn
     try {
       const query = `${path.includes('?') ? '&' : '?'}page=${page}&limit=${PAGE}`
       const answer = await read<Record<string, unknown>>(path + query)
-      if (mine !== all.turn) return
-      all.pages.set(page, answer[rows] as T[])
-      all.total = answer['total'] as number
-      all.problem = undefined
+      if (mine !== turn) return
+      pages.set(page, answer[rows] as T[])
+      list.total = answer['total'] as number
+      list.problem = undefined
     } catch (error) {
-      if (mine !== all.turn) return
-      all.asked.delete(page)
-      all.problem = (error as Error).message
+      if (mine !== turn) return
+      failed.add(page)
+      list.problem = (error as Error).message
     }
-    redraw((n) => n + 1)
+    redraw()
   }
 
   function loadSeen() {
     const loads: Promise<void>[] = []
-    for (let page = all.seen[0]; page <= all.seen[1]; page++) loads.push(load(page))
+    for (let page = seen[0]; page <= seen[1]; page++) loads.push(load(page))
     return Promise.all(loads)
   }
 
-  useEffect(() => void loadSeen(), [path])
-  useEvents(kinds, () => {
-    // The old rows stay in sight until the new ones are there.
-    all.turn++
-    all.asked.clear()
-    const [from, to] = all.seen
-    for (const page of all.pages.keys()) if (page < from || page > to) all.pages.delete(page)
-    return loadSeen()
-  })
-  return {
-    total: all.total,
-    problem: all.problem,
-    at: (index) => all.pages.get(Math.floor(index / PAGE) + 1)?.[index % PAGE],
-    want(from, to) {
-      all.seen = [Math.floor(from / PAGE) + 1, Math.floor(Math.max(to - 1, from) / PAGE) + 1]
+  const list = {
+    path,
+    total: undefined as number | undefined,
+    problem: undefined as string | undefined,
+    at: (index: number) => pages.get(pageOf(index))?.[index % PAGE],
+    want(from: number, to: number) {
+      const next = [pageOf(from), pageOf(Math.max(to - 1, from))] as const
+      if (next.join() !== seen.join()) {
+        for (const page of failed) asked.delete(page)
+        failed.clear()
+      }
+      seen = next
       void loadSeen()
     },
+    /** Reads anew what is seen; the old rows stay in sight until the new ones are there. */
+    refresh() {
+      turn++
+      asked.clear()
+      failed.clear()
+      for (const page of pages.keys()) if (page < seen[0] || page > seen[1]) pages.delete(page)
+      return loadSeen()
+    },
+    drop: () => turn++,
   }
+  return list
+}
+
+const pageOf = (index: number) => Math.floor(index / PAGE) + 1
+
+/** A long list of which only the pages that are looked at are read; `rows` is the name of the list in the answer. */
+export function usePages<T>(path: string, rows: string, kinds: readonly Kind[]): Pages<T> {
+  const [, redraw] = useState(0)
+  const kept = useRef<ReturnType<typeof createPages<T>>>()
+  if (kept.current?.path !== path) {
+    kept.current?.drop()
+    kept.current = createPages<T>(path, rows, () => redraw((n) => n + 1))
+  }
+  const list = kept.current
+  useEffect(() => list.want(0, 1), [list])
+  useEvents(kinds, list.refresh)
+  return list
 }

@@ -1,5 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import type { World } from '../../src/world.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
@@ -32,6 +33,20 @@ async function createWire(t: Test, to: number) {
   await listen()
   t.teardown(cut)
   return { origin: `http://127.0.0.1:${port}`, cut, heal: listen }
+}
+
+/** As many payments as wanted, of 1.00, 2.00 and so on, which stay PENDING. */
+function fillWithPayments(world: World, count: number) {
+  const input = {
+    from_user_id: ASHA,
+    to_user_id: ROHAN,
+    benif_bank_id: ROHANS_ACCOUNT,
+    currency_code: 'INR',
+  } as const
+  world.change(() => {
+    for (let i = 1; i <= count; i++)
+      world.payments.create({ ...input, amount: `${i}.00` }, [{ status: 'PENDING', afterMs: 0 }])
+  })
 }
 
 t.test('live', { skip: noBrowser }, async (t) => {
@@ -114,21 +129,41 @@ t.test('live', { skip: noBrowser }, async (t) => {
     await page.getByRole('table').getByRole('row').nth(1).getByText(ROHAN).waitFor()
   })
 
+  await t.test(
+    'what cannot be read is asked for once, and again when it may be there',
+    async (t) => {
+      const { page, app, sandbox } = await openConsole(t, browser)
+      fillWithPayments(sandbox.default, 500)
+      const wire = await createWire(t, (app.server.address() as AddressInfo).port)
+      await page.goto(`${wire.origin}/__admin/#/payments`)
+      await page.getByText('500.00 INR').waitFor()
+      await wire.cut()
+      await page.getByText('lost', { exact: true }).waitFor()
+      let asked = 0
+      page.on('request', (request) => {
+        if (request.url().includes('/transactions?')) asked++
+      })
+      const scroll = (top: number) =>
+        page.evaluate(`(async () => {
+        document.querySelector('.rows').scrollTop = ${top}
+        for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame)
+      })()`)
+      await scroll(400 * 40)
+      await page.getByRole('alert').waitFor()
+      await scroll(400 * 40 + 5)
+      t.ok(asked > 0 && asked <= 4, `asked ${asked} times`)
+      await wire.heal()
+      await page.getByText('99.00 INR', { exact: true }).waitFor()
+      await page.getByRole('alert').waitFor({ state: 'detached' })
+    },
+  )
+
   await t.test('10,000 payments: only what is seen is drawn, and it stays smooth', async (t) => {
     const opened = await openConsole(t, browser)
     const { page, go, sandbox, assertCalm } = opened
     const world = sandbox.default
-    const input = {
-      from_user_id: ASHA,
-      to_user_id: ROHAN,
-      benif_bank_id: ROHANS_ACCOUNT,
-      currency_code: 'INR',
-    } as const
     const before = world.payments.list({ page: 1, limit: 1 }).total
-    world.change(() => {
-      for (let i = 1; i <= 10_000; i++)
-        world.payments.create({ ...input, amount: `${i}.00` }, [{ status: 'PENDING', afterMs: 0 }])
-    })
+    fillWithPayments(world, 10_000)
     await go('payments')
     const table = page.getByRole('table', { name: 'Payments' })
     await table.getByRole('row').nth(1).getByText('10000.00 INR').waitFor()
