@@ -27,6 +27,9 @@ export function Act({
   const [isBusy, setBusy] = useState(false)
   const [isAsking, setAsking] = useState(false)
 
+  // Not by `disabled`: what is disabled loses the focus.
+  const isOff = disabled || isBusy
+
   async function run() {
     setAsking(false)
     setBusy(true)
@@ -45,11 +48,15 @@ export function Act({
       <button
         type="button"
         class={confirm ? 'danger' : ''}
-        disabled={disabled || isBusy}
+        aria-disabled={isOff || undefined}
         aria-describedby={id}
         aria-label={name === undefined ? undefined : `${label}: ${name}`}
         title={textOf(call)}
-        onClick={() => (confirm ? setAsking(true) : void run())}
+        onClick={() => {
+          if (isOff) return
+          if (confirm) setAsking(true)
+          else void run()
+        }}
       >
         {label}
       </button>
@@ -88,7 +95,12 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useLayoutEffect(() => dialog.current?.showModal(), [])
+  useLayoutEffect(() => {
+    const box = dialog.current!
+    box.showModal()
+    // Closed, it gives the focus back; taken away, it would not.
+    return () => box.close()
+  }, [])
   return (
     <dialog
       ref={dialog}

@@ -4,7 +4,9 @@ import { curlOfCall, type Made, onMade, onTokenNeeded, textOf } from './api.ts'
 import { untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
 import { Choice, Input } from './fields.tsx'
+import { keepFocus } from './focus.ts'
 import { type State, watchState } from './live.ts'
+import { type Route, useFreshStart, useRoute } from './route.ts'
 import type { Client } from './types.ts'
 import { Chip, Problem } from './ui.tsx'
 import { ClientMenu } from './views/clients.tsx'
@@ -29,22 +31,15 @@ const VIEWS = [
   ['control', 'Control'],
 ] as const
 
-/** `#/payments/ID` in its parts. */
-function useRoute(): { view: string; id: string | undefined } {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const changed = () => setHash(location.hash)
-    // It may have changed before anybody listened.
-    changed()
-    addEventListener('hashchange', changed)
-    return () => removeEventListener('hashchange', changed)
-  }, [])
-  const [, view = '', id = ''] = hash.split('/')
-  return { view: view || 'overview', id: id === '' ? undefined : decodeURIComponent(id) }
-}
-
-function View({ client, reload }: { client: Client; reload: () => void }) {
-  const { view, id } = useRoute()
+function View({
+  client,
+  reload,
+  route: { view, id },
+}: {
+  client: Client
+  reload: () => void
+  route: Route
+}) {
   useEffect(() => {
     const title = VIEWS.find(([name]) => name === view)?.[1] ?? 'Not found'
     document.title = `${title} · ${client.name} · payout-sandbox`
@@ -177,7 +172,7 @@ function TokenDialog() {
 }
 
 export function App() {
-  const { view } = useRoute()
+  const route = useRoute()
   const [state, setState] = useState<State>('connecting')
   const {
     data: client,
@@ -185,6 +180,8 @@ export function App() {
     reload,
   } = useLoaded<Client>('/client', ['request', 'change', 'timer', 'delivery', 'clock', 'scenario'])
   useEffect(() => watchState(setState), [])
+  useEffect(() => keepFocus(document.body), [])
+  useFreshStart(route)
   // What is done here is seen here, whether the stream tells of it or not.
   useEffect(() => onMade(() => void reload()), [reload])
   return (
@@ -203,14 +200,14 @@ export function App() {
       </header>
       <nav aria-label="Views">
         {VIEWS.map(([name, title]) => (
-          <a href={`#/${name}`} key={name} aria-current={name === view ? 'page' : undefined}>
+          <a href={`#/${name}`} key={name} aria-current={name === route.view ? 'page' : undefined}>
             {title}
           </a>
         ))}
       </nav>
       <main id="main" tabIndex={-1}>
         <Problem text={problem} />
-        {client && <View client={client} reload={() => void reload()} />}
+        {client && <View client={client} reload={() => void reload()} route={route} />}
       </main>
       <LastCall />
       <TokenDialog />

@@ -1,0 +1,84 @@
+import t, { type Test } from 'tap'
+import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
+
+/** What has the focus: its name for those who don't see it. */
+const focused = ({ page }: Opened) =>
+  page.evaluate<string>(`(() => {
+    const at = document.activeElement
+    const id = at.getAttribute('aria-labelledby')
+    return at.getAttribute('aria-label') ?? (id ? document.getElementById(id).textContent : at.textContent)
+  })()`)
+
+/** Waits until what has the focus is called so. */
+const focusIs = async (t: Test, opened: Opened, name: string) => {
+  await opened.settle()
+  for (let i = 0; i < 200 && (await focused(opened)) !== name; i++) await opened.settle()
+  t.equal(await focused(opened), name)
+}
+
+t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const opened = await openConsole(t, browser)
+  const { page, go, post, pay, get, see, settle, assertCalm } = opened
+
+  async function press(name: string) {
+    await page.getByRole('button', { name, exact: true }).first().focus()
+    await page.keyboard.press('Enter')
+  }
+
+  await t.test('a button that was pressed keeps the focus', async (t) => {
+    await press('Advance')
+    await see('clock/advance {"by":"1h"} 200')
+    await focusIs(t, opened, 'Advance')
+    await pay()
+    await press('To the next timer')
+    await page.locator('footer code').filter({ hasText: 'clock/next' }).waitFor()
+    await post('/__admin/reset', {})
+    await see('nothing to come')
+    await focusIs(t, opened, 'To the next timer')
+    const before = (await get('/__admin/clock')).body
+    await page.keyboard.press('Enter')
+    await settle()
+    t.same((await get('/__admin/clock')).body, before, 'what is off does nothing')
+  })
+
+  await t.test('a row that goes leaves the focus to its table', async (t) => {
+    await pay()
+    const { timers } = (await get('/__admin/timers')).body
+    await page.getByRole('button', { name: `Cancel: ${timers[0].timer_id}` }).focus()
+    await page.keyboard.press('Enter')
+    await page
+      .getByRole('button', { name: `Cancel: ${timers[0].timer_id}` })
+      .waitFor({ state: 'detached' })
+    await focusIs(t, opened, 'Timers')
+  })
+
+  await t.test('a dialog gives the focus back', async (t) => {
+    await go('control')
+    await see('Push the rule')
+    await press('Reset')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await focusIs(t, opened, 'Reset')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('footer code').filter({ hasText: '/reset' }).waitFor()
+    await focusIs(t, opened, 'Reset')
+  })
+
+  await t.test('another view begins at its top', async (t) => {
+    await go('scenarios')
+    await page.getByRole('link', { name: 'slow' }).waitFor()
+    await page.evaluate('scrollTo(0, 1e6)')
+    t.ok((await page.evaluate<number>('scrollY')) > 0)
+    await page.getByRole('link', { name: 'Magic values' }).focus()
+    await page.keyboard.press('Enter')
+    await focusIs(t, opened, 'Magic values')
+    t.equal(await page.evaluate('document.activeElement.tagName'), 'H2')
+    t.equal(await page.evaluate('scrollY'), 0)
+  })
+
+  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+})
