@@ -93,29 +93,36 @@ function createPages<T>(path: string, rows: string, redraw: () => void) {
   let seen: readonly [number, number] = [1, 1]
   let turn = 0
 
-  async function load(page: number) {
-    if (asked.has(page)) return
-    asked.add(page)
+  const ask = (page: number) =>
+    read<Record<string, unknown>>(
+      `${path}${path.includes('?') ? '&' : '?'}page=${page}&limit=${PAGE}`,
+    )
+
+  /** Reads pages and shows them together: what was read before and after a row came does not fit. */
+  async function load(wanted: readonly number[]) {
     const mine = turn
-    try {
-      const query = `${path.includes('?') ? '&' : '?'}page=${page}&limit=${PAGE}`
-      const answer = await read<Record<string, unknown>>(path + query)
-      if (mine !== turn) return
-      pages.set(page, answer[rows] as T[])
-      list.total = answer['total'] as number
-      list.problem = undefined
-    } catch (error) {
-      if (mine !== turn) return
-      failed.add(page)
-      list.problem = (error as Error).message
+    for (const page of wanted) asked.add(page)
+    const answers = await Promise.allSettled(wanted.map(ask))
+    if (mine !== turn) return
+    for (const [i, answer] of answers.entries()) {
+      const page = wanted[i]!
+      if (answer.status === 'fulfilled') {
+        pages.set(page, answer.value[rows] as T[])
+        list.total = answer.value['total'] as number
+        list.problem = undefined
+      } else {
+        failed.add(page)
+        list.problem = (answer.reason as Error).message
+      }
     }
     redraw()
   }
 
-  function loadSeen() {
-    const loads: Promise<void>[] = []
-    for (let page = seen[0]; page <= seen[1]; page++) loads.push(load(page))
-    return Promise.all(loads)
+  async function loadSeen() {
+    const [from, to] = seen
+    const wanted = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+    const fresh = wanted.filter((page) => !asked.has(page))
+    if (fresh.length > 0) await load(fresh)
   }
 
   const list = {

@@ -158,6 +158,68 @@ t.test('live', { skip: noBrowser }, async (t) => {
     },
   )
 
+  await t.test('what comes moves nothing that is looked at', async (t) => {
+    const { page, sandbox, pay, go, settle, assertCalm } = await openConsole(t, browser)
+    fillWithPayments(sandbox.default, 500)
+    await go('payments')
+    const table = page.getByRole('table', { name: 'Payments' })
+    const link = (text: string) => table.getByRole('link', { name: text, exact: true })
+    const topOf = async (text: string) => (await link(text).boundingBox())!.y
+    await page.getByText('live', { exact: true }).waitFor()
+    await link('500.00 INR').waitFor()
+    // The first is known to be the newest from here on.
+    await settle()
+
+    await link('498.00 INR').focus()
+    const before = await topOf('498.00 INR')
+    for (let i = 0; i < 30; i++) await pay({ amount: 7000 + i })
+    await page.getByRole('button', { name: '30 new ↑' }).waitFor()
+    t.equal(await page.evaluate('document.activeElement.textContent'), '498.00 INR')
+    t.equal(await topOf('498.00 INR'), before, 'under the focus')
+
+    await page.evaluate('document.activeElement.blur()')
+    await page.evaluate(`document.querySelector('.rows').scrollTop = ${40 * 300}`)
+    await link('230.00 INR').waitFor()
+    const place = await topOf('230.00 INR')
+    await pay({ amount: 8000 })
+    await page.getByRole('button', { name: '31 new ↑' }).waitFor()
+    t.equal(await topOf('230.00 INR'), place, 'further down')
+
+    await page.getByRole('button', { name: '31 new ↑' }).click()
+    await link('8000.00 INR').waitFor()
+    t.equal(await page.locator('.news').count(), 0)
+    await page.evaluate('document.activeElement.blur()')
+    await pay({ amount: 8001 })
+    await link('8001.00 INR').waitFor()
+    t.equal(
+      await page.evaluate(`document.querySelector('.rows').scrollTop`),
+      0,
+      'at the top, what is new is seen',
+    )
+    assertCalm(t)
+  })
+
+  await t.test('back from a row, the list is where it was', async (t) => {
+    const { page, sandbox, go } = await openConsole(t, browser)
+    fillWithPayments(sandbox.default, 500)
+    await go('payments')
+    const table = page.getByRole('table', { name: 'Payments' })
+    await table.getByText('500.00 INR').waitFor()
+    await page.evaluate(`document.querySelector('.rows').scrollTop = ${40 * 300}`)
+    const link = table.getByRole('link', { name: '195.00 INR' })
+    await link.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: '195.00 INR' }).waitFor()
+    await page.goBack()
+    await link.waitFor()
+    t.equal(await page.evaluate(`document.querySelector('.rows').scrollTop`), 40 * 300)
+    await page.waitForFunction(`document.activeElement.textContent === '195.00 INR'`)
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    await page.getByRole('table', { name: 'Users' }).waitFor()
+    await page.getByRole('link', { name: 'Payments', exact: true }).click()
+    await table.getByText('500.00 INR').waitFor()
+  })
+
   await t.test('10,000 payments: only what is seen is drawn, and it stays smooth', async (t) => {
     const opened = await openConsole(t, browser)
     const { page, go, sandbox, assertCalm } = opened
