@@ -83,7 +83,7 @@ export function Act({
   )
 }
 
-/** A dialog over the page; Escape closes it. */
+/** A dialog over the page; Escape closes it, which `onClose` has to make true. */
 export function Dialog({
   title,
   onClose,
@@ -94,12 +94,17 @@ export function Dialog({
   children: ComponentChildren
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const isShown = useRef(false)
   const id = useId()
   useLayoutEffect(() => {
     const box = dialog.current!
     box.showModal()
+    isShown.current = true
     // Closed, it gives the focus back; taken away, it would not.
-    return () => box.close()
+    return () => {
+      isShown.current = false
+      box.close()
+    }
   }, [])
   return (
     <dialog
@@ -108,6 +113,9 @@ export function Dialog({
       onCancel={(event) => {
         event.preventDefault()
         onClose()
+      }}
+      onClose={() => {
+        if (isShown.current) onClose()
       }}
     >
       <h2 id={id}>{title}</h2>

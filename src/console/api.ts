@@ -24,46 +24,88 @@ const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
 export const BASE = CLIENT === undefined ? '' : `/@${CLIENT}`
 const TOKEN = 'payout-sandbox admin token'
 
-let askForToken = (): Promise<string> => Promise.reject(new CallError(401, 'No token'))
+/** Asks somebody for the admin token; `problem` says what was wrong with the last one, `undefined` is a no. */
+type Ask = (problem: string | undefined) => Promise<string | undefined>
+
+let ask: Ask = async () => undefined
 let asked: Promise<void> | undefined
+let isDeclined = false
 
 /** Names who asks for the admin token when the server wants one. */
-export function onTokenNeeded(ask: () => Promise<string>) {
-  askForToken = ask
+export function onTokenNeeded(asks: Ask) {
+  ask = asks
 }
 
-/** Asks once, however many calls want it at the same time. */
-function takeToken(): Promise<void> {
-  asked ??= askForToken()
-    .then((token) => sessionStorage.setItem(TOKEN, token))
-    .finally(() => {
-      asked = undefined
-    })
+/** Fetches with a token. Throws `CallError` where no answer comes. */
+async function fetchWith(token: string | null, path: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers)
+  try {
+    if (token !== null) headers.set('x-admin-token', token)
+  } catch {
+    throw new CallError(0, 'This is no token: it has characters that no header can carry.')
+  }
+  try {
+    return await fetch(`${BASE}/__admin${path}`, { ...init, headers })
+  } catch {
+    throw new CallError(0, 'The sandbox does not answer. Is it running?')
+  }
+}
+
+type Refusal = { message?: string; error?: string }
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  try {
+    return await response.json()
+  } catch {
+    return {}
+  }
+}
+
+const wantsToken = ({ error }: Refusal) => error === 'admin_token_required'
+
+/** What is wrong with a token, if anything is. */
+async function problemWith(token: string): Promise<string | undefined> {
+  try {
+    const response = await fetchWith(token, '/client', {})
+    const isRefused = !response.ok && wantsToken(await refusalOf(response))
+    return isRefused ? 'The token was refused.' : undefined
+  } catch (error) {
+    return (error as CallError).message
+  }
+}
+
+async function askForToken(): Promise<void> {
+  for (let problem: string | undefined; ; ) {
+    const token = await ask(problem)
+    isDeclined = token === undefined
+    if (token === undefined) throw new CallError(401, 'The admin API wants its token.')
+    problem = await problemWith(token)
+    if (problem !== undefined) continue
+    sessionStorage.setItem(TOKEN, token)
+    return
+  }
+}
+
+/** Asks for the token once, however many calls want it at the same time. Throws `CallError` where none is given. */
+export function takeToken(): Promise<void> {
+  asked ??= askForToken().finally(() => {
+    asked = undefined
+  })
   return asked
 }
 
 /** Fetches with the admin token, which is asked for when it is missing or wrong. Throws `CallError`. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const token = sessionStorage.getItem(TOKEN)
-  const headers = { ...init.headers, ...(token !== null && { 'x-admin-token': token }) }
-  let response: Response
-  try {
-    response = await fetch(`${BASE}/__admin${path}`, { ...init, headers } as RequestInit)
-  } catch {
-    throw new CallError(0, 'The sandbox does not answer. Is it running?')
-  }
+  const response = await fetchWith(token, path, init)
   if (response.ok) return response
-  const text = await response.text()
-  let error: { message?: string; error?: string } = {}
-  try {
-    error = JSON.parse(text)
-  } catch {}
-  if (error.error === 'admin_token_required') {
+  const refusal = await refusalOf(response)
+  if (wantsToken(refusal) && !isDeclined) {
     // Another call may have brought it meanwhile.
     if (sessionStorage.getItem(TOKEN) === token) await takeToken()
     return request(path, init)
   }
-  throw new CallError(response.status, error.message ?? `The server answered ${response.status}.`)
+  throw new CallError(response.status, refusal.message ?? `The server answered ${response.status}.`)
 }
 
 /** Reads something of the sandbox. */

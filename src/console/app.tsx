@@ -1,12 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Copy, Dialog } from './act.tsx'
-import { curlOfCall, type Made, onMade, onTokenNeeded, textOf } from './api.ts'
+import { Copy } from './act.tsx'
+import { curlOfCall, type Made, onMade, textOf } from './api.ts'
 import { untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
-import { Choice, Input } from './fields.tsx'
+import { Choice } from './fields.tsx'
 import { keepFocus } from './focus.ts'
 import { type State, watchState } from './live.ts'
 import { type Route, useFreshStart, useRoute } from './route.ts'
+import { AdminToken } from './token.tsx'
 import type { Client } from './types.ts'
 import { Chip, Problem } from './ui.tsx'
 import { ClientMenu } from './views/clients.tsx'
@@ -132,45 +133,6 @@ function LastCall() {
   )
 }
 
-/** Asks for the admin token when a call wants it. */
-function TokenDialog() {
-  const [asking, setAsking] = useState<{ give: (token: string) => void }>()
-  const [token, setToken] = useState('')
-  const [times, setTimes] = useState(0)
-  useEffect(() => {
-    onTokenNeeded(
-      () =>
-        new Promise((resolve) => {
-          setTimes((n) => n + 1)
-          setToken('')
-          setAsking({ give: resolve })
-        }),
-    )
-  }, [])
-  if (!asking) return null
-  return (
-    <Dialog title="Admin token" onClose={() => {}}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          setAsking(undefined)
-          asking.give(token.trim())
-        }}
-      >
-        {times > 1 && <Problem text="The token was refused." />}
-        <p>
-          It is printed when the sandbox starts, or given by --admin-token. It is kept until this
-          tab is closed.
-        </p>
-        <Input label="Token" type="password" value={token} onInput={setToken} />
-        <div class="row end">
-          <button type="submit">Use it</button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}
-
 export function App() {
   const route = useRoute()
   const [state, setState] = useState<State>('connecting')
@@ -206,11 +168,11 @@ export function App() {
         ))}
       </nav>
       <main id="main" tabIndex={-1}>
+        <AdminToken />
         <Problem text={problem} />
         {client && <View client={client} reload={() => void reload()} route={route} />}
       </main>
       <LastCall />
-      <TokenDialog />
     </>
   )
 }

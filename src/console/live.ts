@@ -88,6 +88,11 @@ async function readStream() {
   }
 }
 
+let goOn = () => {}
+
+/** Connects at once where that is waited for. */
+export const reconnect = () => goOn()
+
 /** Reads the stream for as long as the page is open; a lost connection is taken up where it broke off. */
 export async function stayConnected(): Promise<never> {
   for (let wait = RETRY_MS; ; ) {
@@ -100,7 +105,10 @@ export async function stayConnected(): Promise<never> {
     setState('lost')
     wait =
       performance.now() - began > LONGEST_RETRY_MS ? RETRY_MS : Math.min(wait, LONGEST_RETRY_MS)
-    await new Promise((resolve) => setTimeout(resolve, wait))
+    await new Promise<void>((resolve) => {
+      goOn = resolve
+      setTimeout(resolve, wait)
+    })
     wait *= 1.5
   }
 }
