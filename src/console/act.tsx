@@ -124,17 +124,47 @@ export function Dialog({
   )
 }
 
-/** Puts a text on the clipboard. */
+/** Puts a text on the clipboard, and says whether it is there. */
+async function onClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // Not in a page that came by plain HTTP from another machine: then as it was done before.
+  }
+  const place = document.activeElement as HTMLElement | null
+  const field = document.createElement('textarea')
+  field.className = 'unseen'
+  field.value = text
+  // Outside an open dialog nothing can be selected.
+  ;(place?.closest('dialog') ?? document.body).append(field)
+  field.select()
+  const isDone = document.execCommand('copy')
+  field.remove()
+  place?.focus()
+  return isDone
+}
+
+/** Puts a text on the clipboard; where the browser does not let it, shows the text to be copied by hand. */
 export function Copy({ text, label }: { text: string; label: string }) {
-  const [isCopied, setCopied] = useState(false)
-  useEffect(() => setCopied(false), [text])
+  const [isCopied, setCopied] = useState<boolean>()
+  useEffect(() => setCopied(undefined), [text])
   return (
-    <button
-      type="button"
-      title={text}
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
-    >
-      {isCopied ? 'Copied' : label}
-    </button>
+    <span class="copy">
+      <button type="button" title={text} onClick={() => void onClipboard(text).then(setCopied)}>
+        {isCopied ? 'Copied' : label}
+      </button>
+      {isCopied === false && (
+        <label>
+          The browser did not copy it. Copy it from here:{' '}
+          <textarea
+            readOnly
+            rows={2}
+            value={text}
+            onFocus={({ currentTarget }) => currentTarget.select()}
+          />
+        </label>
+      )}
+    </span>
   )
 }

@@ -40,7 +40,11 @@ export const noBrowser: string | false =
 export async function openBrowser(t: Test): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: findChromium()!,
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      // A name that a browser does not trust as it trusts this machine's own.
+      '--host-resolver-rules=MAP sandbox 127.0.0.1',
+    ],
   })
   t.teardown(() => browser.close())
   return browser

@@ -281,6 +281,25 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(await page.evaluate('navigator.clipboard.readText()'), title)
   })
 
+  await t.test('copied where the browser trusts the page less, and told where not', async (t) => {
+    const other = await opened.context.newPage()
+    await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/`)
+    t.equal(await other.evaluate('navigator.clipboard'), undefined)
+    await other.getByRole('button', { name: 'Resume' }).click()
+    const copy = other.getByRole('button', { name: 'Copy as curl' })
+    const line = await copy.getAttribute('title')
+    await copy.click()
+    await other.locator('footer').getByText('Copied').waitFor()
+    await other.getByLabel('By', { exact: true }).fill('')
+    await other.keyboard.press('Control+V')
+    t.equal(await other.getByLabel('By', { exact: true }).inputValue(), line)
+    await other.evaluate('document.execCommand = () => false')
+    await other.getByRole('button', { name: 'Copied' }).click()
+    t.equal(await other.getByLabel('Copy it from here').inputValue(), line)
+    await other.close()
+    await post('/__admin/clock/freeze')
+  })
+
   await t.test('a new client, as a fork; switch between clients; delete', async (t) => {
     await pay()
     const clients = page.locator('section', { hasText: 'Each has a world of its own' })
