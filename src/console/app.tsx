@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Copy } from './act.tsx'
-import { curlOfCall, type Made, onMade, textOf } from './api.ts'
+import { BASE, curlOfCall, type Made, onMade, textOf, watchCalls } from './api.ts'
 import { untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
 import { Choice } from './fields.tsx'
@@ -115,15 +115,20 @@ function Now({ client }: { client: Client }) {
 /** The call that was made last, and how it ended. */
 function LastCall() {
   const [made, setMade] = useState<Made>()
-  useEffect(() => onMade(setMade), [])
+  useEffect(() => watchCalls(setMade), [])
   return (
     <footer class={made?.problem ? 'refused' : ''}>
-      <div role="status" aria-live="polite">
+      <div
+        role="status"
+        aria-live="polite"
+        aria-busy={made !== undefined && made.status === undefined}
+      >
         {made === undefined ? (
           <span class="hint">Each button shows the admin call that it makes.</span>
         ) : (
           <>
-            <code>{textOf(made)}</code> <b>{made.status || 'no answer'}</b>
+            <code>{textOf(made)}</code>{' '}
+            <b>{made.status === undefined ? 'waiting…' : made.status || 'no answer'}</b>
             {made.problem && <span> {made.problem}</span>}
           </>
         )}
@@ -133,6 +138,21 @@ function LastCall() {
   )
 }
 
+/** The page of a client that is no more; asked for anything, the server would make another one of its name. */
+const Deleted = () => (
+  <>
+    <h2>This client was deleted</h2>
+    <p>
+      There is no client <code>{BASE.slice(2)}</code> any more. Go to the{' '}
+      <a href="/__admin/">default client</a>, or{' '}
+      <button type="button" onClick={() => location.reload()}>
+        make it anew
+      </button>{' '}
+      from the fixtures.
+    </p>
+  </>
+)
+
 export function App() {
   const route = useRoute()
   const [state, setState] = useState<State>('connecting')
@@ -140,7 +160,15 @@ export function App() {
     data: client,
     problem,
     reload,
-  } = useLoaded<Client>('/client', ['request', 'change', 'timer', 'delivery', 'clock', 'scenario'])
+  } = useLoaded<Client>('/client', [
+    'request',
+    'change',
+    'timer',
+    'delivery',
+    'clock',
+    'scenario',
+    'look',
+  ])
   useEffect(() => watchState(setState), [])
   useEffect(() => keepFocus(document.body), [])
   useFreshStart(route)
@@ -169,8 +197,12 @@ export function App() {
       </nav>
       <main id="main" tabIndex={-1}>
         <AdminToken />
-        <Problem text={problem} />
-        {client && <View client={client} reload={() => void reload()} route={route} />}
+        {state !== 'deleted' && <Problem text={problem} />}
+        {state === 'deleted' ? (
+          <Deleted />
+        ) : (
+          client && <View client={client} reload={() => void reload()} route={route} />
+        )}
       </main>
       <LastCall />
     </>

@@ -28,6 +28,7 @@ const MOODS: Readonly<Record<string, string>> = {
   live: 'good',
   failed: 'bad',
   lost: 'bad',
+  deleted: 'bad',
   cancelled: 'bad',
   dropped: 'bad',
   pending: 'open',

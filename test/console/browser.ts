@@ -102,6 +102,12 @@ export async function openConsole(
     },
     /** Waits until an element with this text is seen. */
     see: (text: string | RegExp) => page.getByText(text).first().waitFor(),
+    /** Waits until an expression is true in the page, whose policy lets no function of a test in. */
+    async until(expression: string) {
+      const end = Date.now() + PATIENCE_MS
+      while (!(await page.evaluate(expression)))
+        if (Date.now() > end) throw new Error(`This never came: ${expression}`)
+    },
     /** Waits until the page has drawn all that it asked for. */
     async settle() {
       do await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')

@@ -16,7 +16,14 @@ async function press(opened: Opened, name: string | RegExp): Promise<string> {
   await button.click()
   const line = opened.page.locator('footer code').filter({ hasText: told! })
   await line.waitFor()
-  return (await opened.page.locator('footer [role=status]').textContent())!
+  return lastCall(opened)
+}
+
+/** The line of the last call, when it is answered. */
+async function lastCall({ page }: Opened): Promise<string> {
+  const line = page.locator('footer [role=status]')
+  await line.and(page.locator(':not([aria-busy=true])')).waitFor()
+  return (await line.textContent())!
 }
 
 /** Presses a button that asks first, and says yes. */
@@ -28,7 +35,7 @@ async function pressAndConfirm(opened: Opened, name: string | RegExp): Promise<s
   const call = await dialog.locator('code.call').textContent()
   await dialog.locator('button.danger').click()
   await page.locator('footer code').filter({ hasText: call! }).waitFor()
-  return (await page.locator('footer [role=status]').textContent())!
+  return lastCall(opened)
 }
 
 t.test('every control with its effect', { skip: noBrowser }, async (t) => {

@@ -1,25 +1,20 @@
-import t, { type Test } from 'tap'
-import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
+import t from 'tap'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 /** What has the focus: its name for those who don't see it. */
-const focused = ({ page }: Opened) =>
-  page.evaluate<string>(`(() => {
+const FOCUSED = `(() => {
     const at = document.activeElement
     const id = at.getAttribute('aria-labelledby')
     return at.getAttribute('aria-label') ?? (id ? document.getElementById(id).textContent : at.textContent)
-  })()`)
-
-/** Waits until what has the focus is called so. */
-const focusIs = async (t: Test, opened: Opened, name: string) => {
-  await opened.settle()
-  for (let i = 0; i < 200 && (await focused(opened)) !== name; i++) await opened.settle()
-  t.equal(await focused(opened), name)
-}
+  })()`
 
 t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const opened = await openConsole(t, browser)
-  const { page, go, post, pay, get, see, settle, assertCalm } = opened
+  const { page, go, post, pay, get, see, settle, until, assertCalm } = opened
+
+  /** Waits until what has the focus is called so. */
+  const focusIs = (name: string) => until(`${FOCUSED} === ${JSON.stringify(name)}`)
 
   async function press(name: string) {
     const button = page.getByRole('button', { name, exact: true }).first()
@@ -32,20 +27,20 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
   await t.test('a button that was pressed keeps the focus', async (t) => {
     await press('Advance')
     await see('clock/advance {"by":"1h"} 200')
-    await focusIs(t, opened, 'Advance')
+    await focusIs('Advance')
     await pay()
     await press('To the next timer')
     await page.locator('footer code').filter({ hasText: 'clock/next' }).waitFor()
     await post('/__admin/reset', {})
     await see('nothing to come')
-    await focusIs(t, opened, 'To the next timer')
+    await focusIs('To the next timer')
     const before = (await get('/__admin/clock')).body
     await page.keyboard.press('Enter')
     await settle()
     t.same((await get('/__admin/clock')).body, before, 'what is off does nothing')
   })
 
-  await t.test('a row that goes leaves the focus to its table', async (t) => {
+  await t.test('a row that goes leaves the focus to its table', async () => {
     await pay()
     const { timers } = (await get('/__admin/timers')).body
     await page.getByRole('button', { name: `Cancel: ${timers[0].timer_id}` }).focus()
@@ -53,22 +48,22 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     await page
       .getByRole('button', { name: `Cancel: ${timers[0].timer_id}` })
       .waitFor({ state: 'detached' })
-    await focusIs(t, opened, 'Timers')
+    await focusIs('Timers')
   })
 
-  await t.test('a dialog gives the focus back', async (t) => {
+  await t.test('a dialog gives the focus back', async () => {
     await go('control')
     await see('Push the rule')
     await press('Reset')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await focusIs(t, opened, 'Reset')
+    await focusIs('Reset')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).focus()
     await page.keyboard.press('Enter')
     await page.locator('footer code').filter({ hasText: '/reset' }).waitFor()
-    await focusIs(t, opened, 'Reset')
+    await focusIs('Reset')
   })
 
   await t.test('another view begins at its top', async (t) => {
@@ -78,8 +73,8 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     t.ok((await page.evaluate<number>('scrollY')) > 0)
     await page.getByRole('link', { name: 'Magic values' }).focus()
     await page.keyboard.press('Enter')
-    await focusIs(t, opened, 'Magic values')
-    t.equal(await page.evaluate('document.activeElement.tagName'), 'H2')
+    await until(`document.activeElement.tagName === 'H2'`)
+    await focusIs('Magic values')
     t.equal(await page.evaluate('scrollY'), 0)
   })
 

@@ -11,7 +11,7 @@ type Listed = { clients: { name: string; scenario: string; now: string }[] }
 const placeOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
 
 function useClients() {
-  const loaded = useLoaded<Listed>('/clients', ['gap'])
+  const loaded = useLoaded<Listed>('/clients', ['look'])
   const { reload } = loaded
   useEffect(
     () =>

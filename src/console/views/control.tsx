@@ -68,7 +68,7 @@ function Reset({ client }: { client: Client }) {
 type Kept = { snapshots: { name: string; taken_at: string }[] }
 
 function Snapshots({ client }: { client: Client }) {
-  const { data, problem, reload } = useLoaded<Kept>('/snapshots', [])
+  const { data, problem, reload } = useLoaded<Kept>('/snapshots', ['look'])
   const [name, setName] = useState('ready')
   const done = () => void reload()
   return (

@@ -41,6 +41,8 @@ const hrefOf = ({ request_id }: ShortRequest) => `#/requests/${request_id}`
 // As many as the log keeps.
 const MOST = 1_000
 
+type Log = { total: number; requests: ShortRequest[] }
+
 /** Calls put on top of those that are known already, none of them twice. */
 function onTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) {
   const known = new Set(before.map(({ request_id }) => request_id))
@@ -57,7 +59,7 @@ function useRequests() {
   const load = async () => {
     meanwhile.current = []
     try {
-      const { requests } = await read<{ requests: ShortRequest[] }>(`/requests?limit=${MOST}`)
+      const { requests } = await read<Log>(`/requests?limit=${MOST}`)
       setCalls(onTop(meanwhile.current, requests))
       setProblem(undefined)
     } catch (error) {
@@ -86,6 +88,13 @@ function useRequests() {
     }
   }, [])
   useEvents([], load)
+  // Nothing tells that the log was emptied.
+  useEvents(['look'], async () => {
+    const log = await read<Log>('/requests?limit=1').catch(() => undefined)
+    const [newest] = log?.requests ?? []
+    if (log && (log.total !== calls?.length || newest?.request_id !== calls[0]?.request_id))
+      await load()
+  })
   return { calls, problem, reload: load }
 }
 
