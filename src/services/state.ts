@@ -22,7 +22,7 @@ type TableName = Exclude<keyof Rows, 'client' | 'settings'>
 const Whole = z.int()
 const ROWS = {
   users: UserRow.extend({
-    email: CreateUser.shape.email,
+    email: z.email().max(254),
     mobile: CreateUser.shape.mobile,
   }),
   kyc: KycRow,
