@@ -104,6 +104,11 @@ export type AdminDeps = { sandbox: Sandbox; choice: ClientChoice; adminToken: st
 const takeRaw = (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  // A Content-Type that names no type would be refused: it counts as none.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.mediaType === undefined) delete request.headers['content-type']
+    done()
+  })
 }
 
 /** Serves one admin call behind its guards: same site, admin token, client. */
