@@ -38,38 +38,56 @@ function isWhole(text) {
   return text.endsWith('\r\n0\r\n\r\n')
 }
 
-/** One connection: a request, its whole answer, the next request, until there is none or it has waited too long. */
-function keepBusy({ port, ms }, next, count) {
+/**
+ * One connection: a request, its whole answer, the next request, until there is none or it has waited too long.
+ * With `reconnect` a kept connection that is closed on us is made anew and its request repeated: a server of Node
+ * whose answers wait for seconds takes a connection for idle that has a request in it.
+ */
+function keepBusy({ port, ms, reconnect }, next, count) {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.setNoDelay(true)
+    let socket
+    let request
     let over = false
     const end = () => {
       over = true
       socket.destroy()
     }
     const tooLate = setTimeout(end, ms + GRACE_MS)
+    const finish = (error) => {
+      clearTimeout(tooLate)
+      if (error) reject(error)
+      else resolve()
+    }
     const go = () => {
-      const request = next()
+      request = next()
       if (request === undefined) end()
       else socket.write(request)
     }
-    let text = ''
-    socket.on('connect', go)
-    socket.on('data', (chunk) => {
-      text += chunk.latin1Slice()
-      if (!isWhole(text)) return
-      if (text[9] !== '2') return reject(new Error(`The server under load answered: ${text}`))
-      count()
-      text = ''
-      go()
-    })
-    socket.on('error', reject)
-    socket.on('close', () => {
-      clearTimeout(tooLate)
-      if (over) resolve()
-      else reject(new Error('The server under load hung up'))
-    })
+    const open = () => {
+      let text = ''
+      let kept = false
+      let lost = new Error('The server under load hung up')
+      socket = connect(port, '127.0.0.1', () => (request ? socket.write(request) : go()))
+      socket.setNoDelay(true)
+      socket.on('data', (chunk) => {
+        text += chunk.latin1Slice()
+        if (!isWhole(text)) return
+        if (text[9] !== '2') return finish(new Error(`The server under load answered: ${text}`))
+        count()
+        text = ''
+        kept = true
+        go()
+      })
+      socket.on('error', (error) => {
+        lost = error
+      })
+      socket.on('close', () => {
+        if (over) finish()
+        else if (reconnect && kept && text === '') open()
+        else finish(lost)
+      })
+    }
+    open()
   })
 }
 

@@ -141,9 +141,11 @@ async function measureStarts() {
 let load
 
 /** Answers a second of one burst, by the clock. A server that gave none in time is counted as if it had given one. */
-async function rate({ port }, request, ms, most) {
-  const job = { port, ms, most, connections: CONNECTIONS, ...request }
-  const { requests, ms: took } = await children.ask(load, job)
+async function rate({ name, port }, request, ms, most) {
+  const job = { port, ms, most, connections: CONNECTIONS, reconnect: true, ...request }
+  const { requests, ms: took } = await children.ask(load, job).catch((cause) => {
+    throw new Error(`${name} failed under load`, { cause })
+  })
   return (Math.max(requests, 1) / took) * 1_000
 }
 

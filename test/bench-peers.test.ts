@@ -118,7 +118,7 @@ t.test('a page without the marks is refused and left as it is', async (t) => {
 })
 
 /** The load against a server, so many requests on three connections. */
-async function loadOn(t: Test, listener: RequestListener, most: number) {
+async function loadOn(t: Test, listener: RequestListener, most: number, reconnect = false) {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.on('listening', resolve))
   const helper = children.startHelper(join(PACKAGE_ROOT, 'bench/load.mjs'))
@@ -128,7 +128,7 @@ async function loadOn(t: Test, listener: RequestListener, most: number) {
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const job = { port, path: '/', body: 'user', ms: 20_000, most, connections: 3 }
+  const job = { port, path: '/', body: 'user', ms: 20_000, most, reconnect, connections: 3 }
   return children.ask(helper, job)
 }
 
@@ -157,4 +157,15 @@ t.test('the load takes neither a refusal nor a lost connection for an answer', a
     loadOn(t, (request) => request.destroy(), 5),
     /ended early/,
   )
+})
+
+t.test('a kept connection that is lost is made anew only where that is asked for', async (t) => {
+  const answered = new WeakSet<object>()
+  const losing: RequestListener = ({ socket }, response) => {
+    if (answered.has(socket)) return void socket.destroy()
+    answered.add(socket)
+    response.end('a whole answer')
+  }
+  t.equal((await loadOn(t, losing, 7, true)).requests, 7)
+  await t.rejects(loadOn(t, losing, 7), /ended early/)
 })
