@@ -9,7 +9,8 @@ const FLOORS = [
   '^src/(http|log\\.ts)',
   '^src/routes',
   '^src/app\\.ts',
-  '^src/(server|index|admin-client|exchange)\\.ts',
+  '^src/(server|index|admin-client|exchange|recording|fed-outside|replayer|differences)\\.ts',
+  '^src/conform',
   '^src/cli',
   '^src/(bundle|bin)\\.ts',
 ]
@@ -67,7 +68,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/cli', pathNot: '^src/cli/(serve|check-files|generate-fixtures)\\.ts' },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures)|core/(?!problem)|scenarios|services|world|sandbox|http|log|routes|app|server)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures)|core/(?!problem)|scenarios|services|world|sandbox|http|log|routes|app|server|recording|replayer|conform)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

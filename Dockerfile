@@ -11,7 +11,7 @@ RUN npm run build
 
 FROM node:24-bookworm-slim
 WORKDIR /app
-COPY --from=build /app/package.json ./
+COPY package.json LICENSE ./
 COPY --from=build /app/dist dist
 COPY --from=build /app/fixtures fixtures
 COPY --from=build /app/scenarios scenarios

@@ -1,11 +1,12 @@
 // Makes dist: one bundle for the command line and the library, one for generate, the code cache, Swagger UI's files, the
-// console, and the types.
+// console, the types, and what of others is in them.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { writeBill } from './bill.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -86,13 +87,4 @@ run('shipped.cjs')
 run('code-cache.cjs')
 if (process.argv.includes('--types')) run('types.mjs', join(dist, 'types'))
 
-// What is in the bundle, for the bill of materials: package names and nothing else.
-const packages = new Set(
-  [...built, { metafile: consoleMetafile }]
-    .flatMap(({ metafile }) => Object.keys(metafile.inputs))
-    .flatMap((path) => {
-      const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]
-      return name === undefined ? [] : [name]
-    }),
-)
-writeFileSync(join(dist, 'bundled.json'), `${JSON.stringify([...packages].sort(), null, 2)}\n`)
+writeBill({ root, dist, metafiles: [...built.map(({ metafile }) => metafile), consoleMetafile] })

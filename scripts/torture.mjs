@@ -1,22 +1,112 @@
-// npm run torture: the long form of test/cli/kill-webhooks.test.ts, at three rates of failure.
+// npm run torture [-- --only kill,journal] [-- --seed 7] [-- --short] [-- --write]
+// Runs the parts one after the other and prints one JSON line each; --write puts them into docs/reliability.md.
+//
+// A part is a test file, test/torture/NAME.test.ts: a new file is a new part. `npm test` runs its short form and this
+// runner, without --short, its long one. It asks test/torture/part.ts for LONG and SEED, hands its counts to
+// `figures({...})` there (several calls are put together), and holds if its tests do.
 import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
-for (const failing of [0.05, 0.2, 0.5]) {
-  console.log(`# a receiver that fails ${failing * 100} % of the time`)
+const root = fileURLToPath(new URL('..', import.meta.url))
+const ENDING = '.test.ts'
+const PARTS = readdirSync(join(root, 'test/torture'))
+  .filter((name) => name.endsWith(ENDING))
+  .map((name) => name.slice(0, -ENDING.length))
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    short: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
+})
+const only = options.only?.split(',') ?? PARTS
+for (const part of only) {
+  if (!PARTS.includes(part)) throw new Error(`--only takes ${PARTS.join(', ')}; found ${part}`)
+}
+if (!/^\d{1,9}$/.test(options.seed))
+  throw new Error(`--seed takes a whole number of up to 9 digits; found ${options.seed}`)
+if (options.write && options.short) throw new Error('--write wants the long form, without --short')
+
+const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-torture-'))
+
+function run(part) {
+  const file = join(folder, `${part}.jsonl`)
+  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
+  const began = performance.now()
   const { status } = spawnSync(
     process.execPath,
-    ['--import=tsx', 'test/cli/kill-webhooks.test.ts'],
+    ['--expose-gc', '--import=tsx', join(root, `test/torture/${part}${ENDING}`)],
     {
-      stdio: 'inherit',
+      // What the tests say goes to stderr: stdout has the results and nothing else.
+      stdio: ['ignore', 2, 2],
+      cwd: root,
       env: {
-        ...process.env,
+        ...env,
         TAP_TIMEOUT: '0',
-        // Three events each: 10,002 in all.
-        TORTURE_PAYMENTS: '3334',
-        TORTURE_KILLS: '25',
-        TORTURE_FAILING: String(failing),
+        TORTURE: options.short ? 'short' : 'long',
+        TORTURE_SEED: options.seed,
+        TORTURE_FIGURES: file,
       },
     },
   )
-  if (status !== 0) process.exit(1)
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+  return {
+    part,
+    seed: Number(options.seed),
+    figures: Object.assign({}, ...lines.map((line) => JSON.parse(line))),
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+    outcome: status === 0 ? 'held' : 'failed',
+  }
+}
+
+// ---- the table
+
+const shown = (value) => (typeof value === 'number' ? value.toLocaleString('en') : value)
+const rowOf = ({ part, seed, figures, seconds, outcome }) => {
+  const counts = Object.entries(figures).map(([what, value]) => `${what}: ${shown(value)}`)
+  return `| ${part} | ${counts.join('; ')} | ${seed} | ${Math.round(seconds)} s | ${outcome} |`
+}
+
+/** Puts the rows in the place of those of the same parts; the others stay. */
+function write(results) {
+  const file = join(root, 'docs/reliability.md')
+  const text = readFileSync(file, 'utf8')
+  const marked = /(<!-- table -->\n)([\s\S]*)(<!-- end of table -->)/
+  const old = marked.exec(text)?.[2]
+  if (old === undefined) throw new Error('docs/reliability.md has lost the marks of its table')
+  const rows = new Map()
+  for (const line of old.split('\n')) {
+    const part = /^\| (\S+) \|/.exec(line)?.[1]
+    if (PARTS.includes(part)) rows.set(part, line)
+  }
+  for (const result of results) rows.set(result.part, rowOf(result))
+  const table = [
+    '| Part | Counted | Seed | Took | Outcome |',
+    '| --- | --- | --- | --- | --- |',
+    ...PARTS.flatMap((part) => rows.get(part) ?? []),
+  ].join('\n')
+  const note = `Last run on Node ${process.version}, ${process.platform} ${process.arch}.`
+  writeFileSync(
+    file,
+    text.replace(marked, (_, from, __, to) => `${from}\n${note}\n\n${table}\n\n${to}`),
+  )
+}
+
+try {
+  const results = []
+  for (const part of only) {
+    console.error(`# ${part}, seed ${options.seed}, ${options.short ? 'short' : 'long'} form`)
+    const result = run(part)
+    console.log(JSON.stringify(result))
+    results.push(result)
+  }
+  if (options.write) write(results)
+  if (results.some(({ outcome }) => outcome !== 'held')) process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
 }

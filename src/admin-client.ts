@@ -340,6 +340,9 @@ function callsOf(options: AdminClientOptions) {
       verify: withBody('verifyRequests'),
     },
 
+    /** The run since the start, where `--record` keeps it: the text of a file for `payout-sandbox replay`. */
+    recording: () => call('getRecording'),
+
     /** Answers when a request, delivery, transaction or kyc is as told; throws `wait_timeout` where that is too late. */
     wait: withBody('wait'),
     /** What happens in this world, as it happens; ends when the sandbox stops, or by leaving the loop. */

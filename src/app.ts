@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { parse as parseJson } from 'secure-json-parse'
+import type { CallWatch } from './core/recorder.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import { type AuthMode, createClientChoice, takeClientFromPath } from './http/clients.ts'
 import { serveDocs } from './http/docs-page.ts'
@@ -18,6 +19,7 @@ import { openApiDocument } from './http/openapi.ts'
 import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { validatorCompiler } from './http/validation.ts'
+import { watchCalls } from './http/watch-calls.ts'
 import { SandboxError } from './model/errors.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
@@ -26,6 +28,7 @@ import { eventCalls } from './routes/admin/events.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
 import { lookCalls } from './routes/admin/look.ts'
+import { recordCalls } from './routes/admin/record.ts'
 import { requestCalls } from './routes/admin/requests.ts'
 import { resetCalls } from './routes/admin/reset.ts'
 import { scenarioCalls } from './routes/admin/scenarios.ts'
@@ -65,6 +68,7 @@ export const ADMIN_CALLS = [
   ...webhookCalls,
   ...inboxCalls,
   ...requestCalls,
+  ...recordCalls,
   ...waitCalls,
   ...eventCalls,
   ...lookCalls,
@@ -79,6 +83,8 @@ export type AppOptions = {
   cors: string | undefined
   explain: boolean
   log: Log
+  /** Told of every call and its answer. */
+  watch?: CallWatch | undefined
 }
 
 const MIB = 1024 * 1024
@@ -104,18 +110,23 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     routerOptions: { maxParamLength: 16_384 },
     rewriteUrl: takeClientFromPath,
     clientErrorHandler: answerClientError,
-    frameworkErrors: answerError as never,
+    frameworkErrors(error, request, reply) {
+      see?.(request as never, reply as never)
+      answerError(error, request as never, reply as never)
+    },
     return503OnClosing: false,
   })
   app.server.maxConnections = 4_096
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler as never)
+  app.decorateRequest('watched', undefined)
+  const see = options.watch && watchCalls(app, options.watch)
   app.addHook('onRequest', createHostGuard(options.allowHost))
   const unknown = collectMethods(app)
   app.server.on('checkExpectation', answerExpectation)
   // Before the body is read: what it holds does not matter where there is no such path or method.
   app.addHook('onRequest', (request, _reply, done) => {
-    request.began = performance.now()
+    request.began = sandbox.outside.elapsed()
     done(request.is404 ? unknown(request) : undefined)
   })
   app.decorateRequest('bodyText', '')

@@ -20,7 +20,11 @@ export async function open(
     sent.on('socket', (socket) => socket.once('connect', () => clearTimeout(slow)))
     sent.on('timeout', () => sent.destroy(new Error('no answer')))
     sent.on('error', reject)
-    sent.on('close', () => clearTimeout(slow))
+    sent.on('close', () => {
+      clearTimeout(slow)
+      // The last net: an upgrade (101) that nobody asked for ends a request without a word.
+      reject(new Error('the connection was closed without an answer'))
+    })
     sent.end(body)
   })
 }

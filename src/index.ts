@@ -62,6 +62,8 @@ export type SandboxOptions = {
   /** What is logged, on standard error; `warn` here. */
   logLevel?: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   logFormat?: 'pretty' | 'json'
+  /** A file to keep the run in, for `payout-sandbox replay`. */
+  record?: string
   /** Answers carry `X-Sandbox-Client` and `X-Sandbox-Rule`. */
   explain?: boolean
 }

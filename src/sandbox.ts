@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import { wallNow } from './core/clock.ts'
+import type { Disk } from './core/disk.ts'
 import type { WorldAbout } from './core/document.ts'
+import { createOutside, type Outside } from './core/outside.ts'
 import { uuidOf } from './core/random.ts'
-import { createSender } from './core/send.ts'
+import type { Recorder } from './core/recorder.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
@@ -29,13 +29,20 @@ export type SandboxConfig = {
   file?: string
   fsync?: boolean
   onDamage?: 'refuse' | 'recover' | 'reset'
+  /** The journal's size from which the data file is made anew, in bytes. */
+  compactFrom?: number
+  disk?: Disk
   start: WorldStart
   library: Library
   maxClients: number
   autoClients: boolean
   /** How webhooks are sent, and to which public hosts they may go. */
-  webhooks: Omit<WebhookSettings, 'send'> & { allow: readonly string[] }
+  webhooks: WebhookSettings & { allow: readonly string[] }
   wall?: () => number
+  /** Writes down all that reaches the sandbox. */
+  recorder?: Recorder | undefined
+  /** Puts another outside in place of the real one. */
+  outside?: (real: Outside) => Outside
   log: Log
 }
 
@@ -98,16 +105,20 @@ function inlineFixtures(content: object) {
 
 /** Opens the clients and their worlds: those of the data file, and those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
-  const { fixtures, start, log, wall = wallNow } = config
+  const { fixtures, start, log } = config
   let { library } = config
   let libraryProblems: readonly string[] = []
   const { allow, ...webhooks } = config.webhooks
-  const sender = createSender({ allow, wall })
+  const real = createOutside({ allow, wall: config.wall })
+  const outside = (config.outside ?? config.recorder?.outside)?.(real) ?? real
+  const { wall } = outside
   const store = await openStore({
     specs: TABLES,
     ...(config.file === undefined ? {} : { file: config.file }),
     fsync: config.fsync ?? false,
     onDamage: config.onDamage ?? 'refuse',
+    ...(config.compactFrom !== undefined && { compactFrom: config.compactFrom }),
+    ...(config.disk && { disk: config.disk }),
     wall,
     log,
   })
@@ -142,10 +153,10 @@ export async function openSandbox(config: SandboxConfig) {
       store,
       start: startOf(tables),
       library: () => library,
-      webhookSettings: { ...webhooks, send: sender.send },
+      webhookSettings: webhooks,
       logBudget,
       feedName: `${startedAt.toString(36)}.${++feeds}`,
-      wall,
+      outside,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
       profileChanged: () => takeToken(world),
@@ -293,8 +304,9 @@ export async function openSandbox(config: SandboxConfig) {
         const putBack = world.scenarios.keep()
         world.tables.reset(homeOf(world.name, aboutOf(world.tables)))
         if (!isOfFixtures(world.tables)) ownProfile(world.tables, access_token)
-        world.keepClock()
+        // In the order that a new client has them.
         putBack()
+        world.keepClock()
       } else if (parts.includes('deliveries')) {
         world.deliveries.clear()
         world.inbox.clear()
@@ -306,7 +318,7 @@ export async function openSandbox(config: SandboxConfig) {
         if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
         world.answerCancelled()
-        if (parts.includes('requests')) world.requests.clear()
+        if (parts.includes('requests')) world.requests.restart()
         world.feed.tell('reset', { parts })
       })
     })
@@ -318,7 +330,7 @@ export async function openSandbox(config: SandboxConfig) {
       world.stop()
       world.answerNow()
     }
-    sender.close()
+    outside.close()
   }
 
   // What stands in the data file was made from other rows than those of these fixtures.
@@ -332,7 +344,8 @@ export async function openSandbox(config: SandboxConfig) {
 
   return {
     store,
-    wall,
+    outside,
+    recorder: config.recorder,
     /** Whether the data file keeps what was made from other fixtures. */
     keptOtherFixtures: outdated.length > 0,
     startedAt,
@@ -377,7 +390,7 @@ export async function openSandbox(config: SandboxConfig) {
         const tables = source
           ? buildFork(source, from?.snapshot, client, about)
           : buildFresh(client, about)
-        ownProfile(tables, client.access_token ?? `sbx_client_${randomBytes(16).toString('hex')}`)
+        ownProfile(tables, client.access_token ?? `sbx_client_${outside.secret()}`)
         return tables
       })
       log.info(`client ${name} made${from ? ` from client ${from.client}` : ''}`)

@@ -8,9 +8,10 @@ import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 import { wallNow } from './core/clock.ts'
 import { problemText } from './core/problem.ts'
+import type { CallWatch } from './core/recorder.ts'
 import { hostNameOf } from './http/host-guard.ts'
 import { createLog } from './log.ts'
-import { type Log, openSandbox, type Sandbox } from './sandbox.ts'
+import { type Log, openSandbox, type Sandbox, type SandboxConfig } from './sandbox.ts'
 import type { Library } from './scenarios/library.ts'
 import { shippedLibrary } from './scenarios/shipped.ts'
 import type { Watch } from './scenarios/watch-folders.ts'
@@ -116,12 +117,25 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
   })
 }
 
-/** Opens the sandbox of these options and listens. Throws what the store, the fixtures or the port refuse. */
-export async function startServer(options: Options, log: Log): Promise<RunningServer> {
-  const file = options.memory ? undefined : options.data
-  const library = await openLibrary(options, log)
+/** The recording that these options ask for, if they do. */
+async function openRecorder(options: Options, library: Library, log: Log) {
+  const { record, fixtures = join(PACKAGE_ROOT, 'fixtures') } = options
+  if (record === undefined) return undefined
+  const { startRecorder } = await import('./recording.ts')
+  return startRecorder(record, options, fixtures, library, log)
+}
+
+/** What a sandbox is made of besides its options. */
+type Content = Pick<SandboxConfig, 'fixtures' | 'library' | 'recorder' | 'outside'> & {
+  file?: string | undefined
+  watch?: CallWatch | undefined
+}
+
+/** Opens the sandbox of these options, and the app in front of it that does not listen yet. */
+export async function assemble(options: Options, content: Content, log: Log) {
+  const { watch, file, ...parts } = content
   const sandbox = await openSandbox({
-    fixtures: openFixtures(options),
+    ...parts,
     ...(file !== undefined && { file }),
     fsync: options.fsync,
     onDamage: options.recover ? 'recover' : options.reset ? 'reset' : 'refuse',
@@ -131,7 +145,6 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
       clockSpeed: options['clock-speed'],
       scenario: options.scenario,
     },
-    library,
     maxClients: options['max-clients'],
     autoClients: !options['no-auto-clients'],
     webhooks: {
@@ -149,11 +162,29 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
     admin: !options['no-admin'],
     cors: options.cors,
     explain: options.explain,
+    watch,
     log,
   })
+  return { sandbox, app, adminToken }
+}
+
+/** Opens the sandbox of these options and listens. Throws what the store, the fixtures or the port refuse. */
+export async function startServer(given: Options, log: Log): Promise<RunningServer> {
+  // A token that is made here is needed to send the same calls again.
+  const options = { ...given, 'admin-token': adminTokenOf(given) ?? 'none' }
+  const file = options.memory ? undefined : options.data
+  const library = await openLibrary(options, log)
+  const fixtures = openFixtures(options)
+  const recorder = await openRecorder(options, library, log)
+  const { sandbox, app, adminToken } = await assemble(
+    options,
+    { fixtures, library, file, recorder, watch: recorder?.calls },
+    log,
+  )
   try {
     await app.listen({ port: options.port, host: options.host })
   } catch (error) {
+    recorder?.close()
     await sandbox.close()
     throw error
   }
@@ -178,6 +209,8 @@ export async function startServer(options: Options, log: Log): Promise<RunningSe
     close() {
       closing ??= (async () => {
         watch?.close()
+        // What a stop answers and breaks off is no part of the run.
+        recorder?.close()
         // A delayed answer would wait for a clock that nobody moves any more, an advance for a silent receiver.
         sandbox.stop()
         const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)

@@ -1,5 +1,6 @@
-import { type ClockState, createClock, wallNow } from './core/clock.ts'
+import { type ClockState, createClock } from './core/clock.ts'
 import { createEvents } from './core/events.ts'
+import type { Outside } from './core/outside.ts'
 import { createRandom } from './core/random.ts'
 import type { Budget } from './core/ring.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
@@ -43,7 +44,7 @@ export type WorldDeps = {
   logBudget: Budget
   /** Sets the ids of this world's feed apart from all others. */
   feedName: string
-  wall?: () => number
+  outside: Outside
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
   /** Back to the fixtures: what a timeline's `reset` does. */
   reset: () => void
@@ -100,11 +101,12 @@ export function createWorld({
   webhookSettings,
   logBudget,
   feedName,
-  wall = wallNow,
+  outside,
   log,
   reset,
   profileChanged,
 }: WorldDeps) {
+  const { wall } = outside
   const startedAs = startedAsOf(start)
   const setting = tables.tables.settings.get('clock')
   const kept = setting?.name === 'clock' ? setting.value : undefined
@@ -120,6 +122,7 @@ export function createWorld({
   }
   const requests = createRequestLog({
     budget: logBudget,
+    elapsed: outside.elapsed,
     onNoted: (call) => feed.tell('request', call),
   })
   const { timers } = tables.tables
@@ -136,6 +139,7 @@ export function createWorld({
     onError: (error, timer) =>
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
     onRun: (timer) => tell('timer', timer),
+    outside,
   })
 
   const parts = { store: tables, clock, random, scheduler, events }
@@ -158,7 +162,7 @@ export function createWorld({
     startScenario: start.scenario,
     onChanged: (name) => tell('scenario', { name }),
   })
-  const attempts = createDeliveryAttempts({ clock, wall, settings: webhookSettings })
+  const attempts = createDeliveryAttempts({ clock, outside, settings: webhookSettings })
   const deliveries = createDeliveries({
     ...parts,
     webhooks,
@@ -173,12 +177,12 @@ export function createWorld({
   events.on(({ type, resourceId }) => {
     if (feed.isWanted) tell('change', { type, resource_id: resourceId, at: clock.iso() })
   })
-  const { send, deadlineMs } = webhookSettings
+  const { deadlineMs } = webhookSettings
   const explore = createExplore({
     ...parts,
     webhooks,
     attempts,
-    send,
+    outside,
     ...(deadlineMs !== undefined && { deadlineMs }),
   })
   const inbox = createInbox({ ...parts, webhooks, unixNow: attempts.unixNow })
@@ -273,7 +277,7 @@ export function createWorld({
     name,
     tables,
     clock,
-    wall,
+    outside,
     random,
     scheduler,
     events,

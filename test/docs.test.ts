@@ -6,7 +6,7 @@ import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { ERRORS, type ErrorWord } from '../src/model/errors.ts'
-import { serve } from './cli/program.ts'
+import { run, serve } from './cli/program.ts'
 
 // `UPDATE_DOCS=1` writes what the product says into the pages, to be read over before it is committed.
 const updating = process.env['UPDATE_DOCS'] === '1'
@@ -112,6 +112,20 @@ t.test('docs/admin-api.md lists every admin call', async (t) => {
     ({ method, url, summary }) => `| \`${method} /__admin${url}\` | ${summary} |\n`,
   )
   hold(t, 'docs/admin-api.md', 'calls', `| call | does |\n|---|---|\n${rows.join('')}`)
+})
+
+t.test('docs/conform.md shows what its command prints', async (t) => {
+  const page = 'docs/conform.md'
+  const command = /```console\npayout-sandbox (conform .+)\n```/.exec(read(page))![1]!
+  const printed = async (marker: string, code: number, ...options: string[]) => {
+    const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
+    const told = await run(command.replace('4310', String(port)).split(' '))
+    t.equal(told.code, code)
+    const text = told.stdout.replaceAll(String(port), '4310')
+    hold(t, page, marker, `\`\`\`text\n${text}\`\`\`\n`)
+  }
+  await printed('clean', 0)
+  await printed('differing', 1, '--auth', 'off')
 })
 
 t.test('docs/first-payout.md shows the example that is run', async (t) => {

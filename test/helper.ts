@@ -69,7 +69,7 @@ export function checkAnswer(method: string, url: string, status: number, text: s
 }
 
 /** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */
-export async function start(t: Test, options: StartOptions = {}) {
+export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {}) {
   const sandbox: Sandbox = await openSandbox({
     fixtures: options.fixtures
       ? fixturesOf(options.fixtures)

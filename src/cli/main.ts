@@ -2,6 +2,7 @@ import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { clock } from './clock.ts'
 import { type Command, columns, commandOf, helpOf } from './command.ts'
+import { conform } from './conform.ts'
 import { deliveries } from './deliveries.ts'
 import { exec } from './exec.ts'
 import { explore } from './explore.ts'
@@ -9,6 +10,8 @@ import { generate } from './generate.ts'
 import { health } from './health.ts'
 import { openapi } from './openapi.ts'
 import { parseArguments } from './options.ts'
+import { record } from './record.ts'
+import { replay } from './replay.ts'
 import { requests } from './requests.ts'
 import { reset } from './reset.ts'
 import { scenario } from './scenario.ts'
@@ -31,6 +34,9 @@ export const COMMANDS: readonly Command[] = [
   trigger,
   deliveries,
   explore,
+  record,
+  replay,
+  conform,
   health,
   openapi,
 ]

@@ -144,6 +144,12 @@ export const OPTIONS = {
     'pretty|json',
     'default: pretty on a terminal',
   ],
+  record: [
+    z.string().min(1),
+    undefined,
+    'FILE',
+    'keep the run in a file for replay; needs --memory',
+  ],
   explain: [flag, false, '', 'answers carry X-Sandbox-Client and X-Sandbox-Rule'],
   recover: [flag, false, '', 'of a damaged data file keep what is good; a copy is kept'],
   reset: [flag, false, '', 'in place of a damaged data file start anew; a copy is kept'],
@@ -209,6 +215,12 @@ export function readOptions(sources: readonly OptionSource[]): Options {
     // What comes from nearer says more: a flag --data against a variable PAYOUT_SANDBOX_MEMORY.
     read.memory = false
   }
+  if (read.record !== undefined && !read.memory)
+    throw new BadOption(
+      '--record needs --memory: a run starts from its fixtures, not from a data file',
+    )
+  if (read.record !== undefined && read.watch)
+    throw new BadOption('--record and --watch exclude each other: a run has one set of scenarios')
   if (read.recover && read.reset) throw new BadOption('--recover and --reset exclude each other')
   return read
 }

@@ -1,15 +1,22 @@
 import { useEffect, useState } from 'preact/hooks'
-import { curlOfCall, type Made, onMade, onTokenNeeded, textOf } from './api.ts'
+import { Copy } from './act.tsx'
+import { BASE, curlOfCall, type Made, onMade, textOf, watchCalls } from './api.ts'
 import { untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
+import { Choice } from './fields.tsx'
+import { keepFocus } from './focus.ts'
 import { type State, watchState } from './live.ts'
+import { type Route, useFreshStart, useRoute } from './route.ts'
+import { AdminToken } from './token.tsx'
 import type { Client } from './types.ts'
-import { Chip, Choice, Copy, Dialog, Input, Problem } from './ui.tsx'
-import { ClientChoice, Control } from './views/control.tsx'
+import { Chip, Problem } from './ui.tsx'
+import { ClientMenu } from './views/clients.tsx'
+import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
 import { MagicValues } from './views/magic-values.tsx'
 import { Overview } from './views/overview.tsx'
-import { OnePayment, Payments } from './views/payments.tsx'
+import { OnePayment } from './views/payment.tsx'
+import { Payments } from './views/payments.tsx'
 import { OneRequest, Requests } from './views/requests.tsx'
 import { OneScenario, Scenarios } from './views/scenarios.tsx'
 import { OneUser, Users } from './views/users.tsx'
@@ -25,22 +32,15 @@ const VIEWS = [
   ['control', 'Control'],
 ] as const
 
-/** `#/payments/ID` in its parts. */
-function useRoute(): { view: string; id: string | undefined } {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const changed = () => setHash(location.hash)
-    // It may have changed before anybody listened.
-    changed()
-    addEventListener('hashchange', changed)
-    return () => removeEventListener('hashchange', changed)
-  }, [])
-  const [, view = '', id = ''] = hash.split('/')
-  return { view: view || 'overview', id: id === '' ? undefined : decodeURIComponent(id) }
-}
-
-function View({ client, reload }: { client: Client; reload: () => void }) {
-  const { view, id } = useRoute()
+function View({
+  client,
+  reload,
+  route: { view, id },
+}: {
+  client: Client
+  reload: () => void
+  route: Route
+}) {
   useEffect(() => {
     const title = VIEWS.find(([name]) => name === view)?.[1] ?? 'Not found'
     document.title = `${title} · ${client.name} · payout-sandbox`
@@ -115,15 +115,20 @@ function Now({ client }: { client: Client }) {
 /** The call that was made last, and how it ended. */
 function LastCall() {
   const [made, setMade] = useState<Made>()
-  useEffect(() => onMade(setMade), [])
+  useEffect(() => watchCalls(setMade), [])
   return (
     <footer class={made?.problem ? 'refused' : ''}>
-      <div role="status" aria-live="polite">
+      <div
+        role="status"
+        aria-live="polite"
+        aria-busy={made !== undefined && made.status === undefined}
+      >
         {made === undefined ? (
           <span class="hint">Each button shows the admin call that it makes.</span>
         ) : (
           <>
-            <code>{textOf(made)}</code> <b>{made.status || 'no answer'}</b>
+            <code>{textOf(made)}</code>{' '}
+            <b>{made.status === undefined ? 'waiting…' : made.status || 'no answer'}</b>
             {made.problem && <span> {made.problem}</span>}
           </>
         )}
@@ -133,54 +138,40 @@ function LastCall() {
   )
 }
 
-/** Asks for the admin token when a call wants it. */
-function TokenDialog() {
-  const [asking, setAsking] = useState<{ give: (token: string) => void }>()
-  const [token, setToken] = useState('')
-  const [times, setTimes] = useState(0)
-  useEffect(() => {
-    onTokenNeeded(
-      () =>
-        new Promise((resolve) => {
-          setTimes((n) => n + 1)
-          setToken('')
-          setAsking({ give: resolve })
-        }),
-    )
-  }, [])
-  if (!asking) return null
-  return (
-    <Dialog title="Admin token" onClose={() => {}}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          setAsking(undefined)
-          asking.give(token.trim())
-        }}
-      >
-        {times > 1 && <Problem text="The token was refused." />}
-        <p>
-          It is printed when the sandbox starts, or given by --admin-token. It is kept until this
-          tab is closed.
-        </p>
-        <Input label="Token" type="password" value={token} onInput={setToken} />
-        <div class="row end">
-          <button type="submit">Use it</button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}
+/** The page of a client that is no more; asked for anything, the server would make another one of its name. */
+const Deleted = () => (
+  <>
+    <h2>This client was deleted</h2>
+    <p>
+      There is no client <code>{BASE.slice(2)}</code> any more. Go to the{' '}
+      <a href="/__admin/">default client</a>, or{' '}
+      <button type="button" onClick={() => location.reload()}>
+        make it anew
+      </button>{' '}
+      from the fixtures.
+    </p>
+  </>
+)
 
 export function App() {
-  const { view } = useRoute()
+  const route = useRoute()
   const [state, setState] = useState<State>('connecting')
   const {
     data: client,
     problem,
     reload,
-  } = useLoaded<Client>('/client', ['request', 'change', 'timer', 'delivery', 'clock', 'scenario'])
+  } = useLoaded<Client>('/client', [
+    'request',
+    'change',
+    'timer',
+    'delivery',
+    'clock',
+    'scenario',
+    'look',
+  ])
   useEffect(() => watchState(setState), [])
+  useEffect(() => keepFocus(document.body), [])
+  useFreshStart(route)
   // What is done here is seen here, whether the stream tells of it or not.
   useEffect(() => onMade(() => void reload()), [reload])
   return (
@@ -191,7 +182,7 @@ export function App() {
       <header>
         <h1>payout-sandbox</h1>
         {client && <Now client={client} />}
-        <ClientChoice name={client?.name} />
+        <ClientMenu name={client?.name} />
         <Theme />
         <span role="status" aria-live="polite">
           <Chip state={state} />
@@ -199,17 +190,21 @@ export function App() {
       </header>
       <nav aria-label="Views">
         {VIEWS.map(([name, title]) => (
-          <a href={`#/${name}`} key={name} aria-current={name === view ? 'page' : undefined}>
+          <a href={`#/${name}`} key={name} aria-current={name === route.view ? 'page' : undefined}>
             {title}
           </a>
         ))}
       </nav>
       <main id="main" tabIndex={-1}>
-        <Problem text={problem} />
-        {client && <View client={client} reload={() => void reload()} />}
+        <AdminToken />
+        {state !== 'deleted' && <Problem text={problem} />}
+        {state === 'deleted' ? (
+          <Deleted />
+        ) : (
+          client && <View client={client} reload={() => void reload()} route={route} />
+        )}
       </main>
       <LastCall />
-      <TokenDialog />
     </>
   )
 }

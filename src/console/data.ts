@@ -80,69 +80,90 @@ export type Pages<T> = {
   problem: string | undefined
   /** The row of a place in the list, if it is there already. */
   at: (index: number) => T | undefined
-  /** Sees to it that these rows come. */
+  /** Sees to it that these rows come; the same function at every render. */
   want: (from: number, to: number) => void
 }
+
+/** The pages of one list that were read, and what may be asked for next. */
+function createPages<T>(path: string, rows: string, redraw: () => void) {
+  const pages = new Map<number, readonly T[]>()
+  // What failed stays in here, so that it is not asked for again until something else has changed.
+  const asked = new Set<number>()
+  const failed = new Set<number>()
+  let seen: readonly [number, number] = [1, 1]
+  let turn = 0
+
+  const ask = (page: number) =>
+    read<Record<string, unknown>>(
+      `${path}${path.includes('?') ? '&' : '?'}page=${page}&limit=${PAGE}`,
+    )
+
+  /** Reads pages and shows them together: what was read before and after a row came does not fit. */
+  async function load(wanted: readonly number[]) {
+    const mine = turn
+    for (const page of wanted) asked.add(page)
+    const answers = await Promise.allSettled(wanted.map(ask))
+    if (mine !== turn) return
+    for (const [i, answer] of answers.entries()) {
+      const page = wanted[i]!
+      if (answer.status === 'fulfilled') {
+        pages.set(page, answer.value[rows] as T[])
+        list.total = answer.value['total'] as number
+        list.problem = undefined
+      } else {
+        failed.add(page)
+        list.problem = (answer.reason as Error).message
+      }
+    }
+    redraw()
+  }
+
+  async function loadSeen() {
+    const [from, to] = seen
+    const wanted = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+    const fresh = wanted.filter((page) => !asked.has(page))
+    if (fresh.length > 0) await load(fresh)
+  }
+
+  const list = {
+    path,
+    total: undefined as number | undefined,
+    problem: undefined as string | undefined,
+    at: (index: number) => pages.get(pageOf(index))?.[index % PAGE],
+    want(from: number, to: number) {
+      const next = [pageOf(from), pageOf(Math.max(to - 1, from))] as const
+      if (next.join() !== seen.join()) {
+        for (const page of failed) asked.delete(page)
+        failed.clear()
+      }
+      seen = next
+      void loadSeen()
+    },
+    /** Reads anew what is seen; the old rows stay in sight until the new ones are there. */
+    refresh() {
+      turn++
+      asked.clear()
+      failed.clear()
+      for (const page of pages.keys()) if (page < seen[0] || page > seen[1]) pages.delete(page)
+      return loadSeen()
+    },
+    drop: () => turn++,
+  }
+  return list
+}
+
+const pageOf = (index: number) => Math.floor(index / PAGE) + 1
 
 /** A long list of which only the pages that are looked at are read; `rows` is the name of the list in the answer. */
 export function usePages<T>(path: string, rows: string, kinds: readonly Kind[]): Pages<T> {
   const [, redraw] = useState(0)
-  const kept = useRef({
-    path,
-    pages: new Map<number, readonly T[]>(),
-    asked: new Set<number>(),
-    total: undefined as number | undefined,
-    problem: undefined as string | undefined,
-    seen: [1, 1] as [number, number],
-    turn: 0,
-  })
-  const all = kept.current
-  if (all.path !== path) {
-    Object.assign(all, { path, pages: new Map(), asked: new Set(), total: undefined })
-    all.turn++
+  const kept = useRef<ReturnType<typeof createPages<T>>>()
+  if (kept.current?.path !== path) {
+    kept.current?.drop()
+    kept.current = createPages<T>(path, rows, () => redraw((n) => n + 1))
   }
-
-  async function load(page: number) {
-    if (all.asked.has(page)) return
-    all.asked.add(page)
-    const mine = all.turn
-    try {
-      const query = `${path.includes('?') ? '&' : '?'}page=${page}&limit=${PAGE}`
-      const answer = await read<Record<string, unknown>>(path + query)
-      if (mine !== all.turn) return
-      all.pages.set(page, answer[rows] as T[])
-      all.total = answer['total'] as number
-      all.problem = undefined
-    } catch (error) {
-      if (mine !== all.turn) return
-      all.asked.delete(page)
-      all.problem = (error as Error).message
-    }
-    redraw((n) => n + 1)
-  }
-
-  function loadSeen() {
-    const loads: Promise<void>[] = []
-    for (let page = all.seen[0]; page <= all.seen[1]; page++) loads.push(load(page))
-    return Promise.all(loads)
-  }
-
-  useEffect(() => void loadSeen(), [path])
-  useEvents(kinds, () => {
-    // The old rows stay in sight until the new ones are there.
-    all.turn++
-    all.asked.clear()
-    const [from, to] = all.seen
-    for (const page of all.pages.keys()) if (page < from || page > to) all.pages.delete(page)
-    return loadSeen()
-  })
-  return {
-    total: all.total,
-    problem: all.problem,
-    at: (index) => all.pages.get(Math.floor(index / PAGE) + 1)?.[index % PAGE],
-    want(from, to) {
-      all.seen = [Math.floor(from / PAGE) + 1, Math.floor(Math.max(to - 1, from) / PAGE) + 1]
-      void loadSeen()
-    },
-  }
+  const list = kept.current
+  useEffect(() => list.want(0, 1), [list])
+  useEvents(kinds, list.refresh)
+  return list
 }

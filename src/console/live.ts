@@ -1,9 +1,9 @@
 // What happens in the client's world, as it happens: the admin API's event stream, read without end.
-import { BASE, CallError, request } from './api.ts'
+import { BASE, beUnsure, CallError, GONE, onMade, request } from './api.ts'
 
 /**
- * Those of the stream, and `back`: the connection was lost and is there again. On `gap` something may have been missed,
- * so all that is shown is read again.
+ * Those of the stream, and two of the page: `back`, the connection was lost and is there again; `look`, something may
+ * have changed of which the stream does not tell. On `gap` something may have been missed, so all is read again.
  */
 export type Kind =
   | 'request'
@@ -16,11 +16,14 @@ export type Kind =
   | 'restore'
   | 'gap'
   | 'back'
-export type State = 'connecting' | 'live' | 'lost'
+  | 'look'
+export type State = 'connecting' | 'live' | 'lost' | 'deleted'
 type Told = (kind: Kind, data: unknown) => void
 
 const RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 10_000
+// The stream has a comment every 15 s; after two that did not come, nobody is there.
+const LONGEST_SILENCE_MS = 35_000
 
 const listeners = new Set<Told>()
 const watchers = new Set<(state: State) => void>()
@@ -67,40 +70,77 @@ function takeEvent(text: string) {
   // Told first: what fails while it is told is asked for again.
   if (kind !== undefined) tell(kind as Kind, data.length > 0 ? JSON.parse(data.join('\n')) : null)
   if (id !== undefined) lastEventId = id
+  // A comment alone: a good moment to look after what no event tells of.
+  if (text.startsWith(':')) tell('look', null)
 }
 
 async function readStream() {
-  const isFirst = lastEventId === undefined
-  const response = await request('/events', {
-    headers: isFirst ? {} : { 'last-event-id': lastEventId! },
-  })
-  setState('live')
-  // What happened between the page's first look and this moment is in no event; what failed meanwhile is tried again.
-  tell(isFirst ? 'gap' : 'back', null)
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    const parts = (rest + value).split('\n\n')
-    rest = parts.pop()!
-    for (const part of parts) takeEvent(part)
+  const silence = new AbortController()
+  let timer: number | undefined
+  function heard() {
+    clearTimeout(timer)
+    timer = window.setTimeout(() => silence.abort(), LONGEST_SILENCE_MS)
+  }
+  try {
+    heard()
+    const isFirst = lastEventId === undefined
+    const response = await request('/events', {
+      headers: isFirst ? {} : { 'last-event-id': lastEventId! },
+      signal: silence.signal,
+    })
+    setState('live')
+    // What happened between the page's first look and this moment is in no event; what failed meanwhile is tried again.
+    tell(isFirst ? 'gap' : 'back', null)
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let rest = ''
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      heard()
+      const parts = (rest + value).split('\n\n')
+      rest = parts.pop()!
+      for (const part of parts) takeEvent(part)
+    }
+  } finally {
+    clearTimeout(timer)
   }
 }
 
+/** Looks after what no event tells of when the page is looked at again, and when another tab has made a call. */
+function watchOthers() {
+  const look = () => tell('look', null)
+  addEventListener('focus', look)
+  const tabs = new BroadcastChannel('payout-sandbox')
+  tabs.onmessage = look
+  onMade(() => tabs.postMessage(null))
+}
+
+let goOn = () => {}
+
+/** Connects at once where that is waited for. */
+export const reconnect = () => goOn()
+
 /** Reads the stream for as long as the page is open; a lost connection is taken up where it broke off. */
 export async function stayConnected(): Promise<never> {
+  watchOthers()
   for (let wait = RETRY_MS; ; ) {
     const began = performance.now()
+    let next: State = 'lost'
     try {
       await readStream()
     } catch (error) {
-      if (error instanceof CallError && error.status !== 0) console.warn(BASE, error.message)
+      const status = error instanceof CallError ? error.status : 0
+      if (status === GONE) next = 'deleted'
+      else if (status !== 0) console.warn(BASE, (error as Error).message)
     }
-    setState('lost')
+    setState(next)
+    beUnsure()
     wait =
       performance.now() - began > LONGEST_RETRY_MS ? RETRY_MS : Math.min(wait, LONGEST_RETRY_MS)
-    await new Promise((resolve) => setTimeout(resolve, wait))
+    await new Promise<void>((resolve) => {
+      goOn = resolve
+      setTimeout(resolve, wait)
+    })
     wait *= 1.5
   }
 }

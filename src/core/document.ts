@@ -1,8 +1,8 @@
-import { closeSync, fsync, openSync, readFileSync, rename, unlinkSync, write } from 'node:fs'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import type { Adapter } from 'lowdb'
-import { syncFolderOf } from './files.ts'
+import type { Disk } from './disk.ts'
+import { quietly, syncFolderOf } from './files.ts'
 import { DamagedFile } from './lines.ts'
 
 /** Numbers of layers, by table: what a world of the document stands on, besides its base. */
@@ -48,10 +48,6 @@ const SLICE_CHARS = 256 * 1024
 // The event loop is given back after this much work, real ms.
 const SLICE_MS = 8
 
-const writeAsync = promisify(write)
-const fsyncAsync = promisify(fsync)
-const renameAsync = promisify(rename)
-
 /** A document that another version wrote: it is sound, and this version can't read it. */
 export class OtherFormat extends DamagedFile {
   constructor(file: string, format: string) {
@@ -83,6 +79,7 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
   let line = 0
   let crc = 0
   let ended = false
+  let closed = false
   const damaged = (what: string) =>
     new DamagedFile({ file, line: Math.max(line, 1), byte: start, what })
 
@@ -115,12 +112,14 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
       const json = checked(end)
       if (json === END) ended = true
       else yield JSON.parse(json) as Op
-    } else if (content.toString('utf8', start, end) !== ']}') {
-      throw damaged('something follows the end of the document')
+    } else {
+      if (closed || content.toString('utf8', start, end) !== ']}')
+        throw damaged('something follows the end of the document')
+      closed = true
     }
     start = end + 1
   }
-  if (!ended) throw damaged('the end of the document is missing')
+  if (!closed) throw damaged('the end of the document is missing')
 }
 
 /** The generation a document belongs to; its journals carry the same number or a higher one. */
@@ -135,14 +134,17 @@ export function generationOf(content: Buffer): number {
  * lowdb's adapter for the document: `write` makes it anew beside the old one, in slices that leave the event loop
  * free, syncs it and renames it into place, so that a reader finds the old document or the new one, whole.
  */
-export function documentAdapter(file: string): Adapter<DocumentContent> & { bytes: () => number } {
+export function documentAdapter(
+  disk: Disk,
+  file: string,
+): Adapter<DocumentContent> & { bytes: () => number } {
   let bytes = 0
   return {
     bytes: () => bytes,
     async read() {
       let content: Buffer
       try {
-        content = readFileSync(file)
+        content = disk.readFileSync(file)
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
         throw error
@@ -152,7 +154,7 @@ export function documentAdapter(file: string): Adapter<DocumentContent> & { byte
     },
     async write(content) {
       const draft = `${file}.tmp`
-      const fd = openSync(draft, 'w', 0o600)
+      const fd = disk.openSync(draft, 'w', 0o600)
       let size = 0
       try {
         let slice = ''
@@ -162,31 +164,34 @@ export function documentAdapter(file: string): Adapter<DocumentContent> & { byte
           if (slice.length >= SLICE_CHARS || performance.now() - sliceStart >= SLICE_MS) {
             const buffer = Buffer.from(slice, 'utf8')
             slice = ''
-            size += await writeBuffer(fd, buffer)
+            size += await writeBuffer(disk, fd, buffer)
             sliceStart = performance.now()
           }
         }
-        size += await writeBuffer(fd, Buffer.from(slice, 'utf8'))
-        await fsyncAsync(fd)
+        size += await writeBuffer(disk, fd, Buffer.from(slice, 'utf8'))
+        await promisify(disk.fsync)(fd)
       } catch (error) {
-        closeSync(fd)
-        unlinkSync(draft)
+        quietly(() => disk.closeSync(fd))
+        quietly(() => disk.unlinkSync(draft))
         throw error
       }
-      closeSync(fd)
+      disk.closeSync(fd)
       // Letting go of a large old document takes tens of ms.
-      await renameAsync(draft, file)
-      syncFolderOf(file)
+      await promisify(disk.rename)(draft, file)
+      syncFolderOf(disk, file)
       bytes = size
     },
   }
 }
 
-async function writeBuffer(fd: number, buffer: Buffer): Promise<number> {
+async function writeBuffer(disk: Disk, fd: number, buffer: Buffer): Promise<number> {
   let written = 0
   while (written < buffer.length) {
-    const { bytesWritten } = await writeAsync(fd, buffer, written, buffer.length - written, null)
-    written += bytesWritten
+    written += await new Promise<number>((resolve, reject) => {
+      disk.write(fd, buffer, written, buffer.length - written, null, (error, bytes) =>
+        error ? reject(error) : resolve(bytes),
+      )
+    })
   }
   return written
 }

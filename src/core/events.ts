@@ -3,6 +3,8 @@ export type Happening = {
   /** `transaction.success`, `kyc.failed`, … */
   type: string
   resourceId: string
+  /** It did not happen by itself: somebody asked that it be told. */
+  asked: boolean
 }
 
 /** Tells listeners, in the order they came, what happened. They may add to the change; what they throw undoes it. */
@@ -12,8 +14,8 @@ export function createEvents() {
     on(listener: (event: Happening) => void) {
       listeners.push(listener)
     },
-    emit(type: string, resourceId: string) {
-      for (const listener of listeners) listener({ type, resourceId })
+    emit(type: string, resourceId: string, asked = false) {
+      for (const listener of listeners) listener({ type, resourceId, asked })
     },
   }
 }

@@ -1,14 +1,5 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  writeSync,
-} from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { Disk } from './disk.ts'
 
 /** An errno such as `ENOSPC`, or the error's name. */
 export const errnoOf = (error: unknown): string =>
@@ -18,11 +9,11 @@ export const errnoOf = (error: unknown): string =>
 const MOST_LINKS = 40
 
 /** Where a file really is, or would be: what links lead to. Two names of one file must not be two files. */
-export function targetOf(file: string): string {
+export function targetOf(disk: Disk, file: string): string {
   let target = resolve(file)
   for (let links = 0; links < MOST_LINKS; links++) {
     try {
-      target = resolve(dirname(target), readlinkSync(target))
+      target = resolve(dirname(target), disk.readlinkSync(target))
     } catch {
       // No link, or nothing there yet.
       break
@@ -31,43 +22,62 @@ export function targetOf(file: string): string {
   return target
 }
 
+/** Whether there is such a file. A disk that can't tell is an error: what is there must not be taken for absent. */
+export const isThere = (disk: Disk, file: string): boolean =>
+  disk.statSync(file, { throwIfNoEntry: false }) !== undefined
+
+/** Removes a file, if it is there. */
+export function removeFile(disk: Disk, file: string): void {
+  try {
+    disk.unlinkSync(file)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}
+
 /** Makes a folder and those above it. Node's own way never ends where a file system takes no folders (`/proc`). */
-export function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
+export function makeFolder(disk: Disk, folder: string): void {
+  if (isThere(disk, folder)) return
   const above = dirname(folder)
-  if (above !== folder) makeFolder(above)
-  mkdirSync(folder, { mode: 0o700 })
+  if (above !== folder) makeFolder(disk, above)
+  disk.mkdirSync(folder, { mode: 0o700 })
+}
+
+/** Does what is good to have done and no reason to fail: closing what was written already, removing what nobody reads. */
+export function quietly(run: () => void): void {
+  try {
+    run()
+  } catch {
+    // What it was to tidy up stays; whoever comes next finds it as a killed process would have left it.
+  }
 }
 
 /** Writes all of a text at the end of a file or nothing of it: a short write is cut off again. Returns the bytes. */
-export function appendWhole(fd: number, size: number, text: string): number {
+export function appendWhole(disk: Disk, fd: number, size: number, text: string): number {
   const total = Buffer.byteLength(text)
   let written = 0
   try {
     // Nearly always the one write takes all, and the text needs no buffer of its own.
-    written = writeSync(fd, text, size)
+    written = disk.writeSync(fd, text, size)
     if (written < total) {
       const bytes = Buffer.from(text, 'utf8')
       while (written < total) {
-        written += writeSync(fd, bytes, written, total - written, size + written)
+        written += disk.writeSync(fd, bytes, written, total - written, size + written)
       }
     }
     return total
   } catch (error) {
-    if (written > 0) ftruncateSync(fd, size)
+    if (written > 0) disk.ftruncateSync(fd, size)
     throw error
   }
 }
 
 /** Makes a rename in a folder survive a power cut. Not every platform lets a folder be opened. */
-export function syncFolderOf(file: string): void {
-  let fd: number | undefined
-  try {
-    fd = openSync(dirname(file), 'r')
-    fsyncSync(fd)
-  } catch {
-    // Windows refuses; the rename is then as durable as the platform makes it.
-  } finally {
-    if (fd !== undefined) closeSync(fd)
-  }
+export function syncFolderOf(disk: Disk, file: string): void {
+  // Where it is refused, the rename is as durable as the platform makes it.
+  quietly(() => {
+    const fd = disk.openSync(dirname(file), 'r')
+    quietly(() => disk.fsyncSync(fd))
+    disk.closeSync(fd)
+  })
 }

@@ -1,14 +1,5 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-} from 'node:fs'
-import { appendWhole, syncFolderOf } from './files.ts'
+import type { Disk } from './disk.ts'
+import { appendWhole, isThere, quietly, removeFile, syncFolderOf } from './files.ts'
 import { checkedLine, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
 
 /** What a journal tells of itself when it is read at start. */
@@ -19,7 +10,10 @@ export type JournalNotes = {
   turned?: () => void
 }
 
-const headerOf = (generation: number) => checkedLine(JSON.stringify({ generation }))
+/** A journal's first line: its place in the row of journals, and how long the one before it was in the end, bytes. */
+type Header = { generation: number; after?: number }
+
+const headerOf = (header: Header) => checkedLine(JSON.stringify(header))
 
 /**
  * The file that makes an acknowledgement true: a change is a line, written before its answer is sent.
@@ -27,30 +21,42 @@ const headerOf = (generation: number) => checkedLine(JSON.stringify({ generation
  * Two files at most: the one written to, and, while the document is made anew, the one before it.
  * Each starts with the generation that tells whether a document already holds its changes.
  */
-export function createJournal(file: string, previousFile: string, fsync: boolean) {
+export function createJournal(disk: Disk, file: string, previousFile: string, fsync: boolean) {
   let fd: number | undefined
   let size = 0
   let headerBytes = 0
   let generation = 0
   // Whether a failed write may have left bytes behind the last good line.
   let untidy = false
+  // Whether the file written to has the name of the one before it: the one after it could not be made yet.
+  let halfTurned = false
 
-  function start(next: number) {
-    const opened = openSync(file, 'w', 0o600)
+  function start(next: number, after?: number) {
+    const opened = disk.openSync(file, 'w', 0o600)
+    const header = headerOf(
+      after === undefined ? { generation: next } : { generation: next, after },
+    )
     let written: number
     try {
-      written = appendWhole(opened, 0, headerOf(next))
-      if (fsync) fdatasyncSync(opened)
+      written = appendWhole(disk, opened, 0, header)
+      if (fsync) disk.fdatasyncSync(opened)
     } catch (error) {
-      closeSync(opened)
+      quietly(() => disk.closeSync(opened))
       throw error
     }
-    if (fsync) syncFolderOf(file)
-    if (fd !== undefined) closeSync(fd)
+    if (fsync) syncFolderOf(disk, file)
+    const before = fd
     fd = opened
+    if (before !== undefined) quietly(() => disk.closeSync(before))
     generation = next
     size = written
     headerBytes = written
+    untidy = false
+  }
+
+  /** Cuts off what a failed write left: it was refused, and must not come back. */
+  function tidy() {
+    if (untidy) disk.ftruncateSync(fd!, size)
     untidy = false
   }
 
@@ -59,23 +65,23 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
     from: number,
     take: (line: unknown) => void,
     notes: JournalNotes,
-    follows: (path: string, generation: number) => void,
+    follows: (path: string, header: Header) => void,
   ) {
-    if (!existsSync(path)) return undefined
-    let found: number | undefined
+    if (!isThere(disk, path)) return undefined
+    let header: Header | undefined
     const result = readCheckedLines(
       path,
-      readFileSync(path),
+      disk.readFileSync(path),
       (value) => {
-        if (found === undefined) {
-          found = (value as { generation: number }).generation
-          if (found >= from) follows(path, found)
-        } else if (found >= from) take(value)
+        if (header === undefined) {
+          header = value as Header
+          if (header.generation >= from) follows(path, header)
+        } else if (header.generation >= from) take(value)
       },
       notes.damage,
     )
     if (result.tornBytes > 0) notes.torn(path, result.tornBytes)
-    return { generation: found, goodBytes: result.goodBytes }
+    return { ...result, header }
   }
 
   return {
@@ -91,69 +97,92 @@ export function createJournal(file: string, previousFile: string, fsync: boolean
     /** Hands on every line since a document's generation, then opens the file for more. */
     open(documentGeneration: number, take: (line: unknown) => void, notes: JournalNotes) {
       let wanted = documentGeneration
-      // A journal further on than its document says: the document was lost, or put back from an older copy.
-      const follows = (path: string, found: number) => {
+      let previous: ReturnType<typeof read>
+      const damaged = (damage: Damage) => {
+        if (!notes.damage) throw new DamagedFile(damage)
+        notes.damage(damage)
+      }
+      const follows = (path: string, { generation: found, after }: Header) => {
+        // A journal further on than its document says: the document was lost, or put back from an older copy.
         if (found > wanted) {
           const what = `it goes on from change set ${found}, the data file holds those before ${wanted}`
-          const damage = { file: path, line: 1, byte: 0, what }
-          if (!notes.damage) throw new DamagedFile(damage)
-          notes.damage(damage)
+          damaged({ file: path, line: 1, byte: 0, what })
+        } else if (previous && after !== undefined && after !== previous.goodBytes) {
+          const { lines, goodBytes } = previous
+          const what = `it ends here, and had ${after} bytes when the journal after it was begun`
+          damaged({ file: previousFile, line: lines + 1, byte: goodBytes, what })
         }
         wanted = found + 1
       }
-      const previous = read(previousFile, documentGeneration, take, notes, follows)
-      if (previous && (previous.generation ?? 0) < documentGeneration) unlinkSync(previousFile)
-      else if (previous) notes.turned?.()
+      previous = read(previousFile, documentGeneration, take, notes, follows)
+      if (previous?.header && previous.header.generation < documentGeneration) {
+        removeFile(disk, previousFile)
+        previous = undefined
+      } else if (previous) notes.turned?.()
       const current = read(file, documentGeneration, take, notes, follows)
-      if (current?.generation === undefined || current.generation < documentGeneration) {
-        start(Math.max(documentGeneration, (previous?.generation ?? -1) + 1))
+      if (current?.header === undefined || current.header.generation < documentGeneration) {
+        const next = (previous?.header?.generation ?? -1) + 1
+        start(Math.max(documentGeneration, next), previous?.goodBytes)
         return
       }
-      generation = current.generation
-      fd = openSync(file, 'r+')
+      const opened = disk.openSync(file, 'r+')
+      try {
+        // A shorter line must not leave the rest of a torn one behind it.
+        disk.ftruncateSync(opened, current.goodBytes)
+      } catch (error) {
+        quietly(() => disk.closeSync(opened))
+        throw error
+      }
+      fd = opened
+      generation = current.header.generation
       size = current.goodBytes
-      headerBytes = headerOf(generation).length
-      // A shorter line must not leave the rest of a torn one behind it.
-      ftruncateSync(fd, size)
+      headerBytes = headerOf(current.header).length
     },
     /** Writes changes, a line each, or none of them. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
     append(changes: readonly string[]) {
       if (fd === undefined) throw new Error('The journal is closed')
-      if (untidy) ftruncateSync(fd, size)
+      tidy()
       untidy = true
-      const written = appendWhole(fd, size, changes.map(checkedLine).join(''))
+      const written = appendWhole(disk, fd, size, changes.map(checkedLine).join(''))
       try {
-        if (fsync) fdatasyncSync(fd)
+        if (fsync) disk.fdatasyncSync(fd)
       } catch (error) {
         // What was refused must not come back at the next start.
-        ftruncateSync(fd, size)
+        disk.ftruncateSync(fd, size)
         throw error
       }
       untidy = false
       size += written
     },
     /** Starts an empty file, whose document has been written already. */
-    startAnew: start,
-    /** Starts an empty file for the changes that come while the document is made anew. */
+    startAnew: (next: number) => start(next),
+    /**
+     * Starts an empty file for the changes that come while the document is made anew. Where that fails they go on
+     * into the file that has the other name already, and the next call starts the empty one.
+     */
     rotate() {
-      if (existsSync(previousFile)) return
-      renameSync(file, previousFile)
-      try {
-        start(generation + 1)
-      } catch (error) {
-        renameSync(previousFile, file)
-        throw error
+      if (!halfTurned) {
+        if (isThere(disk, previousFile)) return
+        tidy()
+        disk.renameSync(file, previousFile)
+        halfTurned = true
       }
+      start(generation + 1, size)
+      halfTurned = false
     },
     /** The document holds all up to this generation: the file before is done. */
     dropPrevious() {
-      if (existsSync(previousFile)) unlinkSync(previousFile)
+      removeFile(disk, previousFile)
     },
     close() {
       if (fd === undefined) return
-      fdatasyncSync(fd)
-      closeSync(fd)
+      const last = fd
       fd = undefined
+      try {
+        disk.fdatasyncSync(last)
+      } finally {
+        disk.closeSync(last)
+      }
     },
   }
 }

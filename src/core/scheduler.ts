@@ -1,6 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { LAST_INSTANT } from '../model/text.ts'
 import type { Clock } from './clock.ts'
+import { type Outside, realLater } from './outside.ts'
 
 /** Something that will happen: a stored row, so that it can be listed, fired, cancelled and survives a restart. */
 export type TimerRow = {
@@ -21,12 +22,23 @@ export type Fired = { at: string; kind: string; timer_id: string; resource_id?: 
   unknown
 >
 
+/** Those that run at once: what they come to is stored in this order, so that a run can be repeated. */
+export type AtOnce = {
+  /** Ends when the result of the one before is stored. */
+  last: Promise<void>
+}
+
+/** An order for those that one call runs. */
+export const atOnce = (): AtOnce => ({ last: Promise.resolve() })
+
 /**
  * Does what a timer says. A promise is waited for when time is advanced, and not when the clock ticks; fields tell what
  * came of it where that is not what the payload says; `false`: it could not happen any more.
  */
 export type TimerHandler = (
   timer: TimerRow,
+  /** Absent while the clock ticks: then nobody waits for a slow receiver. */
+  order: AtOnce | undefined,
 ) => Promise<void> | Readonly<Record<string, unknown>> | false | undefined
 
 /** What running a timer came to: what it began, and how it is told, if it happened. */
@@ -46,6 +58,7 @@ export type SchedulerDeps = {
   onError: (error: unknown, timer: TimerRow) => void
   /** Told inside the change that ends a timer. */
   onRun?: (timer: TimerRow) => void
+  outside?: Pick<Outside, 'later' | 'pauses'>
 }
 
 // setTimeout fires at once beyond 2^31-1 ms; a day is far enough to look ahead.
@@ -114,12 +127,18 @@ function createHeap() {
  * Runs stored timers when they are due on a client's clock: by ticking, or by being advanced, when each runs at its
  * own instant, in order of time and then of insertion, and the deliveries it causes are waited for.
  */
-export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) {
+export function createScheduler({
+  clock,
+  rows,
+  onError,
+  onRun,
+  outside: { later, pauses } = { later: realLater, pauses: true },
+}: SchedulerDeps) {
   const heap = createHeap()
   const handlers = new Map<string, TimerHandler>()
   const together = new Set<string>()
   const running = new Set<Promise<void>>()
-  let sleep: NodeJS.Timeout | undefined
+  let endSleep = () => {}
   let turn: Promise<unknown> = Promise.resolve()
   let advancing = false
   // Raised when the timers are taken anew: an advance of before has nothing to do with them.
@@ -150,13 +169,13 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     ...cameOf,
   })
 
-  function run(timer: TimerRow): Ran {
+  function run(timer: TimerRow, order?: AtOnce): Ran {
     let result: ReturnType<TimerHandler>
     try {
       result = rows.change(() => {
         rows.remove(timer.timer_id)
         onRun?.(timer)
-        return handlers.get(timer.kind)?.(timer)
+        return handlers.get(timer.kind)?.(timer, order)
       })
     } catch (error) {
       // It is stored again, and must be found again.
@@ -178,20 +197,20 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
 
   /** Sets the one real timer for what is due next. */
   function arm() {
-    clearTimeout(sleep)
+    endSleep()
     if (stopped || advancing) return
     const timer = soonest()
     if (!timer) return
     const delay = clock.realDelayUntil(timer.due_at)
     if (delay === Number.POSITIVE_INFINITY) return
-    sleep = setTimeout(tick, Math.min(Math.ceil(delay), LONGEST_SLEEP))
+    endSleep = later(Math.min(Math.ceil(delay), LONGEST_SLEEP), tick)
   }
 
   /**
    * Runs what is due at an instant, up to a number of timers, as one change: one write for all of them.
-   * `waits`: what one of them has begun ends before the next runs, but for kinds that go together.
+   * With an order, what one of them has begun ends before the next runs, but for kinds that go together.
    */
-  function runDue(at: number, waits: boolean): Fired[] {
+  function runDue(at: number, order?: AtOnce): Fired[] {
     const taken: TimerRow[] = []
     const told: Fired[] = []
     runsDue = true
@@ -199,9 +218,9 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       rows.change(() => {
         for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
           if (taken.length === TOGETHER) break
-          if (waits && running.size > 0 && !together.has(timer.kind)) break
+          if (order && running.size > 0 && !together.has(timer.kind)) break
           taken.push(timer)
-          const ran = run(timer)
+          const ran = run(timer, order)
           if (ran.told) told.push(ran.told)
         }
       })
@@ -220,8 +239,8 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     let wait: number | undefined
     for (let due = soonest(); due && due.due_at <= clock.now(); due = soonest()) {
       try {
-        runDue(clock.now(), false)
-        if (performance.now() > until) wait = 0
+        runDue(clock.now())
+        if (pauses && performance.now() > until) wait = 0
       } catch (error) {
         onError(error, due)
         wait = RETRY_MS
@@ -229,17 +248,18 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       if (wait !== undefined) break
     }
     if (wait === undefined) arm()
-    else if (!stopped) sleep = setTimeout(tick, wait)
+    else if (!stopped) endSleep = later(wait, tick)
   }
 
   /** Everything due until `target`, each at its own instant; answers when all it caused has settled. */
   async function runUntil(target: number): Promise<Fired[]> {
     const told: Fired[] = []
+    const order = atOnce()
     let at = clock.now()
     const mine = life
     // While it waited for its turn, another call may have gone further.
     const end = Math.min(Math.max(target, at), LAST_INSTANT)
-    clearTimeout(sleep)
+    endSleep()
     advancing = true
     clock.hold(at)
     try {
@@ -252,11 +272,11 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
       ) {
         at = Math.max(at, timer.due_at)
         clock.hold(at)
-        told.push(...runDue(at, true))
+        told.push(...runDue(at, order))
         const next = running.size > 0 ? soonest() : undefined
         const joins = next && next.due_at <= at && together.has(next.kind)
         if (!joins) await Promise.all(running)
-        if (performance.now() > until) {
+        if (pauses && performance.now() > until) {
           await new Promise(setImmediate)
           until = performance.now() + SLICE_MS
         }
@@ -313,9 +333,9 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     /** Whether a timer runs before its time, and so maybe before others of its resource. */
     isEarly: ({ due_at }: TimerRow) => due_at > clock.now(),
     /** Runs one timer now, whatever its time; nothing is told of one that could not happen. */
-    async fire(timer: TimerRow): Promise<Fired[]> {
+    async fire(timer: TimerRow, order?: AtOnce): Promise<Fired[]> {
       const at = clock.iso()
-      const { begun, told } = run(timer)
+      const { begun, told } = run(timer, order)
       await begun
       return told ? [{ ...told, at }] : []
     },
@@ -353,7 +373,7 @@ export function createScheduler({ clock, rows, onError, onRun }: SchedulerDeps) 
     },
     stop() {
       stopped = true
-      clearTimeout(sleep)
+      endSleep()
     },
   }
 }

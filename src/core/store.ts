@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync, unlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
 import { createChanges } from './changes.ts'
 import { takeCut } from './cut.ts'
+import { type Disk, nodeDisk } from './disk.ts'
 import {
   type DocumentContent,
   documentAdapter,
@@ -11,7 +11,7 @@ import {
   OtherFormat,
   type WorldAbout,
 } from './document.ts'
-import { errnoOf, makeFolder, targetOf } from './files.ts'
+import { errnoOf, isThere, makeFolder, removeFile, targetOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { DamagedFile } from './lines.ts'
 import { takeLock } from './lock.ts'
@@ -44,6 +44,9 @@ export type StoreOptions<Rows> = {
   fsync?: boolean
   /** What to do with a damaged file: keep what is good of it, or start anew; a copy is kept of it either way. */
   onDamage?: 'refuse' | 'recover' | 'reset'
+  /** The journal's size from which the document is made anew, in bytes. */
+  compactFrom?: number
+  disk?: Disk
   wall: () => number
   log: { info(message: string): void; warn(message: string): void }
 }
@@ -90,8 +93,8 @@ const RETRY_MS = 1_000
  */
 export async function openStore<Rows>(options: StoreOptions<Rows>) {
   type Name = keyof Rows & string
-  const { specs, log } = options
-  const file = options.file === undefined ? undefined : targetOf(options.file)
+  const { specs, log, disk = nodeDisk, compactFrom: most = COMPACT_FROM_BYTES } = options
+  const file = options.file === undefined ? undefined : targetOf(disk, options.file)
   const names = Object.keys(specs as object) as Name[]
   const bases = new Map<string, Base<Rows>>()
   const worlds = new Map<string, WorldTables<Rows>>()
@@ -99,7 +102,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   const { change, record } = changes
   let failure: string | undefined
   let retry: NodeJS.Timeout | undefined
-  let compactFrom = COMPACT_FROM_BYTES
+  let compactFrom = most
 
   // ---- changes
 
@@ -372,7 +375,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   // ---- files
 
-  const adapter = file === undefined ? undefined : documentAdapter(file)
+  const adapter = file === undefined ? undefined : documentAdapter(disk, file)
   const document = adapter && new Low<DocumentContent>(adapter, { generation: 0, ops: [] })
   let journal: Journal | undefined
   let unlock: (() => void) | undefined
@@ -382,8 +385,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   let closed = false
 
   async function load(path: string) {
-    makeFolder(dirname(path))
-    unlock = takeLock(path, options.wall)
+    makeFolder(disk, dirname(path))
+    unlock = takeLock(disk, path, options.wall)
     try {
       await readFiles(path)
     } catch (error) {
@@ -394,7 +397,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       log.warn(
         `${error.message}. Starting anew; the old files are kept as ${keepCopies(path).join(', ')}.`,
       )
-      for (const name of filesOf(path)) if (existsSync(name)) unlinkSync(name)
+      for (const name of filesOf(path)) removeFile(disk, name)
       bases.clear()
       worlds.clear()
       cut = undefined
@@ -410,10 +413,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   function keepCopies(path: string): string[] {
     const stamp = new Date(options.wall()).toISOString().replaceAll(':', '-')
     return filesOf(path)
-      .filter((name) => existsSync(name))
+      .filter((name) => isThere(disk, name))
       .map((name) => {
         const copy = `${name}.damaged-${stamp}`
-        if (!existsSync(copy)) copyFileSync(name, copy)
+        if (!isThere(disk, copy)) disk.copyFileSync(name, copy)
         return copy
       })
   }
@@ -442,7 +445,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     replay.finish()
     // The ops are spent; what they said lives in the worlds now.
     document!.data = { generation, ops: [] }
-    const opened = createJournal(journalFile, previousFile, options.fsync ?? false)
+    const opened = createJournal(disk, journalFile, previousFile, options.fsync ?? false)
     opened.open(generation, (line) => !recovered && replay.line(line), {
       torn: (name, bytes) =>
         log.warn(
@@ -467,29 +470,32 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   /** Makes the document anew and starts the journal empty. Requests go on meanwhile. */
   function compact(): Promise<void> {
-    // What could still be undone must not get into the document.
+    // What could still be undone must not get into the document. Writing it may begin this by itself.
     if (!compacting) changes.flush()
-    compacting ??= (async () => {
-      try {
-        journal!.rotate()
-        cut ??= cutNow()
-        document!.data = { generation: journal!.generation, ops: cut() }
-        await document!.write()
-        journal!.dropPrevious()
-        cut = undefined
-        compactFrom = COMPACT_FROM_BYTES
-      } catch (error) {
-        // Trying again at every change would do nothing else.
-        compactFrom = journal!.size + COMPACT_FROM_BYTES
-        log.warn(
-          `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
-        )
-      } finally {
-        document!.data = { generation: 0, ops: [] }
-        compacting = undefined
-      }
-    })()
+    compacting ??= makeAnew().finally(() => {
+      compacting = undefined
+    })
     return compacting
+  }
+
+  async function makeAnew() {
+    try {
+      journal!.rotate()
+      cut ??= cutNow()
+      document!.data = { generation: journal!.generation, ops: cut() }
+      await document!.write()
+      journal!.dropPrevious()
+      cut = undefined
+      compactFrom = most
+    } catch (error) {
+      // Trying again at every change would do nothing else.
+      compactFrom = journal!.size + most
+      log.warn(
+        `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
+      )
+    } finally {
+      document!.data = { generation: 0, ops: [] }
+    }
   }
 
   if (file !== undefined) await load(file)
@@ -517,7 +523,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       await compacting
       try {
         const total = journal.size + adapter!.bytes()
-        if (!journal.isEmpty && total <= TIDY_AT_STOP_BYTES) await compact()
+        const isTidy = journal.isEmpty && cut === undefined
+        if (!isTidy && total <= TIDY_AT_STOP_BYTES) await compact()
         journal.close()
       } finally {
         clearInterval(retry)

@@ -32,6 +32,8 @@ export type AdminCall = {
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
   /** Sends its answer by itself, in place of `handle`. */
   stream?(world: World, request: FastifyRequest, reply: FastifyReply): void
+  /** Is no part of a recording. */
+  unseen?: true
 }
 
 type Input<P, Q, B> = { params: P; query: Q; body: B; headers: FastifyRequest['headers'] }
@@ -102,6 +104,11 @@ export type AdminDeps = { sandbox: Sandbox; choice: ClientChoice; adminToken: st
 const takeRaw = (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  // A Content-Type that names no type would be refused: it counts as none.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.mediaType === undefined) delete request.headers['content-type']
+    done()
+  })
 }
 
 /** Serves one admin call behind its guards: same site, admin token, client. */

@@ -157,5 +157,6 @@ export function sendBroken(reply: FastifyReply, fault: Fault, status: number, bo
     reply.raw.write(body.slice(0, Math.floor(body.length / 2)), () => socket?.destroy())
   }
   // `hang`: the socket stays open and nothing is sent until the client gives up.
+  reply.request.watched?.broken(fault)
   return reply
 }

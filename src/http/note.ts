@@ -33,8 +33,8 @@ function note(
   const isSilent = fault !== undefined && SILENT.has(fault)
   world.requests.note({
     at: request.cameAt || world.clock.now(),
-    wallAt: world.wall(),
-    began: request.began || performance.now(),
+    wallAt: world.outside.wall(),
+    began: request.began || world.outside.elapsed(),
     method: request.method,
     url: request.url,
     operation,

@@ -31,6 +31,7 @@ const TAG_OF: Readonly<Record<string, keyof typeof TAGS>> = {
   requests: 'Requests',
   wait: 'Requests',
   events: 'Requests',
+  record: 'Requests',
 }
 const TAGS = {
   Health: 'Whether the process is up and can do its work.',

@@ -77,12 +77,13 @@ export function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'q
 
 /** A page or limit is text on the wire and a whole number to whoever reads the document. */
 const queryWord = (name: string, schema: Json): Json => {
-  if (name !== 'page' && name !== 'limit') return schema
-  const fallback = Number(schema['default'])
+  const fallback = schema['default']
+  // A `limit` of what is no list of pages says by itself what it takes.
+  if ((name !== 'page' && name !== 'limit') || typeof fallback !== 'string') return schema
   return {
     type: 'integer',
     minimum: 1,
-    default: fallback,
+    default: Number(fallback),
     ...(name === 'limit' && { description: 'Rows of a page; more than 100 counts as 100.' }),
   }
 }
@@ -222,7 +223,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
       title: 'Payout and user-account service (sandbox)',
       version: VERSION,
       description:
-        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path answers a method that it has not with 405 and `Allow`.',
+        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path answers a method that it has not with 405 and `Allow`. A call by the base path of a client (`/@name/v1`) that is new, and would be one too many, is answered 409 `client_limit_reached`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],

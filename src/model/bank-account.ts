@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import { MaskedIfsc, MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
 import { Timestamp, Uuid } from './text.ts'
 
-export const BankStatus = z.enum(['pending', 'success', 'failed'])
+export const BankStatus = ours(z.enum(['pending', 'success', 'failed']))
 export type BankStatus = z.infer<typeof BankStatus>
 
 export const AccountNumber = z.string().regex(/^\d{9,18}$/, { error: 'must be 9 to 18 digits' })
@@ -37,8 +38,8 @@ export const BankMetadata = z
         statusCode: z.string(),
         result: z.strictObject({
           bankResponse: z.string(),
-          ifsc: z.string(),
-          accountNumber: z.string(),
+          ifsc: MaskedIfsc,
+          accountNumber: MaskedNumber,
           accountName: z.string(),
           bankTxnStatus: z.boolean(),
         }),
@@ -52,8 +53,8 @@ const shown = {
   bank_id: Uuid,
   user_id: Uuid,
   bank_name: z.string().nullable(),
-  account_number: z.string(),
-  ifsc_code: z.string(),
+  account_number: MaskedNumber,
+  ifsc_code: MaskedIfsc,
   bank_status: BankStatus,
 }
 
@@ -87,7 +88,8 @@ export const AddBankAccountAnswer = envelope(
     message: z.string(),
     data: z.strictObject({
       ...shown,
-      metadata: BankMetadata,
+      // An object or null, says the contract.
+      metadata: ours(BankMetadata, BankMetadata.nullable()),
       created_at: Timestamp,
       updated_at: Timestamp,
     }),

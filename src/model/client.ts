@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './text.ts'
 
@@ -40,11 +41,11 @@ export const ClientProfile = z
     email: z.string(),
     email_verified: z.boolean(),
     name: z.string(),
-    status: z.enum(['active', 'inactive']),
+    status: ours(z.enum(['active', 'inactive'])),
     check_kyc: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
-    ClientConfigurations: z.array(z.looseObject({})),
+    ClientConfigurations: ours(z.array(z.looseObject({})), z.array(z.unknown())),
   })
   .meta({ id: 'ClientProfile' })
 

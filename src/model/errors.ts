@@ -33,6 +33,7 @@ export const ERRORS = {
   client_exists: [409, 'There is a client of this name already.'],
   client_needed: [409, 'The default client stays; it can be reset.'],
   token_in_use: [409, 'The access token stands for another client.'],
+  not_recorded: [409, 'The run is not recorded; it is from the start on, with `--record FILE`.'],
   snapshot_limit_reached: [409, 'No more snapshots of this client may be kept; delete one.'],
   client_limit_reached: [409, 'No more clients may be made; see `--max-clients`.'],
   payload_too_large: [413, 'The body is larger than the limit.'],

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { bankNameOf } from './bank-names.ts'
+import { ANYTHING, MaskedIfsc, MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
@@ -16,15 +17,16 @@ export const HistoryRecord = z
     partner_transaction_id: z.string().max(100),
     user_id: Uuid,
     account_holder_name: z.string(),
-    account_number: z.string(),
-    ifsc_code: z.string(),
+    account_number: MaskedNumber,
+    ifsc_code: MaskedIfsc,
     bank_name: z.string(),
     amount: Amount,
     status: PaymentStatus,
     currency: z.string().length(3),
     utr: z.string().max(100).nullable(),
-    remark: z.string().max(50),
-    metadata: PaymentFailure.nullable(),
+    // An optional note, says the contract; null wherever metadata was seen, and nothing says more.
+    remark: ours(z.string().max(50), z.string().max(50).nullish()),
+    metadata: ours(PaymentFailure.nullable(), ANYTHING),
     created_at: Timestamp,
     updated_at: Timestamp,
   })

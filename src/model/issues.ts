@@ -15,7 +15,7 @@ const OPEN_NUMBERS = new Set(['factor', 'timeoutMs'])
 const LONGEST_SHOWN = 40
 
 /** `kyc[0].dateOfBirth` for the path of an issue. */
-const fieldOf = (path: readonly PropertyKey[]): string =>
+export const fieldOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (field, part) =>
       typeof part === 'number'
@@ -26,9 +26,10 @@ const fieldOf = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
+/** What stands at a path; `undefined` where nothing does. */
+export const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
-    (value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part],
+    (value, part) => (value as Record<PropertyKey, unknown> | null | undefined)?.[part],
     data,
   )
 
@@ -93,6 +94,11 @@ function expectationOf(issue: Issue, code: string): string {
 const sizeOf = (origin: string) => (origin === 'string' || origin === 'array' ? 'have' : 'be')
 const unitOf = (origin: string) =>
   origin === 'string' ? ' characters' : origin === 'array' ? ' items' : ''
+
+/** What is wanted at the place of an issue, as a sentence's end. */
+export function wantedAt(issue: Issue, data: unknown): string {
+  return expectationOf(issue, codeOf(issue, valueAt(data, issue.path)))
+}
 
 /** What zod found at one place, in our words. */
 export function told(issue: Issue, data: unknown): Omit<FieldError, 'field'> {

@@ -1,20 +1,21 @@
 import * as z from 'zod'
+import { ANYTHING, MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { maskNumber } from './mask.ts'
 import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './text.ts'
 import { User } from './user.ts'
 
-export const KycStatus = z.enum(['pending', 'success', 'failed'])
+export const KycStatus = ours(z.enum(['pending', 'success', 'failed']))
 export type KycStatus = z.infer<typeof KycStatus>
-export const DocumentType = z.enum(['pid', 'tid'])
-export const DocumentName = z.enum(['aadhar', 'pan'])
+export const DocumentType = ours(z.enum(['pid', 'tid']))
+export const DocumentName = ours(z.enum(['aadhar', 'pan']))
 
 /** Which document goes with which type (defaults: KYC). */
 export const DOCUMENT_OF = { pid: 'aadhar', tid: 'pan' } as const
 
 /** What a PAN check found; `name` and `dateOfBirth` are verdicts. */
 export const PanResult = z.strictObject({
-  pan: z.string(),
+  pan: MaskedNumber,
   panStatus: z.string(),
   name: z.string(),
   dateOfBirth: z.string(),
@@ -33,8 +34,9 @@ export const KycMetadata = z
       data: z.strictObject({
         status: z.string(),
         statusCode: z.int(),
-        result: PanResult.nullable(),
-        metaData: z.strictObject({ requestId: z.string(), transactionId: Uuid }),
+        // Shown for tid/pan alone.
+        result: ours(PanResult.nullable(), z.looseObject({}).nullable()),
+        metaData: z.strictObject({ requestId: z.string(), transactionId: ours(Uuid.clone()) }),
       }),
     }),
   })
@@ -52,7 +54,7 @@ export const KycRow = z.strictObject({
   full_name: z.string(),
   dob: IsoDate,
   kyc_status: KycStatus,
-  verified_by: z.enum(['client', 'system']),
+  verified_by: ours(z.enum(['client', 'system'])),
   metadata: KycMetadata.nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -63,7 +65,9 @@ export type KycRow = z.infer<typeof KycRow>
 export const KycRecord = z
   .strictObject({
     ...KycRow.omit({ metadata: true, created_at: true, updated_at: true }).shape,
-    vp: z.null(),
+    document_number: MaskedNumber,
+    // Null wherever it was seen, and nothing says more.
+    vp: ours(z.null(), ANYTHING),
     metadata: KycMetadata.nullable(),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ours } from './contract.ts'
 
 const MOST = 100
 
@@ -20,6 +21,9 @@ export const listQuery = (defaultLimit: number) =>
 export type ListQuery = { page: number; limit: number }
 
 /** Counts that every list answers with. */
-export const listFields = { page: z.int().min(1), limit: z.int().min(1).max(MOST) }
+export const listFields = {
+  page: z.int().min(1),
+  limit: ours(z.int().min(1).max(MOST), z.int().min(1)),
+}
 
 export const pagesOf = (total: number, limit: number): number => Math.ceil(total / limit)

@@ -8,6 +8,13 @@ export const maskIfsc = (value: string): string =>
     ? 'X'.repeat(value.length)
     : value.slice(0, 4) + 'X'.repeat(value.length - 7) + value.slice(-3)
 
+const WHOLE_PAN = /^[A-Z]{5}\d{4}[A-Z]$/i
+const MASKED_RUN = /([Xx*#•·])\1{2}|^[Xx*#•·]*$/
+
+/** Whether some of a number is hidden, by whatever sign; an empty one has nothing to hide. */
+export const isPartlyMasked = (value: string): boolean =>
+  MASKED_RUN.test(value) && !WHOLE_PAN.test(value)
+
 // Numbers hide in free text too: account and Aadhaar numbers, PANs, secrets.
 const SENSITIVE_TEXT =
   /\d{9,}|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+/g

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { BenifBank, shownAccount } from './bank-account.ts'
+import { MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskNumber } from './mask.ts'
@@ -16,11 +17,11 @@ export const Transaction = z
     from_user_id: Uuid,
     to_user_id: Uuid,
     benif_bank_id: Uuid,
-    currency_code: z.string().length(3),
-    transaction_type: z.enum(['debit', 'credit']),
+    currency_code: ours(z.string().length(3)),
+    transaction_type: ours(z.enum(['debit', 'credit'])),
     amount: Amount,
-    utr: z.string().nullable(),
-    transaction_status: z.enum(['pending', 'success', 'failed']),
+    utr: MaskedNumber.nullable(),
+    transaction_status: ours(z.enum(['pending', 'success', 'failed']), z.string().lowercase()),
     created_at: Timestamp,
     updated_at: Timestamp,
     benif_bank: BenifBank,

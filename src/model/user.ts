@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import { ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { Timestamp, text, Uuid } from './text.ts'
 
-const UserType = z.enum(['individual', 'business'])
+const UserType = ours(z.enum(['individual', 'business']))
 
 /** A user as stored. `client_id` is the world's and is added when it is shown. */
 export const UserRow = z.strictObject({

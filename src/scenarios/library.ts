@@ -99,7 +99,12 @@ export function referencesOf(
 }
 
 /** A scenario of a library; `scenario` may be a getter that compiles it on its first use. */
-export type LibraryEntry = { file: string; readonly scenario: CompiledScenario }
+export type LibraryEntry = {
+  file: string
+  /** Its text, where that is not to be read from the file. */
+  source?: string
+  readonly scenario: CompiledScenario
+}
 
 /** The scenarios that can be used, by name. */
 export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
@@ -112,6 +117,8 @@ export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
     get,
     /** The file that a scenario was read from. */
     fileOf: (name: string) => loaded.get(name)?.file,
+    /** The text of a scenario whose file may be elsewhere. */
+    sourceOf: (name: string) => loaded.get(name)?.source,
     /** What to say of a name that there is not: it names the one that was probably meant. */
     unknown: (name: string) => noScenario(name, names),
     /**

@@ -1,6 +1,6 @@
 import { VERSION } from '../config/version.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Sender } from '../core/send.ts'
+import type { Outside } from '../core/outside.ts'
 import { signWebhook } from '../core/sign.ts'
 import type { Attempt, DeliveryFault, ShownAttempt } from '../model/delivery.ts'
 import { maskText } from '../model/mask.ts'
@@ -8,7 +8,6 @@ import type { WebhookRow } from '../model/webhook.ts'
 
 /** How webhooks are sent, the same for every client. */
 export type WebhookSettings = {
-  send: Sender['send']
   /** Whose clock `webhook-timestamp` shows. */
   time: 'wall' | 'client'
   retries: keyof typeof RETRY_PLANS
@@ -120,18 +119,18 @@ function createTurnstile(room: number) {
 /** Makes single attempts: signed, sent, and told as they are kept. */
 export function createDeliveryAttempts({
   clock,
-  wall,
+  outside,
   settings,
 }: {
   clock: Clock
-  wall: () => number
+  outside: Pick<Outside, 'wall' | 'send'>
   settings: WebhookSettings
 }) {
-  const { send, time, deadlineMs } = settings
+  const { time, deadlineMs } = settings
   const turnstile = createTurnstile(AT_ONCE)
 
   /** Unix seconds as receivers of this sandbox should hold timestamps against. */
-  const unixNow = () => Math.floor((time === 'client' ? clock.now() : wall()) / 1_000)
+  const unixNow = () => Math.floor((time === 'client' ? clock.now() : outside.wall()) / 1_000)
 
   const headersOf = (
     { event_id, body }: { event_id: string; body: string },
@@ -158,7 +157,7 @@ export function createDeliveryAttempts({
       const at = clock.iso()
       const headers = headersOf(event, number, webhook_secret, fault)
       const body = fault.body === 'truncated' ? cut(event.body) : event.body
-      const result = await send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
+      const result = await outside.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
       const { ok, status, durationMs, answer, truncated, error, retryAfterMs = 0 } = result
       if (error?.code === 'closed') return undefined
       return {

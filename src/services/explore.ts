@@ -1,6 +1,5 @@
-import { randomInt } from 'node:crypto'
+import type { Outside } from '../core/outside.ts'
 import { createRandom, type Random } from '../core/random.ts'
-import type { Sender } from '../core/send.ts'
 import { SandboxError } from '../model/errors.ts'
 import { maskNumber } from '../model/mask.ts'
 import type { DeliveryAttempts } from './delivery-attempts.ts'
@@ -83,12 +82,12 @@ export function createExplore({
   random,
   webhooks,
   attempts,
-  send,
+  outside,
   deadlineMs,
 }: Parts & {
   webhooks: Webhooks
   attempts: DeliveryAttempts
-  send: Sender['send']
+  outside: Pick<Outside, 'send' | 'secret'>
   deadlineMs?: number
 }) {
   const { payments, events: eventRows } = store.tables
@@ -108,7 +107,7 @@ export function createExplore({
   /** Asks the integrator's own URL what they believe of a payment. */
   async function ask(probe: string, transaction_id: string): Promise<unknown> {
     const url = probe.replaceAll(PROBE_PLACE, transaction_id).replaceAll(ID_PLACE, transaction_id)
-    const { ok, answer, truncated, error } = await send({
+    const { ok, answer, truncated, error } = await outside.send({
       method: 'GET',
       url,
       headers: { accept: 'application/json' },
@@ -167,7 +166,7 @@ export function createExplore({
     const bodies = bodiesOf(transaction_id)
     const right = bodies.map((_, i) => i)
     // A receiver remembers ids; those of a seed would come again after a reset, or from another client.
-    const ids = createRandom(randomInt(2 ** 47))
+    const ids = createRandom(Number.parseInt(outside.secret().slice(0, 12), 16))
     const in_order = await replay(bodies, right, probe, ids)
     // Twice, so that what is new in each run (ids, times) is known for what it is.
     const again = await replay(bodies, right, probe, ids)

@@ -342,6 +342,10 @@ function worldsOf(raws: Raw[], content: string): FixtureWorlds {
   )
 }
 
+/** What stands in a folder of fixture files, or in one file, unchecked: what `fixturesOf` takes. */
+export const fixtureContent = (path: string): Record<string, unknown> =>
+  Object.fromEntries(readRaw(path).map(({ noun, rows }) => [noun, rows]))
+
 /** Reads a folder of fixture files, or one file with everything; refuses all of it if anything is wrong. */
 export function readFixtures(path: string): FixtureWorlds {
   const misnamed = misnamedIn(path)

@@ -87,11 +87,12 @@ function createPages() {
 export function createRequestLog({
   budget,
   onNoted,
-  realNow = () => performance.now(),
+  elapsed,
 }: {
   budget: Budget
   onNoted: (call: NotedCall) => void
-  realNow?: () => number
+  /** The clock that durations are told by, ms. */
+  elapsed: () => number
 }) {
   const ring = createRing<NotedCall>({
     most: MOST_CALLS,
@@ -115,7 +116,7 @@ export function createRequestLog({
         seq: ++seq,
         at: call.at,
         wallAt: call.wallAt,
-        durationMs: realNow() - began,
+        durationMs: elapsed() - began,
         method: call.method,
         url,
         operation: call.operation,
@@ -147,10 +148,15 @@ export function createRequestLog({
     /** Empties it; answers how many calls there were. */
     clear(): number {
       const { count } = ring
-      emptiedAt = realNow()
+      emptiedAt = elapsed()
       pages = createPages()
       ring.clear()
       return count
+    },
+    /** Empties it and counts from 1 again: after a reset the same calls have the same ids. */
+    restart() {
+      this.clear()
+      seq = 0
     },
   }
 }

@@ -6,6 +6,7 @@ import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
 import type { Call, EventCall } from '../scenarios/match.ts'
 import type { Problem } from '../scenarios/read.ts'
+import { loadReader } from '../scenarios/reader.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
@@ -175,6 +176,7 @@ export function createScenarios(parts: ScenariosDeps) {
       const { rules } = active().name === name ? activeScenario() : named(name)
       return {
         file: library().fileOf(name),
+        source: library().sourceOf(name),
         rules: rules.map((rule) => ({ name: rule.name, hits: hitsOf(rule) })),
       }
     },
@@ -241,8 +243,7 @@ export function createScenarios(parts: ScenariosDeps) {
     },
     /** Checks a scenario that came as JSON. */
     async check(value: unknown): Promise<Checked<ScenarioDefinition>> {
-      // The checks come with a YAML reader and schemas that a start can do without.
-      const { readDefinition } = await import('../scenarios/read.ts')
+      const { readDefinition } = await loadReader()
       const read = readDefinition(value, { name: INLINE, file: 'definition' })
       if (!read.ok) throw refused(read.problems, 'definition')
       const [unknown] = library().checkNames(read.scenario)
@@ -253,7 +254,7 @@ export function createScenarios(parts: ScenariosDeps) {
     },
     /** Checks a rule that came as JSON. */
     async checkRule(value: unknown): Promise<Checked<RuleDefinition>> {
-      const { readRule } = await import('../scenarios/read.ts')
+      const { readRule } = await loadReader()
       const read = readRule(value)
       if (!read.ok) throw refused(read.problems, '')
       return { definition: read.rule, warnings: told(read.warnings) }

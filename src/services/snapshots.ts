@@ -9,8 +9,8 @@ export const MAX_SNAPSHOTS = 100
 type Name = keyof Rows
 const NAMES = Object.keys(TABLES) as Name[]
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-/** Where the wall clock stood, and with which options the world was started, is no difference of its state. */
-const UNTOLD = new Set(['wallAnchor', 'startedAs'])
+/** Where the wall clock stood, how long an attempt took, and how the world was started, is no difference of its state. */
+const UNTOLD = new Set(['wallAnchor', 'startedAs', 'durationMs'])
 
 const HIDDEN = () => 'XXXX'
 const MASKS: Readonly<Record<string, (value: string) => string>> = {

@@ -77,7 +77,7 @@ export function createTimeline(deps: TimelineDeps) {
 
   function act(action: TimelineAction) {
     if ('trigger' in action) {
-      events.emit(action.trigger, resourceOf(kindOf(action.trigger), action.resource))
+      events.emit(action.trigger, resourceOf(kindOf(action.trigger), action.resource), true)
     } else if ('simulate' in action) simulate(action.simulate)
     else if ('credit' in action) {
       const { amount, remark, reference_id } = action.credit

@@ -1,3 +1,4 @@
+import type { Outside } from '../core/outside.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { AnyTold, Feed } from './feed.ts'
 
@@ -15,12 +16,15 @@ const stopped = () =>
   new SandboxError('not_ready', 'The client was deleted or the sandbox stops. Nothing is to come.')
 
 /** Answers with what is waited for, as soon as it is there; throws `wait_timeout`, or `not_ready` where the feed ends. */
-export function waitFor<T>(feed: Feed, { look, see, timeoutMs, late }: WaitedFor<T>): Promise<T> {
+export function waitFor<T>(
+  { feed, outside }: { feed: Feed; outside: Pick<Outside, 'later'> },
+  { look, see, timeoutMs, late }: WaitedFor<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
     let searching: Promise<unknown> = Promise.resolve()
     // What is being looked through may have it already.
-    const timer = setTimeout(() => searching.then(() => fail(late())), timeoutMs)
+    const giveUp = outside.later(timeoutMs, () => searching.then(() => fail(late())))
     stop = feed.watch({
       see(told) {
         // All there is was exchanged: what is waited for may be among it.
@@ -31,7 +35,7 @@ export function waitFor<T>(feed: Feed, { look, see, timeoutMs, late }: WaitedFor
     })
 
     function leave() {
-      clearTimeout(timer)
+      giveUp()
       stop?.()
     }
     function fail(error: unknown) {
@@ -53,16 +57,17 @@ export function waitFor<T>(feed: Feed, { look, see, timeoutMs, late }: WaitedFor
 // How long the event loop may be kept while many rows are looked through, real ms.
 const SLICE_MS = 5
 
-/** The first of many things that is like this, looked for in slices that let others come in between. */
+/** The first of many things that is like this, looked for in slices that let others come in between, where it `pauses`. */
 export async function firstOf<R, T>(
   rows: Iterable<R>,
   take: (row: R) => T | undefined,
+  pauses: boolean,
 ): Promise<T | undefined> {
   let until = performance.now() + SLICE_MS
   for (const row of rows) {
     const taken = take(row)
     if (taken !== undefined) return taken
-    if (performance.now() > until) {
+    if (pauses && performance.now() > until) {
       await new Promise(setImmediate)
       until = performance.now() + SLICE_MS
     }

@@ -21,7 +21,9 @@ t.test(
     t.teardown(sandbox.close)
     await fetch(`${sandbox.url}/user/nobody`)
     const listed = (env: Record<string, string>) =>
-      run(['requests', '--url', sandbox.url], { env: { ...env, PAYOUT_SANDBOX_URL: '' } })
+      run(['requests', '--url', sandbox.url], {
+        env: { NO_COLOR: '', FORCE_COLOR: '', PAYOUT_SANDBOX_URL: '', ...env },
+      })
     const plain = (await listed({})).stdout
     t.notMatch(plain, /\u001b/)
     t.equal((await listed({ NO_COLOR: '1', FORCE_COLOR: '1' })).stdout, plain)

@@ -40,7 +40,11 @@ export const noBrowser: string | false =
 export async function openBrowser(t: Test): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: findChromium()!,
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      // A name that a browser does not trust as it trusts this machine's own.
+      '--host-resolver-rules=MAP sandbox 127.0.0.1',
+    ],
   })
   t.teardown(() => browser.close())
   return browser
@@ -98,6 +102,12 @@ export async function openConsole(
     },
     /** Waits until an element with this text is seen. */
     see: (text: string | RegExp) => page.getByText(text).first().waitFor(),
+    /** Waits until an expression is true in the page, whose policy lets no function of a test in. */
+    async until(expression: string) {
+      const end = Date.now() + PATIENCE_MS
+      while (!(await page.evaluate(expression)))
+        if (Date.now() > end) throw new Error(`This never came: ${expression}`)
+    },
     /** Waits until the page has drawn all that it asked for. */
     async settle() {
       do await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')

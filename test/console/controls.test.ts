@@ -16,7 +16,14 @@ async function press(opened: Opened, name: string | RegExp): Promise<string> {
   await button.click()
   const line = opened.page.locator('footer code').filter({ hasText: told! })
   await line.waitFor()
-  return (await opened.page.locator('footer [role=status]').textContent())!
+  return lastCall(opened)
+}
+
+/** The line of the last call, when it is answered. */
+async function lastCall({ page }: Opened): Promise<string> {
+  const line = page.locator('footer [role=status]')
+  await line.and(page.locator(':not([aria-busy=true])')).waitFor()
+  return (await line.textContent())!
 }
 
 /** Presses a button that asks first, and says yes. */
@@ -28,7 +35,7 @@ async function pressAndConfirm(opened: Opened, name: string | RegExp): Promise<s
   const call = await dialog.locator('code.call').textContent()
   await dialog.locator('button.danger').click()
   await page.locator('footer code').filter({ hasText: call! }).waitFor()
-  return (await page.locator('footer [role=status]').textContent())!
+  return lastCall(opened)
 }
 
 t.test('every control with its effect', { skip: noBrowser }, async (t) => {
@@ -131,6 +138,14 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
 
       await pick('When', 'createTransaction')
       await pick('Then it', 'life')
+      for (const status of ['FAILED', 'PROCESSING', 'SUCCESS']) {
+        await pick('Status', status)
+        t.match(await press(opened, 'Push the rule'), `{"status":"${status}","after":"0s"}]}} 200`)
+        const { transaction_id } = (await pay()).body.data[0]
+        await post('/__admin/clock/advance', { by: '1ms' })
+        const { transaction } = (await get(`/__admin/transactions/${transaction_id}`)).body
+        t.equal(transaction.history.status, status)
+      }
       await pick('Status', 'FAILED')
       await page.getByLabel('After (5s, 1d)').fill('1d')
       await page.getByLabel('once', { exact: true }).check()
@@ -273,20 +288,58 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(await page.evaluate('navigator.clipboard.readText()'), title)
   })
 
+  await t.test('copied where the browser trusts the page less, and told where not', async (t) => {
+    const other = await opened.context.newPage()
+    await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/`)
+    t.equal(await other.evaluate('navigator.clipboard'), undefined)
+    await other.getByRole('button', { name: 'Resume' }).click()
+    const copy = other.getByRole('button', { name: 'Copy as curl' })
+    const line = await copy.getAttribute('title')
+    await copy.click()
+    await other.locator('footer').getByText('Copied').waitFor()
+    await other.getByLabel('By', { exact: true }).fill('')
+    await other.keyboard.press('Control+V')
+    t.equal(await other.getByLabel('By', { exact: true }).inputValue(), line)
+    await other.evaluate('document.execCommand = () => false')
+    await other.getByRole('button', { name: 'Copied' }).click()
+    t.equal(await other.getByLabel('Copy it from here').inputValue(), line)
+    await other.close()
+    await post('/__admin/clock/freeze')
+  })
+
   await t.test('a new client, as a fork; switch between clients; delete', async (t) => {
     await pay()
     const clients = page.locator('section', { hasText: 'Each has a world of its own' })
     await clients.getByLabel('Name', { exact: true }).fill('worker-7')
     await clients.getByLabel('as a fork of default').check()
     await clients.getByRole('button', { name: 'New client' }).click()
-    await page.waitForURL(`${origin}/@worker-7/__admin/`)
+    const dialog = page.getByRole('dialog', { name: 'The client worker-7 is made' })
+    const token = (await dialog.locator('.row code').textContent())!
+    const { body } = await get('/__admin/client', { authorization: `Bearer ${token}` })
+    t.equal(body.name, 'worker-7')
+    await dialog.getByRole('button', { name: 'Copy the token' }).click()
+    await dialog.getByText('Copied').waitFor()
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), token)
+    await dialog.getByRole('link', { name: 'Go to worker-7' }).click()
+    await page.waitForURL(`${origin}/@worker-7/__admin/#/control`)
+    await go('overview')
     await page.getByRole('heading', { name: 'Client', exact: true }).waitFor()
     const counts = async (base: string) => (await get(`${base}/__admin/client`)).body.counts
     t.equal((await counts('/@worker-7')).transactions, (await counts('')).transactions)
     t.equal(await press(opened, 'Resume'), 'POST /@worker-7/__admin/clock/resume 200')
     t.equal((await clock()).mode, 'frozen', 'the default client is another one')
-    await page.getByRole('combobox', { name: 'Client' }).selectOption('default')
-    await page.waitForURL(`${origin}/__admin/`)
+    const menu = page.locator('header summary')
+    await menu.focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    const others = page.locator('header details').getByRole('link')
+    await others.filter({ hasText: 'worker-7' }).waitFor()
+    await page.keyboard.press('Escape')
+    await others.first().waitFor({ state: 'hidden' })
+    t.match(page.url(), '/@worker-7/', 'looking at the names goes nowhere')
+    await menu.click()
+    await others.filter({ hasText: /^default$/ }).click()
+    await page.waitForURL(`${origin}/__admin/#/overview`)
     await see('frozen')
     await go('control')
     await pressAndConfirm(opened, 'Delete: worker-7')

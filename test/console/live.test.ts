@@ -1,37 +1,22 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import t, { type Test } from 'tap'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import type { World } from '../../src/world.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
+import { createWire } from './wire.ts'
 
-/** A connection to a port that can be cut and healed, as a network's can. */
-async function createWire(t: Test, to: number) {
-  const sockets = new Set<Socket>()
-  let server: Server
-  let port = 0
-  const listen = () =>
-    new Promise<void>((resolve) => {
-      server = createServer((near) => {
-        const far = connect(to, '127.0.0.1')
-        for (const one of [near, far]) {
-          sockets.add(one)
-          one.on('error', () => {}).on('close', () => sockets.delete(one))
-        }
-        near.pipe(far)
-        far.pipe(near)
-      })
-      server.listen(port, '127.0.0.1', () => {
-        port = (server.address() as AddressInfo).port
-        resolve()
-      })
-    })
-  const cut = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      for (const socket of sockets) socket.destroy()
-    })
-  await listen()
-  t.teardown(cut)
-  return { origin: `http://127.0.0.1:${port}`, cut, heal: listen }
+/** As many payments as wanted, of 1.00, 2.00 and so on, which stay PENDING. */
+function fillWithPayments(world: World, count: number) {
+  const input = {
+    from_user_id: ASHA,
+    to_user_id: ROHAN,
+    benif_bank_id: ROHANS_ACCOUNT,
+    currency_code: 'INR',
+  } as const
+  world.change(() => {
+    for (let i = 1; i <= count; i++)
+      world.payments.create({ ...input, amount: `${i}.00` }, [{ status: 'PENDING', afterMs: 0 }])
+  })
 }
 
 t.test('live', { skip: noBrowser }, async (t) => {
@@ -76,8 +61,9 @@ t.test('live', { skip: noBrowser }, async (t) => {
     const deliveries = page.getByRole('table', { name: 'Deliveries' })
     await deliveries.getByRole('row').nth(1).waitFor()
     const before = await deliveries.getAttribute('aria-rowcount')
-    await post('/v1/user', { email: 'live@example.com', mobile: '9812300001' })
-    await deliveries.getByRole('row').nth(1).getByText('user.created').waitFor()
+    const account = { user_id: ASHA, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
+    await post('/v1/bank', account)
+    await deliveries.getByRole('row').nth(1).getByText('bank.success').waitFor()
     t.equal(Number(await deliveries.getAttribute('aria-rowcount')), Number(before) + 1)
     assertCalm(t)
   })
@@ -114,21 +100,103 @@ t.test('live', { skip: noBrowser }, async (t) => {
     await page.getByRole('table').getByRole('row').nth(1).getByText(ROHAN).waitFor()
   })
 
+  await t.test(
+    'what cannot be read is asked for once, and again when it may be there',
+    async (t) => {
+      const { page, app, sandbox, until } = await openConsole(t, browser)
+      fillWithPayments(sandbox.default, 500)
+      const wire = await createWire(t, (app.server.address() as AddressInfo).port)
+      await page.goto(`${wire.origin}/__admin/#/payments`)
+      await page.getByText('500.00 INR').waitFor()
+      await wire.cut()
+      await page.getByText('lost', { exact: true }).waitFor()
+      let asked = 0
+      page.on('request', (request) => {
+        if (request.url().includes('/transactions?')) asked++
+      })
+      const scroll = (top: number) =>
+        page.evaluate(`(async () => {
+        document.querySelector('.rows').scrollTop = ${top}
+        for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame)
+      })()`)
+      await scroll(400 * 40)
+      await page.getByRole('alert').first().waitFor()
+      await scroll(400 * 40 + 5)
+      t.ok(asked > 0 && asked <= 4, `asked ${asked} times`)
+      await wire.heal()
+      await page.getByText('99.00 INR', { exact: true }).waitFor()
+      await until(`document.querySelector('[role=alert]') === null`)
+    },
+  )
+
+  await t.test('what comes moves nothing that is looked at', async (t) => {
+    const { page, sandbox, pay, go, settle, assertCalm } = await openConsole(t, browser)
+    fillWithPayments(sandbox.default, 500)
+    await go('payments')
+    const table = page.getByRole('table', { name: 'Payments' })
+    const link = (text: string) => table.getByRole('link', { name: text, exact: true })
+    const topOf = async (text: string) => (await link(text).boundingBox())!.y
+    await page.getByText('live', { exact: true }).waitFor()
+    await link('500.00 INR').waitFor()
+    // The first is known to be the newest from here on.
+    await settle()
+
+    await link('498.00 INR').focus()
+    const before = await topOf('498.00 INR')
+    for (let i = 0; i < 30; i++) await pay({ amount: 7000 + i })
+    await page.getByRole('button', { name: '30 new ↑' }).waitFor()
+    t.equal(await page.evaluate('document.activeElement.textContent'), '498.00 INR')
+    t.equal(await topOf('498.00 INR'), before, 'under the focus')
+
+    await page.evaluate('document.activeElement.blur()')
+    await page.evaluate(`document.querySelector('.rows').scrollTop = ${40 * 300}`)
+    await link('230.00 INR').waitFor()
+    const place = await topOf('230.00 INR')
+    await pay({ amount: 8000 })
+    await page.getByRole('button', { name: '31 new ↑' }).waitFor()
+    t.equal(await topOf('230.00 INR'), place, 'further down')
+
+    await page.getByRole('button', { name: '31 new ↑' }).click()
+    await link('8000.00 INR').waitFor()
+    t.equal(await page.locator('.news').count(), 0)
+    await page.evaluate('document.activeElement.blur()')
+    await pay({ amount: 8001 })
+    await link('8001.00 INR').waitFor()
+    t.equal(
+      await page.evaluate(`document.querySelector('.rows').scrollTop`),
+      0,
+      'at the top, what is new is seen',
+    )
+    assertCalm(t)
+  })
+
+  await t.test('back from a row, the list is where it was', async (t) => {
+    const { page, sandbox, go, until } = await openConsole(t, browser)
+    fillWithPayments(sandbox.default, 500)
+    await go('payments')
+    const table = page.getByRole('table', { name: 'Payments' })
+    await table.getByText('500.00 INR').waitFor()
+    await page.evaluate(`document.querySelector('.rows').scrollTop = ${40 * 300}`)
+    const link = table.getByRole('link', { name: '195.00 INR' })
+    await link.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: '195.00 INR' }).waitFor()
+    await page.goBack()
+    await link.waitFor()
+    t.equal(await page.evaluate(`document.querySelector('.rows').scrollTop`), 40 * 300)
+    await until(`document.activeElement.textContent === '195.00 INR'`)
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    await page.getByRole('table', { name: 'Users' }).waitFor()
+    await page.getByRole('link', { name: 'Payments', exact: true }).click()
+    await table.getByText('500.00 INR').waitFor()
+  })
+
   await t.test('10,000 payments: only what is seen is drawn, and it stays smooth', async (t) => {
     const opened = await openConsole(t, browser)
     const { page, go, sandbox, assertCalm } = opened
     const world = sandbox.default
-    const input = {
-      from_user_id: ASHA,
-      to_user_id: ROHAN,
-      benif_bank_id: ROHANS_ACCOUNT,
-      currency_code: 'INR',
-    } as const
     const before = world.payments.list({ page: 1, limit: 1 }).total
-    world.change(() => {
-      for (let i = 1; i <= 10_000; i++)
-        world.payments.create({ ...input, amount: `${i}.00` }, [{ status: 'PENDING', afterMs: 0 }])
-    })
+    fillWithPayments(world, 10_000)
     await go('payments')
     const table = page.getByRole('table', { name: 'Payments' })
     await table.getByRole('row').nth(1).getByText('10000.00 INR').waitFor()

@@ -167,6 +167,14 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await see('There is no such view')
   })
 
+  await t.test('an address that cannot be read', async () => {
+    await page.goto(`${origin}/__admin/#/payments/%`)
+    await page.reload()
+    await page.getByRole('alert').getByText('id').waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await see('What comes next')
+  })
+
   await t.test('nothing failed in the page', async (t) => assertCalm(t))
 })
 

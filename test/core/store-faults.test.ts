@@ -186,6 +186,8 @@ t.test('a document that is not as it was written is refused and left as it is', 
     ['without its end', good.split('\n').slice(0, -3).join('\n')],
     ['another text', good.replace('text 1', 'text 2')],
     ['a line too few', good.split('\n').toSpliced(2, 1).join('\n')],
+    ['without its last line', good.split('\n').slice(0, -2).join('\n').concat('\n')],
+    ['its last line twice', `${good}]}\n`],
     ['something behind', `${good}{}\n`],
   ]
   for (const [what, text] of cases) {

@@ -49,7 +49,8 @@ const contentOf = (store: Opened) =>
 
 /** The data files as a killed process leaves them, in a folder of their own. */
 function crashCopy(from: string, to: string): string {
-  cpSync(from, to, { recursive: true, filter: (name) => !name.endsWith('.lock') })
+  // The draft of a document is gone at any moment, and is read by nobody.
+  cpSync(from, to, { recursive: true, filter: (name) => !/\.(lock|tmp)$/.test(name) })
   return join(to, 'db.json')
 }
 

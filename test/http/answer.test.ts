@@ -327,10 +327,7 @@ t.test('a replay spends no rule', async (t) => {
   const box = await start(t)
   await push(box, { delay: '0s' })
   const key = { 'idempotency-key': 'k' }
-  const first = box.pay({}, key)
-  await delayed(box)
-  await box.advance('0s')
-  await first
+  await box.pay({}, key)
   await box.pay({}, key)
   t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
 })

@@ -47,6 +47,16 @@ t.test('bodies and answers are named components, errors the one envelope', async
   })
 })
 
+t.test('limit is told as each list takes it', async (t) => {
+  const limitOf = (id: string) => {
+    const { parameters } = operationOf(ADMIN_CALLS.find((call) => call.id === id)!)
+    return parameters.find(({ name }: Json) => name === 'limit').schema
+  }
+  t.match(limitOf('listDeliveries'), { type: 'integer', default: 50, description: /100/ })
+  t.strictSame(limitOf('listTimers'), { type: 'integer', minimum: 1, maximum: 10_000 })
+  t.strictSame(limitOf('listRequests'), { type: 'string', pattern: '^[0-9]{1,4}$' })
+})
+
 t.test('one name stands for one shape', async (t) => {
   // Each call's own document says what its names mean; together they must agree.
   for (const call of ADMIN_CALLS) {

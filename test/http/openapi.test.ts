@@ -115,6 +115,7 @@ t.test('headers, clamps, other methods and the form of a date are told', async (
     }
   }
   t.match(document.info.description, /405/)
+  t.match(document.info.description, /409 `client_limit_reached`/)
   const { kyc } = document.components.schemas.SubmitKyc.examples[0]
   const item = { ...kyc[0], dateOfBirth: '1990-08-15' }
   t.not(findings('#/components/schemas/KycItem', item), '', 'another order of the date')

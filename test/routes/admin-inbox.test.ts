@@ -61,6 +61,8 @@ t.test('it takes anything, without the admin token, and keeps the newest 500', a
   for (const [body, headers] of [
     ['{"cut', { 'content-type': 'application/json' }],
     ['a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['of no type', { 'content-type': '' }],
+    ['of none either', { 'content-type': 'text' }],
     [undefined, {}],
   ] as const)
     t.equal((await send(body, headers)).status, 200)
@@ -70,6 +72,8 @@ t.test('it takes anything, without the admin token, and keeps the newest 500', a
   }
   t.match((await seen()).messages, [
     { body: '', verified: false, code: 'header_missing' },
+    { body: 'of none either' },
+    { body: 'of no type' },
     { body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
     { body: '{"cut', type: null },
   ])

@@ -416,7 +416,11 @@ t.test('timeline: trigger webhook.test is about the webhook', async (t) => {
   await define(box, { timeline: [{ after: '1s', do: { trigger: 'webhook.test' } }] })
   await box.advance('1s')
   t.strictSame(seen, [
-    { type: 'webhook.test', resourceId: made.body.updatedWebhook.response.data.webhook_id },
+    {
+      type: 'webhook.test',
+      resourceId: made.body.updatedWebhook.response.data.webhook_id,
+      asked: true,
+    },
   ])
 })
 

@@ -478,3 +478,16 @@ t.test(
     t.same(await told(), wanted, 'and after an import')
   },
 )
+
+t.test(
+  'the state after a reset of the data alone, which keeps pushed rules, can be put back',
+  async (t) => {
+    const box = await start(t)
+    await busy(box)
+    await box.post('/__admin/reset', { parts: ['data'] })
+    const state = (await box.get('/__admin/state')).body
+    t.equal(state.tables.rules.length, 1)
+    t.equal((await box.put('/__admin/state', state)).status, 200)
+    t.strictSame((await box.get('/__admin/state')).body, state)
+  },
+)

@@ -61,6 +61,17 @@ t.test(
   },
 )
 
+t.test('a new user is announced to whoever asks for it, and to nobody else', async (t) => {
+  const { hook, box, list } = await linked(t)
+  const user = { email: 'new@example.com', mobile: '9812300001' }
+  const { user_id } = (await box.post('/v1/user', user)).body.data
+  await box.advance('1h')
+  t.same(hook.types(), [])
+  t.same(await list(), [])
+  await box.post('/__admin/webhooks/trigger', { event: 'user.created', resource_id: user_id })
+  t.same(hook.types(), ['user.created'])
+})
+
 t.test(
   'an attempt that fails is made again after 1 s, 5 s, 30 s and 2 min, then given up',
   async (t) => {
@@ -85,6 +96,15 @@ t.test(
     t.match(delivery.attempts[0], { status: 500, ok: false, error: { code: 'status' } })
   },
 )
+
+t.test('at the end of time the next attempt is at its last instant', async (t) => {
+  const { hook, box, list } = await linked(t)
+  hook.answer(status(500))
+  const at = '9999-12-31T23:59:59.999Z'
+  await box.post('/__admin/clock/freeze', { at })
+  await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
+  t.match(await list(), [{ status: 'pending', next_attempt_at: at, attempts: [{ status: 500 }] }])
+})
 
 t.test(
   'later events of a resource wait until the earlier one is through; others do not',

@@ -31,7 +31,7 @@ function open(budget = createLogBudget()) {
   const log = createRequestLog({
     budget,
     onNoted: (noted) => told.push(noted),
-    realNow: () => clock.now,
+    elapsed: () => clock.now,
   })
   return { log, told, clock, budget, newest: () => [...log.newestFirst()][0]! }
 }

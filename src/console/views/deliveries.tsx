@@ -1,19 +1,10 @@
 import { useState } from 'preact/hooks'
+import { Act } from '../act.tsx'
 import { useLoaded, usePages } from '../data.ts'
+import { Choice } from '../fields.tsx'
+import { type Column, Rows } from '../rows.tsx'
 import type { Attempt, Delivery, InboxMessage } from '../types.ts'
-import {
-  Act,
-  At,
-  Card,
-  Chip,
-  Choice,
-  type Column,
-  Facts,
-  HttpStatus,
-  Problem,
-  Rows,
-  Text,
-} from '../ui.tsx'
+import { At, Card, Chip, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Event', width: 'minmax(0, 3fr)', show: ({ event }) => event },

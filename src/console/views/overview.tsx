@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
+import { Act } from '../act.tsx'
 import { untilText, useNow } from '../clock.ts'
 import { useLoaded } from '../data.ts'
+import { Input } from '../fields.tsx'
 import type { Client, Timer } from '../types.ts'
-import { Act, At, Card, Chip, Facts, Input, Problem, Scroll } from '../ui.tsx'
+import { At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
 
 const MOST_TIMERS = 20
 

@@ -1,22 +1,12 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Act, Copy } from '../act.tsx'
 import { BASE, curlOf, read } from '../api.ts'
 import { useEvents, useLoaded } from '../data.ts'
+import { Input } from '../fields.tsx'
 import { listen } from '../live.ts'
+import { type Column, listRows, Rows } from '../rows.tsx'
 import type { LoggedRequest, ShortRequest } from '../types.ts'
-import {
-  Act,
-  At,
-  Card,
-  type Column,
-  Copy,
-  Facts,
-  HttpStatus,
-  Input,
-  listRows,
-  Problem,
-  Rows,
-  Text,
-} from '../ui.tsx'
+import { At, Card, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
   {
@@ -51,18 +41,31 @@ const hrefOf = ({ request_id }: ShortRequest) => `#/requests/${request_id}`
 // As many as the log keeps.
 const MOST = 1_000
 
+type Log = { total: number; requests: ShortRequest[] }
+
+/** Calls put on top of those that are known already, none of them twice. */
+function onTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) {
+  const known = new Set(before.map(({ request_id }) => request_id))
+  const added = fresh.filter(({ request_id }) => !known.has(request_id))
+  return added.length === 0 ? before : [...added, ...before].slice(0, MOST)
+}
+
 /** The request log: read once, then each call as it comes. */
 function useRequests() {
   const [calls, setCalls] = useState<readonly ShortRequest[]>()
   const [problem, setProblem] = useState<string>()
-  const load = () =>
-    read<{ requests: ShortRequest[] }>(`/requests?limit=${MOST}`).then(
-      ({ requests }) => {
-        setCalls(requests)
-        setProblem(undefined)
-      },
-      (error) => setProblem((error as Error).message),
-    )
+  // What comes while the log is read may not be in the answer.
+  const meanwhile = useRef<ShortRequest[]>([])
+  const load = async () => {
+    meanwhile.current = []
+    try {
+      const { requests } = await read<Log>(`/requests?limit=${MOST}`)
+      setCalls(onTop(meanwhile.current, requests))
+      setProblem(undefined)
+    } catch (error) {
+      setProblem((error as Error).message)
+    }
+  }
   useEffect(() => {
     void load()
     let come: ShortRequest[] = []
@@ -70,17 +73,13 @@ function useRequests() {
     const stop = listen((kind, data) => {
       if (kind !== 'request') return
       come.unshift(data as ShortRequest)
+      meanwhile.current = [data as ShortRequest, ...meanwhile.current].slice(0, MOST)
       // A burst is drawn once.
       frame ||= requestAnimationFrame(() => {
         const fresh = come
         come = []
         frame = 0
-        setCalls((before) => {
-          if (!before) return before
-          const known = new Set(before.slice(0, fresh.length).map(({ request_id }) => request_id))
-          const added = fresh.filter(({ request_id }) => !known.has(request_id))
-          return [...added, ...before].slice(0, MOST)
-        })
+        setCalls((before) => before && onTop(fresh, before))
       })
     })
     return () => {
@@ -89,6 +88,13 @@ function useRequests() {
     }
   }, [])
   useEvents([], load)
+  // Nothing tells that the log was emptied.
+  useEvents(['look'], async () => {
+    const log = await read<Log>('/requests?limit=1').catch(() => undefined)
+    const [newest] = log?.requests ?? []
+    if (log && (log.total !== calls?.length || newest?.request_id !== calls[0]?.request_id))
+      await load()
+  })
   return { calls, problem, reload: load }
 }
 

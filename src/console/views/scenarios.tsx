@@ -1,5 +1,6 @@
+import { Act } from '../act.tsx'
 import { useLoaded } from '../data.ts'
-import { Act, Card, Problem, Scroll } from '../ui.tsx'
+import { Card, Problem, Scroll } from '../ui.tsx'
 
 type Listed = {
   scenarios: {

@@ -1,6 +1,8 @@
+import { Act } from '../act.tsx'
 import { useLoaded, usePages } from '../data.ts'
+import { type Column, Rows } from '../rows.tsx'
 import type { BankAccount, KycRecord, User } from '../types.ts'
-import { Act, At, Card, Chip, type Column, Facts, Heads, Problem, Rows, Scroll } from '../ui.tsx'
+import { At, Card, Chip, Facts, Heads, Problem, Scroll } from '../ui.tsx'
 
 const COLUMNS: readonly Column<User>[] = [
   { title: 'E-mail', width: 'minmax(0, 3fr)', show: ({ email }) => email },

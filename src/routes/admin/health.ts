@@ -23,7 +23,7 @@ export const healthCalls = [
     summary: 'Whether the server listens, and whether its data file can be written',
     open: true,
     answer: Health,
-    handle(_world, _input, { store, startedAt, wall }) {
+    handle(_world, _input, { store, startedAt, outside: { wall } }) {
       const failure = store.failure
       return {
         status: failure ? ('degraded' as const) : ('healthy' as const),

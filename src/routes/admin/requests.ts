@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
+import { loadReader } from '../../scenarios/reader.ts'
 import { type NotedCall, pathOf, requestId, shownRequest } from '../../services/request-log.ts'
 import {
   badMatch,
@@ -28,8 +29,7 @@ const Requests = z
 
 /** What a `match` that came as JSON means; refused where it is none. */
 export async function matchOf({ tables }: World, value: unknown): Promise<RequestMatch> {
-  // The checks come with a YAML reader and schemas that a start can do without.
-  const { readMatch } = await import('../../scenarios/read.ts')
+  const { readMatch } = await loadReader()
   const read = readMatch(value)
   if (!read.ok) throw badMatch(read.problems)
   return compileMatch(read.match, tables)

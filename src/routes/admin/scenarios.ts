@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
 import * as z from 'zod'
-import { PACKAGE_ROOT } from '../../config/package-root.ts'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
+import { loadReader } from '../../scenarios/reader.ts'
+import { scenarioPath } from '../../scenarios/shipped.ts'
 
 const RuleHits = z.strictObject({
   name: z.string(),
@@ -41,11 +41,10 @@ const PushedRule = z
   .meta({ id: 'PushedRule' })
 const RulePath = z.object({ id: z.string().min(1).max(64) })
 
-/** The text of a scenario's file; those of the shipped set are known by their bare names. */
+/** The text of a scenario's file. */
 async function textOf(file: string): Promise<string> {
-  const path = basename(file) === file ? join(PACKAGE_ROOT, 'scenarios', file) : file
   try {
-    return await readFile(path, 'utf8')
+    return await readFile(scenarioPath(file), 'utf8')
   } catch (error) {
     throw new SandboxError('not_found', `The file ${file} cannot be read (${codeOf(error)}).`)
   }
@@ -98,9 +97,9 @@ export const scenarioCalls = [
       .meta({ id: 'ScenarioText' }),
     refusals: ['not_found'],
     async handle({ scenarios }, { params: { name } }) {
-      const { file, rules } = scenarios.rulesOf(name)
-      const source = file === undefined ? undefined : await textOf(file)
-      const { readScenario } = await import('../../scenarios/read.ts')
+      const { file, rules, source: kept } = scenarios.rulesOf(name)
+      const source = kept ?? (file === undefined ? undefined : await textOf(file))
+      const { readScenario } = await loadReader()
       const read = source === undefined ? undefined : readScenario(source, { name, file: file! })
       const lineOf = (i: number) => (read?.ok ? read.problemAt(['rules', i], '').line : null)
       return {

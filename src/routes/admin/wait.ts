@@ -7,6 +7,8 @@ import { LoggedRequest } from '../../model/logged-request.ts'
 import { Transaction } from '../../model/transaction.ts'
 import type { Condition } from '../../scenarios/condition-schema.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
+import { loadReader } from '../../scenarios/reader.ts'
+import { orMeant, shown } from '../../scenarios/wording.ts'
 import { shownRequest } from '../../services/request-log.ts'
 import { badMatch, missErrors, missText, nearestMisses } from '../../services/request-match.ts'
 import { firstOf, type WaitedFor, waitFor } from '../../services/waiting.ts'
@@ -49,8 +51,7 @@ async function forRequest(world: World, value: unknown, timeoutMs: number) {
 /** The tests of a match of fields, of which there are only `known` ones; none of an empty match, which all meet. */
 async function testsFor(value: object, known: readonly string[]): Promise<Test[]> {
   if (Object.keys(value).length === 0) return []
-  const { readFields } = await import('../../scenarios/read.ts')
-  const { orMeant, shown } = await import('../../scenarios/wording.ts')
+  const { readFields } = await loadReader()
   const bad = Object.keys(value).filter((field) => !known.includes(field))
   if (bad.length > 0)
     throw badMatch(
@@ -88,7 +89,7 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
     return fits({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {
-    look: () => firstOf([...deliveries.all()].reverse(), take),
+    look: () => firstOf([...deliveries.all()].reverse(), take, world.outside.pauses),
     see: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     late: () => late('delivery', timeoutMs),
   }
@@ -146,7 +147,7 @@ async function forResource(
       const entries = newestFirst<{ id: string }>((offset, limit) =>
         table.page(index, key, offset, limit),
       )
-      return firstOf(entries, (entry) => fitting(viewOf(entry.id)))
+      return firstOf(entries, (entry) => fitting(viewOf(entry.id)), world.outside.pauses)
     },
     see: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
@@ -180,19 +181,18 @@ export const waitCalls = [
       .meta({ id: 'Waited' }),
     refusals: ['wait_timeout', 'not_ready'],
     async handle(world, { body: { for: what, match, timeoutMs } }) {
-      const { feed } = world
       switch (what) {
         case 'request': {
           const wait = await forRequest(world, match, timeoutMs)
-          return { for: what, request: await waitFor(feed, { ...wait, timeoutMs }) }
+          return { for: what, request: await waitFor(world, { ...wait, timeoutMs }) }
         }
         case 'delivery': {
           const wait = await forDelivery(world, match, timeoutMs)
-          return { for: what, delivery: await waitFor(feed, { ...wait, timeoutMs }) }
+          return { for: what, delivery: await waitFor(world, { ...wait, timeoutMs }) }
         }
         default: {
           const wait = await forResource(world, what, match, timeoutMs)
-          return { for: what, [what]: await waitFor(feed, { ...wait, timeoutMs }) }
+          return { for: what, [what]: await waitFor(world, { ...wait, timeoutMs }) }
         }
       }
     },

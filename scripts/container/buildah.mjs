@@ -1,0 +1,45 @@
+// Builds the Dockerfile with buildah, which needs no engine that runs in the background, and takes the image apart.
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { LIVE, run } from './process.mjs'
+
+const IMAGE = 'payout-sandbox'
+
+/**
+ * buildah with a storage of its own in `work`, in which the folder `base` has become the image `name`.
+ * Where it can't run a program in one storage the next is tried; where in none, only `reasons` comes back.
+ */
+export function openBuildah({ base, name, env, work }) {
+  const reasons = []
+  for (const storage of ['overlay', 'vfs']) {
+    const own = ['root', 'runroot'].flatMap((one) => [`--${one}`, join(work, storage, one)])
+    const buildah = (args, options) =>
+      run('buildah', [...own, '--storage-driver', storage, ...args], options)
+    try {
+      const container = buildah(['from', 'scratch']).trim()
+      buildah(['add', '--quiet', container, base, '/'])
+      buildah(['config', ...env.flatMap((pair) => ['--env', pair]), container])
+      buildah(['run', '--isolation', 'chroot', container, 'node', '--version'])
+      buildah(['commit', '--quiet', '--rm', '--format', 'docker', container, name])
+      return { buildah, storage }
+    } catch (error) {
+      reasons.push(`${storage}: ${error.message.trim().split('\n').at(-1)}`)
+    }
+  }
+  return { reasons }
+}
+
+/** Builds the Dockerfile of `context`; gives the image's root folder and its config. */
+export function buildWithBuildah({ buildah, context, work }) {
+  const build = ['build', '--isolation', 'chroot', '--format', 'docker', '--pull-never']
+  buildah([...build, '-t', IMAGE, context], LIVE)
+  const out = join(work, 'image')
+  buildah(['push', '--quiet', '--disable-compression', IMAGE, `dir:${out}`])
+  const read = (file) => JSON.parse(readFileSync(join(out, file), 'utf8'))
+  const blob = ({ digest }) => digest.replace('sha256:', '')
+  const { config, layers } = read('manifest.json')
+  const root = join(work, 'root')
+  mkdirSync(root)
+  for (const layer of layers) run('tar', ['-xpf', join(out, blob(layer)), '-C', root])
+  return { root, config: read(blob(config)).config }
+}

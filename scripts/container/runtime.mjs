@@ -1,0 +1,146 @@
+// Starts an image's root folder read-only and with its volumes: by crun, as an engine does it, or where crun does not run
+// in a chroot. The network is that of the caller.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { idsOf, run, wordsAs } from './process.mjs'
+
+const START_MS = 10_000
+
+/** Asks again and again until there is an answer. */
+async function until(find, what) {
+  for (const end = Date.now() + START_MS; Date.now() < end; await wait(5)) {
+    const found = find()
+    if (found) return found
+  }
+  throw new Error(`no ${what} within ${START_MS / 1_000} s`)
+}
+
+/** A folder for each volume, made as an engine makes it: with what the image has there, owner and rights included. */
+function makeVolumes({ root, config, work }) {
+  mkdirSync(join(work, 'volumes'))
+  return Object.keys(config.Volumes).map((path, at) => {
+    const folder = join(work, 'volumes', String(at))
+    run('cp', ['-a', join(root, path), folder])
+    return { path, folder }
+  })
+}
+
+function byCrun({ root, config, work }, volumes) {
+  const bundle = join(work, 'crun')
+  mkdirSync(bundle)
+  run('crun', ['spec'], { cwd: bundle })
+  const file = join(bundle, 'config.json')
+  const spec = JSON.parse(readFileSync(file, 'utf8'))
+  const { uid, gid } = idsOf(root, config.User)
+  const write = (args) => {
+    spec.root = { path: root, readonly: true }
+    Object.assign(spec.process, { terminal: false, user: { uid, gid }, args })
+    Object.assign(spec.process, { env: config.Env, cwd: config.WorkingDir })
+    Object.assign(spec.process, { capabilities: {}, noNewPrivileges: true })
+    Object.assign(spec.linux, {
+      resources: {},
+      namespaces: ['pid', 'mount', 'ipc', 'uts'].map((type) => ({ type })),
+    })
+    spec.mounts = spec.mounts.filter(
+      ({ destination, options }) =>
+        destination !== '/sys/fs/cgroup' && !(options ?? []).includes('bind'),
+    )
+    for (const { path, folder } of volumes)
+      spec.mounts.push({ destination: path, type: 'bind', source: folder, options: ['bind', 'rw'] })
+    writeFileSync(file, JSON.stringify(spec))
+  }
+  const own = ['--root', join(work, 'crun-state'), '--cgroup-manager', 'disabled']
+  const pidFile = join(work, 'pid')
+  return {
+    name: 'crun',
+    words(args) {
+      write(args)
+      rmSync(pidFile, { force: true })
+      return ['crun', ...own, 'run', '--bundle', bundle, '--pid-file', pidFile, 'sandbox']
+    },
+    pid: () => existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8')),
+    exec: (_pid, user, args) => {
+      const ids = idsOf(root, user)
+      return ['crun', ...own, 'exec', '--user', `${ids.uid}:${ids.gid}`, 'sandbox', ...args]
+    },
+  }
+}
+
+function byChroot({ root, config }, volumes) {
+  const place = { root, env: config.Env, cwd: config.WorkingDir }
+  const mounts = [
+    'mount --bind "$0" "$0"',
+    'mount -o remount,bind,ro "$0"',
+    'mount -t proc proc "$0/proc"',
+    ...volumes.map(({ path, folder }) => `mount --bind ${folder} "$0${path}"`),
+  ]
+  const script = `${mounts.join(' && ')} && exec "$@"`
+  return {
+    name: 'chroot',
+    words: (args) => [
+      ...['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', script, root],
+      ...['setpriv', '--no-new-privs', '--bounding-set=+sys_chroot,+setuid,+setgid'],
+      ...wordsAs({ ...place, user: config.User }, args),
+    ],
+    // The first process of its own numbers is the one child of unshare; once it is what was asked for, it runs.
+    pid: (child) => {
+      const [pid] = readFileSync(`/proc/${child}/task/${child}/children`, 'utf8').split(' ')
+      return pid !== '' && Number(pid)
+    },
+    exec: (pid, user, args) => [
+      ...['nsenter', `--target=${pid}`, '--mount', '--pid'],
+      ...wordsAs({ ...place, user }, args),
+    ],
+  }
+}
+
+/**
+ * The first way that can start a program in the image here: crun, else chroot.
+ * `start()` starts what the image starts, by its own user.
+ */
+export function openRuntime(image) {
+  const volumes = makeVolumes(image)
+  const { config } = image
+  const ways = [byCrun, byChroot]
+  for (const [at, make] of ways.entries()) {
+    try {
+      const way = make(image, volumes)
+      const [program, ...args] = way.words(['node', '--version'])
+      run(program, args)
+      return { name: way.name, volumes, start: () => start(way, config) }
+    } catch (error) {
+      if (at === ways.length - 1) throw error
+      console.log(`  crun does not run here: ${error.message.trim().split('\n').at(-1)}`)
+    }
+  }
+}
+
+/** A started image: its process, what it printed, and programs run beside it. */
+async function start(way, config) {
+  const [program, ...args] = way.words([...config.Entrypoint, ...config.Cmd])
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  const pid = await until(() => way.pid(child.pid), 'process')
+  return {
+    pid,
+    output: () => output,
+    /** Its exit code. */
+    ended: once(child, 'exit').then(([code]) => code),
+    /** Runs a program beside it, as a user of the image: exit code and output. */
+    exec(user, words) {
+      const [beside, ...rest] = way.exec(pid, user, words)
+      const { status, stdout, stderr } = spawnSync(beside, rest, {
+        encoding: 'utf8',
+        timeout: 20_000,
+      })
+      return { status, output: `${stdout}${stderr}`.trim() }
+    },
+  }
+}

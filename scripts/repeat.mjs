@@ -1,0 +1,135 @@
+// npm run repeat: 5,000 mixed calls, byte-equal in each of two runs and on each version of Node that is supported.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { finished } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { play } from '../test/repeat/play.ts'
+import { startReceiver } from '../test/repeat/receiver.ts'
+
+const CALLS = 5_000
+const SEED = 11
+const VERSIONS = ['20', '22', '24']
+const BIN = fileURLToPath(new URL('../dist/bin.cjs', import.meta.url))
+const OPTIONS = [
+  '--memory',
+  '--port=0',
+  '--clock=frozen',
+  '--random-seed=7',
+  '--webhook-time=client',
+]
+const LONGEST_INSTALL_MS = 120_000
+
+// What stands in the environment for this program is not meant for those it starts.
+const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env
+const env = Object.fromEntries(
+  Object.entries(inherited).filter(([name]) => !/^(PORT$|PAYOUT_SANDBOX_)/.test(name)),
+)
+
+const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-repeat-'))
+const majorOf = (node) => /^v(\d+)\./.exec(spawnSync(node, ['-v'], { env }).stdout ?? '')?.[1]
+
+/** Installs a version of Node out of the package registry, into the temporary folder; answers its path. */
+function install(version) {
+  const prefix = join(folder, `node-${version}`)
+  const { status, stderr, error } = spawnSync(
+    'npm',
+    ['install', '--prefix', prefix, '--no-audit', '--no-fund', `node@${version}`],
+    { env, cwd: folder, encoding: 'utf8', timeout: LONGEST_INSTALL_MS },
+  )
+  const node = join(prefix, 'node_modules/node/bin/node')
+  if (status === 0 && majorOf(node) === version) return node
+  throw new Error(`node@${version} could not be installed by npm: ${error?.message ?? stderr}`)
+}
+
+/** Starts the built program; answers with its address and the child. */
+async function start(node) {
+  const args = [BIN, 'start', '--json', '--log-level=error', ...OPTIONS]
+  const child = spawn(node, args, { env, cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  const line = await new Promise((resolve, reject) => {
+    child.stdout.once('data', resolve)
+    child.once('exit', (code) => reject(new Error(`${node} ended with ${code}`)))
+  })
+  return { child, origin: new URL(JSON.parse(line).url).origin }
+}
+
+/** One run: the digest of all its bytes, which a file keeps. */
+async function run(node, file, receiver) {
+  const { child, origin } = await start(node)
+  const hash = createHash('sha256')
+  const out = createWriteStream(file)
+  let bytes = 0
+  let webhooks = 0
+  try {
+    for await (const { line } of play(origin, receiver, { calls: CALLS, seed: SEED })) {
+      // A line feed parts the calls, so none may stand in one.
+      const text = line.replaceAll('\n', '\\n')
+      hash.update(`${text}\n`)
+      out.write(`${text}\n`)
+      bytes += Buffer.byteLength(text)
+      webhooks += line.split('\nPOST /webhook ').length - 1
+    }
+  } finally {
+    child.kill()
+    out.end()
+    await finished(out)
+  }
+  return { digest: hash.digest('hex'), bytes, webhooks }
+}
+
+/** The first call at which two runs part, told with what stands around the place. */
+async function firstDifference(one, other) {
+  const lines = (file) => createInterface({ input: createReadStream(file) })[Symbol.asyncIterator]()
+  const [a, b] = [lines(one), lines(other)]
+  for (;;) {
+    const [left, right] = [await a.next(), await b.next()]
+    if (left.done || right.done) return 'one run is longer'
+    if (left.value === right.value) continue
+    let at = 0
+    while (left.value[at] === right.value[at]) at++
+    const [head] = left.value.split(' [', 1)
+    const around = (text) => text.slice(Math.max(0, at - 120), at + 80)
+    return `call ${head}, from character ${at} on:\n  …${around(left.value)}…\n  …${around(right.value)}…`
+  }
+}
+
+async function main() {
+  const own = majorOf(process.execPath)
+  const runs = [
+    [`Node ${own}`, process.execPath],
+    [`Node ${own} again`, process.execPath],
+    ...VERSIONS.filter((version) => version !== own).map((version) => [
+      `Node ${version}`,
+      install(version),
+    ]),
+  ]
+  const receiver = await startReceiver()
+  let first
+  let equal = true
+  for (const [i, [name, node]] of runs.entries()) {
+    const file = join(folder, `run-${i}.txt`)
+    const { digest, bytes, webhooks } = await run(node, file, receiver)
+    console.log(
+      `${name.padEnd(14)} ${CALLS} calls, ${webhooks} webhooks, ${bytes} bytes, SHA-256 ${digest}`,
+    )
+    first ??= { digest, file }
+    if (digest === first.digest) continue
+    equal = false
+    console.log(`${name} differs at ${await firstDifference(first.file, file)}`)
+  }
+  receiver.close()
+  console.log(equal ? 'All runs are equal, byte for byte.' : 'The runs differ.')
+  return equal ? 0 : 1
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  console.error(`repeat: ${error.message}`)
+  process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

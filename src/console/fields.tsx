@@ -1,0 +1,63 @@
+// Fields of forms.
+import { useId } from 'preact/hooks'
+
+/** One of several values, under a label; each is a value, or a value and how it is shown. */
+export function Choice({
+  label,
+  value,
+  values,
+  onChange,
+}: {
+  label: string
+  value: string
+  values: readonly (string | readonly [string, string])[]
+  onChange: (value: string) => void
+}) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        {values.map((one) => {
+          const [name, text] = typeof one === 'string' ? [one, one] : one
+          return (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          )
+        })}
+      </select>
+    </div>
+  )
+}
+
+/** A line of text under a label. */
+export function Input({
+  label,
+  value,
+  onInput,
+  type = 'text',
+  placeholder,
+}: {
+  label: string
+  value: string
+  onInput: (value: string) => void
+  type?: 'text' | 'search' | 'password'
+  placeholder?: string
+}) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type={type}
+        autocomplete="off"
+        spellcheck={false}
+        value={value}
+        placeholder={placeholder}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+    </div>
+  )
+}

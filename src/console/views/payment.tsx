@@ -1,0 +1,133 @@
+import { useState } from 'preact/hooks'
+import { EVENTS } from '../../scenarios/words.ts'
+import { Act } from '../act.tsx'
+import { type Clock, useNow } from '../clock.ts'
+import { useLoaded } from '../data.ts'
+import { Choice, Input } from '../fields.tsx'
+import type { Delivery, Payment, Timer } from '../types.ts'
+import { Card, Chip, Facts, Problem } from '../ui.tsx'
+import { Moments, timelineOf } from './timeline.tsx'
+
+const MOVES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const
+const mayMove = (from: string, to: string) =>
+  from === 'PENDING' ||
+  (from === 'PROCESSING' && to !== 'PROCESSING') ||
+  (from === 'SUCCESS' && to === 'FAILED')
+
+function Move({ payment }: { payment: Payment }) {
+  const [reason, setReason] = useState('')
+  const [event, setEvent] = useState('transaction.success')
+  const { transaction_id, history } = payment
+  return (
+    <Card title="Move it by hand">
+      <Input
+        label="Reason of a failure"
+        value={reason}
+        placeholder="bank_account_closed"
+        onInput={setReason}
+      />
+      <div class="row">
+        {MOVES.map((status) => (
+          <Act
+            key={status}
+            label={status}
+            disabled={!mayMove(history.status, status)}
+            call={{
+              method: 'POST',
+              path: `/simulate/transactions/${transaction_id}`,
+              body: { status, ...(status === 'FAILED' && reason !== '' && { reason }) },
+            }}
+          />
+        ))}
+      </div>
+      <div class="row">
+        <Choice
+          label="Event"
+          value={event}
+          values={EVENTS.filter((one) => one.startsWith('transaction.'))}
+          onChange={setEvent}
+        />
+        <Act
+          label="Trigger"
+          call={{
+            method: 'POST',
+            path: '/webhooks/trigger',
+            body: { event, resource_id: transaction_id },
+          }}
+        />
+      </div>
+    </Card>
+  )
+}
+
+export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
+  const { data, problem } = useLoaded<{
+    transaction: Payment
+    deliveries: Delivery[]
+    timers: Timer[]
+  }>(`/transactions/${encodeURIComponent(id)}`, ['change', 'delivery', 'timer'])
+  const now = useNow(clock)
+  const crumbs = (
+    <p class="crumbs">
+      <a href="#/payments">Payments</a>
+    </p>
+  )
+  if (!data)
+    return (
+      <>
+        {crumbs}
+        <Problem text={problem} />
+      </>
+    )
+  const { transaction: payment, deliveries, timers } = data
+  const { done, ahead } = timelineOf(payment, deliveries, timers)
+  return (
+    <>
+      {crumbs}
+      <h2>
+        {payment.amount} {payment.currency_code} to {payment.history.account_holder_name}{' '}
+        <Chip state={payment.history.status} />
+      </h2>
+      <Problem text={problem} />
+      <div class="cards">
+        <Card title="What happened" wide>
+          <Moments moments={done} />
+        </Card>
+        <Card title="What is to come" wide>
+          {ahead.length === 0 ? (
+            <p class="empty">Nothing: it stays {payment.history.status} unless it is moved.</p>
+          ) : (
+            <Moments moments={ahead} now={now} />
+          )}
+        </Card>
+        <Card title="Payment">
+          <Facts
+            facts={[
+              ['Id', <code key="id">{payment.transaction_id}</code>],
+              [
+                'From',
+                <a key="from" href={`#/users/${payment.from_user_id}`}>
+                  {payment.from_user_id}
+                </a>,
+              ],
+              [
+                'To',
+                <a key="to" href={`#/users/${payment.to_user_id}`}>
+                  {payment.to_user_id}
+                </a>,
+              ],
+              ['Account', <code key="account">{payment.history.account_number}</code>],
+              ['Bank', payment.history.bank_name],
+              ['Type', payment.transaction_type],
+              ['Reference', payment.reference_id],
+              ['Remark', payment.history.remark || null],
+              ['UTR', payment.utr],
+              ['Failure', payment.history.metadata?.description],
+            ]}
+          />
+        </Card>
+        <Move payment={payment} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { wallNow } from './clock.ts'
+import { createSender, type Sender } from './send.ts'
+
+/** Runs a function after so many real ms; answers how to give that up. */
+export type Later = (ms: number, run: () => void) => () => void
+
+/** All that reaches a sandbox besides its calls, by one door: so a run can be recorded, and fed with the same again. */
+export type Outside = {
+  /** The wall clock, ms since 1970. */
+  wall: () => number
+  /** The clock that durations are told by, ms. */
+  elapsed: () => number
+  later: Later
+  /** Makes an attempt of a webhook, or asks a probe. */
+  send: Sender['send']
+  /** 32 hex digits that nobody can guess. */
+  secret: () => string
+  /** Whether long work lets others in between, whenever it took long: then what they find is not the same each time. */
+  pauses: boolean
+  /** Ends what is being sent. */
+  close: () => void
+}
+
+export const realLater: Later = (ms, run) => {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
+/** The real outside; `allow`: the public hosts that webhooks may go to. */
+export function createOutside({
+  allow,
+  wall = wallNow,
+}: {
+  allow: readonly string[]
+  wall?: (() => number) | undefined
+}): Outside {
+  const { send, close } = createSender({ allow, wall })
+  return {
+    wall,
+    elapsed: () => performance.now(),
+    later: realLater,
+    send,
+    secret: () => randomBytes(16).toString('hex'),
+    pauses: true,
+    close,
+  }
+}

@@ -1,0 +1,191 @@
+import { isUtf8 } from 'node:buffer'
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import type {
+  RecordedBody,
+  RecordedBytes,
+  RecordedCall,
+  RecordingLine,
+} from '../model/recording.ts'
+import { wallNow } from './clock.ts'
+import type { Outside } from './outside.ts'
+import type { SendRequest } from './send.ts'
+
+/** A file that a run can't be recorded in. */
+export class CannotRecord extends Error {}
+
+function openFile(file: string): number {
+  try {
+    return openSync(file, 'w', 0o600)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CannotRecord(
+      `The recording ${file} cannot be written (${code}). Use --record FILE in a folder of yours.`,
+    )
+  }
+}
+
+/** A call as it came. */
+export type CameCall = Pick<RecordedCall, 'method' | 'url' | 'http' | 'headers'>
+
+/** What was answered; without a status the connection was broken before. */
+export type GivenAnswer = {
+  status?: number
+  headers?: Readonly<Record<string, unknown>>
+  fault?: string
+  body: Buffer
+}
+
+/** Why a body is not whole: it was `refused` on its way, or its sender `left`. */
+export type Partial = NonNullable<RecordedBody['partial']>
+
+/** Who is told of calls and answers: a recorder, or a replay that holds them against a recording. */
+export type CallWatch = {
+  /** Answers with the number by which the rest is told. */
+  came: (call: CameCall, hasBody: boolean) => number
+  /** `partial`: it was answered before all of it was there. */
+  bodyCame: (call: number, body: Buffer, partial?: Partial) => void
+  answered: (call: number, answer: GivenAnswer) => void
+}
+
+/** Bytes as a line of a recording has them. */
+export function recordedBytes(bytes: Buffer): RecordedBytes {
+  if (bytes.length === 0) return {}
+  return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') }
+}
+
+/** What is sent, as a line of a recording has it. */
+export const recordedSend = ({ method = 'POST', url, headers, body }: SendRequest) => ({
+  method,
+  url,
+  headers: { ...headers },
+  ...recordedBytes(Buffer.from(body as Uint8Array)),
+})
+
+/**
+ * Writes down all that reaches a sandbox and all that it answers and sends, a line each, in the order in which it
+ * happened. Between two lines the wall clock stands still: so each line has the one instant of all that followed from it.
+ *
+ * The file is written anew, for its owner alone; throws `CannotRecord`. A line that can't be written ends
+ * the recording, and the sandbox goes on.
+ */
+export function createRecorder({
+  file,
+  onFailure,
+}: {
+  file: string
+  onFailure: (error: unknown) => void
+}) {
+  const fd = openFile(file)
+  let now = wallNow()
+  let failure: string | undefined
+  let isClosed = false
+  // A call whose body is still to come, as long as nothing else happens.
+  let open: RecordedCall | undefined
+  let [calls, timers, sends] = [0, 0, 0]
+
+  function put(line: object) {
+    if (isClosed || failure !== undefined) return
+    try {
+      writeSync(fd, `${JSON.stringify(line)}\n`)
+    } catch (error) {
+      failure = (error as NodeJS.ErrnoException).code ?? String(error)
+      onFailure(error)
+    }
+  }
+
+  function write(line: RecordingLine) {
+    const earlier = open
+    open = undefined
+    if (earlier) put({ ...earlier, bodyLater: true })
+    put(line)
+  }
+
+  function step() {
+    now = Math.max(now, wallNow())
+    return now
+  }
+
+  const calling: CallWatch = {
+    came(call, hasBody) {
+      const line = { call: ++calls, at: step(), ...call }
+      if (!hasBody) write(line)
+      else {
+        if (open) put({ ...open, bodyLater: true })
+        open = line
+      }
+      return line.call
+    },
+    bodyCame(call, body, partial) {
+      const at = step()
+      const line = open?.call === call && !partial ? open : undefined
+      if (!line) {
+        write({
+          body: call,
+          at,
+          ...(partial && { partial }),
+          ...recordedBytes(body),
+        })
+        return
+      }
+      open = undefined
+      write({ ...line, ...(at !== line.at && { bodyAt: at }), ...recordedBytes(body) })
+    },
+    answered(call, { status, headers, fault, body }) {
+      write({
+        answer: call,
+        ...(status !== undefined && { status }),
+        ...(headers && { headers: { ...headers } }),
+        ...(fault !== undefined && { fault }),
+        ...recordedBytes(body),
+      })
+    },
+  }
+
+  return {
+    file,
+    /** When the recording began, ms. */
+    startedAt: now,
+    begin: put,
+    calls: calling,
+    /** The real outside, written down. */
+    outside: (real: Outside): Outside => ({
+      ...real,
+      wall: () => now,
+      elapsed: () => now,
+      pauses: false,
+      later(ms, run) {
+        const timer = ++timers
+        return real.later(ms, () => {
+          write({ timer, at: step() })
+          run()
+        })
+      },
+      async send(request) {
+        const send = ++sends
+        write({ send, ...recordedSend(request) })
+        const { headers: _, ...result } = await real.send(request)
+        write({ sent: send, at: step(), result })
+        return result
+      },
+      secret() {
+        const secret = real.secret()
+        write({ secret })
+        return secret
+      },
+    }),
+    /** Why it ended, where a line could not be written. */
+    get failure() {
+      return failure
+    },
+    /** All that was written until now. */
+    text: () => readFileSync(file, 'utf8'),
+    /** What comes now is no part of the run any more. */
+    close() {
+      if (isClosed) return
+      isClosed = true
+      closeSync(fd)
+    },
+  }
+}
+
+export type Recorder = ReturnType<typeof createRecorder>

@@ -1,0 +1,100 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { CallWatch, GivenAnswer } from '../core/recorder.ts'
+import type { Fault } from '../scenarios/compiled.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where calls are watched: tells of the body as it is read, and of an answer that was broken on purpose. */
+    watched: { read: () => void; broken: (fault: Fault) => void } | undefined
+  }
+}
+
+/** Pages and documents change nothing, a stream has no end, and a recording is no part of itself. */
+function isWatched({ is404, routeOptions }: FastifyRequest): boolean {
+  const { operation, admin } = routeOptions.config
+  return is404 || operation !== undefined || (admin !== undefined && !admin.stream && !admin.unseen)
+}
+
+const bytesOf = (chunk: unknown) =>
+  typeof chunk === 'string' ? Buffer.from(chunk) : chunk instanceof Uint8Array ? chunk : undefined
+
+/** Tells what is answered, when it is: status and headers as the sandbox sets them, and every byte of the body. */
+function watchAnswer(raw: ServerResponse, answered: (answer: GivenAnswer) => void) {
+  const { writeHead, write, end } = raw as unknown as Record<
+    'writeHead' | 'write' | 'end',
+    (...args: unknown[]) => unknown
+  >
+  const chunks: Uint8Array[] = []
+  let head: Pick<GivenAnswer, 'status' | 'headers'> = {}
+  let isTold = false
+  function keep(chunk: unknown) {
+    const bytes = bytesOf(chunk)
+    if (bytes) chunks.push(bytes)
+  }
+  function tell(fault?: Fault) {
+    if (isTold) return
+    isTold = true
+    answered({ ...head, ...(fault && { fault }), body: Buffer.concat(chunks) })
+  }
+  Object.assign(raw, {
+    writeHead(status: number, headers: Record<string, unknown>) {
+      head = { status, headers }
+      return writeHead.call(raw, status, headers)
+    },
+    write(chunk: unknown, ...more: unknown[]) {
+      keep(chunk)
+      return write.call(raw, chunk, ...more)
+    },
+    end(chunk: unknown, ...more: unknown[]) {
+      keep(chunk)
+      tell()
+      return end.call(raw, chunk, ...more)
+    },
+  })
+  return tell
+}
+
+/** Tells a watch of the calls of an app as they come, and of their answers; to be added before any other hook. */
+export function watchCalls(app: FastifyInstance, watch: CallWatch) {
+  function see(request: FastifyRequest, reply: FastifyReply) {
+    const { raw, originalUrl, headers } = request
+    const hasBody =
+      headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+    const call = watch.came(
+      { method: raw.method!, url: originalUrl, http: raw.httpVersion, headers: raw.rawHeaders },
+      hasBody,
+    )
+    const chunks: Buffer[] = []
+    let isWhole = !hasBody
+    let isAnswered = false
+    const broken = watchAnswer(reply.raw, (answer) => {
+      if (!isWhole && chunks.length > 0)
+        watch.bodyCame(call, Buffer.concat(chunks), raw.destroyed ? 'left' : 'refused')
+      isAnswered = true
+      watch.answered(call, answer)
+    })
+    function read() {
+      if (!hasBody) return
+      raw.on('data', (chunk: Buffer) => chunks.push(chunk))
+      // Before the parser hears of it.
+      raw.on('end', () => {
+        isWhole = true
+        // What was refused by its headers is read to its end all the same.
+        if (!isAnswered) watch.bodyCame(call, Buffer.concat(chunks))
+      })
+    }
+    request.watched = { read, broken }
+  }
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if (isWatched(request)) see(request, reply)
+    done()
+  })
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    request.watched?.read()
+    done(null, payload)
+  })
+  /** Sees a request that comes by no route: its URL is not well-formed. */
+  return see
+}

@@ -1,0 +1,35 @@
+import * as z from 'zod'
+import { isPartlyMasked } from './mask.ts'
+
+const SAYS = new WeakMap<z.ZodType, z.ZodType>()
+const ANY_TEXT = z.string()
+
+/** Marks a schema as narrower than the contract, which says no more than `says`: any text unless told. */
+export function ours<T extends z.ZodType>(schema: T, says: z.ZodType = ANY_TEXT): T {
+  SAYS.set(schema, says)
+  return schema
+}
+
+/** What the contract says where a schema says more; the rest is a default of ours (docs/assumptions.md). */
+export const contractOf = (schema: z.ZodType): z.ZodType | undefined => SAYS.get(schema)
+
+/** Whatever it is, it is there. */
+export const ANYTHING = z.unknown().refine((value) => value !== undefined)
+
+const PARTLY_MASKED = z.string().refine(isPartlyMasked, { error: 'must be partly masked' })
+
+/** A person's number as answers show it: the last four characters, X for the rest (defaults: Masks). */
+export const MaskedNumber = ours(
+  z.string().regex(/^(?:X{0,4}|X+[\s\S]{4})$/, {
+    error: 'must be masked: X, save the last four characters',
+  }),
+  PARTLY_MASKED,
+)
+
+/** An IFSC as answers show it: the first four and last three characters, X between (defaults: Masks). */
+export const MaskedIfsc = ours(
+  z.string().regex(/^(?:X{0,7}|[\s\S]{4}X+[\s\S]{3})$/, {
+    error: 'must be masked: X, save the first four and last three characters',
+  }),
+  PARTLY_MASKED,
+)

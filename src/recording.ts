@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import type { OptionName, Options } from './config/options.ts'
+import { VERSION } from './config/version.ts'
+import { createRecorder, type Recorder } from './core/recorder.ts'
+import { RecordingLine, RecordingStart } from './model/recording.ts'
+import type { Log } from './sandbox.ts'
+import type { Library } from './scenarios/library.ts'
+import { loadReader } from './scenarios/reader.ts'
+import { scenarioPath } from './scenarios/shipped.ts'
+import { fixtureContent } from './services/fixtures.ts'
+
+/** A file that is no recording, or a damaged one: the message names the line. */
+export class BadRecording extends Error {}
+
+/** What a recording holds; `isTorn`: its last line was cut off. */
+export type Recording = { start: RecordingStart; lines: readonly RecordingLine[]; isTorn: boolean }
+
+/** Reads a recording; the last line may be torn, where the sandbox was killed. */
+export function readRecording(text: string): Recording {
+  const texts = text.split('\n')
+  const isTorn = texts.pop() !== ''
+  const values = texts.map((line, i) => {
+    try {
+      return JSON.parse(line) as unknown
+    } catch {
+      throw new BadRecording(`line ${i + 1} is no JSON`)
+    }
+  })
+  const start = RecordingStart.safeParse(values[0])
+  if (!start.success)
+    throw new BadRecording('line 1 is no start of a recording, as --record FILE writes it')
+  const lines = values.slice(1).map((value, i) => {
+    const line = RecordingLine.safeParse(value)
+    if (line.success) return line.data
+    throw new BadRecording(`line ${i + 2} is no line of a recording`)
+  })
+  return { start: start.data, lines, isTorn }
+}
+
+/** Options that say where something is or who is told, and change no answer; what stands in files is recorded itself. */
+const UNRECORDED: ReadonlySet<OptionName> = new Set([
+  'port',
+  'data',
+  'memory',
+  'fixtures',
+  'scenarios',
+  'watch',
+  'fsync',
+  'log-level',
+  'log-format',
+  'record',
+  'recover',
+  'reset',
+])
+
+const recordedOptions = (options: Options) =>
+  Object.fromEntries(
+    Object.entries(options).filter(
+      ([name, value]) => !UNRECORDED.has(name as OptionName) && value !== undefined,
+    ),
+  )
+
+const scenariosOf = ({ names, get, fileOf }: Library): RecordingStart['scenarios'] =>
+  names.map((name) => {
+    const file = fileOf(name)!
+    const source = readFileSync(scenarioPath(file), 'utf8')
+    return { name, file, definition: get(name)!.definition, source }
+  })
+
+/** Begins a recording of the run of these options. */
+export async function startRecorder(
+  file: string,
+  options: Options,
+  fixtures: string,
+  library: Library,
+  log: Log,
+): Promise<Recorder> {
+  await loadReader()
+  const recorder = createRecorder({
+    file,
+    onFailure: (error) => log.error(`The recording ${file} ends here; it cannot be written`, error),
+  })
+  recorder.begin({
+    recording: 1,
+    version: VERSION,
+    at: recorder.startedAt,
+    options: recordedOptions(options),
+    fixtures: fixtureContent(fixtures),
+    scenarios: scenariosOf(library),
+  })
+  return recorder
+}

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { run, serve } from './program.ts'
+
+t.test('conform ends with 0 where nothing differs, and with 1 where something does', async (t) => {
+  const { url, token } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const clean = await run(['conform', '--against', url, '--token', token])
+  t.equal(clean.code, 0, clean.stderr)
+  t.match(clean.stdout, /^Not looked at\n\nendpoint +why\nGET \/clientWebhook +no webhook is set\n/)
+  t.match(
+    clean.stdout,
+    new RegExp(`\n\nNothing differs: \\d+ calls to ${url}, 9 endpoints held\n$`),
+  )
+  const written = await run(['conform', '--against', url, '--token', token, '--write'])
+  t.equal(written.code, 0, written.stderr)
+  t.match(written.stdout, /^Made, and left there\n\nendpoint +id\nPOST \/user +[0-9a-f-]{36}\n/)
+  t.match(written.stdout, /, 16 endpoints held\n$/)
+
+  const open = await serve(t, ['--memory', '--auth', 'off'])
+  const differing = await run(['conform', '--against', open.url, '--token', token])
+  t.equal(differing.code, 1)
+  t.match(
+    differing.stdout,
+    /^Differs from the contract\n\nendpoint +asked +field +expected +found +times\nGET \/transaction\/history +without a token +HTTP status +401 unauthorized +200 +2\n/,
+  )
+  t.match(differing.stdout, /\n3 differences: \d+ calls to /)
+  const json = await run(['conform', '--against', open.url, '--token', token, '--json'])
+  t.equal(json.code, 1)
+  t.equal(json.stdout.indexOf('\n'), json.stdout.length - 1)
+  t.match(JSON.parse(json.stdout), {
+    ok: false,
+    against: open.url,
+    write: false,
+    differs: [
+      {
+        endpoint: 'GET /transaction/history',
+        call: 'without a token',
+        field: 'HTTP status',
+        expected: '401 unauthorized',
+        found: '200',
+        times: 2,
+      },
+      {},
+      {},
+    ],
+    notes: [],
+    more: 0,
+  })
+})
+
+t.test(
+  'conform takes the version segment for granted, and its token from a variable',
+  async (t) => {
+    const { port, token } = await serve(t, ['--memory', '--auth', 'strict'])
+    const env = { PAYOUT_SANDBOX_TOKEN: token }
+    for (const path of ['', '/', '/v1', '/v1/', '/@worker-3', '/@worker-3/v1']) {
+      const own = path.startsWith('/@') ? ['--token', 'sbx_worker-3'] : []
+      const against = `http://127.0.0.1:${port}${path}`
+      const { code, stdout } = await run(['conform', '--against', against, ...own], { env })
+      t.equal(code, 0, stdout)
+      t.match(stdout, /, 9 endpoints held\n$/)
+    }
+    const { code, stdout } = await run(['conform', '--against', `http://127.0.0.1:${port}`])
+    t.equal(code, 0)
+    t.match(stdout, /GET \/users +it wants a token: give --token\n/)
+    t.match(stdout, /, 0 endpoints held\n$/)
+  },
+)
+
+t.test(
+  'conform ends with 1 where nobody answers, and with 2 on a wrong command line',
+  async (t) => {
+    t.match(await run(['conform', '--against', 'http://127.0.0.1:1']), {
+      code: 1,
+      stdout: '',
+      stderr:
+        /^payout-sandbox: No service answers at http:\/\/127\.0\.0\.1:1\/v1: no answer \(ECONNREFUSED\)\. Give its base URL with --against\.\n$/,
+    })
+    const base = 'http://127.0.0.1:1'
+    const cases: [string[], RegExp][] = [
+      [['conform'], /conform needs --against URL, such as /],
+      [['conform', base], /conform takes no "http:\/\/127\.0\.0\.1:1"/],
+      [['conform', '--against', 'localhost:4310'], /--against takes the base URL of a service/],
+      [['conform', '--against', 'http://a:b@127.0.0.1:1'], /without user info, query and fragment/],
+      [['conform', '--against', `${base}/v1?x=1`], /without user info, query and fragment/],
+      [['conform', '--against', `${base}/v1#x`], /without user info, query and fragment/],
+      [['conform', '--against', base, '--token', 'a b'], /--token takes an access token/],
+      [['conform', '--against', base, '--url', base], /conform takes no --url; it takes --against/],
+      [['conform', '--against', base, '--wirte'], /did you mean --write\?/],
+    ]
+    for (const [args, message] of cases) {
+      const { code, stdout, stderr } = await run(args)
+      t.equal(code, 2, args.join(' '))
+      t.match(stderr, message)
+      t.equal(stdout, '')
+      t.notMatch(stderr, 'a:b')
+    }
+    t.match(await run(['conform', '--against', base], { env: { PAYOUT_SANDBOX_TOKEN: 'a\nb' } }), {
+      code: 2,
+      stderr: /PAYOUT_SANDBOX_TOKEN takes an access token/,
+    })
+  },
+)

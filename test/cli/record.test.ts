@@ -1,0 +1,100 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { call, run, serve } from './program.ts'
+
+const node = (code: string) => ['--', process.execPath, '--input-type=module', '-e', code]
+const PAY = `
+  const { PAYOUT_SANDBOX_URL: url, PAYOUT_SANDBOX_ADMIN_URL: admin } = process.env
+  const json = (body) => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const pay = () => fetch(url + '/transaction', json({ from_user_id: '00000000-0000-4000-8000-000000000001',
+    to_user_id: '00000000-0000-4000-8000-000000000003', benif_bank_id: 'b0000000-0000-4000-8000-000000000003', amount: 100 }))
+  await fetch(url + '/clientWebhook', json({ url: admin + '/webhooks/inbox', webhook_secret: 'secret' }))
+  await Promise.all([pay(), pay(), pay()])
+  await fetch(admin + '/wait', json({ for: 'transaction', match: { transaction_status: 'success' } }))
+  await fetch(admin + '/webhooks/inbox')
+  process.exit(3)`
+
+/** A recorded run of a failing test. */
+async function failedRun(t: Test, cwd = t.testdir()) {
+  const { code } = await run(
+    ['exec', '--record', 'run.ndjson', '--clock-speed', '50', ...node(PAY)],
+    {
+      cwd,
+    },
+  )
+  t.equal(code, 3, 'the exit code is that of the program')
+  return { cwd, file: join(cwd, 'run.ndjson') }
+}
+
+t.test('exec --record keeps a run, and replay finds every byte of it again', async (t) => {
+  const { cwd, file } = await failedRun(t)
+  t.equal(statSync(file).mode & 0o777, 0o600, 'for its owner alone')
+  const replayed = await run(['replay', 'run.ndjson'], { cwd })
+  t.match(replayed, { code: 0, stderr: '' })
+  t.match(replayed.stdout, /^\d+ calls, \d+ webhooks?, \d+ timers: every byte is as recorded\n$/)
+  const told = JSON.parse((await run(['replay', file, '--json'])).stdout)
+  t.match(told, { ok: true, difference: null })
+  t.ok(told.calls >= 6, `${told.calls} calls`)
+})
+
+t.test('the first byte that differs is shown, with exit code 1', async (t) => {
+  const { cwd, file } = await failedRun(t)
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('100.00', '100.50'))
+  const replayed = await run(['replay', 'run.ndjson'], { cwd })
+  t.equal(replayed.code, 1)
+  t.match(
+    replayed.stdout,
+    /^not as recorded, after [^\n]+\ncall \d+, POST \/v1\/transaction, [^\n]+: body, data\[0\]\.amount\n- recorded {2}"100\.50"\n\+ replayed {2}"100\.00"\n$/,
+  )
+  t.match(JSON.parse((await run(['replay', file, '--json'])).stdout), {
+    ok: false,
+    difference: { what: 'body, data[0].amount', recorded: '"100.50"', found: '"100.00"' },
+  })
+})
+
+t.test('record export writes the run of a sandbox that goes on', async (t) => {
+  const cwd = t.testdir()
+  const { url, stop } = await serve(t, ['--memory', '--record', 'kept.ndjson'], { cwd })
+  await call(`${url}/users`)
+  const at = ['--url', url]
+  const told = await run(['record', 'export', 'run.ndjson', ...at], { cwd })
+  t.match(told, { code: 0, stdout: '3 lines written; see them by replay run.ndjson\n' })
+  const kept = readFileSync(join(cwd, 'kept.ndjson'), 'utf8')
+  t.equal(readFileSync(join(cwd, 'run.ndjson'), 'utf8'), kept)
+  t.equal(statSync(join(cwd, 'run.ndjson')).mode & 0o777, 0o600)
+  t.match(await run(['replay', 'run.ndjson'], { cwd }), {
+    code: 0,
+    stdout: '1 call, 0 webhooks, 0 timers: every byte is as recorded\n',
+  })
+  const json = await run(['record', 'export', 'again.ndjson', '--json', ...at], { cwd })
+  t.strictSame(JSON.parse(json.stdout), { file: 'again.ndjson', lines: 3 })
+  const nowhere = await run(['record', 'export', 'no/such/run.ndjson', ...at], { cwd })
+  t.match(nowhere, { code: 1, stderr: 'no/such/run.ndjson cannot be written (ENOENT)' })
+  await stop()
+})
+
+t.test('what can not be recorded, exported or replayed is refused in words', async (t) => {
+  const cwd = t.testdir({ 'no.ndjson': 'no\n' })
+  const table: [args: string[], code: number, told: string][] = [
+    [['start', '--record', 'run.ndjson'], 2, '--record needs --memory'],
+    [['start', '--memory', '--watch', '--record', 'run.ndjson'], 2, '--record and --watch exclude'],
+    [
+      ['start', '--memory', '--record', 'no/run.ndjson'],
+      5,
+      'no/run.ndjson cannot be written (ENOENT)',
+    ],
+    [['replay'], 2, 'replay needs FILE'],
+    [['replay', 'none.ndjson'], 2, 'none.ndjson cannot be read (ENOENT)'],
+    [['replay', 'no.ndjson'], 2, 'no.ndjson: line 1 is no JSON'],
+    [['record', 'export'], 2, 'record export needs FILE'],
+  ]
+  for (const [args, code, stderr] of table)
+    t.match(await run(args, { cwd }), { code, stderr }, stderr)
+  t.notOk(existsSync(join(cwd, 'run.ndjson')))
+  const { url } = await serve(t, ['--memory'], { cwd })
+  t.match(await run(['record', 'export', 'run.ndjson', '--url', url], { cwd }), {
+    code: 1,
+    stderr: 'This run is not recorded. Start with --memory --record FILE.',
+  })
+})

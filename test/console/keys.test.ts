@@ -1,0 +1,82 @@
+import t from 'tap'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+/** What has the focus: its name for those who don't see it. */
+const FOCUSED = `(() => {
+    const at = document.activeElement
+    const id = at.getAttribute('aria-labelledby')
+    return at.getAttribute('aria-label') ?? (id ? document.getElementById(id).textContent : at.textContent)
+  })()`
+
+t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const opened = await openConsole(t, browser)
+  const { page, go, post, pay, get, see, settle, until, assertCalm } = opened
+
+  /** Waits until what has the focus is called so. */
+  const focusIs = (name: string) => until(`${FOCUSED} === ${JSON.stringify(name)}`)
+
+  async function press(name: string) {
+    const button = page.getByRole('button', { name, exact: true }).first()
+    // It may be off as yet.
+    await button.click({ trial: true })
+    await button.focus()
+    await page.keyboard.press('Enter')
+  }
+
+  await t.test('a button that was pressed keeps the focus', async (t) => {
+    await press('Advance')
+    await see('clock/advance {"by":"1h"} 200')
+    await focusIs('Advance')
+    await pay()
+    await press('To the next timer')
+    await page.locator('footer code').filter({ hasText: 'clock/next' }).waitFor()
+    await post('/__admin/reset', {})
+    await see('nothing to come')
+    await focusIs('To the next timer')
+    const before = (await get('/__admin/clock')).body
+    await page.keyboard.press('Enter')
+    await settle()
+    t.same((await get('/__admin/clock')).body, before, 'what is off does nothing')
+  })
+
+  await t.test('a row that goes leaves the focus to its table', async () => {
+    await pay()
+    const { timers } = (await get('/__admin/timers')).body
+    await page.getByRole('button', { name: `Cancel: ${timers[0].timer_id}` }).focus()
+    await page.keyboard.press('Enter')
+    await page
+      .getByRole('button', { name: `Cancel: ${timers[0].timer_id}` })
+      .waitFor({ state: 'detached' })
+    await focusIs('Timers')
+  })
+
+  await t.test('a dialog gives the focus back', async () => {
+    await go('control')
+    await see('Push the rule')
+    await press('Reset')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await focusIs('Reset')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('footer code').filter({ hasText: '/reset' }).waitFor()
+    await focusIs('Reset')
+  })
+
+  await t.test('another view begins at its top', async (t) => {
+    await go('scenarios')
+    await page.getByRole('link', { name: 'slow' }).waitFor()
+    await page.evaluate('scrollTo(0, 1e6)')
+    t.ok((await page.evaluate<number>('scrollY')) > 0)
+    await page.getByRole('link', { name: 'Magic values' }).focus()
+    await page.keyboard.press('Enter')
+    await until(`document.activeElement.tagName === 'H2'`)
+    await focusIs('Magic values')
+    t.equal(await page.evaluate('scrollY'), 0)
+  })
+
+  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+})

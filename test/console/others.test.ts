@@ -1,0 +1,99 @@
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+import { createWire } from './wire.ts'
+
+t.test('what others do meanwhile', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+
+  await t.test('another tab acts', async (t) => {
+    const opened = await openConsole(t, browser, { view: 'requests' })
+    const { page, context, origin, get, see, go, settle, assertCalm } = opened
+    await page.getByText('live', { exact: true }).waitFor()
+    await get('/v1/users')
+    await see('1 of 1 calls')
+    const other = await context.newPage()
+    await other.goto(`${origin}/__admin/#/requests`)
+    await other.getByRole('button', { name: 'Empty the log' }).click()
+    await other.getByRole('dialog').locator('button.danger').click()
+    await see('The service was not called yet.')
+
+    await go('control')
+    await see('Keep a snapshot')
+    await settle()
+    await other.goto(`${origin}/__admin/#/control`)
+    await other.getByRole('button', { name: 'Keep a snapshot' }).click()
+    await page.getByRole('button', { name: 'Restore: ready' }).waitFor()
+    const clients = other.locator('section', { hasText: 'Each has a world of its own' })
+    await clients.getByLabel('Name', { exact: true }).fill('of-another-tab')
+    await clients.getByRole('button', { name: 'New client' }).click()
+    await page.getByRole('button', { name: 'Delete: of-another-tab' }).waitFor()
+    assertCalm(t)
+  })
+
+  await t.test('a program acts: seen when the page is looked at, or after a while', async (t) => {
+    const { page, app, post, call, get, see } = await openConsole(t, browser)
+    const wire = await createWire(t, (app.server.address() as AddressInfo).port)
+    await page.goto(`${wire.origin}/__admin/#/control`)
+    await page.getByText('live', { exact: true }).waitFor()
+    await see('Keep a snapshot')
+    const restore = (name: string) => page.getByRole('button', { name: `Restore: ${name}` })
+    await post('/__admin/snapshots', { name: 'first' })
+    await page.evaluate(`dispatchEvent(new Event('focus'))`)
+    await restore('first').waitFor()
+    await post('/__admin/snapshots', { name: 'second' })
+    wire.say(': still here\n\n')
+    await restore('second').waitFor()
+    await page.evaluate(`location.hash = '#/requests'`)
+    await get('/v1/users')
+    await see('1 of 1 calls')
+    await call('DELETE', '/__admin/requests')
+    wire.say(': still here\n\n')
+    await see('The service was not called yet.')
+  })
+
+  await t.test('a server that says nothing any more is lost; a call waits', async (t) => {
+    const { page, app, see, settle } = await openConsole(t, browser)
+    const wire = await createWire(t, (app.server.address() as AddressInfo).port)
+    await page.clock.install()
+    await page.goto(`${wire.origin}/__admin/`)
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Resume' }).waitFor()
+    await page.clock.fastForward(1_000)
+    await settle()
+    wire.mute()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await see('waiting…')
+    await page.clock.fastForward(20_000)
+    const heard = page.waitForRequest('**/clients')
+    wire.say(': still here\n\n')
+    await page.clock.fastForward(1_000)
+    await heard
+    // From then on it is waited for anew.
+    await page.clock.fastForward(20_000)
+    t.equal(await page.getByText('live', { exact: true }).count(), 1)
+    await page.clock.fastForward(36_000)
+    await page.getByText('lost', { exact: true }).waitFor()
+  })
+
+  await t.test('a client that was deleted stays so', async (t) => {
+    const opened = await openConsole(t, browser, { client: 'worker-9', view: 'requests' })
+    const { page, get, call, see, go, settle } = opened
+    await page.getByText('live', { exact: true }).waitFor()
+    await see('The service was not called yet.')
+    await call('DELETE', '/__admin/clients/worker-9')
+    await page.getByRole('heading', { name: 'This client was deleted' }).waitFor()
+    await page.getByText('deleted', { exact: true }).waitFor()
+    await go('payments')
+    await settle()
+    await page.evaluate(`dispatchEvent(new Event('focus'))`)
+    await page.getByRole('link', { name: 'default client' }).waitFor()
+    await settle()
+    const names = async () =>
+      (await get('/__admin/clients')).body.clients.map(({ name }: { name: string }) => name)
+    t.notOk((await names()).includes('worker-9'))
+    await page.getByRole('button', { name: 'make it anew' }).click()
+    await page.getByText('live', { exact: true }).waitFor()
+    t.ok((await names()).includes('worker-9'))
+  })
+})

@@ -1,0 +1,149 @@
+import t from 'tap'
+import { ASHA, ROHAN } from '../helper.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+import { fill, show } from './tour.ts'
+
+t.test('safe', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+
+  await t.test('no name or text becomes markup', async (t) => {
+    const opened = await openConsole(t, browser)
+    const { page, post, put, app, origin, sandbox, assertCalm } = opened
+    const evil = `"'><img src=x onerror=hit=1><b class=planted>`
+    const script = '</script><script>hit=1</script>'
+    await put('/__admin/scenario', {
+      definition: {
+        title: evil,
+        description: script,
+        rules: [{ name: evil, when: { operation: 'getKyc' }, then: { respond: { status: 500 } } }],
+      },
+    })
+    const item = {
+      document_type: 'tid',
+      document_name: 'pan',
+      document_number: 'ABCPE1234F',
+      dateOfBirth: '01-02-1990',
+      Nationality: 'Indian',
+      nameOnCard: evil + script,
+    }
+    t.equal((await post('/v1/kyc', { user_id: ROHAN, kyc: [item] })).status, 201)
+    const views = await fill(opened, { remark: evil, reference_id: evil + script })
+    await app.inject({ url: `/v1/kyc/${ASHA}` })
+    await app.inject({
+      method: 'POST',
+      url: `/v1/${encodeURIComponent(evil)}?q=${encodeURIComponent(script)}`,
+      headers: { 'x-evil': script, host: '127.0.0.1', 'content-type': 'application/json' },
+      payload: { [evil]: script },
+    })
+    await post('/__admin/rules', {
+      name: script,
+      when: { operation: 'getUser' },
+      then: { delay: '1s' },
+    })
+    sandbox.changeLibrary({ problems: [evil, script] })
+    const request = [...sandbox.default.requests.newestFirst()][0]!
+    let seen = 0
+    for (const view of [...views, 'scenarios/inline', `requests/req_${request.seq}`]) {
+      await show(opened, view)
+      for (const [what, selector] of [
+        ['an image', 'img'],
+        ['an element', '.planted, [onerror]'],
+        ['a script', 'script:not([src="app.js"])'],
+      ])
+        t.equal(await page.locator(selector!).count(), 0, `${view} makes ${what} of no text`)
+      const text = await page.locator('main').textContent()
+      if (/<b class=planted>|<script>/.test(text!)) seen++
+    }
+    t.ok(seen >= 4, 'the texts are shown as they are')
+    t.equal(await page.evaluate('window.hit'), undefined)
+    t.match(page.url(), origin)
+    assertCalm(t)
+  })
+
+  await t.test('its policy lets nothing in', async (t) => {
+    const { page, app, get, origin } = await openConsole(t, browser)
+    const response = await app.inject({ url: '/__admin/', headers: { host: '127.0.0.1' } })
+    t.equal(
+      response.headers['content-security-policy'],
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'none'",
+    )
+    for (const url of ['/__admin/', '/__admin/app.js', '/__admin/app.css'])
+      t.equal(
+        (await app.inject({ url, headers: { host: '127.0.0.1' } })).headers[
+          'x-content-type-options'
+        ],
+        'nosniff',
+      )
+    await t.rejects(page.addScriptTag({ content: 'window.hit = 1' }))
+    t.equal(await page.evaluate('window.hit'), undefined)
+    await page.setContent(`<iframe src="${origin}/__admin/"></iframe>`)
+    t.equal(await page.frameLocator('iframe').locator('#console').count(), 0, 'no page frames it')
+    t.equal((await get('/__admin/health')).status, 200)
+  })
+
+  await t.test('the admin token is asked once and kept for the tab', async (t) => {
+    const adminToken = 'the token of the test'
+    const { page, context, origin, see } = await openConsole(t, browser, { app: { adminToken } })
+    const dialog = page.getByRole('dialog', { name: 'Admin token' })
+    await dialog.getByLabel('Token').fill('wrong')
+    await dialog.getByRole('button').click()
+    await dialog.getByText('The token was refused.').waitFor()
+    await dialog.getByLabel('Token').fill(adminToken)
+    await page.keyboard.press('Enter')
+    await page.getByText('live', { exact: true }).waitFor()
+    await see('What comes next')
+    t.equal(await dialog.count(), 0)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await see('real time')
+    t.equal(
+      await page.locator('footer').getByRole('button').getAttribute('title'),
+      `curl -X POST '${origin}/__admin/clock/resume' -H "X-Admin-Token: $ADMIN_TOKEN"`,
+    )
+    await page.reload()
+    await see('What comes next')
+    t.equal(await dialog.count(), 0, 'not asked again')
+    t.notMatch(await page.evaluate<string>('JSON.stringify(localStorage)'), adminToken)
+    const another = await context.newPage()
+    await another.goto(`${origin}/__admin/`)
+    await another.getByRole('dialog', { name: 'Admin token' }).waitFor()
+  })
+
+  await t.test('an admin token that is not given, or is none', async (t) => {
+    const adminToken = 'the token of the test'
+    const { page, see, assertCalm } = await openConsole(t, browser, { app: { adminToken } })
+    const dialog = page.getByRole('dialog', { name: 'Admin token' })
+    for (let i = 0; i < 2; i++) {
+      await dialog.waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      await see('Without the admin token')
+      await page.getByRole('alert').getByText('The admin API wants its token').waitFor()
+      await page.getByRole('button', { name: 'Give the token' }).click()
+    }
+    await dialog.getByLabel('Token').fill('Schlüssel ✓')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('This is no token').waitFor()
+    t.equal(await page.evaluate('sessionStorage.length'), 0, 'kept when it has worked')
+    await dialog.getByLabel('Token').fill(adminToken)
+    await page.keyboard.press('Enter')
+    await page.getByText('live', { exact: true }).waitFor()
+    await see('What comes next')
+    t.equal(await page.getByRole('alert').count(), 0)
+    assertCalm(t)
+  })
+
+  await t.test(
+    'each client has a page of its own; a path without its slash leads there',
+    async (t) => {
+      const { page, origin, see, get } = await openConsole(t, browser, { client: 'worker-1' })
+      await page.locator('main').getByText('worker-1', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Resume' }).click()
+      await see('real time')
+      t.equal((await get('/@worker-1/__admin/clock')).body.mode, 'real')
+      t.equal((await get('/__admin/clock')).body.mode, 'frozen')
+      await page.goto(`${origin}/@worker-1/__admin`)
+      await page.waitForURL(`${origin}/@worker-1/__admin/`)
+      await see('real time')
+    },
+  )
+})

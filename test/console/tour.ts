@@ -1,0 +1,43 @@
+import { ROHAN } from '../helper.ts'
+import type { Opened } from './browser.ts'
+
+const VIEWS = [
+  'overview',
+  'users',
+  `users/${ROHAN}`,
+  'payments',
+  'deliveries',
+  'requests',
+  'scenarios',
+  'scenarios/default',
+  'magic-values',
+  'control',
+]
+
+/** A client with something to see in every view; answers the views of what was made. */
+export async function fill({ post, pay, get, origin, advance }: Opened, words: object = {}) {
+  const webhook = {
+    url: `${origin}/__admin/webhooks/inbox`,
+    webhook_secret: 'a-secret-of-the-test',
+  }
+  await post('/v1/clientWebhook', webhook)
+  const id = (await pay({ amount: 12.93, ...words })).body.data[0].transaction_id
+  await advance('2s')
+  const { deliveries } = (await get('/__admin/webhooks/deliveries')).body
+  const { requests } = (await get('/__admin/requests')).body
+  return [
+    ...VIEWS,
+    `payments/${id}`,
+    `deliveries/${deliveries[0].delivery_id}`,
+    `requests/${requests[0].request_id}`,
+  ]
+}
+
+/** Goes to a view and waits until what it shows has come. */
+export async function show({ page, go, settle }: Opened, view: string) {
+  await go('nowhere')
+  await page.getByText('There is no such view').waitFor()
+  await go(view)
+  await page.locator('main h2').first().waitFor()
+  await settle()
+}

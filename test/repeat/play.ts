@@ -1,0 +1,103 @@
+import { Agent, request } from 'node:http'
+import { type Call, createDeck } from './deck.ts'
+import type { startReceiver } from './receiver.ts'
+
+/** One call of a run: how it was sent, and every byte that must be the same in each run of the same seed. */
+export type Played = { call: Call; status: number; line: string }
+
+type Answer = { status: number; headers: readonly string[]; text: string }
+
+// The server's own port differs from run to run, and the request log tells the header.
+const HOST = '127.0.0.1:4310'
+
+// What tells real time, and so can't be repeated: how long calls and attempts took, and the clock of the wall.
+const REAL_TIME = /"durationMs":[\d.]+|"wall_at":"[^"]*"|"uptimeInSeconds":\d+,"timestamp":"[^"]*"/
+const ALL_REAL_TIME = new RegExp(REAL_TIME, 'g')
+
+/** An answer in one line. Its length says nothing new: a body that has not that many bytes would not have arrived. */
+function lineOf({ status, headers, text }: Answer): string {
+  const untold = ['date', ...(REAL_TIME.test(text) ? ['content-length'] : [])]
+  const told = headers.filter((_, i) => !untold.includes(headers[i - (i % 2)]!.toLowerCase()))
+  return `${status} ${JSON.stringify(told)} ${text.replace(ALL_REAL_TIME, '<real time>')}`
+}
+
+function send(origin: string, agent: Agent, { method, url, body, headers }: Call): Promise<Answer> {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  return new Promise((resolve, reject) => {
+    const sent = request(origin + url, {
+      method,
+      agent,
+      headers: {
+        host: HOST,
+        ...(text !== undefined && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+        }),
+        ...headers,
+      },
+    })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode!,
+          headers: response.rawHeaders,
+          text: Buffer.concat(chunks).toString('utf8'),
+        }),
+      )
+    })
+    sent.end(text)
+  })
+}
+
+/**
+ * Plays the calls of a run against a sandbox whose clock is frozen, one after the other, over sockets; each line has
+ * the answer and what the receiver got meanwhile. Answers that a scenario delays are waited for on the client's clock.
+ */
+export async function* play(
+  origin: string,
+  receiver: Awaited<ReturnType<typeof startReceiver>>,
+  { calls, seed }: { calls: number; seed: number },
+): AsyncGenerator<Played> {
+  const deck = createDeck(seed, receiver.url)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const second = new Agent({ keepAlive: true, maxSockets: 1 })
+  const [look, next] = ['GET /timers', 'POST /clock/next'].map((line) => {
+    const [method, path] = line.split(' ') as [string, string]
+    return (base: string) => send(origin, second, { method, url: `${base}/__admin${path}` })
+  }) as [(base: string) => Promise<Answer>, (base: string) => Promise<Answer>]
+
+  /** Moves the clock of a client for as long as a call to it is held back. */
+  async function moveOn({ url }: Call, ended: () => boolean) {
+    const [, base = '', isService] = /^(\/@[^/]+)?\/(v1\/)?/.exec(url)!
+    if (!isService) return
+    while (!ended()) {
+      const { text } = await look(base)
+      if (!ended() && text.includes('"kind":"answer.delay"')) await next(base)
+    }
+  }
+
+  try {
+    for (let i = 0; i < calls; i++) {
+      const call = deck.next()
+      let isEnded = false
+      const asked = send(origin, agent, call)
+        .catch(({ code }: NodeJS.ErrnoException) => ({ status: 0, headers: [], text: `${code}` }))
+        .finally(() => {
+          isEnded = true
+        })
+      await moveOn(call, () => isEnded)
+      const answer = await asked
+      const { status, text } = answer
+      deck.remember(call, status, text)
+      const head = `${i} ${call.method} ${call.url}`
+      yield { call, status, line: [`${head} ${lineOf(answer)}`, ...receiver.take()].join('\n') }
+    }
+  } finally {
+    agent.destroy()
+    second.destroy()
+  }
+}

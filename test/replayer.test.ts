@@ -1,0 +1,473 @@
+import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createAdminClient } from '../src/admin-client.ts'
+import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { VERSION } from '../src/config/version.ts'
+import { RecordingLine } from '../src/model/recording.ts'
+import { replayRun } from '../src/replayer.ts'
+import { optionsOf, startServer } from '../src/server.ts'
+import { ASHA, createLog, ROHAN, ROHANS_ACCOUNT } from './helper.ts'
+import { receiver } from './receiver.ts'
+import { play } from './repeat/play.ts'
+import { startReceiver } from './repeat/receiver.ts'
+
+const log = createLog()
+const PAYMENT = {
+  from_user_id: ASHA,
+  to_user_id: ROHAN,
+  benif_bank_id: ROHANS_ACCOUNT,
+  amount: 100,
+}
+
+/** A sandbox whose run is recorded; `stop` gives the recording. */
+async function recorded(t: Test, values: Record<string, unknown> = {}, folder = t.testdir()) {
+  const file = join(folder, 'run.ndjson')
+  const options = optionsOf({ port: 0, memory: true, record: file, ...values })
+  const server = await startServer(options, log)
+  t.teardown(server.close)
+  const { port } = new URL(server.url)
+  const request = async (method: string, path: string, body?: unknown, headers = {}) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, text }
+  }
+  return {
+    file,
+    port: Number(port),
+    origin: `http://127.0.0.1:${port}`,
+    admin: createAdminClient({ url: server.adminUrl, token: server.adminToken }),
+    get: (path: string) => request('GET', path),
+    post: (path: string, body: unknown, headers = {}) => request('POST', path, body, headers),
+    pay: (more = {}) => request('POST', '/v1/transaction', { ...PAYMENT, ...more }),
+    async stop(): Promise<string> {
+      await server.close()
+      return readFileSync(file, 'utf8')
+    },
+  }
+}
+
+const idOf = ({ text }: { text: string }): string => JSON.parse(text).data[0].transaction_id
+
+const linesOf = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+/** Replays a recording and wants every byte of it. */
+async function same(t: Test, text: string) {
+  const replayed = await replayRun(text, log)
+  t.equal(replayed.difference, undefined)
+  const lines = linesOf(text)
+  const count = (kind: string) => lines.filter((line) => kind in line).length
+  t.strictSame(
+    [replayed.calls, replayed.webhooks, replayed.timers],
+    [count('call'), count('sent'), count('timer')],
+    'all of it was played',
+  )
+  return { ...replayed, lines }
+}
+
+/** Sends bytes as they are, with something done after the first part; answers with what comes back. */
+function raw(port: number, first: string | Buffer, more?: () => Promise<string | Buffer>) {
+  return new Promise<string>((resolve) => {
+    const socket = connect(port, '127.0.0.1', async () => {
+      socket.write(first)
+      if (more) socket.write(await more())
+    })
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      text += chunk
+      if (/\r\n\r\n/.test(text)) socket.end()
+    })
+    socket.on('error', () => {}).on('close', () => resolve(text))
+  })
+}
+
+t.test('mixed calls of three at once, on a clock that ticks: each byte again', async (t) => {
+  const webhooks = await startReceiver()
+  t.teardown(webhooks.close)
+  for (const clock of ['real', 'frozen']) {
+    const box = await recorded(t, { clock, 'clock-speed': 20, 'random-seed': 7 })
+    const one = async (seed: number) => {
+      for await (const _ of play(box.origin, webhooks, { calls: 120, seed }));
+    }
+    await Promise.all([one(11), one(12), one(13)])
+    const text = await box.stop()
+    webhooks.take()
+    const { calls, webhooks: sent } = await same(t, text)
+    t.ok(calls >= 360, `${calls} calls`)
+    t.ok(sent > 20, `${sent} webhooks`)
+    t.strictSame(webhooks.take(), [], 'and the receiver is left in peace')
+  }
+})
+
+t.test('what ticks by itself runs at its own instants', async (t) => {
+  const { url, received } = await receiver(t, (_, response, count) =>
+    response.writeHead(count % 3 === 0 ? 500 : 204).end('as it was'),
+  )
+  const box = await recorded(t, { 'clock-speed': 100, scenario: 'live-demo' })
+  await box.post('/v1/clientWebhook', { url, webhook_secret: 'secret' })
+  const transaction_id = idOf(await box.pay())
+  await box.admin.wait({
+    for: 'delivery',
+    match: { resource_id: transaction_id, event: 'transaction.success', status: 'delivered' },
+  })
+  const late = await box.post('/__admin/wait', {
+    for: 'request',
+    match: { status: 599 },
+    timeoutMs: 30,
+  })
+  t.equal(late.status, 408)
+  const { text } = await box.get('/__admin/webhooks/deliveries')
+  t.match(text, 'as it was')
+  const run = await box.stop()
+  const { timers } = await same(t, run)
+  t.ok(timers > 3, `${timers} timers`)
+  const count = received.length
+  await same(t, run)
+  t.equal(received.length, count, 'a replay sends nothing')
+})
+
+t.test('answers that are delayed, broken, hang or are told once for a key', async (t) => {
+  const box = await recorded(t, { 'clock-speed': 50 })
+  const rule = (then: object) =>
+    box.admin.rules.push({ when: { operation: 'listUsers' }, times: 1, then } as never)
+  await rule({ delay: '2s' })
+  const slow = box.get('/v1/users')
+  await box.admin.wait({ for: 'request', match: {}, timeoutMs: 1 }).catch(() => {})
+  t.equal((await box.get('/v1/users?page=2')).status, 200, 'another comes in between')
+  t.equal((await slow).status, 200)
+  for (const fault of ['reset', 'empty', 'truncate']) {
+    await rule({ fault })
+    await t.rejects(box.get('/v1/users'), fault)
+  }
+  await rule({ fault: 'malformed' })
+  await box.get('/v1/users')
+  await rule({ fault: 'hang' })
+  const gaveUp = fetch(`${box.origin}/v1/users`, { signal: AbortSignal.timeout(100) })
+  await t.rejects(gaveUp)
+  const key = { 'idempotency-key': 'one' }
+  const [first, again] = [
+    await box.post('/v1/transaction', PAYMENT, key),
+    await box.post('/v1/transaction', PAYMENT, key),
+  ]
+  t.equal(again.text, first.text)
+  await box.get('/__admin/requests')
+  const { lines } = await same(t, await box.stop())
+  t.strictSame(
+    lines.flatMap(({ fault }) => fault ?? []),
+    ['reset', 'empty', 'truncate', 'hang'],
+  )
+})
+
+t.test('requests as no client sends them are sent again as they were', async (t) => {
+  const box = await recorded(t)
+  const head = (line: string, ...headers: string[]) =>
+    `${[line, 'Host: 127.0.0.1:4310', ...headers].join('\r\n')}\r\n\r\n`
+  const user = '{"email":"split@example.com","mobile":"9876500001"}'
+  const post = (...headers: string[]) =>
+    head('POST /v1/user HTTP/1.1', 'Content-Type: application/json', ...headers)
+
+  const split = await raw(box.port, post(`Content-Length: ${user.length}`), async () => {
+    await box.get('/v1/users')
+    return user
+  })
+  t.match(split, 'split@example.com', 'its body came after another call')
+  t.match(
+    await raw(box.port, `${post('Transfer-Encoding: chunked')}5\r\n{"ema\r\n3\r\nil"\r\n0\r\n\r\n`),
+    '400 Bad Request',
+  )
+  const invalid = Buffer.concat([
+    Buffer.from(post('Content-Length: 4')),
+    Buffer.from('"\xff\xfe"', 'latin1'),
+  ])
+  t.match(await raw(box.port, invalid), 'not in UTF-8')
+  t.match(await raw(box.port, head('GET /v1/user/%zz HTTP/1.1')), 'not well-formed')
+  t.match(await raw(box.port, head('GET /v1/users HTTP/1.1', 'Host: two')), 'Host headers')
+  t.match(await raw(box.port, head('PUT /v1/users HTTP/1.0')), '405')
+  const large = Buffer.alloc(1_100_000, 'x')
+  const chunk = `${large.length.toString(16)}\r\n`
+  t.match(
+    await raw(
+      box.port,
+      Buffer.concat([Buffer.from(post('Transfer-Encoding: chunked') + chunk), large]),
+    ),
+    'larger than 1 MiB',
+  )
+  t.match(await raw(box.port, post(`Content-Length: 2000000`)), 'larger than 1 MiB')
+  // Cut off: it is never answered.
+  await new Promise<void>((resolve) => {
+    const socket = connect(box.port, '127.0.0.1', () => {
+      socket.end(`${post('Content-Length: 100')}{"ema`)
+      socket.on('close', () => resolve()).resume()
+    })
+  })
+  const { text } = await box.get('/__admin/requests')
+  t.match(text, '"status":413')
+  const { lines } = await same(t, await box.stop())
+  t.ok(
+    lines.some(({ bodyLater }) => bodyLater),
+    'a body came later',
+  )
+  t.ok(
+    lines.some(({ partial }) => partial),
+    'one came in part',
+  )
+  t.ok(
+    lines.some(({ base64 }) => base64),
+    'one is no text',
+  )
+})
+
+t.test('tokens that nobody could guess, ids of explore, other clients: each again', async (t) => {
+  const { url } = await receiver(t)
+  const probe = await receiver(t, (_, response) => response.end('{"status":"same"}'))
+  const box = await recorded(t, {
+    clock: 'frozen',
+    auth: 'strict',
+    explain: true,
+    cors: 'http://localhost:3000',
+  })
+  const { access_token } = await box.admin.clients.create({ name: 'made', randomSeed: 3 })
+  const authorization = `Bearer ${access_token}`
+  await box.post('/@made/v1/clientWebhook', { url, webhook_secret: 'secret' }, { authorization })
+  const paid = await box.post('/v1/transaction', PAYMENT, { authorization })
+  t.equal(paid.status, 200)
+  const made = box.admin.forClient('made')
+  await made.clock.advance('1h')
+  await made.webhooks.explore({
+    transaction_id: idOf(paid),
+    probe: `http://127.0.0.1:${probe.port}/{transaction_id}`,
+    maxOrders: 3,
+  })
+  await box.post('/@by-path/v1/user', {}, { authorization: 'Bearer sbx_by-path' })
+  t.equal((await box.get('/v1/users')).status, 401)
+  await box.admin.health()
+  const { lines } = await same(t, await box.stop())
+  t.equal(lines.filter(({ secret }) => secret).length, 2)
+  t.match(lines[0], { options: { auth: 'strict', explain: true, cors: 'http://localhost:3000' } })
+})
+
+t.test('a recording needs no other file', async (t) => {
+  const folder = t.testdir({ scenarios: {} })
+  const fixtures = join(folder, 'fixtures')
+  cpSync(join(PACKAGE_ROOT, 'fixtures'), fixtures, { recursive: true })
+  writeFileSync(
+    join(folder, 'scenarios/mine.yaml'),
+    '# mine\ntitle: Mine\nrules:\n  - name: no\n    when: { operation: getUser }\n    then: { respond: { status: 503 } }\n',
+  )
+  const box = await recorded(
+    t,
+    { fixtures, scenarios: join(folder, 'scenarios'), scenario: 'mine', 'admin-token': 's3cret' },
+    folder,
+  )
+  t.equal((await box.get(`/v1/user/${ASHA}`)).status, 503)
+  await box.admin.scenario.list()
+  t.match((await box.admin.scenario.source('mine')).source, '# mine')
+  await box.admin.scenario.source('slow')
+  await box.get('/v1/users')
+  const text = await box.stop()
+  renameSync(fixtures, `${fixtures}-gone`)
+  renameSync(join(folder, 'scenarios'), join(folder, 'gone'))
+  const { lines } = await same(t, text)
+  t.equal(lines[0].options['admin-token'], 's3cret')
+})
+
+t.test('what only looks, streams, or is the recording itself is no part of it', async (t) => {
+  const box = await recorded(t, { clock: 'frozen' })
+  for (const path of ['/docs', '/openapi.json', '/__admin/', '/__admin/openapi.json'])
+    t.equal((await box.get(path)).status, 200, path)
+  for await (const _ of box.admin.events({ lastEventId: 'none' })) break
+  const { text, lines } = await box.admin.recording()
+  t.equal(text, readFileSync(box.file, 'utf8'))
+  t.equal(lines, 1, 'the start alone')
+  await box.get('/v1/users')
+  t.equal((await box.admin.recording()).lines, 3, 'a call and its answer')
+})
+
+t.test('what a stop answers is no part of the run', async (t) => {
+  const box = await recorded(t, { clock: 'frozen', scenario: 'slow' })
+  const slow = box.get('/v1/users').catch(() => {})
+  await box.admin.wait({ for: 'request', match: {}, timeoutMs: 1 }).catch(() => {})
+  const text = await box.stop()
+  await slow
+  const { lines } = await same(t, text)
+  t.strictSame(lines.flatMap(({ call, url }) => (url === '/v1/users' ? call : [])).length, 1)
+  t.notOk(
+    lines.some(({ answer }) => lines.find(({ call }) => call === answer)?.url === '/v1/users'),
+    'the call waits for ever',
+  )
+})
+
+/** A recording of two payments with a webhook and a made client. */
+async function short(t: Test) {
+  const { url } = await receiver(t)
+  const box = await recorded(t, { clock: 'frozen', 'webhook-time': 'client' })
+  await box.post('/v1/clientWebhook', { url, webhook_secret: 'secret' })
+  await box.pay()
+  await box.admin.clients.create({ name: 'made' })
+  await box.admin.clock.advance('10s')
+  await box.get('/v1/transaction')
+  return linesOf(await box.stop())
+}
+
+t.test('the first difference is told: where, what, and both sides', async (t) => {
+  const lines = await short(t)
+  await same(t, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const find = (kind: string, n: number) => lines.findIndex((line) => line[kind] === n)
+  const changed = (at: number, change: object | undefined) =>
+    lines
+      .map((line, i) => (i === at ? change && { ...line, ...change } : line))
+      .filter(Boolean)
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join('')
+  const paid = find('answer', 2)
+  const table: [name: string, text: string, difference: object][] = [
+    [
+      'a byte of an answer',
+      changed(paid, { text: lines[paid].text.replace('"100.00"', '"100.01"') }),
+      {
+        at: /^call 2, POST \/v1\/transaction, 2\d{3}-.*Z$/,
+        what: 'body, data[0].amount',
+        recorded: '"100.01"',
+        found: '"100.00"',
+      },
+    ],
+    [
+      'the same JSON in other bytes',
+      changed(paid, { text: lines[paid].text.replace('":', '" :') }),
+      { what: /^body, from character \d+ on$/, recorded: /" :/, found: /":/ },
+    ],
+    ['a status', changed(paid, { status: 201 }), { what: 'status', recorded: '201', found: '200' }],
+    [
+      'a header',
+      changed(paid, { headers: { ...lines[paid].headers, 'retry-after': '1' } }),
+      { what: 'header retry-after', recorded: '"1"', found: 'nothing' },
+    ],
+    [
+      'a call',
+      changed(find('call', 2), {
+        text: JSON.stringify({ ...PAYMENT, amount: 101 }),
+        headers: lines[find('call', 2)].headers,
+      }),
+      { at: /^call 2,/, what: 'body, data[0].amount', recorded: '"100.00"', found: '"101.00"' },
+    ],
+    [
+      'an instant',
+      changed(0, { options: { ...lines[0].options, clock: '2026-01-01T00:00:01.000Z' } }),
+      { at: /^call 2,/, what: 'body, data[0].created_at' },
+    ],
+    [
+      'a seed',
+      changed(0, { options: { ...lines[0].options, 'random-seed': 2 } }),
+      { at: /^call 1,/, what: /webhook_id$/ },
+    ],
+    [
+      'a webhook that was sent otherwise',
+      changed(find('send', 2), { text: lines[find('send', 2)].text.replace('processing', 'pr') }),
+      { at: /^webhook 2, POST http:/, what: 'body, type', recorded: '"transaction.pr"' },
+    ],
+    [
+      'a webhook that was not sent',
+      changed(find('send', 2), undefined),
+      { at: /^webhook 2, POST/, what: 'is sent here, and was not in the recording' },
+    ],
+    [
+      'an end of a webhook that is not sent',
+      changed(find('sent', 2), { sent: 77 }),
+      { at: 'webhook 77', what: 'was sent in the recording, and is not here' },
+    ],
+    [
+      'how a webhook ended',
+      changed(find('sent', 1), {
+        result: { ...lines[find('sent', 1)].result, ok: false, status: 500 },
+      }),
+      { what: /./ },
+    ],
+    [
+      'a secret',
+      changed(
+        lines.findIndex(({ secret }) => secret),
+        { secret: 'other' },
+      ),
+      { at: /^call 3,/, what: 'body, access_token' },
+    ],
+  ]
+  for (const [name, text, difference] of table)
+    t.match((await replayRun(text, log)).difference, difference, name)
+  const ring = [...lines.slice(0, paid + 1), { timer: 9, at: lines[0].at }]
+  t.match(
+    (await replayRun(ring.map((line) => `${JSON.stringify(line)}\n`).join(''), log)).difference,
+    {
+      at: 'timer 9',
+      what: 'ran in the recording, and there is none here',
+    },
+  )
+})
+
+t.test('a recording of another version, or with a torn end, is played and told of', async (t) => {
+  const box = await recorded(t, { clock: 'frozen' })
+  await box.get('/v1/users')
+  const text = await box.stop()
+  const other = text.replace(`"version":"${VERSION}"`, '"version":"0.0.1"')
+  t.match(await replayRun(`${other}{"call":2,"at`, log), {
+    calls: 1,
+    difference: undefined,
+    notes: [
+      'the last line is torn and left out',
+      `recorded by version 0.0.1, replayed by ${VERSION}`,
+    ],
+  })
+})
+
+t.test('what is no recording is refused by its line', async (t) => {
+  const start = (await short(t))[0]
+  const first = `${JSON.stringify(start)}\n`
+  const table: [text: string, message: string][] = [
+    ['', 'line 1 is no start of a recording'],
+    ['{}\n', 'line 1 is no start of a recording'],
+    [`${first}{"call":\n`, 'line 2 is no JSON'],
+    [`${first}{"call":0}\n`, 'line 2 is no line of a recording'],
+    [`${first}{"answer":3}\n`, 'the answer 3 comes before its call'],
+    [`${first}{"body":3,"at":1}\n`, 'the body of call 3 comes before its call'],
+  ]
+  for (const [text, message] of table) await t.rejects(replayRun(text, log), { message }, message)
+})
+
+const full = { skip: !existsSync('/dev/full') && 'there is no full device' }
+t.test('where the file takes no more, the sandbox goes on, the recording ends', full, async (t) => {
+  const server = await startServer(optionsOf({ port: 0, memory: true, record: '/dev/full' }), log)
+  t.teardown(server.close)
+  t.match(log.lines.at(-1), '/dev/full ends here')
+  t.equal((await fetch(`${server.url}/users`)).status, 200)
+  await t.rejects(createAdminClient({ url: server.adminUrl }).recording(), {
+    status: 409,
+    word: 'not_recorded',
+    message: /ended early: \/dev\/full cannot be written \(ENOSPC\)/,
+  })
+})
+
+t.test('a run that is not recorded can not be asked for', async (t) => {
+  const server = await startServer(optionsOf({ port: 0, memory: true }), log)
+  t.teardown(server.close)
+  await t.rejects(createAdminClient({ url: server.adminUrl }).recording(), {
+    status: 409,
+    word: 'not_recorded',
+    message: /--record FILE/,
+  })
+})
+
+t.test('docs/record.md tells each kind of line', async (t) => {
+  const kinds = RecordingLine.options.map(({ shape }) => Object.keys(shape)[0]!)
+  const page = readFileSync(join(PACKAGE_ROOT, 'docs/record.md'), 'utf8')
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+  const told = rows.flatMap((row) => row.split('|')[1]!.match(/\w+/g) ?? [])
+  t.strictSame(told.sort(), kinds.sort())
+})

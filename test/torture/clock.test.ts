@@ -1,0 +1,190 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { start, TOKEN } from '../helper.ts'
+import { figures, LONG, SEED, seeded } from './part.ts'
+import { FIXTURES, PAYMENT } from './two-users.ts'
+
+const LEAPS = LONG ? 797 : 40
+const FIRST_YEAR = 1970
+const LAST_YEAR = 9999
+// The short form takes every so-manieth year; the seed says which.
+const YEARS = LONG ? 1 : 211
+const PAYMENTS = LONG ? 5_000 : 200
+const SETTLED_MS = 3_000
+const DAY_MS = 86_400_000
+
+type Fired = { at: string; kind: string; timer_id: string; resource_id: string; status: string }
+const ms = (iso: string) => Date.parse(iso)
+
+/** The day of the year, counted by the calendar's own rules and not by spans of milliseconds. */
+function dayOfYear(iso: string): number {
+  const [year, month, day] = iso.slice(0, 10).split('-').map(Number) as [number, number, number]
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+  return lengths.slice(0, month - 1).reduce((sum, length) => sum + length, day)
+}
+const utrHead = (iso: string) => iso[3] + String(dayOfYear(iso)).padStart(3, '0')
+
+t.test('leaps of ten years, up to the end of time, run all that is due on the way', async (t) => {
+  const { get, advance, post } = await start(t, { fixtures: FIXTURES })
+  const wrong: string[] = []
+  for (let leap = 0; leap < LEAPS; leap++) {
+    const { body } = await post('/v1/transaction', PAYMENT)
+    const [made] = body.data
+    const { body: moved } = await advance('3650d')
+    const due = [1_000, SETTLED_MS].map((after) =>
+      new Date(ms(made.created_at) + after).toISOString(),
+    )
+    const fired = moved.fired.filter((one: Fired) => one.resource_id === made.transaction_id)
+    const { body: history } = await get('/v1/transaction/history', TOKEN)
+    const { status, utr, updated_at } = history.data.transactions[0]
+    const found = [fired.map(({ at }: Fired) => at), status, updated_at, utr?.slice(0, 4)]
+    const wanted = [due, 'SUCCESS', due[1], utrHead(due[1]!)]
+    if (JSON.stringify(found) !== JSON.stringify(wanted))
+      wrong.push(`leap ${leap}: ${JSON.stringify({ found, wanted })}`)
+    if (ms(moved.now) !== ms(made.created_at) + 3_650 * DAY_MS)
+      wrong.push(`leap ${leap}: it is ${moved.now}`)
+  }
+  t.same(wrong.slice(0, 5), [])
+  await post('/__admin/clock/freeze', { at: '9995-06-01T00:00:00Z' })
+  await post('/v1/transaction', PAYMENT)
+  const before = (await get('/__admin/state')).text
+  const refused = await advance('3650d')
+  t.match(refused, { status: 400, body: { errors: [{ field: 'by', code: 'out_of_range' }] } })
+  t.equal((await get('/__admin/state')).text, before, 'and nothing has moved')
+  figures({ 'leaps of ten years': LEAPS })
+})
+
+t.test('the end of each February and of each year is where the calendar has it', async (t) => {
+  const { get, advance, post } = await start(t, { fixtures: FIXTURES })
+  const wrong: string[] = []
+  let ends = 0
+  const years = [1970, 1972, 2000, 2026, 2028, 2100, 2400, 9996, 9998]
+  for (let year = FIRST_YEAR + (SEED % YEARS); year < LAST_YEAR; year += YEARS) years.push(year)
+  for (const year of years)
+    for (const [eve, next] of [
+      ['02-28', dayOfYear(`${year}-12-31`) === 366 ? '02-29' : '03-01'],
+      ['12-31', '01-01'],
+    ] as const) {
+      await post('/__admin/clock/freeze', { at: `${year}-${eve}T23:59:58.500Z` })
+      const { body } = await post('/v1/transaction', PAYMENT)
+      await advance('3s')
+      const { body: history } = await get('/v1/transaction/history', TOKEN)
+      const { utr, updated_at } = history.data.transactions[0]
+      const wanted = `${next === '01-01' ? year + 1 : year}-${next}T00:00:01.500Z`
+      if (body.data[0].created_at !== `${year}-${eve}T23:59:58.500Z`)
+        wrong.push(`${year}-${eve}: made at ${body.data[0].created_at}`)
+      if (updated_at !== wanted || utr.slice(0, 4) !== utrHead(wanted))
+        wrong.push(`${year}-${eve}: settled at ${updated_at}, utr ${utr}`)
+      // A list is by the client's time, which is set back here and there.
+      await post('/__admin/reset', { parts: ['data'] })
+      ends++
+    }
+  t.same(wrong.slice(0, 5), [])
+  figures({ 'ends of February and of the year': ends })
+})
+
+const SPREAD = {
+  name: 'spread',
+  rules: [
+    {
+      when: { operation: 'createTransaction' },
+      then: {
+        steps: [
+          { status: 'PENDING' },
+          { status: 'PROCESSING', after: '1ms..60d' },
+          { status: 'SUCCESS', after: '0s..60d' },
+        ],
+      },
+    },
+  ],
+}
+
+/** Payments whose steps lie anywhere in four months, and what ran when time was moved over these spans. */
+async function spread(t: Test, spans: readonly string[], file?: string) {
+  const options = { fixtures: FIXTURES, ...(file !== undefined && { sandbox: { file } }) }
+  let world = await start(t, options)
+  await world.call('PUT', '/__admin/scenario', { definition: SPREAD })
+  for (let n = 0; n < PAYMENTS; n++) await world.post('/v1/transaction', PAYMENT)
+  const { body: pending } = await world.get('/__admin/timers?limit=10000')
+  const fired: Fired[] = []
+  for (const span of spans) {
+    const { body: moved } = await world.advance(span)
+    fired.push(...moved.fired)
+    if (file === undefined) continue
+    // A restart between two leaps: what is still to happen is found again.
+    await world.close()
+    world = await start(t, options)
+  }
+  const { body: clock } = await world.get('/__admin/clock')
+  return { pending: pending.timers, fired, clock }
+}
+
+t.test('thousands of timers run once each, in order, in one leap or in many', async (t) => {
+  const one = await spread(t, ['120d'])
+  t.equal(one.pending.length, 2 * PAYMENTS)
+  t.equal(one.fired.length, 2 * PAYMENTS)
+  t.equal(new Set(one.fired.map(({ timer_id }) => timer_id)).size, 2 * PAYMENTS, 'each once')
+  const number = ({ timer_id }: Fired) => Number(timer_id.slice('tmr_'.length))
+  const disorder = one.fired.filter((timer, i) => {
+    const before = one.fired[i - 1]
+    return (
+      before &&
+      (ms(before.at) > ms(timer.at) || (before.at === timer.at && number(before) > number(timer)))
+    )
+  })
+  t.same(disorder, [], 'by time, then by insertion')
+  const due = new Map(one.pending.map(({ timer_id, at }: Fired) => [timer_id, at]))
+  t.same(
+    one.fired.filter(({ timer_id, at }) => due.get(timer_id) !== at),
+    [],
+    'each at its own instant',
+  )
+  t.equal(one.clock.pendingTimers, 0)
+  const chance = seeded()
+  const spans = Array.from({ length: 9 }, () => `${1 + Math.floor(chance() * 1_200_000)}s`)
+  const many = await spread(t, [...spans, '120d'], join(t.testdir({}), 'db.json'))
+  t.same(many.fired, one.fired, 'the same in ten leaps with restarts between')
+  figures({ timers: 2 * PAYMENTS, 'leaps with restarts': spans.length + 1 })
+})
+
+t.test('time does not go backwards but by a freeze, and then nothing happens twice', async (t) => {
+  const { post, get, advance } = await start(t, { fixtures: FIXTURES })
+  await post('/v1/transaction', PAYMENT)
+  await advance('2s')
+  const before = (await get('/__admin/state')).text
+  const back = await post('/__admin/clock/advance', { to: '2025-12-31T00:00:00Z' })
+  t.match(back, { status: 422, body: { error: 'clock_cannot_go_back' } })
+  t.equal((await get('/__admin/state')).text, before)
+  const { body: frozen } = await post('/__admin/clock/freeze', { at: '2016-01-01T00:00:00Z' })
+  t.match(frozen, { now: '2016-01-01T00:00:00.000Z', pendingTimers: 1 })
+  t.same((await advance('3649d')).body.fired, [], 'what was done is not done again')
+  const { body: after } = await advance('10d')
+  t.match(after.fired, [{ at: '2026-01-01T00:00:03.000Z', status: 'SUCCESS' }])
+})
+
+t.test('a wall clock that leaps takes time along ahead, and never back', async (t) => {
+  let wall = ms('2026-01-01T00:00:00Z')
+  const start_ = { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' }
+  const { post, get, sandbox } = await start(t, {
+    fixtures: FIXTURES,
+    sandbox: { start: start_, wall: () => wall },
+  })
+  const now = async () => (await get('/__admin/clock')).body.now
+  // Nobody waits for the process's own timers here.
+  sandbox.default.scheduler.stop()
+  await post('/v1/transaction', PAYMENT)
+  wall -= 3_650 * DAY_MS
+  t.equal(await now(), '2026-01-01T00:00:00.000Z', 'set back by ten years: it stands')
+  t.equal((await post('/__admin/clock/advance', { by: '0s' })).body.fired.length, 0)
+  wall += 2 * 3_650 * DAY_MS
+  const later = await now()
+  t.ok(ms(later) >= ms('2035-12-29T00:00:00Z'), 'set ahead by twenty: it goes along')
+  const { body } = await post('/__admin/clock/advance', { by: '0s' })
+  t.same(
+    body.fired.map(({ at }: Fired) => at),
+    ['2026-01-01T00:00:01.000Z', '2026-01-01T00:00:03.000Z'],
+  )
+  wall -= DAY_MS
+  t.ok(ms(await now()) >= ms(later))
+})

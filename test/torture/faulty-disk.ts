@@ -1,0 +1,79 @@
+import { type Disk, nodeDisk } from '../../src/core/disk.ts'
+
+export type Errno = 'ENOSPC' | 'EIO' | 'EACCES' | 'EROFS' | 'EMFILE' | 'EDQUOT'
+
+/** Which calls fail: from the one with this number on, so many of them, counted from 1. */
+export type Fault = { from: number; calls: number; errno: Errno }
+
+type Call = (...args: unknown[]) => unknown
+
+// No power is cut here: what need not be waited for is not.
+const SYNCS: ReadonlySet<string> = new Set(['fsync', 'fsyncSync', 'fdatasyncSync'])
+const ASYNC: ReadonlySet<string> = new Set(['fsync', 'rename', 'write'])
+
+/** The real file system, in which chosen calls fail; a journal's write first takes half, and fails when it goes on. */
+export function faultyDisk() {
+  const state = { count: 0, fault: undefined as Fault | undefined, failed: [] as string[] }
+  let tookHalf = false
+  /** Whether this call is to fail. */
+  function fails(name: string): Error | undefined {
+    state.count++
+    const { fault } = state
+    if (tookHalf) tookHalf = false
+    else if (!fault || state.count < fault.from || state.count >= fault.from + fault.calls) return
+    state.failed.push(name)
+    const { errno } = fault!
+    const message = `${errno}: put here by the test, ${name}`
+    return Object.assign(new Error(message), { code: errno, syscall: name })
+  }
+  const real = nodeDisk as unknown as Record<string, Call>
+  function wrapped(name: string): Call {
+    const call = real[name]!
+    if (ASYNC.has(name))
+      return (...args) => {
+        const error = fails(name)
+        const done = args.at(-1) as (error: Error | null) => void
+        if (error || SYNCS.has(name)) setImmediate(done, error ?? null)
+        else call(...args)
+      }
+    return (...args) => {
+      const error = fails(name)
+      if (error && name === 'closeSync') call(...args)
+      if (error && name === 'writeSync') {
+        const [fd, text, position] = args as [number, string | Buffer, number]
+        if (typeof text === 'string') {
+          tookHalf = true
+          return call(fd, text.slice(0, text.length / 2), position)
+        }
+      }
+      if (error) throw error
+      if (SYNCS.has(name)) return undefined
+      return call(...args)
+    }
+  }
+  const disk = Object.fromEntries(Object.keys(NAMES).map((name) => [name, wrapped(name)]))
+  return { disk: disk as unknown as Disk, state }
+}
+
+/** Every call of a `Disk`. */
+const NAMES: { [K in keyof Disk]: true } = {
+  closeSync: true,
+  copyFileSync: true,
+  fdatasyncSync: true,
+  fsync: true,
+  fsyncSync: true,
+  ftruncateSync: true,
+  linkSync: true,
+  mkdirSync: true,
+  openSync: true,
+  readFileSync: true,
+  readlinkSync: true,
+  rename: true,
+  renameSync: true,
+  statSync: true,
+  unlinkSync: true,
+  utimesSync: true,
+  write: true,
+  writeFileSync: true,
+  writeSync: true,
+}

@@ -1,0 +1,226 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import t from 'tap'
+import { figures, LONG, seeded } from './part.ts'
+import { FIXTURES, PAYEE, PAYER, PAYMENT } from './two-users.ts'
+
+const CYCLES = LONG ? 2_000 : 10
+const CLIENTS = 20
+// So small that the document is made anew in most cycles.
+const COMPACT_FROM = 16 * 1024
+// How many answers come before a kill, at most; few of the kills come while the program starts.
+const MOST_ANSWERS = 300
+const KILLED_AT_START = 0.1
+const LONGEST_START_MS = 150
+// A reset in so many calls keeps the stores small.
+const RESETS = 1 / 30
+
+/** What one client was told is stored: texts that each stand for one row. */
+type Client = { name: string; kept: Set<string>; inFlight: string | undefined }
+const RESET = 'reset'
+const after = ({ kept, inFlight }: Client) =>
+  inFlight === RESET ? new Set<string>() : new Set(inFlight ? [...kept, inFlight] : kept)
+
+const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
+
+/** One JSON call; rejects where the connection breaks. */
+function call(
+  port: number,
+  path: string,
+  body?: object,
+): Promise<{ status: number; text: string }> {
+  const text = body && JSON.stringify(body)
+  return new Promise((resolve, reject) => {
+    const headers = text !== undefined && {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+    }
+    const method = text === undefined ? 'GET' : 'POST'
+    const sent = request({ port, path, method, agent, headers: { ...headers } }, (answer) => {
+      let got = ''
+      answer.setEncoding('utf8').on('data', (chunk) => {
+        got += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode!, text: got }))
+      answer.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end(text)
+  })
+}
+
+/** The program of `kill-server.ts` as one file, so that it starts about as fast as the one that is shipped. */
+async function bundle(dir: string): Promise<string> {
+  const outfile = join(dir, 'server.mjs')
+  await build({
+    entryPoints: [join(import.meta.dirname, 'kill-server.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    // Libraries in the bundle that were CommonJS ask for Node's modules by `require`.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  })
+  return outfile
+}
+
+type Row = Record<string, unknown>
+const textOfUser = ({ email, mobile }: Row) => `user ${email} ${mobile}`
+const textOfPayment = ({ reference_id, remark }: Row) => `payment ${reference_id} ${remark}`
+
+/** What a client finds stored, as texts like those it keeps; the fixtures left out. */
+async function stored(port: number, { name }: Client): Promise<Set<string>> {
+  const { status, text } = await call(port, `/@${name}/__admin/state`)
+  if (status !== 200) throw new Error(`${name}: ${status} ${text}`)
+  const { users, payments } = JSON.parse(text).tables
+  const own = users.filter(({ user_id }: Row) => user_id !== PAYER && user_id !== PAYEE)
+  return new Set([...own.map(textOfUser), ...payments.map(textOfPayment)])
+}
+
+const same = (a: ReadonlySet<string>, b: ReadonlySet<string>) =>
+  a.size === b.size && [...a].every((text) => b.has(text))
+
+t.test(
+  'kill -9, again and again, while 20 clients write and the document is made anew',
+  async (t) => {
+    const dir = t.testdir({})
+    const server = await bundle(dir)
+    const file = join(dir, 'db.json')
+    const args = [file, JSON.stringify(FIXTURES), String(COMPACT_FROM)]
+    const chance = seeded()
+    const clients = Array.from({ length: CLIENTS }, (_, n): Client => {
+      return { name: `w${n}`, kept: new Set(), inFlight: undefined }
+    })
+    const counts = { acknowledged: 0, lost: 0, 'wrong rows': 0, 'refused starts': 0 }
+    let cutShort = 0
+    let serial = 0
+
+    function spawned() {
+      // What runs this test has no say in how the program starts.
+      const { NODE_OPTIONS: _, ...env } = process.env
+      const child = fork(server, args, { env, execArgv: [], stdio: ['ignore', 2, 'pipe', 'ipc'] })
+      let told = ''
+      child.stderr!.setEncoding('utf8').on('data', (text) => {
+        told += text
+      })
+      return { child, told: () => told, ended: once(child, 'exit') }
+    }
+
+    /** Starts it and waits for its port; `undefined` where it ended by itself. */
+    async function serve() {
+      const { child, told, ended } = spawned()
+      const port = await Promise.race([
+        once(child, 'message').then(([port]) => port as number),
+        ended.then(() => undefined),
+      ])
+      if (port !== undefined) return { child, port, ended }
+      counts['refused starts']++
+      t.fail(`a start is refused: ${told().slice(-500)}`)
+      return undefined
+    }
+
+    async function check(port: number) {
+      await Promise.all(
+        clients.map(async (client) => {
+          const found = await stored(port, client)
+          const expected = after(client)
+          if (!same(found, client.kept) && !same(found, expected)) {
+            counts.lost += [...client.kept].filter((text) => !found.has(text)).length
+            const wrong = [...found].filter((text) => !client.kept.has(text) && !expected.has(text))
+            counts['wrong rows'] += wrong.length
+            t.fail(
+              `${client.name}: has ${found.size} rows, not ${client.kept.size}; wrong: ${wrong}`,
+            )
+          }
+          client.kept = found
+          client.inFlight = undefined
+        }),
+      )
+    }
+
+    async function write(client: Client, port: number, child: ChildProcess, answered: () => void) {
+      for (;;) {
+        const n = String(++serial).padStart(8, '0')
+        const kind = chance()
+        const user = { email: `u${n}@example.com`, mobile: `+9197${n}` }
+        const payment = {
+          ...PAYMENT,
+          reference_id: `order ${n}`,
+          remark: `remark ${n}`,
+        }
+        const [path, body, text] =
+          kind < RESETS
+            ? (['__admin/reset', {}, RESET] as const)
+            : kind < 0.5
+              ? (['v1/user', user, textOfUser(user)] as const)
+              : (['v1/transaction', payment, textOfPayment(payment)] as const)
+        client.inFlight = text
+        try {
+          const answer = await call(port, `/@${client.name}/${path}`, body)
+          if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+        } catch (error) {
+          if (child.killed) return
+          throw error
+        }
+        client.kept = after(client)
+        client.inFlight = undefined
+        counts.acknowledged++
+        answered()
+      }
+    }
+
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
+      if (chance() < KILLED_AT_START) {
+        const { child, ended } = spawned()
+        setTimeout(() => child.kill('SIGKILL'), chance() * LONGEST_START_MS)
+        await ended
+        continue
+      }
+      const server = await serve()
+      if (!server) break
+      const { child, port, ended } = server
+      await check(port)
+      let answers = 1 + Math.floor(chance() * MOST_ANSWERS)
+      const answered = () => {
+        if (--answers === 0) child.kill('SIGKILL')
+      }
+      await Promise.all(clients.map((client) => write(client, port, child, answered)))
+      await ended
+      if (existsSync(`${file}.tmp`) || existsSync(join(dir, 'db.journal.previous.jsonl')))
+        cutShort++
+    }
+
+    const last = await serve()
+    if (!last) return
+    await check(last.port)
+    for (const { name } of clients) {
+      const { text } = await call(last.port, `/@${name}/__admin/clock/advance`, { by: '10s' })
+      t.ok(text.includes('"fired"'), `${name}: what was to happen does`)
+      const { tables } = JSON.parse((await call(last.port, `/@${name}/__admin/state`)).text)
+      t.same(
+        tables.payments.filter(({ status }: Row) => status !== 'SUCCESS'),
+        [],
+      )
+    }
+    last.child.kill('SIGKILL')
+    await last.ended
+    agent.destroy()
+    const [head] = readFileSync(join(dir, 'db.journal.jsonl'), 'utf8').split('\n')
+    const documents = JSON.parse(head!.slice(9)).generation as number
+    t.ok(documents > CYCLES / 10, `the document was made anew ${documents} times`)
+    t.ok(counts.acknowledged > CYCLES)
+    figures({
+      cycles: CYCLES,
+      clients: CLIENTS,
+      ...counts,
+      'documents made': documents,
+      'cut short in the making': cutShort,
+    })
+  },
+)

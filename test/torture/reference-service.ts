@@ -1,0 +1,766 @@
+/** What the service answers, by the reference: each operation as the interface and its defaults tell it, and no more. */
+import {
+  type Account,
+  byId,
+  DAY,
+  type Kept,
+  type Later,
+  MINUTE,
+  type Moment,
+  mask,
+  newestFirst,
+  type Payment,
+  panMetadata,
+  putAccount,
+  putPayment,
+  putRecord,
+  type Record,
+  SECOND,
+  type Step,
+  sameAccount,
+  schedule,
+  type User,
+  type World,
+} from './reference-world.ts'
+import { aBoolean, aText, Slot, uuid } from './template.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a body is whatever a call sends.
+type Json = any
+
+export type Call = {
+  client: string
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the client's base path. */
+  path: string
+  query?: Query
+  body?: Json
+  key?: string | undefined
+  scenario?: string | undefined
+  /** Which token is sent; the client's own unless told. */
+  token?: 'none' | 'wrong' | undefined
+}
+export type Wanted = {
+  status: number
+  body: unknown
+  /** A replay has the bytes of the first answer. */
+  kept?: Kept
+  replayed?: boolean
+  /** What is done once ids are known. */
+  later?: Later
+}
+
+// ---- answers
+
+const envelope = (code: number, data: unknown): Wanted => ({
+  status: code,
+  body: { status: true, code, message: aText, data },
+})
+
+/** A refusal; `fields` are those that a 400 blames. */
+export const refuse = (status: number, error: string, fields?: string[]): Wanted => ({
+  status,
+  body: {
+    status: false,
+    code: status,
+    error,
+    message: aText,
+    data: null,
+    errors: fields
+      ? function blames(told: Json) {
+          const blamed = new Set(told.map(({ field }: { field: string }) => field))
+          return String([...blamed].sort()) === String([...new Set(fields)].sort())
+        }
+      : Array.isArray,
+  },
+})
+
+const iso = (ms: number) => new Date(ms).toISOString()
+const times = ({ created, updated }: { created: number; updated: number }) => ({
+  created_at: iso(created),
+  updated_at: iso(updated),
+})
+const maskIfsc = (ifsc: string) => `${ifsc.slice(0, 4)}XXXX${ifsc.slice(-3)}`
+/** A number that may not have been told in full yet. */
+const masked = (slot: Slot) =>
+  function maskedUtr(told: unknown) {
+    return slot.value ? told === mask(slot.value) : /^X{8}\d{4}$/.test(String(told))
+  }
+
+const showUser = ({ clientId }: World, user: User) => ({
+  user_id: user.id,
+  client_id: clientId,
+  user_type: user.user_type,
+  email: user.email,
+  mobile: user.mobile,
+  pid: user.pid,
+  tid: user.tid,
+  bank_id: user.bank_id,
+  ...times(user),
+})
+
+const showRecord = (record: Record) => ({
+  kyc_id: record.id,
+  user_id: record.user,
+  country: record.country,
+  document_type: record.type,
+  document_name: record.document,
+  document_number: mask(record.number),
+  full_name: record.name,
+  dob: record.dob,
+  kyc_status: record.status,
+  verified_by: record.type === 'tid' ? 'system' : 'client',
+  vp: null,
+  metadata: record.metadata,
+  ...times(record),
+})
+
+const showReceiver = (account: Account) => ({
+  bank_id: account.id,
+  user_id: account.user,
+  bank_name: null,
+  account_number: mask(account.number),
+  ifsc_code: maskIfsc(account.ifsc),
+  bank_status: account.status,
+})
+const showAccount = (account: Account) => ({ ...showReceiver(account), ...times(account) })
+
+const showTransaction = ({ clientId }: World, payment: Payment) => ({
+  transaction_id: payment.id,
+  reference_id: payment.reference,
+  client_id: clientId,
+  from_user_id: payment.from,
+  to_user_id: payment.to,
+  benif_bank_id: payment.account.id,
+  currency_code: 'INR',
+  transaction_type: payment.type,
+  amount: payment.amount,
+  utr: payment.utr && masked(payment.utr),
+  transaction_status: payment.status === 'PROCESSING' ? 'pending' : payment.status.toLowerCase(),
+  ...times(payment),
+  benif_bank: showReceiver(payment.account),
+})
+
+const BANKS: { [letters: string]: string } = { HDFC: 'HDFC Bank' }
+
+const showHistory = ({ clientId }: World, payment: Payment) => ({
+  id: payment.history,
+  client_transaction_id: payment.clientTransaction,
+  partner_transaction_id: payment.partner,
+  client_id: clientId,
+  user_id: payer(payment),
+  account_holder_name: payment.account.name,
+  account_number: mask(payment.account.number),
+  ifsc_code: maskIfsc(payment.account.ifsc),
+  bank_name: BANKS[payment.account.ifsc.slice(0, 4)] ?? payment.account.ifsc.slice(0, 4),
+  amount: payment.amount,
+  status: payment.status,
+  currency: 'INR',
+  utr: payment.utr,
+  remark: payment.remark,
+  metadata: payment.failure,
+  ...times(payment),
+})
+
+/** History is the paying user's for a debit, the receiving user's for a credit. */
+const payer = ({ type, from, to }: Payment) => (type === 'debit' ? from : to)
+
+// ---- lists
+
+type Query = { [name: string]: string }
+const isNumber = (text: string) => /^[1-9]\d*$/.test(text)
+
+/** Parts of a list's query that are not as they must be. */
+const badQuery = ({ page = '1', limit = '1', type = 'debit' }: Query) =>
+  blamed({ page: isNumber(page), limit: isNumber(limit), type: type === 'debit' })
+
+/** The page of a list. */
+function page<R extends { created: number }>(
+  { query = {} }: Call,
+  usual: number,
+  rows: readonly R[],
+  show: (row: R) => unknown,
+  name: string,
+  total: string,
+  pages = true,
+): Wanted {
+  const found = Number(query['page'] ?? 1)
+  const limit = Math.min(Number(query['limit'] ?? usual), 100)
+  const from = (found - 1) * limit
+  return envelope(200, {
+    [total]: rows.length,
+    page: found,
+    limit,
+    ...(pages && { total_pages: Math.ceil(rows.length / limit) }),
+    [name]: newestFirst(rows)
+      .slice(from, from + limit)
+      .map(show),
+  })
+}
+
+// ---- what is well-formed
+
+const isId = (id: unknown) =>
+  typeof id === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)
+const isText = (text: unknown, most: number) =>
+  typeof text === 'string' && text.length > 0 && text.length <= most
+const isEmail = (email: unknown) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(String(email))
+const isMobile = (mobile: unknown) =>
+  /^\+[1-9]\d{6,14}$/.test(String(mobile)) || /^(\+91)?[6-9]\d{9}$/.test(String(mobile))
+/** `"100.00"`, or nothing where it is no amount. */
+function amountOf(amount: unknown): string | undefined {
+  const fits =
+    (typeof amount === 'number' || typeof amount === 'string') &&
+    /^\d{1,10}(\.\d{1,2})?$/.test(String(amount)) &&
+    Number(amount) >= 1
+  return fits ? Number(amount).toFixed(2) : undefined
+}
+function dobOf(text: unknown): string | undefined {
+  const [, day, month, year] = /^(\d{2})-(\d{2})-(\d{4})$/.exec(String(text)) ?? []
+  if (!day) return undefined
+  const date = `${year}-${month}-${day}`
+  const read = new Date(date)
+  return Number.isFinite(read.getTime()) && read.toISOString().startsWith(date) ? date : undefined
+}
+const isUrl = (url: unknown) => /^https?:\/\/[^\s@]+$/.test(String(url))
+const PAIRS = ['pid/aadhar', 'tid/pan']
+
+/** The fields of a body that are not as they must be. */
+const blamed = (checks: { [field: string]: boolean }) =>
+  Object.keys(checks).filter((field) => !checks[field])
+const optional = (value: unknown, fits: boolean) => value === undefined || fits
+
+// ---- KYC and bank accounts
+
+/** The magic PANs: what becomes of them, and what their result says. */
+const PANS: { [number: string]: [string, object?] } = {
+  XXXPX0001A: ['failed', { name: 'NOT MATCHING' }],
+  XXXPX0002A: ['failed', { dateOfBirth: 'NOT MATCHING' }],
+  XXXPX0003A: ['failed'],
+  XXXPX0004A: ['failed', { panStatus: 'Marked as Fake' }],
+  XXXPX0005A: ['failed', { panStatus: 'Marked as Deactivated' }],
+  XXXPX0006A: ['failed', { panStatus: 'Deleted' }],
+  XXXPX0007A: ['success', { aadhaarSeedingStatus: 'N' }],
+  XXXPX0008A: ['pending'],
+}
+const PAN_CODES: { [number: string]: number } = { XXXPX0003A: 404, XXXPX0008A: 503 }
+const isPan = (number: string) => /^[A-Z]{5}\d{4}[A-Z]$/.test(number)
+const LATE = 5 * SECOND
+
+function lifeOfDocument(type: string, number: string): Step[] {
+  const late = (status: string) => [
+    { status: 'pending', after: 0 },
+    { status, after: LATE },
+  ]
+  if (type === 'tid') {
+    if (!isPan(number)) return [{ status: 'failed', after: 0 }]
+    const [status] = PANS[number] ?? ['success']
+    return status === 'pending' ? late('success') : [{ status, after: 0 }]
+  }
+  if (number === '' || number === '999999990035') return [{ status: 'pending', after: 0 }]
+  if (!/^\d{12}$/.test(number) || number === '999999990042') return [{ status: 'failed', after: 0 }]
+  return late(number === '999999990026' ? 'failed' : 'success')
+}
+
+function metadataOf(type: string, number: string, status: string) {
+  if (type === 'pid') return null
+  const [, result] = PANS[number] ?? ['', {}]
+  const statusCode = isPan(number) ? (PAN_CODES[number] ?? 200) : 400
+  return panMetadata(number, { status, statusCode, result: isPan(number) ? result : undefined })
+}
+
+const COUNTRIES: { [nationality: string]: string } = {
+  Indian: 'IN',
+  India: 'IN',
+  IND: 'IN',
+  IN: 'IN',
+}
+
+const ACCOUNTS: { [number: string]: string[] } = {
+  '999900000001': ['failed'],
+  '999900000002': ['failed'],
+  '999900000003': ['failed'],
+  '999900000006': ['pending', 'success'],
+  '999900000007': ['pending', 'failed'],
+}
+function lifeOfAccount(number: string): Step[] {
+  const [first = 'success', then] = ACCOUNTS[number] ?? []
+  const step = { status: first, after: 0 }
+  return then ? [step, { status: then, after: LATE }] : [step]
+}
+
+/** A name that is made from the number is always the same one. */
+const derivedNames = new Map<string, Slot>()
+function holderName(moment: Moment, user: string, number: string): string | Slot {
+  const key = number === '999900000005' ? 'someone else' : number
+  const records = newestFirst(moment.records).filter((record) => record.user === user)
+  const known = records.find(({ status }) => status === 'success') ?? records[0]
+  if (known && key !== 'someone else') return known.name.toUpperCase()
+  if (!derivedNames.has(key)) derivedNames.set(key, new Slot(/^[A-Z .]+$/))
+  return derivedNames.get(key)!
+}
+
+// ---- the life of a payment
+
+const failing = (reason: string): Step[] => [
+  { status: 'PENDING', after: 0 },
+  { status: 'PROCESSING', after: SECOND },
+  { status: 'FAILED', after: 2 * SECOND, reason },
+]
+const USUAL: Step[] = [
+  { status: 'PENDING', after: 0 },
+  { status: 'PROCESSING', after: SECOND },
+  { status: 'SUCCESS', after: 2 * SECOND },
+]
+const STAYS_PENDING = USUAL.slice(0, 1)
+const STAYS_PROCESSING = USUAL.slice(0, 2)
+const COMES_BACK: Step[] = [...USUAL, { status: 'FAILED', after: 3 * SECOND }]
+
+const BY_ACCOUNT: { [number: string]: Step[] } = {
+  '999900000101': failing('beneficiary_bank_offline'),
+  '999900000102': failing('bank_account_closed'),
+  '999900000103': failing('imps_not_allowed'),
+  '999900000104': STAYS_PENDING,
+  '999900000105': STAYS_PROCESSING,
+  '999900000106': COMES_BACK,
+}
+const BY_PAISE: { [paise: string]: Step[] } = {
+  '91': failing('bank_account_invalid'),
+  '92': failing('beneficiary_bank_offline'),
+  '93': failing('insufficient_funds'),
+  '94': STAYS_PROCESSING,
+  '95': STAYS_PENDING,
+  '96': COMES_BACK,
+}
+const IN_TURN = [
+  'beneficiary_bank_offline',
+  'bank_account_closed',
+  'imps_not_allowed',
+  'insufficient_funds',
+  'npci_beneficiary_timeout',
+  'gateway_down',
+]
+const BY_SCENARIO: { [name: string]: (moment: Moment) => Step[] } = {
+  'pending-transactions': () => [
+    { status: 'PENDING', after: 0 },
+    { status: 'PROCESSING', after: 25 * MINUTE },
+    { status: 'SUCCESS', after: 5 * SECOND },
+  ],
+  'stuck-transactions': () => STAYS_PROCESSING,
+  'late-reversals': () => [...USUAL, { status: 'FAILED', after: DAY }],
+  'failed-payouts': (moment) => failing(IN_TURN[moment.turns++ % IN_TURN.length]!),
+}
+
+/** Rules that a test may push; see `PUSHED` for what is sent. */
+export const PUSHED: { [name: string]: object } = {
+  'one payment fails': {
+    when: { operation: 'createTransaction' },
+    times: 1,
+    then: {
+      transaction: [
+        { status: 'PENDING' },
+        { status: 'FAILED', after: '10s', reason: 'gateway_down' },
+      ],
+    },
+  },
+  'two sign-ups too many': {
+    when: { operation: 'createUser' },
+    times: 2,
+    then: { respond: { status: 429 } },
+  },
+  'accounts take a minute': {
+    when: { operation: 'addBankAccount' },
+    then: { bank: [{ status: 'pending' }, { status: 'success', after: '1m' }] },
+  },
+}
+const TIMES: { [name: string]: number } = { 'one payment fails': 1, 'two sign-ups too many': 2 }
+
+/** Spends the newest pushed rule of this name that still acts. */
+function spend(moment: Moment, name: string): boolean {
+  const place = moment.rules.findLastIndex(
+    (rule) => rule.name === name && rule.hits < (TIMES[name] ?? Number.POSITIVE_INFINITY),
+  )
+  if (place === -1) return false
+  const rule = moment.rules[place]!
+  moment.rules[place] = { ...rule, hits: rule.hits + 1 }
+  return true
+}
+
+/** Order: the call's own scenario, pushed rules, the active one, the default. */
+function lifeOfPayment(moment: Moment, { scenario }: Call, account: Account, amount: string) {
+  const own = BY_SCENARIO[scenario ?? '']
+  if (own) return own(moment)
+  const magic = BY_ACCOUNT[account.number] ?? BY_PAISE[amount.slice(-2)]
+  if (scenario === 'default' && magic) return magic
+  if (spend(moment, 'one payment fails'))
+    return [
+      { status: 'PENDING', after: 0 },
+      { status: 'FAILED', after: 10 * SECOND, reason: 'gateway_down' },
+    ]
+  return BY_SCENARIO[moment.scenario]?.(moment) ?? magic ?? USUAL
+}
+
+/** What a scenario answers in an operation's place. */
+function injected(moment: Moment, operation: string, { scenario }: Call): Wanted | undefined {
+  if (scenario === 'provider-outage') return refuse(503, 'service_unavailable')
+  if (operation === 'POST /user' && spend(moment, 'two sign-ups too many'))
+    return refuse(429, 'rate_limited')
+  if (moment.scenario === 'provider-outage') return refuse(503, 'service_unavailable')
+  return undefined
+}
+
+// ---- the operations
+
+type Operation = {
+  token?: true
+  /** Fields that are not as they must be. */
+  validate?: (body: Json, id: string, query: Query) => string[]
+  /** Refusals that come before a scenario is asked. */
+  refuse?: (world: World, body: Json) => Wanted | undefined
+  carryOut: (world: World, call: Call, id: string, later: Later) => Wanted
+}
+
+const notFound = () => refuse(404, 'not_found')
+const PATH_ID = (field: string) => (_body: Json, id: string) => (isId(id) ? [] : [field])
+const LIST = (_body: Json, _id: string, query: Query) => badQuery(query)
+
+const ofUser =
+  (show: (world: World, user: User) => Wanted): Operation['carryOut'] =>
+  (world, _call, id) => {
+    const user = byId(world.at.users, id)
+    return user ? show(world, user) : notFound()
+  }
+
+const mobileKey = (mobile: string) => (mobile.length === 10 ? `+91${mobile}` : mobile)
+
+const webhookAnswer = ({ clientId, at }: World) => {
+  const { id, url } = at.webhook!
+  const data = { webhook_id: id, client_id: clientId, url }
+  return {
+    message: aText,
+    updatedWebhook: { response: { status: true, message: aText, data } },
+  }
+}
+
+const OPERATIONS: { [route: string]: Operation } = {
+  'POST /user': {
+    validate: ({ email, mobile, user_type }) =>
+      blamed({
+        email: isEmail(email),
+        mobile: isMobile(mobile),
+        user_type: optional(user_type, ['individual', 'business'].includes(user_type)),
+      }),
+    carryOut(world, { body: { email, mobile, user_type = 'individual' } }) {
+      const { now, users } = world.at
+      const taken = users.some(
+        (user) =>
+          user.email.toLowerCase() === email.toLowerCase() ||
+          mobileKey(user.mobile) === mobileKey(mobile),
+      )
+      if (taken) return refuse(409, 'user_exists')
+      const links = { pid: null, tid: null, bank_id: null }
+      const user = { id: uuid(), user_type, email, mobile, ...links, created: now, updated: now }
+      users.push(user)
+      return envelope(201, showUser(world, user))
+    },
+  },
+  'GET /user/:userId': {
+    validate: PATH_ID('userId'),
+    carryOut: ofUser((world, user) => envelope(200, showUser(world, user))),
+  },
+  'GET /users': {
+    validate: LIST,
+    carryOut: (world, call) =>
+      page(call, 50, world.at.users, (row) => showUser(world, row), 'users', 'total_users', false),
+  },
+  'POST /kyc': {
+    validate: ({ user_id, kyc }) => [
+      ...(isId(user_id) ? [] : ['user_id']),
+      ...(Array.isArray(kyc) && kyc.length > 0 ? [] : ['kyc']),
+      ...(kyc ?? []).flatMap((item: Json, i: number) =>
+        blamed({
+          [`kyc[${i}].document_name`]: PAIRS.includes(
+            `${item.document_type}/${item.document_name}`,
+          ),
+          [`kyc[${i}].dateOfBirth`]: dobOf(item.dateOfBirth) !== undefined,
+          [`kyc[${i}].document_number`]: typeof item.document_number === 'string',
+          [`kyc[${i}].Nationality`]: isText(item.Nationality, 100),
+          [`kyc[${i}].nameOnCard`]: isText(item.nameOnCard, 100),
+        }),
+      ),
+    ],
+    refuse: ({ at }, { user_id }) => (byId(at.users, user_id) ? undefined : notFound()),
+    carryOut({ at }, { body: { user_id, kyc } }, _id, later) {
+      const entries = kyc.map((item: Json) => {
+        const { document_type: type, document_number: number } = item
+        const life = lifeOfDocument(type, number)
+        const { status } = life[0]!
+        const record: Record = {
+          id: uuid(),
+          user: user_id,
+          country: COUNTRIES[item.Nationality] ?? item.Nationality.toUpperCase(),
+          type,
+          document: item.document_name,
+          number,
+          name: item.nameOnCard,
+          dob: dobOf(item.dateOfBirth)!,
+          status,
+          metadata: metadataOf(type, number, status),
+          created: at.now,
+          updated: at.now,
+        }
+        putRecord(at, record, later)
+        schedule(at, 'record', () => record.id.value!, life, later)
+        return { status: status !== 'failed', message: aText, data: showRecord(record) }
+      })
+      return envelope(201, entries)
+    },
+  },
+  'GET /kyc/:userId': {
+    validate: PATH_ID('userId'),
+    carryOut: ofUser((world, user) => {
+      const records = newestFirst(world.at.records).filter((one) => one.user === user.id.value)
+      const data = { user: [showUser(world, user)], kycData: records.map(showRecord) }
+      const response = { status: true, code: 200, message: aText, data }
+      return { status: 200, body: { status: true, data: { statusCode: 200, response } } }
+    }),
+  },
+  'POST /bank': {
+    validate: ({ user_id, account_number, ifsc_code }) =>
+      blamed({
+        user_id: isId(user_id),
+        account_number: /^\d{9,18}$/.test(account_number),
+        ifsc_code: /^[A-Z]{4}0[A-Z0-9]{6}$/.test(ifsc_code),
+      }),
+    refuse({ at }, { user_id: user, account_number: number, ifsc_code: ifsc }) {
+      if (!byId(at.users, user)) return notFound()
+      return sameAccount(at, { user, number, ifsc })
+        ? refuse(409, 'bank_account_exists')
+        : undefined
+    },
+    carryOut({ at }, { body: { user_id, account_number: number, ifsc_code } }, _id, later) {
+      const life = spend(at, 'accounts take a minute')
+        ? [
+            { status: 'pending', after: 0 },
+            { status: 'success', after: MINUTE },
+          ]
+        : lifeOfAccount(number)
+      const { status } = life[0]!
+      const ok = status === 'success'
+      const name = holderName(at, user_id, number)
+      const times = { created: at.now, updated: at.now }
+      const account = { id: uuid(), user: user_id, number, ifsc: ifsc_code, status, name, ...times }
+      putAccount(at, account, later)
+      schedule(at, 'account', () => account.id.value!, life, later)
+      const result = {
+        bankResponse: !ok
+          ? aText
+          : number === '999900000004'
+            ? 'NRE Account'
+            : 'Transaction Successful',
+        ifsc: maskIfsc(ifsc_code),
+        accountNumber: mask(number),
+        accountName: ok ? name : '',
+        bankTxnStatus: ok,
+      }
+      const data = { status: ok ? 'success' : aText, statusCode: '200', result }
+      const response = { status: aBoolean, code: 200, message: aText, data }
+      return envelope(201, {
+        status: status !== 'failed',
+        message: aText,
+        data: { ...showAccount(account), metadata: { statusCode: 200, response } },
+      })
+    },
+  },
+  'GET /bank/:userId': {
+    validate: PATH_ID('userId'),
+    carryOut: ofUser(({ at }, user) => {
+      const accounts = newestFirst(at.accounts).filter((one) => one.user === user.id.value)
+      return envelope(200, accounts.map(showAccount))
+    }),
+  },
+  'POST /transaction': {
+    validate: (body) =>
+      blamed({
+        from_user_id: isId(body.from_user_id),
+        to_user_id: isId(body.to_user_id),
+        benif_bank_id: isId(body.benif_bank_id),
+        amount: amountOf(body.amount) !== undefined,
+        reference_id: optional(body.reference_id, isText(body.reference_id, 100)),
+        remark: optional(body.remark, isText(body.remark, 50)),
+        currency_code: optional(body.currency_code, body.currency_code === 'INR'),
+      }),
+    refuse({ at }, { from_user_id, to_user_id, benif_bank_id, reference_id }) {
+      const from = byId(at.users, from_user_id)
+      const account = byId(at.accounts, benif_bank_id)
+      if (!from || !byId(at.users, to_user_id) || !account) return notFound()
+      if (from_user_id === to_user_id) return refuse(422, 'same_user')
+      if (account.user !== to_user_id) return refuse(422, 'bank_user_mismatch')
+      if (account.status !== 'success') return refuse(422, 'bank_not_verified')
+      if (at.checkKyc && from.pid === null && from.tid === null) return refuse(422, 'kyc_required')
+      const used = reference_id && at.payments.some(({ reference }) => reference === reference_id)
+      return used ? refuse(409, 'duplicate_reference') : undefined
+    },
+    carryOut(world, call, _id, later) {
+      const { at } = world
+      const { from_user_id, to_user_id, benif_bank_id, reference_id, remark } = call.body
+      const account = byId(at.accounts, benif_bank_id)!
+      const amount = amountOf(call.body.amount)!
+      const life = lifeOfPayment(at, call, account, amount)
+      const payment: Payment = {
+        id: uuid(),
+        history: uuid(),
+        reference: reference_id ?? null,
+        clientTransaction: reference_id ?? new Slot(/^.{1,100}$/),
+        partner: new Slot(/^.{1,100}$/),
+        from: from_user_id,
+        to: to_user_id,
+        account,
+        type: 'debit',
+        amount,
+        status: 'PENDING',
+        utr: null,
+        remark: remark ?? '',
+        failure: null,
+        created: at.now,
+        updated: at.now,
+      }
+      putPayment(at, payment, later)
+      schedule(at, 'payment', () => payment.id.value!, life, later)
+      return envelope(200, [showTransaction(world, payment)])
+    },
+  },
+  'GET /transaction': {
+    validate: LIST,
+    carryOut: (world, call) =>
+      page(
+        call,
+        10,
+        world.at.payments,
+        (row) => showTransaction(world, row),
+        'transactions',
+        'total_transation',
+      ),
+  },
+  'GET /transaction/history': {
+    validate: LIST,
+    token: true,
+    carryOut: (world, call) =>
+      page(
+        call,
+        10,
+        world.at.payments.filter(({ type }) => type === 'debit' || !call.query?.['type']),
+        (row) => showHistory(world, row),
+        'transactions',
+        'total_transactions',
+      ),
+  },
+  'GET /transaction/history/user/:userId': {
+    token: true,
+    // Where the path is refused, the query is not looked at.
+    validate: (_body, id, query) => (isId(id) ? badQuery(query) : ['userId']),
+    carryOut(world, call, id) {
+      const theirs = world.at.payments.filter((payment) => payer(payment) === id)
+      const show = (row: Payment) => showHistory(world, row)
+      if (!byId(world.at.users, id)) return notFound()
+      return page(call, 10, theirs, show, 'transactions', 'total_transactions')
+    },
+  },
+  'GET /transaction/:transaction_id': {
+    validate: PATH_ID('transaction_id'),
+    carryOut(world, _call, id) {
+      const payment = byId(world.at.payments, id)
+      return payment ? envelope(200, [showTransaction(world, payment)]) : notFound()
+    },
+  },
+  'GET /client/profile': {
+    token: true,
+    carryOut: ({ clientId, at }) =>
+      envelope(200, {
+        client_id: clientId,
+        email: aText,
+        email_verified: aBoolean,
+        name: aText,
+        status: 'active',
+        check_kyc: at.checkKyc,
+        created_at: aText,
+        updated_at: aText,
+        ClientConfigurations: [],
+      }),
+  },
+  'POST /clientWebhook': {
+    validate: ({ url, webhook_secret }) =>
+      blamed({ url: isUrl(url), webhook_secret: isText(webhook_secret, 256) }),
+    carryOut(world, { body: { url } }) {
+      if (world.at.webhook) return refuse(409, 'webhook_exists')
+      world.at.webhook = { id: uuid(), url }
+      return { status: 200, body: webhookAnswer(world) }
+    },
+  },
+  'GET /clientWebhook': {
+    carryOut({ clientId, at: { webhook } }) {
+      if (!webhook) return notFound()
+      const data = { webhook_id: webhook.id, client_id: clientId, url: webhook.url }
+      return { status: 200, body: { message: aText, data } }
+    },
+  },
+  'PUT /clientWebhook': {
+    validate: ({ url, webhook_secret }) =>
+      url === undefined && webhook_secret === undefined
+        ? ['url']
+        : blamed({
+            url: optional(url, isUrl(url)),
+            webhook_secret: optional(webhook_secret, isText(webhook_secret, 256)),
+          }),
+    carryOut(world, { body: { url } }) {
+      const { webhook } = world.at
+      if (!webhook) return notFound()
+      world.at.webhook = { ...webhook, url: url ?? webhook.url }
+      return { status: 200, body: webhookAnswer(world) }
+    },
+  },
+}
+
+const ROUTES = Object.entries(OPERATIONS).map(([route, operation]) => ({
+  route,
+  operation,
+  pattern: new RegExp(`^${route.replace(/:\w+/, '([^/]+)')}$`),
+}))
+
+/** The operation of a call, and the id in its path. */
+export function routeOf({ method, path }: Call) {
+  for (const { route, operation, pattern } of ROUTES) {
+    const found = pattern.exec(`${method} ${path.slice('/v1'.length)}`)
+    if (found) return { route, operation, id: found[1] ?? '' }
+  }
+  throw new Error(`the reference has no ${method} ${path}`)
+}
+
+/** A key is one of its route; other methods than POST take none. */
+export const keyOf = (call: Call) =>
+  call.method === 'POST' && call.key !== undefined ? `${routeOf(call).route} ${call.key}` : ''
+
+/** A call that is known to be this client's. */
+export function serviceAnswer(world: World, call: Call): Wanted {
+  const { at } = world
+  const { route, operation, id } = routeOf(call)
+  world.calls++
+  if (operation.token && call.token === 'none') return refuse(401, 'unauthorized')
+  const scoped = keyOf(call)
+  const text = JSON.stringify(call.body)
+  const kept = scoped ? at.keys.get(scoped) : undefined
+  if (kept && kept.until > at.now) {
+    if (kept.body !== text) return refuse(422, 'idempotency_mismatch')
+    return { status: kept.status, body: kept.answer, kept, replayed: true }
+  }
+
+  const bad = operation.validate?.(call.body, id, call.query ?? {}) ?? []
+  const refused =
+    bad.length > 0 ? refuse(400, 'validation_failed', bad) : operation.refuse?.(world, call.body)
+  const inItsPlace = refused ? undefined : injected(at, route, call)
+  const later: Later = []
+  const done = refused ?? inItsPlace ?? operation.carryOut(world, call, id, later)
+  if (!scoped || inItsPlace) return { ...done, later }
+  const answer: Kept = { body: text, status: done.status, answer: done.body, until: at.now + DAY }
+  at.keys.set(scoped, answer)
+  return { ...done, later, kept: answer }
+}

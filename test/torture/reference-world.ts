@@ -1,0 +1,375 @@
+/**
+ * One client of the reference: its rows, its time and what happens in it. Written from the interface and its defaults, as
+ * plainly as they say it: a list is sorted when it is asked for, and a copy of the rows is a snapshot.
+ */
+import { anything, aText, Slot, uuid } from './template.ts'
+
+export type User = {
+  id: Slot
+  user_type: string
+  email: string
+  mobile: string
+  pid: string | null
+  tid: string | null
+  bank_id: string | null
+  created: number
+  updated: number
+}
+export type Record = {
+  id: Slot
+  user: string
+  country: string
+  type: string
+  document: string
+  number: string
+  name: string
+  dob: string
+  status: string
+  metadata: unknown
+  created: number
+  updated: number
+}
+export type Account = {
+  id: Slot
+  user: string
+  number: string
+  ifsc: string
+  status: string
+  name: string | Slot
+  created: number
+  updated: number
+}
+export type Payment = {
+  id: Slot
+  history: Slot
+  reference: string | null
+  clientTransaction: string | Slot
+  partner: string | Slot
+  from: string
+  to: string
+  account: Account
+  type: string
+  amount: string
+  status: string
+  utr: Slot | null
+  remark: string
+  failure: unknown
+  created: number
+  updated: number
+}
+/** Something that is to happen to a row, or, where `kind` is `scenario`, to the active scenario. */
+export type Timer = {
+  due: number
+  order: number
+  kind: 'payment' | 'record' | 'account' | 'scenario'
+  id: string
+  /** Its own id, once a list of timers has told it. */
+  timerId?: string
+  status: string
+  reason?: string | undefined
+}
+export type Step = { status: string; after: number; reason?: string }
+export type Rule = { id: Slot; name: string; hits: number }
+export type Kept = { body: string; status: number; answer: unknown; until: number; text?: string }
+
+/** All that a snapshot keeps. Rows are replaced and never changed, so copies of the lists are enough. */
+export type Moment = {
+  now: number
+  /** The latest time that it ever was. */
+  latest: number
+  mode: string
+  speed: number
+  checkKyc: boolean
+  users: User[]
+  records: Record[]
+  accounts: Account[]
+  payments: Payment[]
+  timers: Timer[]
+  webhook: { id: Slot; url: string } | undefined
+  deliveries: { event: string; resource: string }[]
+  keys: Map<string, Kept>
+  scenario: string
+  /** Payments that `failed-payouts` has decided about. */
+  turns: number
+  rules: Rule[]
+}
+export type World = {
+  name: string
+  clientId: Slot
+  /** What a reset goes back to. */
+  home: () => Moment
+  at: Moment
+  snapshots: Map<string, Moment>
+  /** Calls in the request log. */
+  calls: number
+}
+
+export const copyOf = (moment: Moment): Moment => ({
+  ...moment,
+  users: [...moment.users],
+  records: [...moment.records],
+  accounts: [...moment.accounts],
+  payments: [...moment.payments],
+  timers: [...moment.timers],
+  deliveries: [...moment.deliveries],
+  keys: new Map(moment.keys),
+  rules: [...moment.rules],
+})
+
+export const SECOND = 1_000
+export const MINUTE = 60 * SECOND
+export const DAY = 1_440 * MINUTE
+
+export const byId = <R extends { id: Slot }>(rows: readonly R[], id: unknown): R | undefined =>
+  rows.find((row) => row.id.value === String(id).toLowerCase())
+
+/** Newest first; ties by newest insertion. */
+export const newestFirst = <R extends { created: number }>(rows: readonly R[]): R[] =>
+  [...rows].reverse().sort((a, b) => b.created - a.created)
+
+export const soonestFirst = (timers: readonly Timer[]): Timer[] =>
+  [...timers].sort((a, b) => a.due - b.due || a.order - b.order)
+
+/** The last four stay; of four or fewer none does. */
+export const mask = (text: string) =>
+  text.length > 4 ? text.slice(-4).padStart(text.length, 'X') : 'X'.repeat(text.length)
+
+function put<R extends { id: Slot }>(rows: R[], row: R) {
+  const place = rows.findIndex(({ id }) => id === row.id)
+  if (place === -1) rows.push(row)
+  else rows[place] = row
+}
+
+// ---- users, records, accounts
+
+/** A user's `pid` and `tid` are the latest successful records, `bank_id` the first account that was verified. */
+function relink(moment: Moment, userId: string) {
+  const user = byId(moment.users, userId)!
+  const latest = (type: string) =>
+    newestFirst(moment.records).find(
+      (record) => record.user === userId && record.type === type && record.status === 'success',
+    )?.id.value ?? null
+  const verified = moment.accounts.find(
+    (account) => account.user === userId && account.status === 'success',
+  )
+  const links = {
+    pid: latest('pid'),
+    tid: latest('tid'),
+    bank_id: user.bank_id ?? verified?.id.value ?? null,
+  }
+  if (links.pid === user.pid && links.tid === user.tid && links.bank_id === user.bank_id) return
+  put(moment.users, { ...user, ...links, updated: moment.now })
+}
+
+/** An id is told by the answer, so what hangs on it is done once the answer has been seen. */
+export type Later = (() => void)[]
+
+function announce(moment: Moment, event: string, id: Slot, later: Later) {
+  if (!moment.webhook) return
+  const delivery = { event, resource: '' }
+  moment.deliveries.push(delivery)
+  later.push(() => {
+    delivery.resource = id.value!
+  })
+}
+
+export function putRecord(moment: Moment, record: Record, later: Later = []) {
+  put(moment.records, record)
+  announce(moment, `kyc.${record.status}`, record.id, later)
+  later.push(() => relink(moment, record.user))
+}
+
+export function putAccount(moment: Moment, account: Account, later: Later = []) {
+  put(moment.accounts, account)
+  announce(moment, `bank.${account.status}`, account.id, later)
+  later.push(() => relink(moment, account.user))
+}
+
+export const sameAccount = (
+  moment: Moment,
+  { user, number, ifsc }: Pick<Account, 'user' | 'number' | 'ifsc'>,
+) =>
+  moment.accounts.find(
+    (other) =>
+      other.user === user &&
+      other.number === number &&
+      other.ifsc === ifsc &&
+      other.status === 'success',
+  )
+
+type Verdict = { status: string; statusCode?: number; result?: object | undefined }
+const VERIFICATION_ID = /^\d+-[0-9a-f-]{36}$/
+
+/** The result of a PAN's check; of one that failed only what the defaults say of it is held against the answer. */
+export function panMetadata(number: string, { status, statusCode = 200, result }: Verdict) {
+  const ok = status === 'success'
+  return {
+    statusCode,
+    response: {
+      status: ok,
+      code: statusCode,
+      message: aText,
+      data: {
+        status: ok ? 'success' : aText,
+        statusCode,
+        result: result
+          ? {
+              pan: mask(number),
+              panStatus: 'EXISTING AND VALID',
+              name: 'MATCHING',
+              dateOfBirth: 'MATCHING',
+              aadhaarSeedingStatus: (told: unknown) => ['Y', 'N', 'NA'].includes(String(told)),
+              ...result,
+            }
+          : anything,
+        metaData: { requestId: new Slot(VERIFICATION_ID), transactionId: uuid() },
+      },
+    },
+  }
+}
+
+export function decideRecord(moment: Moment, record: Record, status: string) {
+  const verdict = { status, statusCode: 200, result: status === 'success' ? {} : undefined }
+  const metadata = record.type === 'tid' ? panMetadata(record.number, verdict) : null
+  const later: Later = []
+  putRecord(moment, { ...record, status, metadata, updated: moment.now }, later)
+  for (const run of later) run()
+}
+
+/** The same account, verified meanwhile, can't be verified twice. */
+export function decideAccount(moment: Moment, account: Account, status: string): string {
+  const decided = status === 'success' && sameAccount(moment, account) ? 'failed' : status
+  const later: Later = []
+  putAccount(moment, { ...account, status: decided, updated: moment.now }, later)
+  for (const run of later) run()
+  return decided
+}
+
+// ---- payments
+
+/** Terminal states stay, save SUCCESS -> FAILED. */
+const LEADS_TO: { [status: string]: string[] } = {
+  PENDING: ['PROCESSING', 'SUCCESS', 'FAILED'],
+  PROCESSING: ['SUCCESS', 'FAILED'],
+  SUCCESS: ['FAILED'],
+  FAILED: [],
+}
+export const canMove = (from: string, to: string) => LEADS_TO[from]!.includes(to)
+
+/** 12 digits: the year's last digit and the day of the year first. */
+function newUtr(now: number) {
+  const year = new Date(now).getUTCFullYear()
+  const day = Math.floor((now - Date.UTC(year, 0, 1)) / DAY) + 1
+  return new Slot(new RegExp(`^${year % 10}${String(day).padStart(3, '0')}\\d{8}$`))
+}
+
+const SOURCES = ['gateway', 'beneficiary_bank', 'business', 'internal']
+const failureOf = (reason?: string) => ({
+  reason: reason ?? aText,
+  description: aText,
+  source: (told: unknown) => SOURCES.includes(String(told)),
+})
+
+export function putPayment(moment: Moment, payment: Payment, later: Later = []) {
+  put(moment.payments, payment)
+  announce(moment, `transaction.${payment.status.toLowerCase()}`, payment.id, later)
+}
+
+export function movePayment(moment: Moment, payment: Payment, status: string, reason?: string) {
+  const later: Later = []
+  putPayment(
+    moment,
+    {
+      ...payment,
+      status,
+      utr: status === 'SUCCESS' ? newUtr(moment.now) : payment.utr,
+      failure: status === 'FAILED' ? failureOf(reason) : null,
+      updated: moment.now,
+    },
+    later,
+  )
+  for (const run of later) run()
+}
+
+// ---- time
+
+let orders = 0
+
+/** Steps, each after the one before; the first is how the row was made. */
+export function schedule(
+  moment: Moment,
+  kind: Timer['kind'],
+  id: () => string,
+  [, ...steps]: readonly Step[],
+  later: Later,
+) {
+  let due = moment.now
+  for (const { after, status, reason } of steps) {
+    due += after
+    const timer: Timer = { due, order: ++orders, kind, id: '', status, reason }
+    moment.timers.push(timer)
+    later.push(() => {
+      timer.id = id()
+    })
+  }
+}
+
+export function dropTimers(moment: Moment, drop: (timer: Timer) => boolean) {
+  moment.timers = moment.timers.filter((timer) => !drop(timer))
+}
+
+/** Makes one timer happen; whether it could. */
+export function happen(moment: Moment, timer: Timer): boolean {
+  dropTimers(moment, (one) => one === timer)
+  const { kind, id, status, reason } = timer
+  if (kind === 'scenario') {
+    activate(moment, status)
+    return true
+  }
+  if (kind === 'record') {
+    const record = byId(moment.records, id)
+    if (record?.status !== 'pending') return false
+    decideRecord(moment, record, status)
+    return true
+  }
+  if (kind === 'account') {
+    const account = byId(moment.accounts, id)
+    if (account?.status !== 'pending') return false
+    decideAccount(moment, account, status)
+    return true
+  }
+  const payment = byId(moment.payments, id)
+  if (!payment || !canMove(payment.status, status)) return false
+  movePayment(moment, payment, status, reason)
+  return true
+}
+
+const iso = (ms: number) => new Date(ms).toISOString()
+
+/** Moves time; every timer due on the way happens at its own instant. Answers what happened: when, and to which row. */
+export function advance(moment: Moment, target: number): { at: string; id: string }[] {
+  const happened: { at: string; id: string }[] = []
+  for (;;) {
+    const [timer] = soonestFirst(moment.timers)
+    if (!timer || timer.due > target) break
+    moment.now = Math.max(moment.now, timer.due)
+    if (happen(moment, timer) && timer.kind !== 'scenario')
+      happened.push({ at: iso(timer.due), id: timer.id })
+  }
+  moment.now = Math.max(moment.now, target)
+  moment.latest = Math.max(moment.latest, moment.now)
+  return happened
+}
+
+// ---- scenarios
+
+/** `provider-outage` ends by itself after two minutes; another scenario takes its timeline away. */
+export function activate(moment: Moment, scenario: string) {
+  dropTimers(moment, ({ kind }) => kind === 'scenario')
+  moment.scenario = scenario
+  if (scenario === 'failed-payouts') moment.turns = 0
+  if (scenario === 'provider-outage') {
+    const due = moment.now + 2 * MINUTE
+    moment.timers.push({ due, order: ++orders, kind: 'scenario', id: '', status: 'default' })
+  }
+}
