@@ -106,6 +106,18 @@ t.test('the picture has each server, its figures, and nothing that ends it early
   )
   t.equal(ours, 0)
   t.ok(keeper! > 50)
+  // Two end on the same height and one at the bottom: no name lies on another or on the axis.
+  const close = {
+    ...FIGURES,
+    create: {
+      100: FIGURES.create[100],
+      100000: { 'payout-sandbox': [10], quick: [1], keeper: [1] },
+    },
+  }
+  const names = [...plotOf(close, SERVERS).matchAll(/<text x="616" y="([\d.]+)"/g)]
+  const [top, middle, low] = names.map(([, y]) => Number(y))
+  t.ok(middle! - top! >= 15 && low! - middle! >= 15, 'apart')
+  t.ok(low! <= 596, 'above the axis')
 })
 
 t.test('a page without the marks is refused and left as it is', async (t) => {

@@ -6,6 +6,7 @@ const HEIGHT = 660
 const LABEL = 176
 const BAR = 15
 const LINE = 21
+const NAME = 15
 
 const STYLE = `
 text { font: 12px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #1f2328 }
@@ -64,6 +65,18 @@ function bars({ x, y, width, title, byName, servers, less }) {
   return [text(x, y, title, { kind: 'head' }), ...parts].join('\n')
 }
 
+/** Heights of lines of text, pushed apart where they would lie on each other, none below `lowest`. */
+function spread(sorted, lowest) {
+  const found = []
+  for (const at of sorted) found.push(Math.max(at, (found.at(-1) ?? 0) + NAME))
+  let floor = lowest
+  for (let i = found.length - 1; i >= 0; i--) {
+    found[i] = Math.min(found[i], floor)
+    floor = found[i] - NAME
+  }
+  return found
+}
+
 /** Creates a second by stored rows, both on a logarithmic scale. */
 function lines({ x, y, width, height, title, create, servers }) {
   const sizes = Object.keys(create).map(Number)
@@ -110,16 +123,17 @@ function lines({ x, y, width, height, title, create, servers }) {
     const way = points.map((point) => point.map(round).join(' ')).join('L')
     return [`<path d="M${way}" class="line ${kind}"/>`, ...dots].join('\n')
   })
-  // Names beside the last points, pushed apart where they would lie on each other.
-  let last = Number.NEGATIVE_INFINITY
-  const names = drawn
-    .map(({ server, points }) => ({ server, at: points.at(-1)[1] }))
+  const ends = drawn
+    .map(({ server, points }) => ({ server, at: points.at(-1)[1] + 4 }))
     .sort((a, b) => a.at - b.at)
-    .map(({ server, at }) => {
-      last = Math.max(at + 4, last + 15)
-      const kind = kindOf(server) === 'us' ? 'us' : ''
-      return text(right + 12, last, server.title, { kind })
-    })
+  const apart = spread(
+    ends.map(({ at }) => at),
+    bottom,
+  )
+  const names = ends.map(({ server }, i) => {
+    const kind = kindOf(server) === 'us' ? 'us' : ''
+    return text(right + 12, apart[i], server.title, { kind })
+  })
   return [text(x, y, title, { kind: 'head' }), ...grid, ...paths, ...names].join('\n')
 }
 
