@@ -177,13 +177,3 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
 
   await t.test('nothing failed in the page', async (t) => assertCalm(t))
 })
-
-t.test('what was wrong with changed files', { skip: noBrowser }, async (t) => {
-  const browser = await openBrowser(t)
-  const { page, see, sandbox, assertCalm } = await openConsole(t, browser, { view: 'scenarios' })
-  await page.getByText('live', { exact: true }).waitFor()
-  await page.getByRole('link', { name: 'slow' }).waitFor()
-  sandbox.changeLibrary({ problems: ['slow.yaml:3:1: unknown word <b>opration</b>'] })
-  await see('slow.yaml:3:1: unknown word <b>opration</b>')
-  assertCalm(t)
-})

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
@@ -126,24 +126,52 @@ rules:
   const { body } = await get('/__admin/scenarios/mine')
   t.match(body.source, /^# Mine\n/)
   t.equal(body.file, join(folder, 'mine.yaml'))
+  t.equal(body.changed, false)
   t.strictSame(body.rules, [
     { name: 'first', hits: 1, line: 4 },
     { name: 'second', hits: 0, line: 9 },
   ])
   writeFileSync(join(folder, 'mine.yaml'), 'rules: {')
   const broken = (await get('/__admin/scenarios/mine')).body
-  t.same(
-    broken.rules.map(({ line }: { line: number | null }) => line),
-    [null, null],
-    'of a text that is another one meanwhile no line is told',
+  t.equal(broken.changed, true)
+  t.match(JSON.parse(broken.source), { title: 'Mine', rules: [{ name: 'first' }] })
+  const lineOf = (text: string, part: string) =>
+    text.split('\n').findIndex((line) => line.includes(part))
+  t.strictSame(
+    broken.rules,
+    [
+      { name: 'first', hits: 1, line: lineOf(broken.source, '"first"') },
+      { name: 'second', hits: 0, line: lineOf(broken.source, '"second"') },
+    ],
+    'of a file that is another one meanwhile the text that decides is shown',
   )
+  rmSync(join(folder, 'mine.yaml'))
+  t.strictSame((await get('/__admin/scenarios/mine')).body, broken)
   await put('/__admin/scenario', {
-    definition: { rules: [{ when: { operation: 'getUser' }, then: { delay: '1s' } }] },
+    definition: {
+      rules: [{ name: 'late', when: { operation: 'getUser' }, then: { delay: '0s' } }],
+      webhooks: [{ name: 'lost', when: { event: 'user.created' }, then: { drop: true } }],
+    },
   })
+  await get(`/v1/user/${ASHA}`)
   const inline = (await get('/__admin/scenarios/inline')).body
-  t.equal(inline.file, null)
-  t.match(JSON.parse(inline.source), { rules: [{ then: { delay: '1s' } }] })
+  t.match(inline, { file: null, changed: false })
+  t.match(JSON.parse(inline.source), { rules: [{ then: { delay: '0s' } }] })
+  t.strictSame(inline.rules, [{ name: 'late', hits: 1, line: 3 }])
+  t.strictSame(inline.webhooks, [
+    { name: 'lost', hits: 0, line: lineOf(inline.source, '"lost"') },
+  ])
   t.equal((await get('/__admin/scenarios/none-such')).status, 404)
+})
+
+t.test('the shipped scenarios are shown as they are written', async (t) => {
+  const { get } = await start(t)
+  const { scenarios } = (await get('/__admin/scenarios')).body
+  for (const { name } of scenarios) {
+    const { changed, rules, webhooks } = (await get(`/__admin/scenarios/${name}`)).body
+    t.equal(changed, false, name)
+    t.ok([...rules, ...webhooks].every(({ line }: { line: number | null }) => line !== null))
+  }
 })
 
 t.test('the stream tells of the clock and of what decides', async (t) => {
