@@ -46,6 +46,34 @@ t.test('a payment comes in both views, with its events and what is still to come
   t.equal((await get(`/__admin/transactions/${ASHA}`)).status, 404)
 })
 
+t.test('the states a payment came into outlive its events', async (t) => {
+  const { get, post, pay, advance } = await start(t)
+  const id = (await pay()).body.data[0].transaction_id
+  const { created_at } = (await get(`/__admin/transactions/${id}`)).body.transaction
+  const at = (ms: number) => new Date(Date.parse(created_at) + ms).toISOString()
+  await advance('10s')
+  await post(`/__admin/simulate/transactions/${id}`, { status: 'FAILED' })
+  await post('/__admin/reset', { parts: ['deliveries'] })
+  const steps = [
+    { status: 'PENDING', at: at(0) },
+    { status: 'PROCESSING', at: at(1_000) },
+    { status: 'SUCCESS', at: at(3_000) },
+    { status: 'FAILED', at: at(10_000) },
+  ]
+  t.strictSame((await get(`/__admin/transactions/${id}`)).body.steps, steps)
+  const { body: state } = await get('/__admin/state')
+  t.equal((await start(t).then(({ put }) => put('/__admin/state', state))).status, 200)
+
+  const next = (await pay()).body.data[0].transaction_id
+  const stepsOf = async () => (await get(`/__admin/transactions/${next}`)).body.steps
+  t.strictSame(await stepsOf(), [{ status: 'PENDING', at: at(10_000) }])
+  await post(`/__admin/simulate/transactions/${next}`, { status: 'SUCCESS' })
+  t.strictSame(await stepsOf(), [
+    { status: 'PENDING', at: at(10_000) },
+    { status: 'SUCCESS', at: at(10_000) },
+  ])
+})
+
 t.test('looking spends no rule, meets no fault and is not in the log', async (t) => {
   const { get, post } = await start(t)
   await post('/__admin/rules', {
