@@ -18,7 +18,7 @@ import { Overview } from './views/overview.tsx'
 import { OnePayment } from './views/payment.tsx'
 import { Payments } from './views/payments.tsx'
 import { OneRequest, Requests } from './views/requests.tsx'
-import { OneScenario, Scenarios } from './views/scenarios.tsx'
+import { OneScenario, Refused, Scenarios } from './views/scenarios.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
 const VIEWS = [
@@ -197,6 +197,7 @@ export function App() {
       </nav>
       <main id="main" tabIndex={-1}>
         <AdminToken />
+        {route.view !== 'scenarios' && <Refused />}
         {state !== 'deleted' && <Problem text={problem} />}
         {state === 'deleted' ? (
           <Deleted />

@@ -53,6 +53,9 @@ export type User = {
   bank_accounts: BankAccount[]
 }
 
+export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'SUCCESS' | 'FAILED'
+export type Step = { status: PaymentStatus; at: string }
+
 export type Payment = {
   transaction_id: string
   reference_id: string | null
@@ -71,7 +74,8 @@ export type Payment = {
     account_number: string
     bank_name: string
     client_transaction_id: string
-    status: 'PENDING' | 'PROCESSING' | 'SUCCESS' | 'FAILED'
+    status: PaymentStatus
+    utr: string | null
     remark: string
     metadata: { reason: string; description: string } | null
   }
@@ -100,7 +104,16 @@ export type Delivery = {
   next_attempt_at: string | null
   hold_until: string | null
   rule: string | null
+  fault: { signature?: 'wrong' | 'missing'; timestamp?: 'stale'; body?: 'truncated' } | null
   attempts: Attempt[]
+}
+
+/** A payment with all that is known of it. */
+export type PaymentWithAll = {
+  transaction: Payment
+  steps: Step[]
+  deliveries: Delivery[]
+  timers: Timer[]
 }
 
 export type InboxMessage = {

@@ -45,11 +45,14 @@ export type ShownAttempt = z.infer<typeof ShownAttempt>
 export type Attempt = Omit<ShownAttempt, 'headers'> & { timestamp: number; signatures: number }
 
 /** What a scenario makes wrong about a delivery. */
-export type DeliveryFault = {
-  signature?: 'wrong' | 'missing'
-  timestamp?: 'stale'
-  body?: 'truncated'
-}
+export const DeliveryFault = z
+  .strictObject({
+    signature: z.exactOptional(z.enum(['wrong', 'missing'])),
+    timestamp: z.exactOptional(z.literal('stale')),
+    body: z.exactOptional(z.literal('truncated')),
+  })
+  .meta({ id: 'DeliveryFault' })
+export type DeliveryFault = z.infer<typeof DeliveryFault>
 
 /** One delivery of an event, as stored; a scenario may want several. */
 export type DeliveryRow = {
@@ -87,6 +90,7 @@ export const Delivery = z
     next_attempt_at: Timestamp.nullable(),
     hold_until: z.string().nullable(),
     rule: z.string().nullable(),
+    fault: DeliveryFault.nullable(),
     attempts: z.array(ShownAttempt),
   })
   .meta({ id: 'Delivery' })

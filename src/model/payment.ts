@@ -41,9 +41,30 @@ export const PaymentRow = z.strictObject({
   remark: z.string(),
   failure: PaymentFailure.nullable(),
   created_at: Timestamp,
+  /** When it came into its present state. */
   updated_at: Timestamp,
+  /** When it came into the states between its first and its present one. */
+  earlier: z
+    .strictObject({ PROCESSING: Timestamp.optional(), SUCCESS: Timestamp.optional() })
+    .optional(),
 })
 export type PaymentRow = z.infer<typeof PaymentRow>
+
+/** A state that a payment came into, and when. */
+export const PaymentStep = z
+  .strictObject({ status: PaymentStatus, at: Timestamp })
+  .meta({ id: 'PaymentStep' })
+
+/** The states that a payment has been in, oldest first. */
+export function stepsOf(row: PaymentRow): z.infer<typeof PaymentStep>[] {
+  const { created_at, earlier = {}, status, updated_at } = row
+  const between = (['PROCESSING', 'SUCCESS'] as const).flatMap((was) => {
+    const at = earlier[was]
+    return at === undefined ? [] : [{ status: was, at }]
+  })
+  const now = status === 'PENDING' ? [] : [{ status, at: updated_at }]
+  return [{ status: 'PENDING', at: created_at }, ...between, ...now]
+}
 
 /** What a failure reason means, and whose it is; an unlisted reason is the gateway's. */
 const FAILURES: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {

@@ -94,6 +94,9 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
       utr: status === 'SUCCESS' ? newUtr() : row.utr,
       failure: status === 'FAILED' ? failureOf(reason ?? REASON_UNTOLD, more) : null,
       updated_at: clock.iso(),
+      ...(row.status !== 'PENDING' && {
+        earlier: { ...row.earlier, [row.status]: row.updated_at },
+      }),
     }
   }
 

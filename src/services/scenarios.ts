@@ -171,13 +171,17 @@ export function createScenarios(parts: ScenariosDeps) {
     get name() {
       return active().name
     },
-    /** A scenario's file, if it was read from one, and its rules with their hits. */
-    rulesOf(name: string) {
-      const { rules } = active().name === name ? activeScenario() : named(name)
+    /** A scenario as it decides, the file that it was read from, if any, and its rules with their hits. */
+    textOf(name: string) {
+      const scenario = active().name === name ? activeScenario() : named(name)
+      const counted = (rules: CompiledScenario['rules'] | CompiledScenario['webhooks']) =>
+        rules.map((rule) => ({ name: rule.name, hits: hitsOf(rule) }))
       return {
+        definition: scenario.definition,
         file: library().fileOf(name),
         source: library().sourceOf(name),
-        rules: rules.map((rule) => ({ name: rule.name, hits: hitsOf(rule) })),
+        rules: counted(scenario.rules),
+        webhooks: counted(scenario.webhooks),
       }
     },
     /** The values that the default scenario gives a meaning. */

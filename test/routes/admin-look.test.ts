@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
@@ -44,6 +44,34 @@ t.test('a payment comes in both views, with its events and what is still to come
   t.match(timers, [{ kind: 'transaction.step', resource_id: id, payload: { status: 'SUCCESS' } }])
   t.equal(timers.length, 1)
   t.equal((await get(`/__admin/transactions/${ASHA}`)).status, 404)
+})
+
+t.test('the states a payment came into outlive its events', async (t) => {
+  const { get, post, pay, advance } = await start(t)
+  const id = (await pay()).body.data[0].transaction_id
+  const { created_at } = (await get(`/__admin/transactions/${id}`)).body.transaction
+  const at = (ms: number) => new Date(Date.parse(created_at) + ms).toISOString()
+  await advance('10s')
+  await post(`/__admin/simulate/transactions/${id}`, { status: 'FAILED' })
+  await post('/__admin/reset', { parts: ['deliveries'] })
+  const steps = [
+    { status: 'PENDING', at: at(0) },
+    { status: 'PROCESSING', at: at(1_000) },
+    { status: 'SUCCESS', at: at(3_000) },
+    { status: 'FAILED', at: at(10_000) },
+  ]
+  t.strictSame((await get(`/__admin/transactions/${id}`)).body.steps, steps)
+  const { body: state } = await get('/__admin/state')
+  t.equal((await start(t).then(({ put }) => put('/__admin/state', state))).status, 200)
+
+  const next = (await pay()).body.data[0].transaction_id
+  const stepsOf = async () => (await get(`/__admin/transactions/${next}`)).body.steps
+  t.strictSame(await stepsOf(), [{ status: 'PENDING', at: at(10_000) }])
+  await post(`/__admin/simulate/transactions/${next}`, { status: 'SUCCESS' })
+  t.strictSame(await stepsOf(), [
+    { status: 'PENDING', at: at(10_000) },
+    { status: 'SUCCESS', at: at(10_000) },
+  ])
 })
 
 t.test('looking spends no rule, meets no fault and is not in the log', async (t) => {
@@ -126,24 +154,50 @@ rules:
   const { body } = await get('/__admin/scenarios/mine')
   t.match(body.source, /^# Mine\n/)
   t.equal(body.file, join(folder, 'mine.yaml'))
+  t.equal(body.changed, false)
   t.strictSame(body.rules, [
     { name: 'first', hits: 1, line: 4 },
     { name: 'second', hits: 0, line: 9 },
   ])
   writeFileSync(join(folder, 'mine.yaml'), 'rules: {')
   const broken = (await get('/__admin/scenarios/mine')).body
-  t.same(
-    broken.rules.map(({ line }: { line: number | null }) => line),
-    [null, null],
-    'of a text that is another one meanwhile no line is told',
+  t.equal(broken.changed, true)
+  t.match(JSON.parse(broken.source), { title: 'Mine', rules: [{ name: 'first' }] })
+  const lineOf = (text: string, part: string) =>
+    text.split('\n').findIndex((line) => line.includes(part))
+  t.strictSame(
+    broken.rules,
+    [
+      { name: 'first', hits: 1, line: lineOf(broken.source, '"first"') },
+      { name: 'second', hits: 0, line: lineOf(broken.source, '"second"') },
+    ],
+    'of a file that is another one meanwhile the text that decides is shown',
   )
+  rmSync(join(folder, 'mine.yaml'))
+  t.strictSame((await get('/__admin/scenarios/mine')).body, broken)
   await put('/__admin/scenario', {
-    definition: { rules: [{ when: { operation: 'getUser' }, then: { delay: '1s' } }] },
+    definition: {
+      rules: [{ name: 'late', when: { operation: 'getUser' }, then: { delay: '0s' } }],
+      webhooks: [{ name: 'lost', when: { event: 'user.created' }, then: { drop: true } }],
+    },
   })
+  await get(`/v1/user/${ASHA}`)
   const inline = (await get('/__admin/scenarios/inline')).body
-  t.equal(inline.file, null)
-  t.match(JSON.parse(inline.source), { rules: [{ then: { delay: '1s' } }] })
+  t.match(inline, { file: null, changed: false })
+  t.match(JSON.parse(inline.source), { rules: [{ then: { delay: '0s' } }] })
+  t.strictSame(inline.rules, [{ name: 'late', hits: 1, line: 3 }])
+  t.strictSame(inline.webhooks, [{ name: 'lost', hits: 0, line: lineOf(inline.source, '"lost"') }])
   t.equal((await get('/__admin/scenarios/none-such')).status, 404)
+})
+
+t.test('the shipped scenarios are shown as they are written', async (t) => {
+  const { get } = await start(t)
+  const { scenarios } = (await get('/__admin/scenarios')).body
+  for (const { name } of scenarios) {
+    const { changed, rules, webhooks } = (await get(`/__admin/scenarios/${name}`)).body
+    t.equal(changed, false, name)
+    t.ok([...rules, ...webhooks].every(({ line }: { line: number | null }) => line !== null))
+  }
 })
 
 t.test('the stream tells of the clock and of what decides', async (t) => {

@@ -213,4 +213,10 @@ t.test('a receiver that fails meets the same scenario again by the retries', asy
   await box.advance('5s')
   t.equal(hook.received.length, 3)
   t.ok(hook.received.every(({ verdict }) => !verdict.ok))
+  const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
+  t.same(
+    deliveries.map(({ fault }: { fault: object | null }) => fault),
+    [null, null, { signature: 'wrong' }],
+    'which ones it forged is told',
+  )
 })

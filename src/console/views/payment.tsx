@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { EVENTS } from '../../scenarios/words.ts'
 import { Act } from '../act.tsx'
-import { type Clock, useNow } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { useLoaded } from '../data.ts'
 import { Choice, Input } from '../fields.tsx'
-import type { Delivery, Payment, Timer } from '../types.ts'
+import type { Payment, PaymentWithAll, User } from '../types.ts'
 import { Card, Chip, Facts, Problem } from '../ui.tsx'
-import { Moments, timelineOf } from './timeline.tsx'
+import { Timeline } from './timeline.tsx'
 
 const MOVES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const
 const mayMove = (from: string, to: string) =>
@@ -60,13 +60,18 @@ function Move({ payment }: { payment: Payment }) {
   )
 }
 
+/** A user by the e-mail address, once that is known. */
+function UserLink({ id }: { id: string }) {
+  const { data } = useLoaded<User>(`/users/${id}`, [])
+  return <a href={`#/users/${id}`}>{data?.email ?? id}</a>
+}
+
 export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
-  const { data, problem } = useLoaded<{
-    transaction: Payment
-    deliveries: Delivery[]
-    timers: Timer[]
-  }>(`/transactions/${encodeURIComponent(id)}`, ['change', 'delivery', 'timer'])
-  const now = useNow(clock)
+  const { data, problem } = useLoaded<PaymentWithAll>(`/transactions/${encodeURIComponent(id)}`, [
+    'change',
+    'delivery',
+    'timer',
+  ])
   const crumbs = (
     <p class="crumbs">
       <a href="#/payments">Payments</a>
@@ -79,8 +84,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
         <Problem text={problem} />
       </>
     )
-  const { transaction: payment, deliveries, timers } = data
-  const { done, ahead } = timelineOf(payment, deliveries, timers)
+  const payment = data.transaction
   return (
     <>
       {crumbs}
@@ -90,32 +94,15 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
       </h2>
       <Problem text={problem} />
       <div class="cards">
-        <Card title="What happened" wide>
-          <Moments moments={done} />
-        </Card>
-        <Card title="What is to come" wide>
-          {ahead.length === 0 ? (
-            <p class="empty">Nothing: it stays {payment.history.status} unless it is moved.</p>
-          ) : (
-            <Moments moments={ahead} now={now} />
-          )}
+        <Card title="Timeline" wide>
+          <Timeline all={data} clock={clock} />
         </Card>
         <Card title="Payment">
           <Facts
             facts={[
               ['Id', <code key="id">{payment.transaction_id}</code>],
-              [
-                'From',
-                <a key="from" href={`#/users/${payment.from_user_id}`}>
-                  {payment.from_user_id}
-                </a>,
-              ],
-              [
-                'To',
-                <a key="to" href={`#/users/${payment.to_user_id}`}>
-                  {payment.to_user_id}
-                </a>,
-              ],
+              ['From', <UserLink key="from" id={payment.from_user_id} />],
+              ['To', <UserLink key="to" id={payment.to_user_id} />],
               ['Account', <code key="account">{payment.history.account_number}</code>],
               ['Bank', payment.history.bank_name],
               ['Type', payment.transaction_type],

@@ -2,7 +2,7 @@ import { Act } from '../act.tsx'
 import { useLoaded } from '../data.ts'
 import { Card, Problem, Scroll } from '../ui.tsx'
 
-type Listed = {
+export type Listed = {
   scenarios: {
     name: string
     title: string | null
@@ -13,14 +13,70 @@ type Listed = {
   problems: string[]
 }
 
+/** What `/scenario` answers of the active one; `definition` where it was given by that and not by a name. */
+type Active = {
+  name: string
+  title: string | null
+  definition?: object
+  expect: { operation: string; found: number; met: boolean }[]
+}
+
+/** Says that changed files were refused, wherever one looks. */
+export function Refused() {
+  const { data } = useLoaded<Listed>('/scenarios', ['scenario'])
+  const count = data?.problems.length ?? 0
+  if (count === 0) return null
+  return (
+    <p class="problem" role="status">
+      Changed scenario files were refused; the last good set is in use.{' '}
+      <a href="#/scenarios">
+        {count} {count === 1 ? 'problem' : 'problems'}
+      </a>
+    </p>
+  )
+}
+
+function One({
+  scenario: { name, title, description, definition },
+  isActive,
+  reload,
+}: {
+  scenario: Listed['scenarios'][number] & { definition?: object }
+  isActive: boolean
+  reload: () => void
+}) {
+  return (
+    <li class={isActive ? 'active' : ''}>
+      <div>
+        <h3>
+          <a href={`#/scenarios/${encodeURIComponent(name)}`}>{name}</a>{' '}
+          {isActive && <span class="chip good">active</span>}
+        </h3>
+        <p>{title}</p>
+        <p class="hint">{description}</p>
+      </div>
+      <Act
+        quiet
+        label={isActive ? 'Start anew' : 'Use'}
+        name={name}
+        call={{ method: 'PUT', path: '/scenario', body: definition ? { definition } : { name } }}
+        onDone={reload}
+      />
+    </li>
+  )
+}
+
 export function Scenarios() {
   const { data, problem, reload } = useLoaded<Listed>('/scenarios', ['scenario'])
-  const { data: active } = useLoaded<{
-    expect: { operation: string; found: number; met: boolean }[]
-  }>('/scenario', ['scenario', 'request'])
+  const { data: active } = useLoaded<Active>('/scenario', ['scenario', 'request'])
+  const done = () => void reload()
   return (
     <>
       <h2>Scenarios</h2>
+      <p class="hint">
+        What decides how calls end. Using one, or starting it anew, sets its counts to nothing and
+        begins its timeline.
+      </p>
       <Problem text={problem} />
       {data && data.problems.length > 0 && (
         <Card title="The changed files were refused" wide>
@@ -46,35 +102,34 @@ export function Scenarios() {
         </Card>
       )}
       <ul class="list">
-        {data?.scenarios.map(({ name, title, description, active: isActive }) => (
-          <li key={name} class={isActive ? 'active' : ''}>
-            <div>
-              <h3>
-                <a href={`#/scenarios/${encodeURIComponent(name)}`}>{name}</a>{' '}
-                {isActive && <span class="chip good">active</span>}
-              </h3>
-              <p>{title}</p>
-              <p class="hint">{description}</p>
-            </div>
-            <Act
-              label="Use"
-              name={name}
-              disabled={isActive}
-              call={{ method: 'PUT', path: '/scenario', body: { name } }}
-              onDone={() => void reload()}
-            />
-          </li>
+        {data && active?.definition && (
+          <One
+            isActive
+            reload={done}
+            scenario={{
+              ...active,
+              description: 'Given by its definition, and not by a file.',
+              file: null,
+              active: true,
+            }}
+          />
+        )}
+        {data?.scenarios.map((scenario) => (
+          <One key={scenario.name} isActive={scenario.active} reload={done} scenario={scenario} />
         ))}
       </ul>
     </>
   )
 }
 
+type InText = { name: string; hits: number; line: number | null }
 type Source = {
   name: string
   file: string | null
+  changed: boolean
   source: string
-  rules: { name: string; hits: number; line: number | null }[]
+  rules: InText[]
+  webhooks: InText[]
 }
 
 export function OneScenario({ name }: { name: string }) {
@@ -83,7 +138,9 @@ export function OneScenario({ name }: { name: string }) {
     'request',
     'delivery',
   ])
-  const byLine = new Map(data?.rules.map((rule) => [rule.line, rule]))
+  const byLine = new Map(
+    [...(data?.rules ?? []), ...(data?.webhooks ?? [])].map((rule) => [rule.line, rule]),
+  )
   return (
     <>
       <p class="crumbs">
@@ -94,6 +151,11 @@ export function OneScenario({ name }: { name: string }) {
       {data && (
         <>
           <p class="hint">{data.file ?? 'given by its definition'}</p>
+          {data.changed && (
+            <p class="problem" role="status">
+              That file says something else by now, or is gone. What is in use is shown here.
+            </p>
+          )}
           <Scroll label="Source">
             <table class="source">
               <thead>

@@ -1,113 +1,174 @@
 import type { ComponentChildren } from 'preact'
-import { untilText } from '../clock.ts'
-import type { Delivery, Payment, Timer } from '../types.ts'
-import { At, Chip } from '../ui.tsx'
+import { type Clock, spanText, untilText, useNow } from '../clock.ts'
+import type { Delivery, Payment, PaymentWithAll, Timer } from '../types.ts'
+import { Chip } from '../ui.tsx'
+import { answerOf, fateOf, type Moment, storyOf } from './story.ts'
 
-type Moment = { at: string; order: number; key: string; what: ComponentChildren }
-
-/** What happened to a payment and what will, in the order of time. */
-export function timelineOf(
-  payment: Payment,
-  deliveries: readonly Delivery[],
-  timers: readonly Timer[],
-) {
-  const done: Moment[] = [
-    {
-      at: payment.created_at,
-      order: 0,
-      key: 'created',
-      what: (
-        <>
-          created: <b>{payment.amount}</b> {payment.currency_code}
-        </>
-      ),
-    },
-  ]
-  const ahead: Moment[] = []
-  const statuses = new Set<string>()
-  for (const delivery of deliveries) {
-    const { delivery_id, event, created_at, status, next_attempt_at } = delivery
-    statuses.add(event.slice(event.indexOf('.') + 1).toUpperCase())
-    const link = <a href={`#/deliveries/${delivery_id}`}>{event}</a>
-    done.push({
-      at: created_at,
-      order: 1,
-      key: `event ${delivery_id}`,
-      what: (
-        <>
-          event {link} <Chip state={status} />
-        </>
-      ),
-    })
-    for (const { number, at, ok, status: answered, error } of delivery.attempts)
-      done.push({
-        at,
-        order: 2,
-        key: `attempt ${delivery_id} ${number}`,
-        what: (
-          <>
-            attempt {number} of {link}: <b>{ok ? 'taken' : 'not taken'}</b> (
-            {answered ?? error?.code})
-          </>
-        ),
-      })
-    if (status === 'pending')
-      ahead.push({
-        at: next_attempt_at ?? '',
-        order: 2,
-        key: `next ${delivery_id}`,
-        what: (
-          <>
-            {next_attempt_at === null
-              ? 'waits for the event before it'
-              : `attempt ${delivery.attempts.length + 1}`}
-            : {link}
-          </>
-        ),
-      })
-  }
-  // A payment of the fixtures, or one whose events are no longer kept.
-  const { status, metadata } = payment.history
-  if (!statuses.has(status) && status !== 'PENDING')
-    done.push({
-      at: payment.updated_at,
-      order: 1,
-      key: 'status',
-      what: (
-        <>
-          became <Chip state={status} /> {metadata?.reason}
-        </>
-      ),
-    })
-  for (const { timer_id, at, kind, payload } of timers)
-    ahead.push({
-      at,
-      order: 0,
-      key: timer_id,
-      what: (
-        <>
-          {kind === 'transaction.step' ? 'becomes' : kind}{' '}
-          <Chip state={String(payload['status'] ?? '')} />{' '}
-          {payload['reason'] === undefined ? '' : String(payload['reason'])}
-        </>
-      ),
-    })
-  const inTime = (a: Moment, b: Moment) => a.at.localeCompare(b.at) || a.order - b.order
-  // What has no instant waits for what has one.
-  const last = (a: Moment, b: Moment) => Number(a.at === '') - Number(b.at === '') || inTime(a, b)
-  return { done: done.sort(inTime), ahead: ahead.sort(last) }
+/** What a payment's coming into a state brought with it. */
+function Detail({ payment, status }: { payment: Payment; status: Moment['status'] }) {
+  const { amount, currency_code, history } = payment
+  const { utr, metadata } = history
+  if (status === 'PENDING')
+    return (
+      <>
+        created, <b>{amount}</b> {currency_code}
+      </>
+    )
+  if (status === 'SUCCESS') return <>{utr !== null && `UTR ${utr}`}</>
+  if (status !== 'FAILED' || metadata === null) return null
+  return (
+    <>
+      <b>{metadata.reason}</b>: {metadata.description}
+    </>
+  )
 }
 
-export const Moments = ({ moments, now }: { moments: readonly Moment[]; now?: number }) => (
-  <ol class="timeline">
-    {moments.map(({ key, at, what }) => (
-      <li key={key} class={now === undefined ? '' : 'ahead'}>
-        {at === '' ? <span class="hint">later</span> : <At at={at} />}
-        <span>{what}</span>
-        {now !== undefined && at !== '' && (
-          <span class="hint">{untilText(Date.parse(at) - now)}</span>
+/** A delivery in one line, and its attempts under it where there is more to tell than that it went well. */
+function Told({ delivery, timeOf }: { delivery: Delivery; timeOf: (at: string) => string }) {
+  const { delivery_id, event, attempts, status } = delivery
+  const copy = /_(\d+)$/.exec(delivery_id)?.[1]
+  const isPlain = attempts.length < 2 && attempts.every(({ ok }) => ok)
+  return (
+    <li>
+      <a href={`#/deliveries/${delivery_id}`}>{event}</a>
+      {copy && ` (copy ${copy})`}{' '}
+      <span class={status === 'failed' ? 'refused' : ''}>{fateOf(delivery)}</span>
+      {isPlain && attempts[0] && ` (${answerOf(attempts[0])})`}
+      {!isPlain && (
+        <ol class="attempts">
+          {attempts.map((attempt) => (
+            <li key={attempt.number} class={attempt.ok ? '' : 'refused'}>
+              attempt {attempt.number} at {timeOf(attempt.at)}: {attempt.ok ? 'taken' : 'refused'} (
+              {answerOf(attempt)})
+            </li>
+          ))}
+        </ol>
+      )}
+    </li>
+  )
+}
+
+type Line = { key: string; at: string; class: string; what: ComponentChildren; hint?: string }
+
+/** A moment that has been. */
+function pastLine(moment: Moment, payment: Payment, timeOf: (at: string) => string): Line {
+  const { key, at, status, isStep, deliveries } = moment
+  const told = deliveries.map((one) => (
+    <Told key={one.delivery_id} delivery={one} timeOf={timeOf} />
+  ))
+  const since = Date.parse(at) - Date.parse(payment.created_at)
+  return {
+    key,
+    at,
+    class: isStep ? 'state' : 'fired',
+    hint: since > 0 ? `+${spanText(since)}` : '',
+    what: (
+      <>
+        {isStep ? (
+          <>
+            <Chip state={status} /> <Detail payment={payment} status={status} />
+          </>
+        ) : (
+          `An event was fired; the payment was ${status}.`
         )}
-      </li>
-    ))}
-  </ol>
-)
+        {told.length > 0 && <ul class="told">{told}</ul>}
+      </>
+    ),
+  }
+}
+
+const stepLine = ({ timer_id, at, kind, payload }: Timer): Line => ({
+  key: timer_id,
+  at,
+  class: 'ahead',
+  what:
+    kind === 'transaction.step' ? (
+      <>
+        becomes <Chip state={String(payload['status'])} />{' '}
+        {payload['reason'] !== undefined && <b>{String(payload['reason'])}</b>}
+      </>
+    ) : (
+      kind
+    ),
+})
+
+const attemptLine = ({ delivery_id, event, attempts, next_attempt_at }: Delivery): Line => ({
+  key: `next ${delivery_id}`,
+  at: next_attempt_at!,
+  class: 'ahead',
+  what: (
+    <>
+      attempt {attempts.length + 1} of <a href={`#/deliveries/${delivery_id}`}>{event}</a>
+    </>
+  ),
+})
+
+const secondOf = (at: string) => at.slice(0, 19)
+
+/** A time of day, with its milliseconds where another instant is in the same second. */
+function timesOf(instants: readonly string[]): (at: string) => string {
+  const inSecond = new Map<string, Set<string>>()
+  for (const at of instants) {
+    const second = secondOf(at)
+    inSecond.set(second, (inSecond.get(second) ?? new Set()).add(at))
+  }
+  return (at) => at.slice(11, (inSecond.get(secondOf(at))?.size ?? 0) > 1 ? 23 : 19)
+}
+
+/** What happened to a payment, where it stands, and what is to come, as one line. */
+export function Timeline({ all, clock }: { all: PaymentWithAll; clock: Clock }) {
+  const now = useNow(clock)
+  const { transaction: payment, steps, deliveries, timers } = all
+  const story = storyOf(steps, deliveries)
+  const waiting = deliveries.filter(
+    ({ status, next_attempt_at }) => status === 'pending' && next_attempt_at !== null,
+  )
+  const ahead = [...timers.map(stepLine), ...waiting.map(attemptLine)].sort((a, b) =>
+    a.at.localeCompare(b.at),
+  )
+  const timeOf = timesOf([
+    ...story.map(({ at }) => at),
+    ...ahead.map(({ at }) => at),
+    ...deliveries.flatMap(({ attempts }) => attempts.map(({ at }) => at)),
+  ])
+  const lines: Line[] = [
+    ...story.map((moment) => pastLine(moment, payment, timeOf)),
+    {
+      key: 'now',
+      at: new Date(now).toISOString(),
+      class: 'is-now',
+      what:
+        ahead.length === 0
+          ? `now: it stays ${payment.history.status} unless it is moved`
+          : clock.mode === 'frozen'
+            ? 'now, and the clock is frozen'
+            : 'now',
+    },
+    ...ahead.map((line) => ({ ...line, hint: untilText(Date.parse(line.at) - now) })),
+  ]
+  let day = ''
+  return (
+    <ol class="timeline">
+      {lines.map(({ key, at, class: kind, what, hint }) => {
+        const isNewDay = day !== at.slice(0, 10)
+        day = at.slice(0, 10)
+        return [
+          isNewDay && (
+            <li key={day} class="day">
+              {day}
+            </li>
+          ),
+          <li key={key} class={kind}>
+            <span class="when">
+              <time dateTime={at} title={at}>
+                {timeOf(at)}
+              </time>{' '}
+              <span class="hint">{hint}</span>
+            </span>
+            <div class="what">{what}</div>
+          </li>,
+        ]
+      })}
+    </ol>
+  )
+}

@@ -5,6 +5,7 @@ import { Delivery } from '../../model/delivery.ts'
 import { HistoryRecord } from '../../model/history.ts'
 import { KycRecord } from '../../model/kyc.ts'
 import { listFields, listQuery, pagesOf } from '../../model/list.ts'
+import { PaymentStep, stepsOf } from '../../model/payment.ts'
 import { Uuid } from '../../model/text.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
@@ -154,11 +155,14 @@ export const lookCalls = [
     id: 'readTransaction',
     method: 'GET',
     url: '/transactions/:id',
-    summary: 'A payment, its events with every attempt, and what is still to happen to it',
+    summary:
+      'A payment, the states it came into, its events with every attempt, and what is still to happen to it',
     params: z.object({ id: Uuid }),
     answer: z
       .strictObject({
         transaction: Payment,
+        // The states it has been in and when it came into each, oldest first.
+        steps: z.array(PaymentStep),
         deliveries: z.array(Delivery),
         timers: z.array(Timer),
       })
@@ -169,6 +173,7 @@ export const lookCalls = [
       const query = { page: 1, limit: ITS_EVENTS, resource_id: entry.id }
       return {
         transaction: shownPayment(world, entry),
+        steps: stepsOf(entry.row),
         deliveries: listed(world, query).deliveries,
         timers: world.scheduler
           .pending()

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
-import { SandboxError } from '../../model/errors.ts'
 import { loadReader } from '../../scenarios/reader.ts'
 import { scenarioPath } from '../../scenarios/shipped.ts'
 
@@ -10,6 +9,7 @@ const RuleHits = z.strictObject({
   scenario: z.string().optional(),
   hits: z.int(),
 })
+const RuleInText = RuleHits.omit({ scenario: true }).extend({ line: z.int().nullable() })
 const ActiveScenario = z
   .strictObject({
     name: z.string(),
@@ -41,16 +41,9 @@ const PushedRule = z
   .meta({ id: 'PushedRule' })
 const RulePath = z.object({ id: z.string().min(1).max(64) })
 
-/** The text of a scenario's file. */
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(scenarioPath(file), 'utf8')
-  } catch (error) {
-    throw new SandboxError('not_found', `The file ${file} cannot be read (${codeOf(error)}).`)
-  }
-}
-
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'unknown'
+/** The text of a scenario's file, if it is still there. */
+const fileText = (file: string): Promise<string | undefined> =>
+  readFile(scenarioPath(file), 'utf8').catch(() => undefined)
 
 const warned = ({ warnings }: { warnings: string[] }) => (warnings.length > 0 ? { warnings } : {})
 
@@ -85,28 +78,42 @@ export const scenarioCalls = [
     id: 'readScenario',
     method: 'GET',
     url: '/scenarios/:name',
-    summary: 'A scenario’s text as it is in its file, and where its rules stand in it',
+    summary: 'A scenario’s text, and where its rules stand in it and how often each acted',
     params: z.object({ name: z.string().min(1).max(64) }),
     answer: z
       .strictObject({
         name: z.string(),
         file: z.string().nullable(),
+        // The file says something else meanwhile: the text is that of what decides.
+        changed: z.boolean(),
         source: z.string(),
-        rules: z.array(RuleHits.omit({ scenario: true }).extend({ line: z.int().nullable() })),
+        rules: z.array(RuleInText),
+        webhooks: z.array(RuleInText),
       })
       .meta({ id: 'ScenarioText' }),
     refusals: ['not_found'],
     async handle({ scenarios }, { params: { name } }) {
-      const { file, rules, source: kept } = scenarios.rulesOf(name)
-      const source = kept ?? (file === undefined ? undefined : await textOf(file))
+      const { definition, file, source: kept, rules, webhooks } = scenarios.textOf(name)
       const { readScenario } = await loadReader()
-      const read = source === undefined ? undefined : readScenario(source, { name, file: file! })
-      const lineOf = (i: number) => (read?.ok ? read.problemAt(['rules', i], '').line : null)
+      const written = kept ?? (file === undefined ? undefined : await fileText(file))
+      const readBack = (text: string) => {
+        const read = readScenario(text, { name, file: file ?? name })
+        const isSame =
+          read.ok && JSON.stringify(read.scenario.definition) === JSON.stringify(definition)
+        return isSame ? { text, problemAt: read.problemAt } : undefined
+      }
+      const asWritten = written === undefined ? undefined : readBack(written)
+      const source = asWritten?.text ?? JSON.stringify(definition, null, 2)
+      const problemAt = (asWritten ?? readBack(source))?.problemAt
+      const placed = (list: 'rules' | 'webhooks', found: typeof rules) =>
+        found.map((rule, i) => ({ ...rule, line: problemAt?.([list, i], '').line ?? null }))
       return {
         name,
         file: file ?? null,
-        source: source ?? JSON.stringify(scenarios.show().definition ?? {}, null, 2),
-        rules: rules.map((rule, i) => ({ ...rule, line: lineOf(i) })),
+        changed: file !== undefined && !asWritten,
+        source,
+        rules: placed('rules', rules),
+        webhooks: placed('webhooks', webhooks),
       }
     },
   }),

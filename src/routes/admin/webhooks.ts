@@ -33,6 +33,7 @@ export const shown = (row: DeliveryRow): Delivery => ({
   next_attempt_at: row.next_attempt_at === null ? null : iso(row.next_attempt_at),
   hold_until: row.hold_until ?? null,
   rule: row.rule ?? null,
+  fault: row.fault ?? null,
   attempts: row.attempts.map((attempt) => shownAttempt(row.event_id, attempt)),
 })
 
@@ -46,6 +47,7 @@ const shownRecorded = ({ delivery_id, event, resource_id, at }: Recorded): Deliv
   next_attempt_at: null,
   hold_until: null,
   rule: null,
+  fault: null,
   attempts: [],
 })
 

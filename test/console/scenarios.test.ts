@@ -1,0 +1,82 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readLibrary } from '../../src/scenarios/read-library.ts'
+import { ASHA } from '../helper.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+const MINE = `title: Mine
+rules:
+  - name: first
+    when: { operation: getUser }
+    then: { respond: { status: 500 } }
+`
+
+t.test('scenarios as they change', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+
+  await t.test('what was wrong with changed files is told wherever one looks', async (t) => {
+    const opened = await openConsole(t, browser, { view: 'scenarios' })
+    const { page, see, go, sandbox, assertCalm } = opened
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'slow' }).waitFor()
+    const problem = 'slow.yaml:3:1: unknown word <b>opration</b>'
+    sandbox.changeLibrary({ problems: [problem] })
+    await see(problem)
+    await go('payments')
+    await page.locator('main').getByRole('link', { name: '1 problem' }).click()
+    await see(problem)
+    assertCalm(t)
+  })
+
+  await t.test(
+    'a file that was changed and refused: what is in use is shown, with its hits',
+    async (t) => {
+      const folder = t.testdir({ 'mine.yaml': MINE, 'default.yaml': 'title: Nothing\nrules: []\n' })
+      const read = readLibrary([folder])
+      if (!read.ok) throw new Error(read.problems[0]!.message)
+      const opened = await openConsole(t, browser, { sandbox: { library: read.library } })
+      const { page, see, go, get, put, assertCalm } = opened
+      await put('/__admin/scenario', { name: 'mine' })
+      await get(`/v1/user/${ASHA}`)
+      await go('scenarios/mine')
+      const hits = page.getByRole('region', { name: 'Source' }).locator('tr.hit')
+      await hits.getByText('name: first').waitFor()
+      writeFileSync(join(folder, 'mine.yaml'), 'rules: {')
+      await page.reload()
+      await see('says something else by now')
+      await hits.getByText('1 ×').waitFor()
+      t.equal(await page.getByText('rules: {', { exact: true }).count(), 0)
+      await see('"first"')
+      rmSync(join(folder, 'mine.yaml'))
+      assertCalm(t)
+    },
+  )
+
+  await t.test('one that was given by its definition', async (t) => {
+    const opened = await openConsole(t, browser)
+    const { page, go, get, put, assertCalm } = opened
+    const definition = {
+      title: 'Down',
+      rules: [{ when: { operation: 'getUser' }, times: 1, then: { respond: { status: 502 } } }],
+    }
+    await put('/__admin/scenario', { definition })
+    await get(`/v1/user/${ASHA}`)
+    await go('scenarios')
+    const active = page.locator('li.active')
+    await active.getByText('Down', { exact: true }).waitFor()
+    t.equal(await active.count(), 1)
+    await active.getByRole('link', { name: 'inline' }).click()
+    await page.locator('tr.hit').getByText('1 ×').waitFor()
+    await go('scenarios')
+    const hits = async () => (await get('/__admin/scenario')).body.rules[0].hits
+    t.equal(await hits(), 1)
+    await page.getByRole('button', { name: 'Start anew: inline' }).click()
+    await page.locator('footer').getByText('200').waitFor()
+    t.equal(await hits(), 0, 'its counts start anew')
+    await page.getByRole('button', { name: 'Use: rate-limited' }).click()
+    await page.getByRole('button', { name: 'Start anew: rate-limited' }).waitFor()
+    t.equal(await active.count(), 1)
+    assertCalm(t)
+  })
+})

@@ -1,0 +1,132 @@
+import t from 'tap'
+import { receiver, SECRET, status } from '../receiver.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const hook = await receiver(t)
+  const opened = await openConsole(t, browser)
+  const { page, go, post, put, pay, get, advance, see, assertCalm } = opened
+  await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+  const lines = page.locator('.timeline > li')
+
+  /** Shows a payment, and answers its lines when so many are there. */
+  async function lineOf(id: string, count: number) {
+    await go('payments')
+    await page.getByRole('table', { name: 'Payments' }).waitFor()
+    await go(`payments/${id}`)
+    await lines.nth(count - 1).waitFor()
+    const texts = await lines.allInnerTexts()
+    t.equal(texts.length, count, texts.join('\n'))
+    return texts.map((text) => text.replace(/\s+/g, ' ').trim())
+  }
+  const newPayment = async (more: object = {}): Promise<string> =>
+    (await pay(more)).body.data[0].transaction_id
+
+  await t.test('states with their events, now, and what is to come', async (t) => {
+    const id = await newPayment({ amount: 123.5 })
+    await advance('1s')
+    t.same(await lineOf(id, 5), [
+      '2026-01-01',
+      '00:00:00 PENDING created, 123.50 INR transaction.pending delivered (204)',
+      '00:00:01 +1s PROCESSING transaction.processing delivered (204)',
+      '00:00:01 now, and the clock is frozen',
+      '00:00:03 in 2s becomes SUCCESS',
+    ])
+    t.equal(await page.locator('.timeline .ahead').count(), 1)
+    await advance('2d')
+    const after = await lineOf(id, 6)
+    t.match(after[3], /^00:00:03 \+3s SUCCESS UTR \d{12} transaction.success delivered \(204\)$/)
+    t.same(after.slice(4), ['2026-01-03', '00:00:01 now: it stays SUCCESS unless it is moved'])
+  })
+
+  await t.test('in one instant, the order in which it happened', async (t) => {
+    await put('/__admin/scenario', { name: 'stuck-transactions' })
+    const id = await newPayment()
+    for (const status of ['PROCESSING', 'SUCCESS', 'FAILED'])
+      await post(`/__admin/simulate/transactions/${id}`, {
+        status,
+        ...(status === 'FAILED' && { reason: 'bank_account_closed' }),
+      })
+    await advance('0s')
+    const texts = await lineOf(id, 6)
+    for (const [i, status] of ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'].entries())
+      t.match(texts[i + 1], new RegExp(`${status} .*transaction.${status.toLowerCase()} delivered`))
+    t.match(texts[4], 'bank_account_closed: The beneficiary account is closed.')
+    t.notMatch(texts[4], '+', 'no time went by')
+
+    await post('/__admin/reset', { parts: ['deliveries'] })
+    await see('now: it stays FAILED')
+    const kept = await lineOf(id, 6)
+    t.match(kept[2], 'PROCESSING', 'a state does not go with its event')
+    t.notMatch(kept.join(), 'transaction.')
+  })
+
+  await t.test('an event that was fired looks like no state', async (t) => {
+    await post('/__admin/rules', {
+      when: { operation: 'createTransaction' },
+      times: 1,
+      then: { transaction: [{ status: 'PENDING' }] },
+    })
+    const id = await newPayment()
+    await advance('5s')
+    await post('/__admin/webhooks/trigger', { event: 'transaction.success', resource_id: id })
+    const texts = await lineOf(id, 4)
+    t.match(
+      texts[2],
+      '+5s An event was fired; the payment was PENDING. transaction.success delivered (204)',
+    )
+    t.equal(await page.locator('.timeline .chip').count(), 1, 'a colour for a state alone')
+  })
+
+  await t.test('what a webhook refused stands under its event', async (t) => {
+    await put('/__admin/scenario', { name: 'default' })
+    hook.answer(status(500))
+    const id = await newPayment()
+    await advance('1500ms')
+    const texts = await lineOf(id, 6)
+    t.match(
+      texts[1],
+      /transaction.pending not delivered after 2 attempts, to be tried again attempt 1 at [\d:.]+: refused \(500\) attempt 2 at [\d:.]+: refused \(500\)$/,
+    )
+    t.match(texts[2], 'PROCESSING transaction.processing waits for the event before it')
+    t.match(texts.slice(4), [/becomes SUCCESS/, /attempt 3 of transaction.pending/])
+    t.equal(await page.locator('.attempts .refused').count(), 2)
+    await advance('1h')
+    const later = await lineOf(id, 5)
+    for (const event of ['pending', 'processing', 'success'])
+      t.match(later.join(), `transaction.${event} delivery failed after 5 attempts`)
+    t.equal(await page.locator('.attempts .refused').count(), 15)
+    hook.answer(status(204))
+    const { deliveries } = (await get(`/__admin/transactions/${id}`)).body
+    await post(`/__admin/webhooks/deliveries/${deliveries[0].delivery_id}/redeliver`)
+    await page.locator('.timeline').getByText('delivered after 6 attempts').waitFor()
+  })
+
+  await t.test('instants in one second are told apart', async (t) => {
+    const id = await newPayment()
+    await advance('250ms')
+    await post('/__admin/webhooks/trigger', { event: 'transaction.pending', resource_id: id })
+    const texts = await lineOf(id, 6)
+    t.match(texts[1], /^\d\d:\d\d:\d\d\.\d{3} PENDING/)
+    t.match(texts[2], /^\d\d:\d\d:\d\d\.\d{3} \+250ms An event was fired/)
+  })
+
+  await t.test('copies, and what a rule drops', async (t) => {
+    await put('/__admin/scenario', {
+      definition: {
+        webhooks: [
+          { when: { event: 'transaction.pending' }, then: { copies: 2 } },
+          { name: 'lost', when: { event: 'transaction.processing' }, then: { drop: true } },
+        ],
+      },
+    })
+    const id = await newPayment()
+    await advance('1s')
+    const texts = (await lineOf(id, 5)).join()
+    t.match(texts, 'transaction.pending delivered (204) transaction.pending (copy 2) delivered')
+    t.match(texts, 'transaction.processing not sent: dropped by inline: lost')
+  })
+
+  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+})
