@@ -6,6 +6,7 @@ import type { Recorder } from './core/recorder.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
+import { echoed } from './model/mask.ts'
 import type { Library } from './scenarios/library.ts'
 import type { WebhookSettings } from './services/delivery-attempts.ts'
 import { BadFixtures } from './services/fixture-problems.ts'
@@ -291,7 +292,7 @@ export async function openSandbox(config: SandboxConfig) {
   function worldNamed(name: string): World {
     const world = worlds.get(name)
     if (world) return world
-    throw new SandboxError('not_found', `There is no client ${name}.`)
+    throw new SandboxError('not_found', `There is no client ${echoed(name)}.`)
   }
 
   for (const name of store.worlds.keys()) enter(begin(name))
@@ -368,7 +369,7 @@ export async function openSandbox(config: SandboxConfig) {
       if (!config.autoClients) {
         throw new SandboxError(
           'not_found',
-          `There is no client ${name}, and --no-auto-clients makes none.`,
+          `There is no client ${echoed(name)}, and --no-auto-clients makes none.`,
         )
       }
       refuseTooMany()

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { FieldError } from './errors.ts'
-import { maskText } from './mask.ts'
+import { echoed, maskText } from './mask.ts'
 
 /** Fields whose value no message repeats, not even masked by its form. */
 const SECRET_FIELDS = new Set([
@@ -21,8 +21,8 @@ export const fieldOf = (path: readonly PropertyKey[]): string =>
       typeof part === 'number'
         ? `${field}[${part}]`
         : field
-          ? `${field}.${String(part)}`
-          : String(part),
+          ? `${field}.${echoed(String(part))}`
+          : echoed(String(part)),
     '',
   )
 
@@ -86,7 +86,7 @@ function expectationOf(issue: Issue, code: string): string {
     case 'too_big':
       return `must ${sizeOf(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin)}`
     case 'unrecognized_keys':
-      return `holds ${issue.keys.map((key) => JSON.stringify(key.slice(0, LONGEST_SHOWN))).join(', ')}, which it does not know`
+      return `holds ${issue.keys.map((key) => JSON.stringify(echoed(key))).join(', ')}, which it does not know`
     default:
       return issue.message
   }

@@ -15,17 +15,19 @@ const MASKED_RUN = /([Xx*#•·])\1{2}|^[Xx*#•·]*$/
 export const isPartlyMasked = (value: string): boolean =>
   MASKED_RUN.test(value) && !WHOLE_PAN.test(value)
 
-// Numbers hide in free text too: account and Aadhaar numbers, PANs, secrets.
+// Numbers hide in free text too: account and Aadhaar numbers, PANs, secrets, tokens.
 const SENSITIVE_TEXT =
-  /\d{9,}|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+/g
+  /\d{9,}|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+/g
 const USER_INFO = /(?<=:\/\/)[^/?#\s]*(?=@)/g
-
-/** Masks what looks like a number of a person, a secret or a URL's user info inside a text. */
-export const maskText = (value: string): string =>
-  value.replace(USER_INFO, 'XXXX').replace(SENSITIVE_TEXT, maskNumber)
 
 /** What stands in the place of a secret. */
 export const HIDDEN = 'XXXX'
+
+/** Masks what looks like a number of a person, a secret, a token or a URL's user info inside a text. */
+export const maskText = (value: string): string =>
+  value
+    .replace(USER_INFO, HIDDEN)
+    .replace(SENSITIVE_TEXT, (found) => (found.startsWith('sbx_') ? HIDDEN : maskNumber(found)))
 
 const SECRET_NAME = /authorization|cookie|token|secret|signature|passw|credential|api[-_]?key/i
 const NUMBER_NAME =
@@ -37,14 +39,13 @@ export const isSecretName = (name: string): boolean => SECRET_NAME.test(name)
 
 // An id is kept whole, though it may be all digits; the quantifiers are bounded so that no text takes long.
 const UUID_OR_SENSITIVE =
-  /(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{4}0[a-z0-9]{6}|\d{4}[ -]\d{4}[ -]\d{4})(?![a-z0-9])|\b(?:bearer|basic) +\S+|sbx_[\w-]+/gi
+  /(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{4}0[a-z0-9]{6}|\d{4}[ -]\d{4}[ -]\d{4})(?![a-z0-9])|\b(?:bearer|basic) +\S+/gi
 const IS_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const SECRET_IN_URL =
   /(?<=[?&;][^=&#?;\s]{0,40}(?:token|secret|signature|key|passw)[^=&#?;\s]{0,40}=)[^&#\s]+/gi
 
 function maskFound(found: string): string {
   if (/^(?:bearer|basic) /i.test(found)) return `${found.slice(0, found.indexOf(' '))} ${HIDDEN}`
-  if (/^sbx_/i.test(found)) return HIDDEN
   return found.length === 11 ? maskIfsc(found) : maskNumber(found)
 }
 
@@ -59,6 +60,12 @@ export function maskLogText(value: string): string {
   }
   return masked + maskText(text.slice(rest))
 }
+
+const LONGEST_ECHO = 64
+
+/** What a message may repeat of an id or a name that it knows nothing of: masked before it is cut. */
+export const echoed = (asked: string): string =>
+  maskLogText(asked.slice(0, 4 * LONGEST_ECHO)).slice(0, LONGEST_ECHO)
 
 // Deeper levels hold nothing that the service would read.
 const MOST_LEVELS = 32

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { type Problem, problemText } from '../core/problem.ts'
+import { echoed } from '../model/mask.ts'
 import { checkFieldsOf, checkValue, checkWhen } from './check-conditions.ts'
 import { checkRule } from './check-rule.ts'
 import { checkScenario } from './check-scenario.ts'
@@ -30,7 +31,7 @@ const MOST_CHARACTERS = 64 * 1024
 
 const pathText = (path: Path) =>
   path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${echoed(String(key))}`))
     .join('')
     .replace(/^\./, '')
 

@@ -1,3 +1,5 @@
+import { maskText } from '../model/mask.ts'
+
 /**
  * How many edits lie between two words, a swap of neighbours being one; `most` where it is that many or more.
  * Gives up early: a broken file asks thousands of times.
@@ -53,7 +55,7 @@ const LONGEST_SHOWN = 48
 
 function masked(text: string): string {
   // Whatever could be an account, card, Aadhaar, PAN or IFSC keeps its last characters, as in an answer.
-  return text
+  return maskText(text)
     .replace(/\b[A-Z]{5}\d{4}[A-Z]\b/gi, (pan) => `XXXXXX${pan.slice(-4)}`)
     .replace(/\b([A-Z]{4})0[A-Z0-9]{3}([A-Z0-9]{3})\b/gi, '$1XXXX$2')
     .replace(/\d{8,}/g, (digits) => 'X'.repeat(digits.length - 4) + digits.slice(-4))

@@ -2,6 +2,7 @@ import { pointOf } from '../core/duration.ts'
 import { type AtOnce, atOnce, type TimerRow } from '../core/scheduler.ts'
 import type { Attempt, DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
+import { echoed } from '../model/mask.ts'
 import { canMove, type PaymentStatus } from '../model/payment.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import type { DeliveryAttempts } from './delivery-attempts.ts'
@@ -340,7 +341,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   function get(id: string): DeliveryRow {
     const row = deliveries.get(id)
-    if (!row) throw notFound('delivery', id.slice(0, 64))
+    if (!row) throw notFound('delivery', echoed(id))
     return row
   }
 

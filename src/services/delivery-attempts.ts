@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Outside } from '../core/outside.ts'
 import { signWebhook } from '../core/sign.ts'
 import type { Attempt, DeliveryFault, ShownAttempt } from '../model/delivery.ts'
-import { maskText } from '../model/mask.ts'
+import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 
 /** How webhooks are sent, the same for every client. */
@@ -167,7 +167,7 @@ export function createDeliveryAttempts({
           number,
           at,
           ok,
-          url: maskText(url),
+          url: maskLogText(url),
           timestamp: Number(headers['webhook-timestamp']),
           signatures: headers['webhook-signature']?.split(' ').length ?? 0,
           status: status ?? null,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type JsonPath, type JsonPlaces, jsonPlaces } from '../core/json-places.ts'
 import { type Problem, problemText } from '../core/problem.ts'
+import { echoed } from '../model/mask.ts'
 
 /** A fixture set that can't be used: one line a problem, each with its file, the place and the path in it. */
 export class BadFixtures extends Error {
@@ -14,7 +15,7 @@ export class BadFixtures extends Error {
 
 const pathText = (path: JsonPath) =>
   path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`))
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${echoed(key)}`))
     .join('')
     .replace(/^\./, '')
 

@@ -1,6 +1,7 @@
 import { verifySignature } from '../core/sign.ts'
 import type { InboxRow } from '../model/inbox.ts'
 import type { ListQuery } from '../model/list.ts'
+import { maskLogText } from '../model/mask.ts'
 import { shownHeaders } from './delivery-attempts.ts'
 import type { Parts } from './parts.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -12,6 +13,10 @@ const KEPT_HEADERS = /^(?:content-type|content-length|user-agent|webhook-.*|x-we
 const LONGEST_HEADER = 1_024
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** A header as it is kept: those that sign or name the message whole, the rest masked. */
+const kept = (name: string, value: string): string =>
+  (name.includes('webhook-') ? value : maskLogText(value)).slice(0, LONGEST_HEADER)
 
 /** The event's type in a body that has one. */
 function typeOf(body: string): string | null {
@@ -61,8 +66,8 @@ export function createInbox({
       const verdict = judge(headers, bytes, id)
       const body = Buffer.from(bytes).toString('utf8')
       const attempt = Number(headers['x-webhook-attempt'])
-      const kept = Object.entries(headers).flatMap(([name, value]) =>
-        KEPT_HEADERS.test(name) ? [[name, String(value).slice(0, LONGEST_HEADER)]] : [],
+      const entries = Object.entries(headers).flatMap(([name, value]) =>
+        KEPT_HEADERS.test(name) ? [[name, kept(name, String(value))]] : [],
       )
       return store.change(() => {
         const row = store.put('inbox', {
@@ -75,7 +80,7 @@ export function createInbox({
           verified: verdict.ok,
           code: verdict.ok ? null : verdict.code,
           reason: verdict.ok ? null : verdict.reason,
-          headers: shownHeaders(Object.fromEntries(kept)),
+          headers: shownHeaders(Object.fromEntries(entries)),
           body: body.slice(0, KEPT_CHARACTERS),
           truncated: body.length > KEPT_CHARACTERS,
         }).row

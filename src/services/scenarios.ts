@@ -1,4 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
+import { echoed } from '../model/mask.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import { type Counter, counterName, createDecider, type Decider } from '../scenarios/decide.ts'
@@ -326,10 +327,7 @@ export function createScenarios(parts: ScenariosDeps) {
     /** Takes a pushed rule away again. */
     pull(id: string) {
       if (!rules.get(id))
-        throw new SandboxError(
-          'not_found',
-          `No rule ${id.slice(0, 64)} was pushed for this client.`,
-        )
+        throw new SandboxError('not_found', `No rule ${echoed(id)} was pushed for this client.`)
       store.change(() => {
         store.remove('rules', id)
         forget(`rule:${id}#`)

@@ -1,6 +1,6 @@
 import { createTable, differences } from '../core/table.ts'
 import { SandboxError } from '../model/errors.ts'
-import { maskIfsc, maskNumber, maskText } from '../model/mask.ts'
+import { echoed, maskIfsc, maskNumber, maskText } from '../model/mask.ts'
 import { type Rows, type SandboxTables, TABLES } from './tables.ts'
 
 /** How many named states one client may keep; each keeps the rows it was made of in memory. */
@@ -67,7 +67,10 @@ export function createSnapshots({
   function check(name: string) {
     const snapshot = store.snapshots.get(name)
     if (snapshot) return snapshot
-    throw new SandboxError('not_found', `There is no snapshot ${name} of client ${store.name}.`)
+    throw new SandboxError(
+      'not_found',
+      `There is no snapshot ${echoed(name)} of client ${store.name}.`,
+    )
   }
 
   /** The client's time when a snapshot was made, ISO 8601. */

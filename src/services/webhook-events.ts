@@ -1,4 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
+import { echoed } from '../model/mask.ts'
 import type { EventCall } from '../scenarios/match.ts'
 import type { EventName } from '../scenarios/words.ts'
 import { notFound, type Parts } from './parts.ts'
@@ -31,7 +32,7 @@ export function createWebhookEvents({
   const { payments, kyc, bank_accounts, users, webhook } = store.tables
 
   const found = <E>(entry: E | undefined, noun: string, id: string): E => {
-    if (!entry) throw notFound(noun, id.slice(0, 64))
+    if (!entry) throw notFound(noun, echoed(id))
     return entry
   }
 
@@ -54,7 +55,7 @@ export function createWebhookEvents({
         return JSON.stringify({ webhook_id, client_id: clientId, url })
       }
       default:
-        throw new SandboxError('not_found', `There is no event ${type.slice(0, 64)}.`)
+        throw new SandboxError('not_found', `There is no event ${echoed(type)}.`)
     }
   }
 

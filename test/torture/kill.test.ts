@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import t from 'tap'
+import { createCaller } from './caller.ts'
 import { figures, LONG, seeded } from './part.ts'
 import { FIXTURES, PAYEE, PAYER, PAYMENT } from './two-users.ts'
 
@@ -28,30 +29,8 @@ const after = ({ kept, inFlight }: Client) =>
 const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
 
 /** One JSON call; rejects where the connection breaks. */
-function call(
-  port: number,
-  path: string,
-  body?: object,
-): Promise<{ status: number; text: string }> {
-  const text = body && JSON.stringify(body)
-  return new Promise((resolve, reject) => {
-    const headers = text !== undefined && {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-    }
-    const method = text === undefined ? 'GET' : 'POST'
-    const sent = request({ port, path, method, agent, headers: { ...headers } }, (answer) => {
-      let got = ''
-      answer.setEncoding('utf8').on('data', (chunk) => {
-        got += chunk
-      })
-      answer.on('end', () => resolve({ status: answer.statusCode!, text: got }))
-      answer.on('error', reject)
-    })
-    sent.on('error', reject)
-    sent.end(text)
-  })
-}
+const call = (port: number, path: string, body?: object) =>
+  createCaller(port, agent)(body ? 'POST' : 'GET', path, body)
 
 /** The program of `kill-server.ts` as one file, so that it starts about as fast as the one that is shipped. */
 async function bundle(dir: string): Promise<string> {

@@ -3,6 +3,7 @@ import { parseDuration } from '../../core/duration.ts'
 import type { Fired, TimerRow } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
+import { echoed } from '../../model/mask.ts'
 import { isClockTime, Timestamp } from '../../model/text.ts'
 import type { World } from '../../world.ts'
 
@@ -97,7 +98,7 @@ async function moved(world: World, fired: Promise<Fired[]>) {
 function timerOf({ scheduler }: World, id: string) {
   const timer = scheduler.pending().find(({ timer_id }) => timer_id === id)
   if (!timer)
-    throw new SandboxError('not_found', `No timer ${id.slice(0, 64)} is pending for this client.`)
+    throw new SandboxError('not_found', `No timer ${echoed(id)} is pending for this client.`)
   return timer
 }
 

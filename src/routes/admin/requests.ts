@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
+import { echoed } from '../../model/mask.ts'
 import { loadReader } from '../../scenarios/reader.ts'
 import { type NotedCall, pathOf, requestId, shownRequest } from '../../services/request-log.ts'
 import {
@@ -118,7 +119,7 @@ export const requestCalls = [
         if (requestId(call) === id) return shownRequest(call)
       throw new SandboxError(
         'not_found',
-        `No call ${id.slice(0, 64)} is in the log. It keeps the newest 1,000; list them with GET /requests.`,
+        `No call ${echoed(id)} is in the log. It keeps the newest 1,000; list them with GET /requests.`,
       )
     },
   }),

@@ -1,0 +1,55 @@
+import { SEED, seeded } from './part.ts'
+
+export type Kind = 'aadhaar' | 'pan' | 'account' | 'secret' | 'token'
+
+/** A value that nobody else has, and where it went in. */
+export type Canary = {
+  kind: Kind
+  value: string
+  place: string
+  /** It was taken into a row, so that the data file must hold it. */
+  stored?: boolean
+  /** It stands in a text of the user's own, which the service shows again as its owner wrote it. */
+  free?: boolean
+}
+
+/** Makes values that look like what must not be seen, and finds them again in any text. */
+export function createCanaries() {
+  const chance = seeded(SEED)
+  const all: Canary[] = []
+  const pick = (letters: string, count: number) =>
+    Array.from({ length: count }, () => letters[Math.floor(chance() * letters.length)]).join('')
+  const MAKE: Record<Kind, () => string> = {
+    aadhaar: () => pick('23456789', 1) + pick('0123456789', 11),
+    pan: () =>
+      pick('ABCDEFGHJKLMNPQRSTUVWXYZ', 5) +
+      pick('0123456789', 4) +
+      pick('ABCDEFGHJKLMNPQRSTUVWXYZ', 1),
+    account: () => pick('123456789', 1) + pick('0123456789', 15),
+    secret: () => `whsec_${Buffer.from(pick('abcdefghijklmnopqrstuvwxyz', 24)).toString('base64')}`,
+    token: () => `sbx_Live_${pick('abcdefghijklmnopqrstuvwxyz0123456789', 24)}`,
+  }
+  /** The part that no mask shows, and it as other writings have it. */
+  function writings({ value }: Canary): string[] {
+    const hidden = value.slice(0, -4)
+    return [
+      hidden,
+      hidden.toLowerCase(),
+      encodeURIComponent(hidden),
+      Buffer.from(value).toString('base64').slice(0, -4),
+      Buffer.from(value).toString('hex'),
+    ]
+  }
+  return {
+    all,
+    plant(kind: Kind, place: string, more: Partial<Canary> = {}): Canary {
+      const canary = { kind, value: MAKE[kind](), place, ...more }
+      all.push(canary)
+      return canary
+    },
+    /** Which of them a text shows. */
+    seenIn(text: string): Canary[] {
+      return all.filter((canary) => writings(canary).some((writing) => text.includes(writing)))
+    },
+  }
+}
