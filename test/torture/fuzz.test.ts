@@ -47,12 +47,13 @@ function fault(
   { status, headers, text }: Seen,
 ): string | undefined {
   if (/\bat .{1,100}\.[cm]?[jt]s:\d|node_modules|node:internal/.test(text)) return 'shows a stack'
-  if (method === 'HEAD') return status >= 500 ? `HEAD is answered ${status}` : undefined
+  const rule = headers['x-sandbox-rule']
+  if (method === 'HEAD')
+    return status >= 500 && rule === undefined ? `HEAD is answered ${status}` : undefined
   const isJson = String(headers['content-type']).startsWith('application/json')
   if (status >= 400 && !isJson) return `an error that is no JSON: ${headers['content-type']}`
   const body = isJson ? JSON.parse(text) : undefined
   const word = status >= 400 ? (body.error as keyof typeof ERRORS) : undefined
-  const rule = headers['x-sandbox-rule']
   // A rule that a request pushed may answer anything at all.
   if (rule !== undefined && (INJECTED.has(body?.error) || /^(rule:|inline)/.test(String(rule))))
     return
