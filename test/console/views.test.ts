@@ -8,7 +8,7 @@ const SECRET = 'whsec_dGhlLWNvbnNvbGUtaXMtdGVzdGVkLWhlcmU='
 t.test('every view with data', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const opened = await openConsole(t, browser)
-  const { page, go, see, post, get, pay, advance, origin, assertCalm } = opened
+  const { page, go, see, post, put, get, pay, advance, origin, assertCalm } = opened
   const webhook = { url: `${origin}/__admin/webhooks/inbox`, webhook_secret: SECRET }
   t.equal((await post('/v1/clientWebhook', webhook)).status, 200)
   await pay({ remark: 'for the view', reference_id: 'view-1', amount: 123.5 })
@@ -60,6 +60,11 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await first.getByText('delivered').waitFor()
     await first.getByRole('link').click()
     await page.getByText('v1,XXXX').first().waitFor()
+    const signature = page.getByRole('definition').filter({ hasText: 'v1,XXXX' })
+    const told = (await signature.textContent())!
+    t.match(told, /Masked; two, as the secret can be read in two ways/)
+    t.match(told, /Signed is evt_\w+\.\d{10}\. followed by the body/)
+    t.notMatch(told, 'Forged')
     await see('the signature verifies')
     await page.getByText('Headers that were sent').click()
     await page.getByText('x-webhook-attempt').waitFor()
@@ -70,6 +75,22 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await go('deliveries')
     await page.getByLabel('Status', { exact: true }).selectOption('failed')
     await see('Nothing happened that would be told')
+  })
+
+  await t.test('a signature that a rule forged', async (t) => {
+    for (const [then, text] of [
+      [{ signature: 'wrong' }, 'Forged by inline: trick: signed with another secret'],
+      [{ signature: 'missing' }, 'Forged by inline: trick: no signature was sent'],
+      [{ timestamp: 'stale' }, 'Forged by inline: trick: signed for a time an hour before'],
+      [{ body: 'truncated' }, 'Cut by inline: trick'],
+    ] as const) {
+      const webhooks = [{ name: 'trick', when: { event: 'user.created' }, then }]
+      await put('/__admin/scenario', { definition: { webhooks } })
+      const made = await post('/__admin/webhooks/trigger', { event: 'user.created' })
+      await go(`deliveries/${made.body.deliveries[0].delivery_id}`)
+      await see(text)
+    }
+    t.equal((await put('/__admin/scenario', { name: 'default' })).status, 200)
   })
 
   await t.test('requests with filter and matched rule, one as curl', async (t) => {

@@ -67,7 +67,43 @@ export function Deliveries() {
   )
 }
 
-const Try = ({ attempt }: { attempt: Attempt }) => (
+const FORGED = {
+  wrong: 'signed with another secret, so that it must not verify',
+  missing: 'no signature was sent',
+  stale: 'signed for a time an hour before the attempt',
+} as const
+
+/** What a scenario's rule made wrong about the signature. */
+function forgeryOf({ fault, rule }: Delivery): string | undefined {
+  const word = fault?.signature ?? fault?.timestamp
+  return word && `Forged by ${rule}: ${FORGED[word]}.`
+}
+
+/** The signature of an attempt, and what is to be known of it. */
+function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; delivery: Delivery }) {
+  const sent = headers['webhook-signature']
+  const count = sent?.split(' ').length ?? 0
+  const forgery = forgeryOf(delivery)
+  return (
+    <>
+      {sent && <code>{sent}</code>}
+      {forgery && <p class="refused">{forgery}</p>}
+      {sent && (
+        <p class="hint">
+          {count > 1 ? 'Masked; two' : 'Masked; one'}, as the secret{' '}
+          {count > 1
+            ? 'can be read in two ways: as its characters, and as the base64 that it is. One that fits is enough'
+            : 'can be read as its characters only'}
+          . Signed is <code>{`${headers['webhook-id']}.${headers['webhook-timestamp']}.`}</code>{' '}
+          followed by the body as it is sent.
+        </p>
+      )}
+      {!sent && !forgery && 'none'}
+    </>
+  )
+}
+
+const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) => (
   <Card title={`Attempt ${attempt.number}`} wide>
     <Facts
       facts={[
@@ -83,11 +119,7 @@ const Try = ({ attempt }: { attempt: Attempt }) => (
         ],
         ['Took', `${attempt.durationMs} ms`],
         ['Error', attempt.error?.message],
-        [
-          'Signature',
-          attempt.headers['webhook-signature'] ??
-            'missing: a scenario wanted it so, or there is no secret',
-        ],
+        ['Signature', <Signature key="signature" attempt={attempt} delivery={delivery} />],
       ]}
     />
     <details>
@@ -189,6 +221,9 @@ export function OneDelivery({ id }: { id: string }) {
             </Card>
             {delivery.event_id && <Received eventId={delivery.event_id} />}
             <Card title="Body" wide>
+              {delivery.fault?.body && (
+                <p class="refused">Cut by {delivery.rule}: only the first half of it was sent.</p>
+              )}
               {delivery.body === null ? (
                 <p class="empty">None was made.</p>
               ) : (
@@ -196,7 +231,7 @@ export function OneDelivery({ id }: { id: string }) {
               )}
             </Card>
             {[...delivery.attempts].reverse().map((attempt) => (
-              <Try key={attempt.number} attempt={attempt} />
+              <Try key={attempt.number} attempt={attempt} delivery={delivery} />
             ))}
           </div>
         </>
