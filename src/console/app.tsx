@@ -172,6 +172,13 @@ export function App() {
   useEffect(() => watchState(setState), [])
   useEffect(() => keepFocus(document.body), [])
   useFreshStart(route)
+  useEffect(
+    () =>
+      document
+        .querySelector('nav [aria-current]')
+        ?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    [route.view],
+  )
   // What is done here is seen here, whether the stream tells of it or not.
   useEffect(() => onMade(() => void reload()), [reload])
   return (
@@ -183,18 +190,28 @@ export function App() {
         <h1>payout-sandbox</h1>
         {client && <Now client={client} />}
         <ClientMenu name={client?.name} />
-        <Theme />
         <span role="status" aria-live="polite">
           <Chip state={state} />
         </span>
       </header>
-      <nav aria-label="Views">
-        {VIEWS.map(([name, title]) => (
-          <a href={`#/${name}`} key={name} aria-current={name === route.view ? 'page' : undefined}>
-            {title}
-          </a>
-        ))}
-      </nav>
+      <div class="side">
+        <nav aria-label="Views">
+          {VIEWS.map(([name, title]) => (
+            <a
+              href={`#/${name}`}
+              key={name}
+              aria-current={name === route.view ? 'page' : undefined}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+        <div class="more">
+          <a href="/docs">The service’s API</a>
+          <a href="/docs?api=admin">The admin API</a>
+          <Theme />
+        </div>
+      </div>
       <main id="main" tabIndex={-1}>
         <AdminToken />
         {route.view !== 'scenarios' && <Refused />}

@@ -6,10 +6,15 @@ export type Column<T> = {
   title: string
   /** Share of the width, as a grid takes it. */
   width: string
-  /** Left out where there is little room. */
+  /** Left out where there is little room; the four that stay are two lines of two where there is less. */
   minor?: boolean
+  /** Numbers, which end below each other. */
+  end?: boolean
   show: (row: T) => ComponentChildren
 }
+
+/** The width of an instant. */
+export const AT_WIDTH = '12rem'
 
 const ROW_HEIGHT = 40
 // Rows drawn beyond those in sight, above and below.
@@ -117,7 +122,11 @@ export function Rows<T>({
     }
   })
   useEffect(() => want?.(first, to), [first, to, want])
-  const grid = { '--columns': columns.map(({ width }) => width).join(' ') }
+  const widths = (shown: readonly Column<T>[]) => shown.map(({ width }) => width).join(' ')
+  const grid = {
+    '--columns': widths(columns),
+    '--few': widths(columns.filter(({ minor }) => !minor)),
+  }
   const drawn = new Set<string>()
 
   return (
@@ -133,8 +142,8 @@ export function Rows<T>({
       >
         <div role="rowgroup" class="head">
           <div role="row" class="line" aria-rowindex={1} style={grid}>
-            {columns.map(({ title, minor }) => (
-              <span role="columnheader" key={title} class={minor ? 'minor' : ''}>
+            {columns.map(({ title, minor, end }) => (
+              <span role="columnheader" key={title} class={classOf(minor, end)}>
                 {title}
               </span>
             ))}
@@ -156,8 +165,8 @@ export function Rows<T>({
                 aria-rowindex={index + 2}
                 style={{ ...grid, transform: `translateY(${index * ROW_HEIGHT}px)` }}
               >
-                {columns.map(({ title, minor, show }, column) => (
-                  <span role="cell" key={title} class={minor ? 'minor' : ''}>
+                {columns.map(({ title, minor, end, show }, column) => (
+                  <span role="cell" key={title} class={classOf(minor, end)}>
                     {row === undefined ? (
                       '…'
                     ) : column === 0 ? (
@@ -190,6 +199,8 @@ export function Rows<T>({
     </div>
   )
 }
+
+const classOf = (minor = false, end = false) => `${minor ? 'minor ' : ''}${end ? 'end' : ''}`
 
 /** The same rows where all of them are there already. */
 export const listRows = <T,>(rows: readonly T[]) => ({

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import axe from 'axe-core'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { ROHAN } from '../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 import { fill, show } from './tour.ts'
 
@@ -140,9 +141,80 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await show(opened, 'payments')
     const row = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
     await row.getByText('12.93 INR').waitFor()
-    t.equal(await row.getByText('2026-01-01').isVisible(), false, 'what is minor makes room')
+    t.equal(await row.getByText('debit').isVisible(), false, 'what is minor makes room')
+    t.equal(await row.getByText('2026-01-01').isVisible(), true)
     await page.getByRole('link', { name: 'Control' }).click()
     await page.getByRole('button', { name: 'Push the rule' }).waitFor()
+  })
+
+  await t.test('on a phone the place, the time and the last call stay in sight', async (t) => {
+    const isInSight = (selector: string) =>
+      page.evaluate<boolean>(`(() => {
+        const { left, right, top, bottom } = document.querySelector('${selector}').getBoundingClientRect()
+        return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
+      })()`)
+    await show(opened, 'control')
+    t.equal(await isInSight('nav [aria-current]'), true, 'where one is')
+    await page.getByRole('button', { name: 'Push the rule' }).click()
+    await page.locator('footer').getByText('200').waitFor()
+    await page.evaluate('scrollTo(0, 700)')
+    for (const selector of ['footer code', '.now time', 'header .chip'])
+      t.equal(await isInSight(selector), true, selector)
+    await opened.pay()
+    await show(opened, 'overview')
+    const cancel = page.getByRole('button', { name: /^Cancel/ }).first()
+    const { x, width } = (await cancel.boundingBox())!
+    t.ok(x + width <= 360)
+  })
+
+  await t.test(
+    'nothing of a row that matters is cut, and lists take the height there is',
+    async (t) => {
+      await opened.pay({ amount: 9999999999.99 })
+      for (const width of [360, 740, 1000, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        for (const view of ['payments', 'deliveries', 'requests', 'users']) {
+          await show(opened, view)
+          const cut = await page.evaluate<string[]>(`(() => {
+          const matters = /INR|PROC|PEND|\\d\\d:\\d\\d:\\d\\d|transaction/
+          return [...document.querySelectorAll('.rows .body .line > span')]
+            .filter((cell) => cell.scrollWidth > cell.clientWidth && matters.test(cell.textContent))
+            .map((cell) => cell.textContent)
+        })()`)
+          t.same(cut, [], `${view} at ${width}`)
+          const left = await page.evaluate<number>(
+            `document.querySelector('footer').getBoundingClientRect().top -
+            document.querySelector('.rows').getBoundingClientRect().bottom`,
+          )
+          t.ok(left >= 0 && left < 30, `${left} px are left under ${view} at ${width}`)
+        }
+      }
+    },
+  )
+
+  await t.test('a long name leaves room for what is decided about it', async (t) => {
+    await opened.post('/__admin/rules', {
+      when: { operation: 'submitKyc' },
+      times: 1,
+      then: { kyc: [{ status: 'pending' }] },
+    })
+    const kyc = {
+      document_type: 'tid',
+      document_name: 'pan',
+      document_number: 'ABCPE1234F',
+      dateOfBirth: '01-02-1990',
+      Nationality: 'Indian',
+      nameOnCard: 'W'.repeat(120),
+    }
+    t.equal((await opened.post('/v1/kyc', { user_id: ROHAN, kyc: [kyc] })).status, 201)
+    for (const width of [360, 740, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      await show(opened, `users/${ROHAN}`)
+      const { x, width: wide } = (await page
+        .getByRole('button', { name: 'Fail: pan' })
+        .boundingBox())!
+      t.ok(x + wide <= width, `${x + wide} of ${width}`)
+    }
   })
 
   await t.test('nothing failed in the page', async (t) => assertCalm(t))

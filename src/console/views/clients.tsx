@@ -42,7 +42,8 @@ export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string
       }}
     >
       <summary>
-        Client <b>{name}</b>
+        <span class="word">Client </span>
+        <b>{name}</b>
       </summary>
       <ul>
         {data?.clients.map((one) => (

@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { useLoaded, usePages } from '../data.ts'
 import { Choice } from '../fields.tsx'
-import { type Column, Rows } from '../rows.tsx'
+import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import type { Attempt, Delivery, InboxMessage } from '../types.ts'
 import { At, Card, Chip, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  { title: 'Event', width: 'minmax(0, 3fr)', show: ({ event }) => event },
-  { title: 'Status', width: 'minmax(0, 2fr)', show: ({ status }) => <Chip state={status} /> },
+  { title: 'Event', width: 'minmax(11.5rem, 3fr)', show: ({ event }) => event },
+  { title: 'Status', width: '7rem', show: ({ status }) => <Chip state={status} /> },
   {
     title: 'Answer',
     width: 'minmax(0, 2fr)',
@@ -18,19 +18,14 @@ const COLUMNS: readonly Column<Delivery>[] = [
       return last.status === null ? last.error?.code : <HttpStatus status={last.status} />
     },
   },
-  { title: 'Tries', width: 'minmax(0, 1fr)', minor: true, show: ({ attempts }) => attempts.length },
+  { title: 'Tries', width: '3rem', minor: true, show: ({ attempts }) => attempts.length },
   {
     title: 'Next',
-    width: 'minmax(0, 3fr)',
+    width: AT_WIDTH,
     minor: true,
     show: ({ next_attempt_at }) => (next_attempt_at === null ? '–' : <At at={next_attempt_at} />),
   },
-  {
-    title: 'Created',
-    width: 'minmax(0, 3fr)',
-    minor: true,
-    show: ({ created_at }) => <At at={created_at} />,
-  },
+  { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
 const hrefOf = ({ delivery_id }: Delivery) => `#/deliveries/${delivery_id}`
 const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded']
@@ -45,12 +40,14 @@ export function Deliveries() {
   return (
     <>
       <h2>Webhook deliveries</h2>
-      <Choice
-        label="Status"
-        value={status}
-        values={[['', 'any'], ...STATES]}
-        onChange={setStatus}
-      />
+      <div class="row">
+        <Choice
+          label="Status"
+          value={status}
+          values={[['', 'any'], ...STATES]}
+          onChange={setStatus}
+        />
+      </div>
       <Problem text={problem} />
       {total !== undefined && (
         <Rows

@@ -96,7 +96,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
       {data?.timers.length === 0 && <p class="empty">Nothing is to come.</p>}
       {data !== undefined && data.timers.length > 0 && (
         <Scroll label="Timers">
-          <table>
+          <table class="stack">
             <thead>
               <tr>
                 <th scope="col">When</th>

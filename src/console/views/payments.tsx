@@ -1,26 +1,19 @@
 import { usePages } from '../data.ts'
-import { type Column, Rows } from '../rows.tsx'
+import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import type { Payment } from '../types.ts'
 import { At, Chip, Problem } from '../ui.tsx'
 
 const COLUMNS: readonly Column<Payment>[] = [
   {
     title: 'Amount',
-    width: 'minmax(0, 2fr)',
+    // The largest there may be.
+    width: '11rem',
+    end: true,
     show: ({ amount, currency_code }) => `${amount} ${currency_code}`,
   },
-  {
-    title: 'Status',
-    width: 'minmax(0, 2fr)',
-    show: ({ history }) => <Chip state={history.status} />,
-  },
+  { title: 'Status', width: '7.5rem', show: ({ history }) => <Chip state={history.status} /> },
   { title: 'To', width: 'minmax(0, 3fr)', show: ({ history }) => history.account_holder_name },
-  {
-    title: 'Type',
-    width: 'minmax(0, 1fr)',
-    minor: true,
-    show: ({ transaction_type }) => transaction_type,
-  },
+  { title: 'Type', width: '4rem', minor: true, show: ({ transaction_type }) => transaction_type },
   {
     title: 'Reference',
     width: 'minmax(0, 2fr)',
@@ -33,12 +26,7 @@ const COLUMNS: readonly Column<Payment>[] = [
     minor: true,
     show: ({ history }) => history.remark,
   },
-  {
-    title: 'Created',
-    width: 'minmax(0, 3fr)',
-    minor: true,
-    show: ({ created_at }) => <At at={created_at} />,
-  },
+  { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
 const hrefOf = ({ transaction_id }: Payment) => `#/payments/${transaction_id}`
 

@@ -4,7 +4,7 @@ import { BASE, curlOf, read } from '../api.ts'
 import { useEvents, useLoaded } from '../data.ts'
 import { Input } from '../fields.tsx'
 import { listen } from '../live.ts'
-import { type Column, listRows, Rows } from '../rows.tsx'
+import { AT_WIDTH, type Column, listRows, Rows } from '../rows.tsx'
 import type { LoggedRequest, ShortRequest } from '../types.ts'
 import { At, Card, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
 
@@ -20,22 +20,22 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
   },
   {
     title: 'Status',
-    width: 'minmax(0, 1fr)',
+    width: '4.5rem',
     show: ({ status }) => <HttpStatus status={status} />,
   },
   {
     title: 'Rule',
-    width: 'minmax(0, 3fr)',
-    minor: true,
+    width: 'minmax(0, 2fr)',
     show: ({ rule, fault }) => [rule, fault && `fault ${fault}`].filter(Boolean).join(', ') || '–',
   },
   {
     title: 'Took',
-    width: 'minmax(0, 1fr)',
+    width: '5rem',
     minor: true,
+    end: true,
     show: ({ durationMs }) => `${durationMs.toFixed(1)} ms`,
   },
-  { title: 'At', width: 'minmax(0, 3fr)', minor: true, show: ({ at }) => <At at={at} /> },
+  { title: 'At', width: AT_WIDTH, show: ({ at }) => <At at={at} /> },
 ]
 const hrefOf = ({ request_id }: ShortRequest) => `#/requests/${request_id}`
 // As many as the log keeps.

@@ -1,6 +1,6 @@
 import { Act } from '../act.tsx'
 import { useLoaded, usePages } from '../data.ts'
-import { type Column, Rows } from '../rows.tsx'
+import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import type { BankAccount, KycRecord, User } from '../types.ts'
 import { At, Card, Chip, Facts, Heads, Problem, Scroll } from '../ui.tsx'
 
@@ -29,8 +29,7 @@ const COLUMNS: readonly Column<User>[] = [
   },
   {
     title: 'Created',
-    width: 'minmax(0, 2fr)',
-    minor: true,
+    width: AT_WIDTH,
     show: ({ created_at }) => <At at={created_at} />,
   },
 ]
@@ -61,13 +60,16 @@ export function Users() {
 function Verdict({ path, state, name }: { path: string; state: string; name: string }) {
   if (state !== 'pending') return null
   return (
-    <span class="row">
-      <Act
-        label="Succeed"
-        name={name}
-        call={{ method: 'POST', path, body: { status: 'success' } }}
-      />
-      <Act label="Fail" name={name} call={{ method: 'POST', path, body: { status: 'failed' } }} />
+    <span class="row tight">
+      {(['success', 'failed'] as const).map((status) => (
+        <Act
+          key={status}
+          quiet
+          label={status === 'success' ? 'Succeed' : 'Fail'}
+          name={name}
+          call={{ method: 'POST', path, body: { status } }}
+        />
+      ))}
     </span>
   )
 }
@@ -78,7 +80,7 @@ const Kyc = ({ record }: { record: KycRecord }) => (
     <td>
       <code>{record.document_number}</code>
     </td>
-    <td>{record.full_name}</td>
+    <td class="long">{record.full_name}</td>
     <td>
       <Chip state={record.kyc_status} />
     </td>
@@ -141,32 +143,38 @@ export function OneUser({ id }: { id: string }) {
               />
             </Card>
             <Card title="KYC" wide>
-              {user.kyc.length === 0 && <p class="empty">No document was submitted.</p>}
-              <Scroll label="KYC records">
-                <table>
-                  <Heads
-                    titles={['Document', 'Number', 'Name', 'Status', 'Verified by', 'Decide']}
-                  />
-                  <tbody>
-                    {user.kyc.map((record) => (
-                      <Kyc key={record.kyc_id} record={record} />
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
+              {user.kyc.length === 0 ? (
+                <p class="empty">No document was submitted.</p>
+              ) : (
+                <Scroll label="KYC records">
+                  <table class="stack">
+                    <Heads
+                      titles={['Document', 'Number', 'Name', 'Status', 'Verified by', 'Decide']}
+                    />
+                    <tbody>
+                      {user.kyc.map((record) => (
+                        <Kyc key={record.kyc_id} record={record} />
+                      ))}
+                    </tbody>
+                  </table>
+                </Scroll>
+              )}
             </Card>
             <Card title="Bank accounts" wide>
-              {user.bank_accounts.length === 0 && <p class="empty">No account was added.</p>}
-              <Scroll label="Accounts">
-                <table>
-                  <Heads titles={['Number', 'IFSC', 'Bank', 'Status', 'Decide']} />
-                  <tbody>
-                    {user.bank_accounts.map((account) => (
-                      <Account key={account.bank_id} account={account} />
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
+              {user.bank_accounts.length === 0 ? (
+                <p class="empty">No account was added.</p>
+              ) : (
+                <Scroll label="Accounts">
+                  <table class="stack">
+                    <Heads titles={['Number', 'IFSC', 'Bank', 'Status', 'Decide']} />
+                    <tbody>
+                      {user.bank_accounts.map((account) => (
+                        <Account key={account.bank_id} account={account} />
+                      ))}
+                    </tbody>
+                  </table>
+                </Scroll>
+              )}
             </Card>
           </div>
         </>
