@@ -153,6 +153,16 @@ const Deleted = () => (
   </>
 )
 
+/** On a narrow screen the views stand in one line that scrolls; the one shown is kept in the middle of it. */
+function showPlace() {
+  const link = document.querySelector('nav [aria-current]')
+  if (!link?.parentElement) return
+  const place = link.getBoundingClientRect()
+  const line = link.parentElement.getBoundingClientRect()
+  // Not scrollIntoView(), after which Tab would go on from the link.
+  link.parentElement.scrollLeft += place.left - line.left - (line.width - place.width) / 2
+}
+
 export function App() {
   const route = useRoute()
   const [state, setState] = useState<State>('connecting')
@@ -172,13 +182,7 @@ export function App() {
   useEffect(() => watchState(setState), [])
   useEffect(() => keepFocus(document.body), [])
   useFreshStart(route)
-  useEffect(
-    () =>
-      document
-        .querySelector('nav [aria-current]')
-        ?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
-    [route.view],
-  )
+  useEffect(showPlace, [route.view])
   // What is done here is seen here, whether the stream tells of it or not.
   useEffect(() => onMade(() => void reload()), [reload])
   return (

@@ -168,7 +168,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await go(`payments/${id}`)
     await page.getByLabel('Reason of a failure').fill('bank_account_closed')
     t.match(await press(opened, 'FAILED'), '"reason":"bank_account_closed"} 200')
-    await page.getByText('The beneficiary account is closed.').waitFor()
+    await page.getByText('The beneficiary account is closed.', { exact: true }).waitFor()
     t.equal((await get(`/__admin/transactions/${id}`)).body.transaction.history.status, 'FAILED')
     t.equal(await control(opened, 'SUCCESS').isDisabled(), true, 'no way back')
     await page.getByLabel('Event', { exact: true }).selectOption('transaction.processing')
