@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { type StartOptions, start } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
+import { faultyDisk } from '../torture/faulty-disk.ts'
 
 const DEADLINE_MS = 150
 const quick = (more: object = {}): StartOptions => ({
@@ -214,6 +215,35 @@ t.test('what was being sent when the process ended is sent again after a restart
   const { body } = await second.get('/__admin/webhooks/deliveries')
   t.ok(body.deliveries.every((one: { status: string }) => one.status === 'delivered'))
 })
+
+t.test(
+  'a result that the disk does not take is written once it does, and not sent again',
+  async (t) => {
+    const hook = await receiver(t)
+    const { disk, state } = faultyDisk()
+    const box = await start(t, { sandbox: { disk, file: join(t.testdir(), 'db.json') } })
+    await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    hook.answer((_, response) => {
+      // From here on nothing can be written.
+      state.fault = { from: 1, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
+      response.writeHead(204).end()
+    })
+    const { transaction_id } = (await box.pay()).body.data[0]
+    await box.advance('0s')
+    t.ok(state.failed.length > 0, 'the result was refused')
+    const path = `/__admin/webhooks/deliveries?resource_id=${transaction_id}`
+    t.match((await box.get(path)).body.deliveries, [{ status: 'pending', attempts: [] }])
+    state.fault = undefined
+    const { status } = await box.post('/__admin/wait', {
+      for: 'delivery',
+      match: { resource_id: transaction_id, status: 'delivered' },
+      timeoutMs: 10_000,
+    })
+    t.equal(status, 200)
+    t.match((await box.get(path)).body.deliveries, [{ attempts: [{ ok: true, status: 204 }] }])
+    t.same(hook.types(), ['transaction.pending'])
+  },
+)
 
 t.test('an event that nothing came of is told to nobody', async (t) => {
   const hook = await receiver(t)
