@@ -46,11 +46,15 @@ const browser = await chromium.launch({
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 })
 const SHOTS = [
-  ['console-overview', 'overview', { colorScheme: 'light', viewport: { width: 960, height: 620 } }],
+  [
+    'console-overview',
+    'overview',
+    { colorScheme: 'light', viewport: { width: 1240, height: 680 } },
+  ],
   [
     'console-payment',
     `payments/${data[0].transaction_id}`,
-    { colorScheme: 'dark', viewport: { width: 960, height: 620 } },
+    { colorScheme: 'dark', viewport: { width: 1240, height: 680 } },
   ],
   ['console-phone', 'payments', { colorScheme: 'light', viewport: { width: 360, height: 640 } }],
 ]

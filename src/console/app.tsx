@@ -85,7 +85,7 @@ function Theme() {
       label="Theme"
       value={theme}
       values={[
-        ['system', 'As the system'],
+        ['system', 'System'],
         ['light', 'Light'],
         ['dark', 'Dark'],
       ]}

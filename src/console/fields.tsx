@@ -38,12 +38,15 @@ export function Input({
   onInput,
   type = 'text',
   placeholder,
+  short = false,
 }: {
   label: string
   value: string
   onInput: (value: string) => void
   type?: 'text' | 'search' | 'password'
   placeholder?: string
+  /** For a word or a number. */
+  short?: boolean
 }) {
   const id = useId()
   return (
@@ -51,6 +54,7 @@ export function Input({
       <label for={id}>{label}</label>
       <input
         id={id}
+        class={short ? 'short' : ''}
         type={type}
         autocomplete="off"
         spellcheck={false}

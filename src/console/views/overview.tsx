@@ -29,7 +29,7 @@ function Time({ client, reload }: { client: Client; reload: () => void }) {
         />
       </div>
       <div class="row">
-        <Input label="By" value={by} onInput={setBy} />
+        <Input short label="By" value={by} onInput={setBy} />
         <Act
           label="Advance"
           call={{ method: 'POST', path: '/clock/advance', body: { by } }}
@@ -37,7 +37,7 @@ function Time({ client, reload }: { client: Client; reload: () => void }) {
         />
       </div>
       <div class="row">
-        <Input label="Factor" value={factor} onInput={setFactor} />
+        <Input short label="Factor" value={factor} onInput={setFactor} />
         <Act
           label="Set speed"
           call={{ method: 'POST', path: '/clock/speed', body: { factor: Number(factor) } }}
