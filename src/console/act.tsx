@@ -11,6 +11,7 @@ export function Act({
   onDone,
   disabled = false,
   quiet = false,
+  submit = false,
   name,
 }: {
   label: string
@@ -20,6 +21,8 @@ export function Act({
   disabled?: boolean
   /** The call is told only to those who point at the button or read it out, where there are many alike. */
   quiet?: boolean
+  /** It is the button of its form. */
+  submit?: boolean
   /** What it is about, for those who don't see the row. */
   name?: string
 }) {
@@ -46,7 +49,7 @@ export function Act({
   return (
     <span class="act">
       <button
-        type="button"
+        type={submit ? 'submit' : 'button'}
         class={confirm ? 'danger' : ''}
         aria-disabled={isOff || undefined}
         aria-describedby={id}

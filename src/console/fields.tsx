@@ -1,5 +1,13 @@
 // Fields of forms.
+import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+
+/** Fields beside the button that acts on them; Enter in a field presses it. */
+export const Form = ({ children }: { children: ComponentChildren }) => (
+  <form class="row" onSubmit={(event) => event.preventDefault()}>
+    {children}
+  </form>
+)
 
 /** One of several values, under a label; each is a value, or a value and how it is shown. */
 export function Choice({

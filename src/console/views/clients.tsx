@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Act, Copy, Dialog } from '../act.tsx'
 import { BASE, onMade } from '../api.ts'
 import { useLoaded } from '../data.ts'
-import { Input } from '../fields.tsx'
+import { Form, Input } from '../fields.tsx'
 import type { Client } from '../types.ts'
 import { Card, Problem } from '../ui.tsx'
 
@@ -113,7 +113,7 @@ export function Clients({ client }: { client: Client }) {
           </li>
         ))}
       </ul>
-      <div class="row">
+      <Form>
         <Input label="Name" value={name} placeholder="worker-3" onInput={setName} />
         <label class="check">
           <input
@@ -124,12 +124,13 @@ export function Clients({ client }: { client: Client }) {
           as a fork of {client.name}
         </label>
         <Act
+          submit
           label="New client"
           disabled={name === ''}
           call={{ method: 'POST', path: '/clients', body }}
           onDone={setMade}
         />
-      </div>
+      </Form>
       {made && <Token made={made} onClose={() => setMade(undefined)} />}
     </Card>
   )

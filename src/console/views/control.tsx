@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { EVENTS } from '../../scenarios/words.ts'
 import { Act } from '../act.tsx'
 import { useLoaded } from '../data.ts'
-import { Choice, Input } from '../fields.tsx'
+import { Choice, Form, Input } from '../fields.tsx'
 import type { Client } from '../types.ts'
 import { At, Card, Problem } from '../ui.tsx'
 import { Clients } from './clients.tsx'
@@ -13,18 +13,19 @@ function Trigger() {
   const [resource, setResource] = useState('')
   return (
     <Card title="Fire an event">
-      <div class="row">
+      <Form>
         <Choice label="Event" value={event} values={EVENTS} onChange={setEvent} />
         <Input label="About (id; empty: the newest)" value={resource} onInput={setResource} />
-      </div>
-      <Act
-        label="Trigger"
-        call={{
-          method: 'POST',
-          path: '/webhooks/trigger',
-          body: { event, ...(resource !== '' && { resource_id: resource }) },
-        }}
-      />
+        <Act
+          submit
+          label="Trigger"
+          call={{
+            method: 'POST',
+            path: '/webhooks/trigger',
+            body: { event, ...(resource !== '' && { resource_id: resource }) },
+          }}
+        />
+      </Form>
     </Card>
   )
 }
@@ -73,9 +74,10 @@ function Snapshots({ client }: { client: Client }) {
   const done = () => void reload()
   return (
     <Card title="Snapshots">
-      <div class="row">
+      <Form>
         <Input label="Name" value={name} onInput={setName} />
         <Act
+          submit
           label="Keep a snapshot"
           disabled={name === ''}
           {...(data?.snapshots.some((one) => one.name === name) && {
@@ -84,7 +86,7 @@ function Snapshots({ client }: { client: Client }) {
           call={{ method: 'POST', path: '/snapshots', body: { name } }}
           onDone={done}
         />
-      </div>
+      </Form>
       <Problem text={problem} />
       <ul class="list">
         {data?.snapshots.map((one) => (

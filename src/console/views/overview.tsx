@@ -2,11 +2,13 @@ import { useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { untilText, useNow } from '../clock.ts'
 import { useLoaded } from '../data.ts'
-import { Input } from '../fields.tsx'
+import { Form, Input } from '../fields.tsx'
 import type { Client, Timer } from '../types.ts'
 import { At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
 
 const MOST_TIMERS = 20
+// How an instant begins, which no duration does.
+const INSTANT = /^\d{4}-/
 
 /** Time: where it stands, and the ways to move it. */
 function Time({ client, reload }: { client: Client; reload: () => void }) {
@@ -28,22 +30,28 @@ function Time({ client, reload }: { client: Client; reload: () => void }) {
           onDone={reload}
         />
       </div>
-      <div class="row">
-        <Input short label="By" value={by} onInput={setBy} />
+      <Form>
+        <Input label="By or to" value={by} onInput={setBy} />
         <Act
+          submit
           label="Advance"
-          call={{ method: 'POST', path: '/clock/advance', body: { by } }}
+          call={{
+            method: 'POST',
+            path: '/clock/advance',
+            body: INSTANT.test(by) ? { to: by } : { by },
+          }}
           onDone={reload}
         />
-      </div>
-      <div class="row">
+      </Form>
+      <Form>
         <Input short label="Factor" value={factor} onInput={setFactor} />
         <Act
+          submit
           label="Set speed"
           call={{ method: 'POST', path: '/clock/speed', body: { factor: Number(factor) } }}
           onDone={reload}
         />
-      </div>
+      </Form>
     </Card>
   )
 }

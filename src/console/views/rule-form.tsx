@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../scenarios/words.ts'
 import { Act } from '../act.tsx'
 import type { Call } from '../api.ts'
 import { useLoaded } from '../data.ts'
-import { Choice, Input } from '../fields.tsx'
+import { Choice, Form, Input } from '../fields.tsx'
 import { Card, Problem } from '../ui.tsx'
 
 const LIVES = {
@@ -79,7 +79,7 @@ export function Rules() {
   }
   return (
     <Card title="A rule in front of the scenario" wide>
-      <div class="row">
+      <Form>
         <Choice
           label="When"
           value={operation}
@@ -122,8 +122,8 @@ export function Rules() {
           />
           once
         </label>
-      </div>
-      <Act label="Push the rule" call={call} onDone={() => void reload()} />
+        <Act submit label="Push the rule" call={call} onDone={() => void reload()} />
+      </Form>
       <Problem text={problem} />
       <ul class="list">
         {data?.rules.map(({ rule_id, hits, definition }) => (
