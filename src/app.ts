@@ -4,7 +4,12 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { parse as parseJson } from 'secure-json-parse'
 import type { CallWatch } from './core/recorder.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
-import { type AuthMode, createClientChoice, takeClientFromPath } from './http/clients.ts'
+import {
+  type AuthMode,
+  basePathOf,
+  createClientChoice,
+  takeClientFromPath,
+} from './http/clients.ts'
 import { serveDocs } from './http/docs-page.ts'
 import {
   answerClientError,
@@ -140,7 +145,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
     // The document is made from the operations on its first use; Fastify's routes only say that they exist.
     transform: ({ schema, url }) => ({ schema: { ...(schema as object), hide: true }, url }),
-    transformObject: () => openApiDocument(OPERATIONS, '/v1') as never,
+    transformObject: () => openApiDocument(OPERATIONS, '/v1', options.auth) as never,
   })
 
   await app.register(
@@ -192,15 +197,23 @@ function serveDocument(
   make: () => object,
   check: (request: FastifyRequest) => void = () => {},
 ) {
+  let document: { servers?: readonly { url: string }[] } | undefined
   let text: string | undefined
   app.get('/openapi.json', (request, reply) => {
     check(request)
-    text ??= JSON.stringify(make())
-    return reply.header('content-type', JSON_TYPE).send(text)
+    document ??= make()
+    text ??= JSON.stringify(document)
+    reply.header('content-type', JSON_TYPE)
+    const base = basePathOf(request)
+    if (base === '') return reply.send(text)
+    // Whoever tries a call from it means the client of the path.
+    const servers = document.servers?.slice(0, 1).map(({ url }) => ({ url: base + url }))
+    return reply.send(JSON.stringify({ ...document, servers }))
   })
 }
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
+const PACKED = 'The body has a Content-Encoding, and none is undone here. Send it as it is.'
 const notUtf8 = (word: 'malformed_json' | 'unsupported_media_type') =>
   new SandboxError(word, 'The body is not in UTF-8, and JSON is. Send it so.')
 
@@ -210,6 +223,9 @@ function takeJsonOnly(app: FastifyInstance) {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const type = request.headers['content-type']!
     if (OTHER_CHARSET.test(type)) return done(notUtf8('unsupported_media_type'))
+    const { 'content-encoding': encoding = 'identity' } = request.headers
+    if (encoding.toLowerCase() !== 'identity')
+      return done(new SandboxError('unsupported_media_type', PACKED))
     if (!isUtf8(body as Buffer)) return done(notUtf8('malformed_json'))
     const text = (body as Buffer).toString('utf8')
     request.bodyText = text

@@ -107,6 +107,8 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
 const WORD_OF_STATUS: Readonly<Record<number, ErrorWord>> = {
   401: 'unauthorized',
   404: 'not_found',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
   429: 'rate_limited',
   502: 'bad_gateway',
   503: 'service_unavailable',
@@ -128,6 +130,22 @@ export function respondText({
   if (body !== undefined) return JSON.stringify(body)
   const word = WORD_OF_STATUS[status] ?? 'injected_error'
   return errorText(status, word, ERRORS[word][1])
+}
+
+// What comes with an answer of such a status, unless the scenario says otherwise.
+const HEADERS_OF_STATUS: Readonly<Record<number, Record<string, string>>> = {
+  401: { 'www-authenticate': 'Bearer' },
+  429: { 'retry-after': '1' },
+  503: { 'retry-after': '1' },
+}
+
+/** The headers of a scenario's `respond`: its own, and those that belong to its status. */
+export function respondHeaders({
+  status,
+  headers = {},
+}: NonNullable<AnswerOutcome['respond']>): Record<string, string> {
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+  return { ...HEADERS_OF_STATUS[status], ...Object.fromEntries(own) }
 }
 
 /** How long an answer is held back, ms of the client's time; a range is drawn from the client's stream. */

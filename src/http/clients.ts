@@ -30,6 +30,16 @@ export function takeClientFromPath(request: IncomingMessage): string {
   return end === -1 ? '/' : url.slice(end)
 }
 
+/** The base path of a request: `/@name`, or nothing. */
+export function basePathOf({ raw }: FastifyRequest): string {
+  const name = (raw as WithClient)[CLIENT]
+  return name === undefined ? '' : `/@${name}`
+}
+
+/** Whether a call is refused without a token. */
+export const isTokenNeeded = ({ tokenNeeded }: { tokenNeeded: boolean }, mode: AuthMode) =>
+  mode === 'strict' || (mode === 'spec' && tokenNeeded)
+
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 
@@ -52,7 +62,7 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     const name = (request.raw as WithClient)[CLIENT]
     const { authorization } = request.headers
     if (mode === 'off' || authorization === undefined) {
-      if (tokenNeeded && mode !== 'off') {
+      if (tokenNeeded) {
         throw unauthorized(
           'This call needs an access token. Send Authorization: Bearer <token>, such as the token printed at start.',
         )
@@ -71,7 +81,7 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
   return {
     /** A hook for a `/v1` call. */
     forService: (tokenNeeded: boolean) => {
-      const needed = tokenNeeded || mode === 'strict'
+      const needed = isTokenNeeded({ tokenNeeded }, mode)
       return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
         try {
           const world = find(request, needed)

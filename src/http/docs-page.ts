@@ -18,7 +18,8 @@ function readAsset(name: string): Buffer {
   return readFileSync(join(folder!, name))
 }
 
-const DOCUMENTS = { service: '/openapi.json', admin: '/__admin/openapi.json' }
+// Beside the page, so that a client's page shows the calls of that client.
+const DOCUMENTS = { service: 'openapi.json', admin: '__admin/openapi.json' }
 
 const SELECTOR = `<p><label>API: <select id="api">
 <option value="service">the service</option>

@@ -20,7 +20,7 @@ export type Keep = (answer: Answer) => void
 
 /** The key of a header, bare or in quotes; refused if it is empty or too long. */
 export function keyOf(header: string): string {
-  const key = header.startsWith('"') && header.endsWith('"') ? header.slice(1, -1) : header
+  const key = /^".*"$/.test(header) ? header.slice(1, -1) : header
   if (key.length >= 1 && key.length <= 255) return key
   const message = `must have 1 to 255 characters; found ${key.length}`
   throw new SandboxError('validation_failed', `The header Idempotency-Key ${message}.`, {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { VERSION } from '../config/version.ts'
 import { ErrorAnswer } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord } from '../model/errors.ts'
+import { type AuthMode, isTokenNeeded } from './clients.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import { webhooksOf } from './openapi-webhooks.ts'
 import { COMMON_REFUSALS, type Operation } from './operation.ts'
@@ -174,7 +175,7 @@ const RESOURCES: Json = {
   Webhook: examples.getWebhook.data,
 }
 
-function operationOf(op: Operation, components: Components): Json {
+function operationOf(op: Operation, components: Components, auth: AuthMode): Json {
   const { json } = components
   const responses: Json = {
     [op.status]: { description: op.summary, content: exampled(json(op.answer, 'output'), op.id) },
@@ -186,7 +187,7 @@ function operationOf(op: Operation, components: Components): Json {
     summary: op.summary,
     ...(op.description && { description: op.description }),
     // An empty requirement beside the token: it may be left out.
-    security: op.tokenNeeded ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
+    security: isTokenNeeded(op, auth) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
     parameters: [
       ...parametersOf(op.params, 'path'),
       ...parametersOf(op.query, 'query'),
@@ -207,13 +208,17 @@ const TAGS: Readonly<Record<string, string>> = {
   Webhook: 'Where the client is told of events.',
 }
 
-/** The service's OpenAPI 3.1 document, made from the operations and their zod schemas alone. */
-export function openApiDocument(operations: readonly Operation[], serverUrl: string): Json {
+/** The service's OpenAPI 3.1 document, made from the operations and their zod schemas alone; `auth`: how it is served. */
+export function openApiDocument(
+  operations: readonly Operation[],
+  serverUrl: string,
+  auth: AuthMode = 'spec',
+): Json {
   const components = createComponents()
   const paths: Record<string, Json> = {}
   for (const op of operations) {
     const path = pathOf(op.url)
-    paths[path] = { ...paths[path], [op.method.toLowerCase()]: operationOf(op, components) }
+    paths[path] = { ...paths[path], [op.method.toLowerCase()]: operationOf(op, components, auth) }
   }
   for (const [name, example] of Object.entries(RESOURCES)) components.show(name, example)
   const tags = [...new Set(operations.map(({ tag }) => tag))]

@@ -3,7 +3,14 @@ import type * as z from 'zod'
 import type { ErrorWord } from '../model/errors.ts'
 import type { Log } from '../sandbox.ts'
 import type { World } from '../world.ts'
-import { type Decided, decideCall, delayOf, respondText, sendBroken } from './answer.ts'
+import {
+  type Decided,
+  decideCall,
+  delayOf,
+  respondHeaders,
+  respondText,
+  sendBroken,
+} from './answer.ts'
 import type { ClientChoice } from './clients.ts'
 import { JSON_TYPE, refusalOf, refusalText } from './errors.ts'
 import { type Answer, type Keep, keyOf, runOnce } from './idempotency.ts'
@@ -132,8 +139,8 @@ export function serve(
     if (fault && at !== 'after') return { status: op.status, body: '{}', fault }
     // What is answered in the operation's place is not kept for a key: the next try may meet the operation.
     if (respond) {
-      const { status, headers } = respond
-      return { status, body: respondText(respond), ...(headers && { headers }) }
+      const { status } = respond
+      return { status, body: respondText(respond), headers: respondHeaders(respond) }
     }
     const done = keep ? carryOutAndKeep(request, outcome, keep) : carryOut(request, outcome)
     return fault ? { ...done, fault } : done

@@ -1,15 +1,9 @@
 import type * as z from 'zod'
 import type { FieldError } from './errors.ts'
-import { echoed, maskText } from './mask.ts'
+import { echoed, isSecretName, maskLogText } from './mask.ts'
 
-/** Fields whose value no message repeats, not even masked by its form. */
-const SECRET_FIELDS = new Set([
-  'document_number',
-  'account_number',
-  'ifsc_code',
-  'webhook_secret',
-  'secret',
-])
+/** Fields whose value no message repeats, not even masked by its form, as those with the name of a secret. */
+const HIDDEN_FIELDS = new Set(['document_number', 'account_number', 'ifsc_code'])
 /** Numbers that are nobody's, however long. */
 const OPEN_NUMBERS = new Set(['factor', 'timeoutMs'])
 const LONGEST_SHOWN = 40
@@ -37,14 +31,17 @@ export const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
 function shown(value: unknown, path: readonly PropertyKey[]): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return `a list of ${value.length}`
+  const name = String(path.at(-1))
+  const isHidden = HIDDEN_FIELDS.has(name) || isSecretName(name)
   if (typeof value === 'string') {
-    if (SECRET_FIELDS.has(String(path.at(-1)))) return `a text of ${value.length} characters`
+    if (isHidden) return `a text of ${value.length} characters`
     // Masked before it is cut, so that no number is cut into one that looks harmless.
-    const start = maskText(value.slice(0, 4 * LONGEST_SHOWN)).slice(0, LONGEST_SHOWN)
+    const start = maskLogText(value.slice(0, 4 * LONGEST_SHOWN)).slice(0, LONGEST_SHOWN)
     return JSON.stringify(start + (value.length > LONGEST_SHOWN ? '…' : ''))
   }
-  if (typeof value === 'number' && OPEN_NUMBERS.has(String(path.at(-1)))) return String(value)
-  if (typeof value === 'number' || typeof value === 'boolean') return maskText(String(value))
+  if (typeof value === 'number' && isHidden) return 'a number'
+  if (typeof value === 'number' && OPEN_NUMBERS.has(name)) return String(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return maskLogText(String(value))
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 

@@ -8,7 +8,7 @@ import { SandboxError } from '../model/errors.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import { holderNameOf } from '../model/names.ts'
 import type { BankStep } from '../scenarios/compiled.ts'
-import { notFound, type Parts } from './parts.ts'
+import { blame, notFound, type Parts } from './parts.ts'
 import { accountKey } from './tables.ts'
 import type { Users } from './users.ts'
 
@@ -80,12 +80,14 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
 
   /** All refusals of POST /bank, with nothing changed. */
   function check(input: AddBankAccount) {
-    users.get(input.user_id)
+    users.get(input.user_id, 'user_id')
     const twin = bank_accounts.findUnique('verified', accountKey(input))
     if (!twin) return
+    const message = `The user has the account ${maskNumber(input.account_number)} verified already, as ${twin.id}.`
     throw new SandboxError(
       'bank_account_exists',
-      `The user has the account ${maskNumber(input.account_number)} verified already, as ${twin.id}. Use that one.`,
+      `${message} Use that one.`,
+      blame('account_number', 'duplicate', message),
     )
   }
 

@@ -175,14 +175,14 @@ export function createKyc(parts: Parts & { users: Users }) {
       return entry
     },
     /** The refusals of POST /kyc, with nothing changed. */
-    check: ({ user_id }: SubmitKyc) => void users.get(user_id),
+    check: ({ user_id }: SubmitKyc) => void users.get(user_id, 'user_id'),
     /** Stores each item as a record. `lives` says, by item, what a scenario wants to happen. */
     submit: (
       { user_id, kyc: items }: SubmitKyc,
       lives: readonly (readonly KycStep[] | undefined)[] = [],
     ) =>
       store.change(() => {
-        users.get(user_id)
+        users.get(user_id, 'user_id')
         return items.map((item, i) => {
           const bad = malformed(item)
           return submitItem(user_id, item, bad ? [bad] : (lives[i] ?? usualLife(item)))

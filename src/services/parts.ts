@@ -14,6 +14,12 @@ export type Parts = {
   events: Events
 }
 
-/** The refusal of an id that this client does not have. */
-export const notFound = (noun: string, id: string): SandboxError =>
-  new SandboxError('not_found', `No ${noun} ${id} for this client.`)
+/** The refusal of an id that this client does not have; `field` is where a body has it. */
+export function notFound(noun: string, id: string, field?: string): SandboxError {
+  const message = `No ${noun} ${id} for this client.`
+  return new SandboxError('not_found', message, blame(field, 'not_found', message))
+}
+
+/** Names the field that a refusal is about. */
+export const blame = (field: string | undefined, code: string, message: string) =>
+  field === undefined ? {} : { errors: [{ field, code, message }] }

@@ -1,10 +1,10 @@
-import { SandboxError } from '../model/errors.ts'
+import { type ErrorWord, SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
 import { canMove, failureOf, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
-import { notFound, type Parts } from './parts.ts'
+import { blame, notFound, type Parts } from './parts.ts'
 import type { Users } from './users.ts'
 
 /** What happens to a payment that no scenario speaks of (defaults: Transactions and history). */
@@ -33,30 +33,42 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     return `${now.getUTCFullYear() % 10}${String(day).padStart(3, '0')}${String(serial).padStart(8, '0')}`
   }
 
+  /** The id of a payment without a reference; nobody has used it as one. */
+  function newTransactionId(): string {
+    const id = `TXN${random.digits(15)}`
+    return payments.findUnique('reference', id) ? newTransactionId() : id
+  }
+
   function checked(input: CreateTransaction) {
     const { from_user_id, to_user_id, benif_bank_id, reference_id } = input
-    users.get(from_user_id)
-    users.get(to_user_id)
+    users.get(from_user_id, 'from_user_id')
+    users.get(to_user_id, 'to_user_id')
     const account = bank_accounts.get(benif_bank_id)
-    if (!account) throw notFound('bank account', benif_bank_id)
-    if (from_user_id === to_user_id) {
-      throw new SandboxError(
+    if (!account) throw notFound('bank account', benif_bank_id, 'benif_bank_id')
+    const refuse = (word: ErrorWord, field: string, message: string, advice: string) => {
+      throw new SandboxError(word, `${message} ${advice}`, blame(field, word, message))
+    }
+    if (from_user_id === to_user_id)
+      refuse(
         'same_user',
-        'from_user_id and to_user_id are one user. Pay to another user.',
+        'to_user_id',
+        'from_user_id and to_user_id are one user.',
+        'Pay to another user.',
       )
-    }
-    if (account.user_id !== to_user_id) {
-      throw new SandboxError(
+    if (account.user_id !== to_user_id)
+      refuse(
         'bank_user_mismatch',
-        `The bank account ${benif_bank_id} is not one of user ${to_user_id}. Use an account of the receiver.`,
+        'benif_bank_id',
+        `The bank account ${benif_bank_id} is not one of user ${to_user_id}.`,
+        'Use an account of the receiver.',
       )
-    }
-    if (account.bank_status !== 'success') {
-      throw new SandboxError(
+    if (account.bank_status !== 'success')
+      refuse(
         'bank_not_verified',
-        `The bank account ${benif_bank_id} is ${account.bank_status}. Use one with bank_status success.`,
+        'benif_bank_id',
+        `The bank account ${benif_bank_id} is ${account.bank_status}.`,
+        'Use one with bank_status success.',
       )
-    }
     const kycDone = () =>
       kyc
         .page('user', from_user_id, 0, Number.POSITIVE_INFINITY)
@@ -118,7 +130,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
       transaction_id,
       id: random.uuid(),
       reference_id: input.reference_id ?? null,
-      client_transaction_id: input.reference_id ?? `TXN${random.digits(15)}`,
+      client_transaction_id: input.reference_id ?? newTransactionId(),
       partner_transaction_id: `PTX${random.digits(15)}`,
       from_user_id: input.from_user_id,
       to_user_id: input.to_user_id,

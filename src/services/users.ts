@@ -1,4 +1,4 @@
-import { SandboxError } from '../model/errors.ts'
+import { type FieldError, SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
 import { maskText } from '../model/mask.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
@@ -8,27 +8,37 @@ import { notFound, type Parts } from './parts.ts'
 export function createUsers({ store, clock, random, events }: Parts) {
   const { users } = store.tables
 
-  function get(id: string) {
+  /** `field`: where the id stands in a body, if it does. */
+  function get(id: string, field?: string) {
     const entry = users.entry(id)
-    if (!entry) throw notFound('user', id)
+    if (!entry) throw notFound('user', id, field)
     return entry
   }
 
-  function refuseDuplicate(field: 'email' | 'mobile', key: string, sent: string) {
-    const other = users.findUnique(field, key)
-    if (!other) return
-    const message = `The ${field} ${maskText(sent)} belongs to user ${other.id}.`
-    throw new SandboxError('user_exists', `${message} Use another one, or read that user.`, {
-      errors: [{ field, code: 'duplicate', message }],
-    })
+  function refuseDuplicates({ email, mobile }: CreateUser) {
+    const errors: FieldError[] = []
+    const look = (field: 'email' | 'mobile', key: string, sent: string) => {
+      const other = users.findUnique(field, key)
+      const message = other && `The ${field} ${maskText(sent)} belongs to user ${other.id}.`
+      if (message) errors.push({ field, code: 'duplicate', message })
+    }
+    look('email', email.toLowerCase(), email)
+    look('mobile', mobileKey(mobile), mobile)
+    const [first] = errors
+    if (first)
+      throw new SandboxError(
+        'user_exists',
+        `${first.message} Use another one, or read that user.`,
+        { errors },
+      )
   }
 
   return {
     get,
-    create: ({ email, mobile, user_type }: CreateUser) =>
+    create: (input: CreateUser) =>
       store.change(() => {
-        refuseDuplicate('email', email.toLowerCase(), email)
-        refuseDuplicate('mobile', mobileKey(mobile), mobile)
+        refuseDuplicates(input)
+        const { email, mobile, user_type } = input
         const now = clock.iso()
         const entry = store.put('users', {
           user_id: random.uuid(),

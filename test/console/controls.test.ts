@@ -68,10 +68,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const next = new Date(Date.parse(after.now) + 3_600_000).toISOString()
     await page.getByLabel('By or to').fill(next)
     await page.keyboard.press('Enter')
-    await page
-      .locator('footer')
-      .getByText(`{"to":"${next}"} 200`)
-      .waitFor()
+    await page.locator('footer').getByText(`{"to":"${next}"} 200`).waitFor()
     t.equal((await clock()).now, next, 'Enter in the field is enough')
     await pay()
     const { nextTimerAt } = await clock()

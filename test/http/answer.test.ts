@@ -149,6 +149,11 @@ t.test('respond sends its own body and headers, or the envelope of its status', 
     t.match(body, { status: false, code: status, error: word, data: null, errors: [] })
     t.ok(body.message)
   }
+  t.equal((await ask({ status: 415 })).text.includes('"unsupported_media_type"'), true)
+  t.equal((await ask({ status: 401 })).headers['www-authenticate'], 'Bearer')
+  t.equal((await ask({ status: 503 })).headers['retry-after'], '1')
+  const slow = await ask({ status: 429, headers: { 'Retry-After': '30' } })
+  t.equal(slow.headers['retry-after'], '30', 'its own goes first')
   t.equal((await ask({ status: 200, body: { status: true } })).text, '{"status":true}')
   t.equal(payments(box), before, 'none was carried out')
   const late = push(box, { respond: { status: 503 }, delay: '1s' }, { times: 1 })

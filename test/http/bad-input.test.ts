@@ -23,6 +23,7 @@ t.test('bad bodies get the documented error and change nothing', async (t) => {
     ['nested and cut', '['.repeat(DEEP), 400],
     ['nested field', user('['.repeat(DEEP) + ']'.repeat(DEEP)), 400],
     ['over the limit', user(`"${'a'.repeat(1_048_576)}"`), 413],
+    ['packed', user('"a@example.com"'), 415, { ...JSON_BODY, 'content-encoding': 'gzip' }],
     ['plain text', user('"a@example.com"'), 415, { 'content-type': 'text/plain' }],
     ['form', 'email=a', 415, { 'content-type': 'application/x-www-form-urlencoded' }],
   ]

@@ -87,6 +87,7 @@ t.test('the same verified account of one user is refused; others may have it', a
   const again = await post('/v1/bank', NEW)
   t.equal(again.status, 409)
   t.equal(again.body.error, 'bank_account_exists')
+  t.match(again.body.errors, [{ field: 'account_number', code: 'duplicate' }])
   t.notMatch(again.text, NEW.account_number)
   t.equal((await get(`/v1/bank/${KABIR}`)).text, before)
   t.equal((await post('/v1/bank', { ...NEW, user_id: ASHA })).status, 201)

@@ -179,13 +179,13 @@ t.test('each precondition has its own word', async (t) => {
   const before = (await get('/v1/transaction')).text
   const user = (n: string) => `00000000-0000-4000-8000-000000000${n}`
   const account = (n: string) => `b0000000-0000-4000-8000-000000000${n}`
-  const refused: [object, number, string][] = [
+  const refused: [change: object, status: number, word: string][] = [
     [{ from_user_id: UNKNOWN }, 404, 'not_found'],
     [{ to_user_id: UNKNOWN }, 404, 'not_found'],
     [{ benif_bank_id: UNKNOWN }, 404, 'not_found'],
     [{ from_user_id: user('201') }, 404, 'not_found'],
     [{ benif_bank_id: account('072') }, 404, 'not_found'],
-    [{ from_user_id: ROHAN }, 422, 'same_user'],
+    [{ from_user_id: ROHAN, to_user_id: ROHAN }, 422, 'same_user'],
     [{ benif_bank_id: account('001') }, 422, 'bank_user_mismatch'],
     [{ to_user_id: user('012'), benif_bank_id: account('009') }, 422, 'bank_not_verified'],
     [{ to_user_id: user('013'), benif_bank_id: account('010') }, 422, 'bank_not_verified'],
@@ -195,6 +195,7 @@ t.test('each precondition has its own word', async (t) => {
     const answer = await post('/v1/transaction', { ...BODY, ...change })
     t.equal(answer.status, status, JSON.stringify(change))
     t.equal(answer.body.error, word)
+    t.match(answer.body.errors, [{ field: Object.keys(change).at(-1) }])
   }
   t.equal((await get('/v1/transaction')).text, before)
 })
@@ -233,7 +234,9 @@ t.test('a reference is used once per client, also after a failure', async (t) =>
   t.equal((await pay({ reference_id: 'TWICE' })).status, 200, 'case tells references apart')
   t.equal((await pay({}, { authorization: 'Bearer sbx_test_token' })).status, 200)
   const ids = (await get('/v1/transaction/history?limit=3', TOKEN)).body.data.transactions
-  t.match(ids[0].client_transaction_id, /^TXN\d{15}$/, 'made up where no reference was sent')
+  const [{ client_transaction_id }] = ids
+  t.match(client_transaction_id, /^TXN\d{15}$/, 'made up where no reference was sent')
+  t.equal((await pay({ reference_id: client_transaction_id })).status, 409, 'and nobody else’s')
 })
 
 t.test('takes and refuses amounts, and rounds none', async (t) => {

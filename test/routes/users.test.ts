@@ -118,6 +118,8 @@ t.test('an e-mail and a mobile belong to one user, however they are spelled', as
     t.equal(answer.errors[0].field, field)
     t.notMatch(text, /(?<![\da-f-])\d{10}/, 'no full number in the message')
   }
+  const both = (await post('/v1/user', NEW)).body.errors
+  t.match(both, [{ field: 'email' }, { field: 'mobile' }])
   t.equal((await post('/@other/v1/user', NEW)).status, 201, 'another client may have them')
 })
 
