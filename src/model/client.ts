@@ -35,7 +35,7 @@ export const ClientRow = z.strictObject({
 export type ClientRow = z.infer<typeof ClientRow>
 
 /** Interface 2.6. */
-export const ClientProfile = z
+const ClientProfile = z
   .strictObject({
     client_id: Uuid,
     email: z.string(),
