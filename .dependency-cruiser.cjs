@@ -12,7 +12,7 @@ const FLOORS = [
   '^src/((server|index|admin-client|exchange)\\.ts|replay/)',
   '^src/conform',
   '^src/cli',
-  '^src/(bundle|bin)\\.ts',
+  '^src/bundle\\.ts',
 ]
 
 const upward = FLOORS.flatMap((path, i) =>

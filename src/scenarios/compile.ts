@@ -14,7 +14,7 @@ import type {
 } from './compiled.ts'
 import type { Condition } from './condition-schema.ts'
 import { eventsOf } from './events.ts'
-import { hashOf } from './fingerprint.ts'
+import { hashOf } from './hash.ts'
 import { keyReader, operationsOf, type Test, testsOf } from './match.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
 import { createRuleList } from './rule-list.ts'

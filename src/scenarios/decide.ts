@@ -9,7 +9,7 @@ import {
   type Turn,
   type WebhookOutcome,
 } from './compiled.ts'
-import { hashOf } from './fingerprint.ts'
+import { hashOf } from './hash.ts'
 import type { Call, EventCall, Parts } from './match.ts'
 
 /** How often a rule's `when` held (for one value of its key), and how often the rule acted. */
