@@ -9,10 +9,10 @@ const FLOORS = [
   '^src/(http|log\\.ts)',
   '^src/routes',
   '^src/app\\.ts',
-  '^src/(server|index|admin-client|exchange|recording|fed-outside|replayer|differences)\\.ts',
+  '^src/((server|index|admin-client|exchange)\\.ts|replay/)',
   '^src/conform',
   '^src/cli',
-  '^src/(bundle|bin)\\.ts',
+  '^src/bundle\\.ts',
 ]
 
 const upward = FLOORS.flatMap((path, i) =>
@@ -68,7 +68,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/cli', pathNot: '^src/cli/(serve|check-files|generate-fixtures)\\.ts' },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures)|core/(?!problem)|scenarios|services|world|sandbox|http|log|routes|app|server|recording|replayer|conform)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures)|core/(?!problem)|scenarios|services|world|sandbox|http|log|routes|app|server|replay/|conform)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

@@ -1,7 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import { parse as parseJson } from 'secure-json-parse'
 import type { CallWatch } from './core/recorder.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
@@ -16,16 +14,16 @@ import {
   answerExpectation,
   createErrorHandler,
   JSON_TYPE,
-  noRoute,
 } from './http/errors.ts'
 import { createHostGuard, refuseCrossSite } from './http/host-guard.ts'
+import { takeJsonOnly } from './http/json-body.ts'
+import { collectMethods } from './http/methods.ts'
 import { createRefusalNote } from './http/note.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { watchCalls } from './http/watch-calls.ts'
-import { SandboxError } from './model/errors.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
 import { serveConsole } from './routes/admin/console-page.ts'
@@ -212,38 +210,6 @@ function serveDocument(
   })
 }
 
-const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
-const PACKED = 'The body has a Content-Encoding, and none is undone here. Send it as it is.'
-const notUtf8 = (word: 'malformed_json' | 'unsupported_media_type') =>
-  new SandboxError(word, 'The body is not in UTF-8, and JSON is. Send it so.')
-
-/** Bodies are JSON or refused; a form or plain text could be sent by any web page. */
-function takeJsonOnly(app: FastifyInstance) {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const type = request.headers['content-type']!
-    if (OTHER_CHARSET.test(type)) return done(notUtf8('unsupported_media_type'))
-    const { 'content-encoding': encoding = 'identity' } = request.headers
-    if (encoding.toLowerCase() !== 'identity')
-      return done(new SandboxError('unsupported_media_type', PACKED))
-    if (!isUtf8(body as Buffer)) return done(notUtf8('malformed_json'))
-    const text = (body as Buffer).toString('utf8')
-    request.bodyText = text
-    // A call that takes no body may still be sent as JSON.
-    if (text === '') return done(null, undefined)
-    try {
-      done(null, parseJson(text, undefined, { protoAction: 'error', constructorAction: 'error' }))
-    } catch {
-      done(
-        new SandboxError(
-          'malformed_json',
-          'The body is not valid JSON, or holds a key such as __proto__. Send a JSON object.',
-        ),
-      )
-    }
-  })
-}
-
 async function allowOrigin(service: FastifyInstance, origin: string) {
   const { default: cors } = await import('@fastify/cors')
   await service.register(cors, {
@@ -251,27 +217,4 @@ async function allowOrigin(service: FastifyInstance, origin: string) {
     methods: ['GET', 'POST', 'PUT'],
     exposedHeaders: ['Idempotency-Replayed', 'Retry-After'],
   })
-}
-
-/** Which methods each path has, noted as the routes come. */
-function collectMethods(app: FastifyInstance) {
-  const routes = new Map<string, { path: RegExp; methods: Set<string> }>()
-  app.addHook('onRoute', ({ url, method }) => {
-    const path = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`)
-    const route = routes.get(url) ?? { path, methods: new Set() }
-    if (!url.includes('*')) routes.set(url, route)
-    for (const one of [method].flat()) route.methods.add(one)
-  })
-  /** A known path refuses a method it does not have and says which it has. */
-  return (request: FastifyRequest): SandboxError => {
-    const [path = ''] = request.url.split('?')
-    const known = [...routes.values()].filter((route) => route.path.test(path))
-    if (known.length === 0) return noRoute(request.method, request.originalUrl)
-    const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(', ')
-    return new SandboxError(
-      'method_not_allowed',
-      `${request.method} is not a method of this path. Use ${allow}.`,
-      { headers: { allow } },
-    )
-  }
 }

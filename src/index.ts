@@ -88,8 +88,8 @@ const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.to
 
 /**
  * Starts a sandbox in this process, in memory and on a free port unless told otherwise; there may be many at once. It
- * throws where an option is not known or not usable, and what a start on the command line ends with 2 to 6 for (admin
- * API: Exit codes).
+ * throws where an option is not known or not usable, and what a start on the command line ends with 2 to 6 for
+ * (README: Exit codes).
  *
  * @example
  * const sandbox = await startSandbox({ clock: 'frozen' })

@@ -121,7 +121,7 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
 async function openRecorder(options: Options, library: Library, log: Log) {
   const { record, fixtures = join(PACKAGE_ROOT, 'fixtures') } = options
   if (record === undefined) return undefined
-  const { startRecorder } = await import('./recording.ts')
+  const { startRecorder } = await import('./replay/recording.ts')
   return startRecorder(record, options, fixtures, library, log)
 }
 

@@ -53,7 +53,7 @@ export type WorldDeps = {
 }
 
 /** `--clock frozen` stands here, so that two runs give the same bytes. */
-export const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')
+const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** The clock that a start option asks for. */
 function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): ClockState {

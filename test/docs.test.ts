@@ -129,7 +129,7 @@ t.test('docs/conform.md shows what its command prints', async (t) => {
 })
 
 t.test('docs/first-payout.md shows the example that is run', async (t) => {
-  for (const name of ['payouts', 'node.test', 'vitest.test', 'jest.test']) {
+  for (const name of ['payouts', 'node.test']) {
     const file = `examples/first-payout/${name}.mjs`
     hold(t, 'docs/first-payout.md', file, `\`\`\`js\n${read(file)}\`\`\`\n`)
   }

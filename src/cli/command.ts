@@ -1,7 +1,7 @@
 import { BadOption, distance } from '../config/options.ts'
 
 /** What a flag takes (`''`: nothing, it is a switch) and what it means. */
-export type Flag = readonly [takes: string, meaning: string]
+type Flag = readonly [takes: string, meaning: string]
 
 /** A command line behind the command's name, split up; a flag that may be given again holds a list. */
 export type Input = {

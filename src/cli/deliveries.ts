@@ -26,7 +26,7 @@ export const isRefused = ({ status, attempts }: Delivery): boolean =>
   status === 'failed' || attempts.at(-1)?.ok === false
 
 /** Deliveries for people. */
-export const deliveryTable = (deliveries: readonly Delivery[]): string =>
+const deliveryTable = (deliveries: readonly Delivery[]): string =>
   table(
     ['created', 'delivery', 'event', 'about', 'status', 'attempts', 'last answer'],
     deliveries.map((one) => [

@@ -53,7 +53,7 @@ payout-sandbox.config.json. Flag beats variable beats file.
 Examples
 ${start.examples.map((line) => `  payout-sandbox ${line}\n`).join('')}`
 
-/** Runs one command line and answers with the exit code (admin API: Exit codes). */
+/** Runs one command line and answers with the exit code (README: Exit codes). */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   try {
     const {

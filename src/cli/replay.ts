@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
-import type { Difference } from '../differences.ts'
+import type { Difference } from '../replay/differences.ts'
 import { type Command, checkWords } from './command.ts'
 
 const plural = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
@@ -30,8 +30,8 @@ export const replay: Command = {
     } catch (error) {
       throw new BadOption(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
     }
-    const { BadRecording } = await import('../recording.ts')
-    const { replayRun } = await import('../replayer.ts')
+    const { BadRecording } = await import('../replay/recording.ts')
+    const { replayRun } = await import('../replay/replayer.ts')
     const { optionsOf, stderrLog } = await import('../server.ts')
     const log = stderrLog(optionsOf({ 'log-level': 'error' }))
     const { difference, notes, ...counts } = await replayRun(text, log).catch((error) => {

@@ -6,7 +6,7 @@ import { CannotRecord } from '../core/recorder.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
 
-/** A start that can't be: what to print, and the exit code (admin API: Exit codes). */
+/** A start that can't be: what to print, and the exit code (README: Exit codes). */
 class CannotStart extends Error {
   readonly exitCode: number
   constructor(message: string, exitCode: number) {

@@ -37,7 +37,7 @@ const isHost = (text: string) =>
 
 const HOST_WANTED = 'takes a host name or an IP address, without scheme, port or path'
 
-/** Where a list of options is kept as one: each flag, what it takes, its default and what it means. */
+/** The one list of options: what each accepts, its default, how that is shown and what it means. */
 export const OPTIONS = {
   port: [wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 = a free one'],
   host: [z.string().min(1), '127.0.0.1', 'NAME', 'address to listen on'],

@@ -28,7 +28,7 @@ export type Report = {
 }
 
 /** Nobody answers at the address at all. */
-export class NobodyAnswers extends Error {
+class NobodyAnswers extends Error {
   readonly exitCode = 1
 }
 

@@ -53,7 +53,7 @@ export type User = {
   bank_accounts: BankAccount[]
 }
 
-export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'SUCCESS' | 'FAILED'
+type PaymentStatus = 'PENDING' | 'PROCESSING' | 'SUCCESS' | 'FAILED'
 export type Step = { status: PaymentStatus; at: string }
 
 export type Payment = {

@@ -43,7 +43,7 @@ export const isTokenNeeded = ({ tokenNeeded }: { tokenNeeded: boolean }, mode: A
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 
-/** Finds the client of a request: by its token, else by its base path, else the default one (admin API). */
+/** Finds the client of a request: by its token, else by its base path, else the default one. */
 export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
   /** `name`: of the base path; its first call may bring the token that the new client is about to have. */
   function byToken(authorization: string, name: string | undefined): World {

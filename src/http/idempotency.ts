@@ -60,7 +60,7 @@ function dropExpired({ tables, clock }: World) {
 }
 
 /**
- * Runs a POST once for its key: the same request again gets the kept answer (defaults: Idempotency).
+ * Runs a POST once for its key: the same request again gets the kept answer.
  * Answers of 401 and 5xx are not kept.
  *
  * `run` answers refusals too; what it throws is a fault and is not kept.

@@ -9,11 +9,7 @@ const PLACE: Readonly<Record<string, string>> = {
 }
 
 /** The refusal of a request whose body, query or path is not as its schema says. */
-export function validationFailed(
-  error: z.core.$ZodError,
-  data: unknown,
-  part: string,
-): SandboxError {
+function validationFailed(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
   if (part === 'body' && data == null) {
     return new SandboxError(
       'validation_failed',

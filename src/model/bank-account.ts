@@ -25,7 +25,7 @@ export const BankAccountRow = z.strictObject({
 })
 export type BankAccountRow = z.infer<typeof BankAccountRow>
 
-/** The penny drop's result, only in the creation response; its inner statusCode is a string (interface 2.3). */
+/** The penny drop's result, only in the creation response; its inner statusCode is a string. */
 export const BankMetadata = z
   .strictObject({
     statusCode: z.int(),
@@ -63,10 +63,10 @@ export const BankAccount = z
   .strictObject({ ...shown, created_at: Timestamp, updated_at: Timestamp })
   .meta({ id: 'BankAccount' })
 
-/** The receiving account inside a transaction (interface 2.4). */
+/** The receiving account inside a transaction. */
 export const BenifBank = z.strictObject(shown).meta({ id: 'BenifBank' })
 
-/** Body of POST /bank (interface 4.5). */
+/** Body of POST /bank. */
 export const AddBankAccount = z
   .object({ user_id: Uuid, account_number: AccountNumber, ifsc_code: IfscCode })
   .meta({

@@ -35,7 +35,7 @@ export const ClientRow = z.strictObject({
 export type ClientRow = z.infer<typeof ClientRow>
 
 /** Interface 2.6. */
-export const ClientProfile = z
+const ClientProfile = z
   .strictObject({
     client_id: Uuid,
     email: z.string(),
@@ -53,7 +53,7 @@ export const GetClientProfileAnswer = envelope(200, ClientProfile).meta({
   id: 'GetClientProfileAnswer',
 })
 
-/** The JSON text of a profile (interface 2.6). */
+/** The JSON text of a profile. */
 export const clientProfileText = (row: ClientRow): string => {
   const { client: _, access_token: __, ...profile } = row
   return JSON.stringify({ ...profile, ClientConfigurations: [] })

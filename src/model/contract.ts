@@ -18,7 +18,7 @@ export const ANYTHING = z.unknown().refine((value) => value !== undefined)
 
 const PARTLY_MASKED = z.string().refine(isPartlyMasked, { error: 'must be partly masked' })
 
-/** A person's number as answers show it: the last four characters, X for the rest (defaults: Masks). */
+/** A person's number as answers show it: the last four characters, X for the rest. */
 export const MaskedNumber = ours(
   z.string().regex(/^(?:X{0,4}|X+[\s\S]{4})$/, {
     error: 'must be masked: X, save the last four characters',
@@ -26,7 +26,7 @@ export const MaskedNumber = ours(
   PARTLY_MASKED,
 )
 
-/** An IFSC as answers show it: the first four and last three characters, X between (defaults: Masks). */
+/** An IFSC as answers show it: the first four and last three characters, X between. */
 export const MaskedIfsc = ours(
   z.string().regex(/^(?:X{0,7}|[\s\S]{4}X+[\s\S]{3})$/, {
     error: 'must be masked: X, save the first four and last three characters',

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { ERRORS, type ErrorWord, type FieldError } from './errors.ts'
 
-/** The envelope of most answers: interface section 1. */
+/** The envelope of most answers. */
 export const envelope = <T extends z.ZodType>(code: number, data: T) =>
   z.strictObject({ status: z.literal(true), code: z.literal(code), message: z.string(), data })
 
 const words = Object.keys(ERRORS) as [ErrorWord, ...ErrorWord[]]
 
-/** The one error body of every endpoint (defaults: Errors). */
+/** The one error body of every endpoint. */
 export const ErrorAnswer = z
   .strictObject({
     status: z.literal(false),

@@ -10,7 +10,7 @@ export type KycStatus = z.infer<typeof KycStatus>
 export const DocumentType = ours(z.enum(['pid', 'tid']))
 export const DocumentName = ours(z.enum(['aadhar', 'pan']))
 
-/** Which document goes with which type (defaults: KYC). */
+/** Which document goes with which type. */
 export const DOCUMENT_OF = { pid: 'aadhar', tid: 'pan' } as const
 
 /** What a PAN check found; `name` and `dateOfBirth` are verdicts. */
@@ -23,7 +23,7 @@ export const PanResult = z.strictObject({
 })
 export type PanResult = z.infer<typeof PanResult>
 
-/** The verification result of a record that the system verified (interface 2.2). */
+/** The verification result of a record that the system verified. */
 export const KycMetadata = z
   .strictObject({
     statusCode: z.int(),
@@ -74,7 +74,7 @@ export const KycRecord = z
   })
   .meta({ id: 'KycRecord' })
 
-/** One document of POST /kyc, field names as the interface has them. */
+/** One document of POST /kyc, field names as the service has them. */
 export const KycItem = z
   .object({
     document_type: DocumentType,
@@ -104,7 +104,7 @@ export const KycItem = z
   })
 export type KycItem = z.infer<typeof KycItem>
 
-/** Body of POST /kyc (interface 4.4). */
+/** Body of POST /kyc. */
 export const SubmitKyc = z
   .object({
     user_id: Uuid,
@@ -135,7 +135,7 @@ export const SubmitKycAnswer = envelope(
   z.array(z.strictObject({ status: z.boolean(), message: z.string(), data: KycRecord })),
 ).meta({ id: 'SubmitKycAnswer' })
 
-/** GET /kyc/:userId has an envelope of its own (interface 4.4). */
+/** GET /kyc/:userId has an envelope of its own. */
 export const GetKycAnswer = z
   .strictObject({
     status: z.literal(true),
@@ -151,7 +151,7 @@ export const GetKycAnswer = z
   })
   .meta({ id: 'GetKycAnswer' })
 
-/** The JSON text of a record, masked (interface 2.2). */
+/** The JSON text of a record, masked. */
 export const kycText = (row: KycRow): string => {
   const { metadata, created_at, updated_at, ...rest } = row
   return JSON.stringify({

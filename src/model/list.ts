@@ -13,7 +13,7 @@ const wholeNumber = (fallback: number, top: number) =>
     .default(String(fallback))
     .transform((text) => Math.min(Number(text), top))
 
-/** `page` and `limit` of a list; over 100 a limit is clamped (defaults: Lists). */
+/** `page` and `limit` of a list; over 100 a limit is clamped. */
 export const listQuery = (defaultLimit: number) =>
   z.object({ page: wholeNumber(1, LAST_PAGE), limit: wholeNumber(defaultLimit, MOST) })
 

@@ -1,4 +1,4 @@
-/** Keeps the last four characters, the rest become X; four or fewer are all X (defaults: Masks). */
+/** Keeps the last four characters, the rest become X; four or fewer are all X. */
 export const maskNumber = (value: string): string =>
   value.length <= 4 ? 'X'.repeat(value.length) : 'X'.repeat(value.length - 4) + value.slice(-4)
 

@@ -19,7 +19,7 @@ export const rupeesOf = (paise: number): string =>
 
 const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; it is never rounded'
 
-/** An amount in rupees as a client sends it: a number, or a decimal text (defaults: Money). */
+/** An amount in rupees as a client sends it: a number, or a decimal text. */
 export const AmountInput = z
   .union(
     [

@@ -2,11 +2,11 @@ import * as z from 'zod'
 import { BankStatus } from './bank-account.ts'
 import { Timestamp, Uuid } from './text.ts'
 
-/** The four states of interface section 3. */
+/** The four states of a payment, as the history names them. */
 export const PaymentStatus = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
 export type PaymentStatus = z.infer<typeof PaymentStatus>
 
-/** Why a payment failed, as the history's metadata tells it (defaults: Transactions and history). */
+/** Why a payment failed, as the history's metadata tells it. */
 export const PaymentFailure = z
   .strictObject({
     reason: z.string(),
@@ -135,7 +135,7 @@ export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): P
   }
 }
 
-/** From where a payment may move: terminal states stay, save a late reversal (defaults). */
+/** From where a payment may move: terminal states stay, save a late reversal. */
 export const canMove = (from: PaymentStatus, to: PaymentStatus): boolean =>
   from === 'PENDING'
     ? to !== 'PENDING'

@@ -28,7 +28,7 @@ export const Transaction = z
   })
   .meta({ id: 'Transaction' })
 
-/** Body of POST /transaction (interface 4.2; defaults: Transactions and history). */
+/** Body of POST /transaction. */
 export const CreateTransaction = z
   .object({
     from_user_id: Uuid,
@@ -57,7 +57,7 @@ export const TransactionQuery = listQuery(10)
 export const TransactionsAnswer = envelope(200, z.array(Transaction)).meta({
   id: 'TransactionsAnswer',
 })
-/** `total_transation` is spelled this way (interface 4.2). */
+/** `total_transation` is the service's own spelling. */
 export const ListTransactionsAnswer = envelope(
   200,
   z.strictObject({

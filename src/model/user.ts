@@ -31,7 +31,7 @@ export const User = z
 
 const MOBILE = /^(?:\+[1-9]\d{6,14}|(?:\+91)?[6-9]\d{9})$/
 
-/** Body of POST /user (interface 4.1; defaults: Users). */
+/** Body of POST /user. */
 export const CreateUser = z
   .object({
     email: text(254).pipe(z.email()),
@@ -49,7 +49,7 @@ export const ListUsersAnswer = envelope(
   z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
 ).meta({ id: 'ListUsersAnswer' })
 
-/** The JSON text of a user, in the order of interface 2.1, without what depends on the client. */
+/** The JSON text of a user, in the order of the answers, without what depends on the client. */
 export const userTextParts = (row: UserRow): string =>
   JSON.stringify({
     user_type: row.user_type,

@@ -7,7 +7,7 @@ import { Transaction } from './transaction.ts'
 import { User } from './user.ts'
 import { Webhook } from './webhook.ts'
 
-/** What every event has, around the resource as its GET shows it (defaults: Webhook). */
+/** What every event has, around the resource as its GET shows it. */
 const event = <D extends z.ZodType>(id: string, data: D) =>
   z
     .strictObject({

@@ -1,4 +1,4 @@
-/** The longest webhook URL in characters (defaults.md, Webhook). */
+/** The longest webhook URL in characters. */
 export const MAX_URL_LENGTH = 2048
 
 /**

@@ -15,7 +15,7 @@ const WebhookUrl = text(MAX_URL_LENGTH).refine((url) => webhookUrlProblem(url) =
 })
 const WebhookSecret = text(256)
 
-/** Body of POST /clientWebhook (interface 4.7). */
+/** Body of POST /clientWebhook. */
 export const CreateWebhook = z.object({ url: WebhookUrl, webhook_secret: WebhookSecret }).meta({
   id: 'CreateWebhook',
   examples: [
@@ -43,7 +43,7 @@ export const Webhook = z
   .strictObject({ webhook_id: Uuid, client_id: Uuid, url: z.string() })
   .meta({ id: 'Webhook' })
 
-/** POST and PUT answer with an envelope of their own (interface 4.7). */
+/** POST and PUT answer with an envelope of their own. */
 export const UpdatedWebhookAnswer = z
   .strictObject({
     message: z.string(),

@@ -24,7 +24,7 @@ type Moves = { from: (status: string) => readonly string[]; first: readonly stri
 const PAYMENT_STATES: readonly PaymentStatus[] = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']
 const PAYMENT: Moves = {
   from: (status) => PAYMENT_STATES.filter((to) => canMove(status as PaymentStatus, to)),
-  // A payment is PENDING when it is made (defaults: Transactions and history).
+  // A payment is PENDING when it is made.
   first: ['PENDING'],
 }
 const CHECK: Moves = {

@@ -14,7 +14,7 @@ import type {
 } from './compiled.ts'
 import type { Condition } from './condition-schema.ts'
 import { eventsOf } from './events.ts'
-import { hashOf } from './fingerprint.ts'
+import { hashOf } from './hash.ts'
 import { keyReader, operationsOf, type Test, testsOf } from './match.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
 import { createRuleList } from './rule-list.ts'
@@ -74,7 +74,7 @@ function turnOf(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
 }
 
 /** The turns that a rule takes: those of its sequence, wherever that is written, or its one outcome. */
-export function turnsOf({ then, sequence, then_on }: RuleDefinition) {
+function turnsOf({ then, sequence, then_on }: RuleDefinition) {
   const { sequence: inner, then_on: innerEnd, ...single } = then ?? {}
   const list = sequence ?? inner ?? [single]
   return { list, thenOn: then_on ?? innerEnd ?? 'last' }
@@ -101,7 +101,7 @@ function limits({
 }
 
 /** Compiles one rule that was read without problems. `scenario` and `id` are what its counters hang on. */
-export function compileRule(
+function compileRule(
   definition: RuleDefinition,
   scenario: string,
   id: string,

@@ -9,20 +9,20 @@ import {
   type Turn,
   type WebhookOutcome,
 } from './compiled.ts'
-import { hashOf } from './fingerprint.ts'
+import { hashOf } from './hash.ts'
 import type { Call, EventCall, Parts } from './match.ts'
 
 /** How often a rule's `when` held (for one value of its key), and how often the rule acted. */
 export type Counter = { matched: number; hits: number }
 
 /** Where counters are kept; the world stores them, so that they survive a restart. */
-export type Counters = {
+type Counters = {
   get(key: string): Counter | undefined
   set(key: string, counter: Counter): void
 }
 
 /** Draw `n` of a rule, in [0, 1): a function of seed, label and n alone, so that no rule moves another's draws. */
-export type Chance = (label: string, n: number) => number
+type Chance = (label: string, n: number) => number
 
 /** A rule that acted: `hit` is how often it has, this time included. */
 export type Hit = { scenario: string; rule: string; hit: number }

@@ -63,7 +63,7 @@ const told = (step: Step) => {
 }
 
 /** A lifecycle in words: `FAILED (insufficient_funds)`, `stays PENDING`, `SUCCESS, then FAILED 3s later`. */
-export function lifeInWords({ kyc, bank, transaction }: LifeOutcome): string {
+function lifeInWords({ kyc, bank, transaction }: LifeOutcome): string {
   const steps = (kyc ?? bank ?? transaction ?? []) as readonly Step[]
   const last = steps.at(-1)
   if (!last) return ''

@@ -169,7 +169,7 @@ export const isComparison = (value: object): boolean => {
 }
 
 /** One comparison, ready to run. */
-export function testOf(
+function testOf(
   part: CallPart | EventPart,
   path: readonly string[],
   operator: Operator,

@@ -27,7 +27,7 @@ function edits(a: string, b: string, most: number): number {
 }
 
 /** The known word that was probably meant, or `undefined` where none is near. */
-export function meantBy(word: string, known: readonly string[]): string | undefined {
+function meantBy(word: string, known: readonly string[]): string | undefined {
   const lower = word.toLowerCase()
   let best: string | undefined
   // Two edits in a long word, one in a short one: `eqq` is eq, `item` is not `times`.

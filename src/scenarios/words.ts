@@ -19,7 +19,7 @@ export const OPERATIONS = [
 ] as const
 export type OperationId = (typeof OPERATIONS)[number]
 
-/** The events there are (defaults: Webhook). */
+/** The events there are. */
 export const EVENTS = [
   'transaction.pending',
   'transaction.processing',

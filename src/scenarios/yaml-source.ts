@@ -13,10 +13,10 @@ import {
 import { shown } from './wording.ts'
 
 /** A place in a file; both count from 1. */
-export type Place = { line: number; column: number }
+type Place = { line: number; column: number }
 
 /** A fault at a place of a text. */
-export type SourceFault = Place & { message: string }
+type SourceFault = Place & { message: string }
 
 /** A part of a document: keys and list positions from the root. */
 export type Path = readonly PropertyKey[]

@@ -25,7 +25,7 @@ function canRun(path: string): boolean {
 }
 
 /** A Chromium of this machine: the one that `CHROMIUM` names, or the first on the PATH. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   const { CHROMIUM, PATH = '' } = process.env
   if (CHROMIUM !== undefined) return CHROMIUM
   const paths = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)))

@@ -72,7 +72,7 @@ function shell(sandbox: string) {
   const env: NodeJS.ProcessEnv = { ...process.env, SANDBOX: sandbox }
   for (const name of Object.keys(env))
     if (name.startsWith('PAYOUT_SANDBOX_') || name === 'NODE_EXTRA_CA_CERTS') delete env[name]
-  const script = join(PACKAGE_ROOT, 'examples/ci-shell/run.sh')
+  const script = join(PACKAGE_ROOT, 'examples/ci/shell.sh')
   return spawnSync('env', ['-u', 'NODE_OPTIONS', script], {
     encoding: 'utf8',
     env,

@@ -1,4 +1,4 @@
-/** What the service answers, by the reference: each operation as the interface and its defaults tell it, and no more. */
+/** What the service answers, by the reference: each operation as the service's documentation and docs/assumptions.md tell it. */
 import {
   type Account,
   byId,

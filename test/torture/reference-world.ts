@@ -1,6 +1,6 @@
 /**
- * One client of the reference: its rows, its time and what happens in it. Written from the interface and its defaults, as
- * plainly as they say it: a list is sorted when it is asked for, and a copy of the rows is a snapshot.
+ * One client of the reference: its rows, its time and what happens in it. Written from the service's documentation and
+ * docs/assumptions.md, as plainly as they say it: a list is sorted when it is asked for, and a copy of the rows is a snapshot.
  */
 import { anything, aText, Slot, uuid } from './template.ts'
 

@@ -8,7 +8,7 @@ import {
 import { successText } from '../../model/envelope.ts'
 import { UserPath } from './users.ts'
 
-/** Bank accounts (interface 4.5). */
+/** The endpoints that add a bank account and read those of a user. */
 export const bankAccountOperations = [
   operation({
     id: 'addBankAccount',

@@ -2,7 +2,7 @@ import { operation } from '../../http/operation.ts'
 import { clientProfileText, GetClientProfileAnswer } from '../../model/client.ts'
 import { successText } from '../../model/envelope.ts'
 
-/** The client profile (interface 4.6). */
+/** The endpoint that reads the client's profile. */
 export const clientOperations = [
   operation({
     id: 'getClientProfile',

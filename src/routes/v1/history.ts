@@ -19,7 +19,7 @@ function historyText({ views }: World, { page, limit }: ListQuery, { total, entr
   )
 }
 
-/** Transaction history (interface 4.3). */
+/** The endpoints that read payments as history, of the client or of one user. */
 export const historyOperations = [
   operation({
     id: 'listTransactionHistory',

@@ -3,7 +3,7 @@ import { successText } from '../../model/envelope.ts'
 import { GetKycAnswer, SubmitKyc, SubmitKycAnswer } from '../../model/kyc.ts'
 import { UserPath } from './users.ts'
 
-/** KYC (interface 4.4). */
+/** The endpoints that submit KYC documents and read those of a user. */
 export const kycOperations = [
   operation({
     id: 'submitKyc',

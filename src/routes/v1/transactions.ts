@@ -10,7 +10,7 @@ import {
   TransactionsAnswer,
 } from '../../model/transaction.ts'
 
-/** Transactions (interface 4.2). */
+/** The endpoints that make a payment and read payments as transactions. */
 export const transactionOperations = [
   operation({
     id: 'createTransaction',

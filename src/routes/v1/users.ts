@@ -13,7 +13,7 @@ import {
 /** Path of calls about one user. */
 export const UserPath = z.object({ userId: Uuid })
 
-/** Users (interface 4.1). */
+/** The endpoints that create, read and list users. */
 export const userOperations = [
   operation({
     id: 'createUser',

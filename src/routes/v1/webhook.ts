@@ -21,7 +21,7 @@ const updated = (world: World, message: string, row: WebhookRow) =>
     updatedWebhook: { response: { status: true, message, data: shown(world, row) } },
   })
 
-/** The webhook configuration (interface 4.7). */
+/** The endpoints that register, read and change the client's webhook. */
 export const webhookOperations = [
   operation({
     id: 'createWebhook',

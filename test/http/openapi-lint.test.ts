@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
-import { ADMIN_CALLS, OPERATIONS } from '../src/app.ts'
-import { openApiDocument } from '../src/http/openapi.ts'
-import { adminDocument } from '../src/http/openapi-admin.ts'
+import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import { adminDocument } from '../../src/http/openapi-admin.ts'
 
 t.test('a public linter finds nothing in the OpenAPI documents', async (t) => {
   const dir = t.testdir({

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { watchFolders } from '../src/scenarios/watch-folders.ts'
-import { optionsOf, startServer } from '../src/server.ts'
-import { createLog } from './helper.ts'
+import { watchFolders } from '../../src/scenarios/watch-folders.ts'
+import { optionsOf, startServer } from '../../src/server.ts'
+import { createLog } from '../helper.ts'
 
 const LONGEST_MS = 20_000
 

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
-import type { OptionName, Options } from './config/options.ts'
-import { VERSION } from './config/version.ts'
-import { createRecorder, type Recorder } from './core/recorder.ts'
-import { RecordingLine, RecordingStart } from './model/recording.ts'
-import type { Log } from './sandbox.ts'
-import type { Library } from './scenarios/library.ts'
-import { loadReader } from './scenarios/reader.ts'
-import { scenarioPath } from './scenarios/shipped.ts'
-import { fixtureContent } from './services/fixtures.ts'
+import type { OptionName, Options } from '../config/options.ts'
+import { VERSION } from '../config/version.ts'
+import { createRecorder, type Recorder } from '../core/recorder.ts'
+import { RecordingLine, RecordingStart } from '../model/recording.ts'
+import type { Log } from '../sandbox.ts'
+import type { Library } from '../scenarios/library.ts'
+import { loadReader } from '../scenarios/reader.ts'
+import { scenarioPath } from '../scenarios/shipped.ts'
+import { fixtureContent } from '../services/fixtures.ts'
 
 /** A file that is no recording, or a damaged one: the message names the line. */
 export class BadRecording extends Error {}

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
-import { ADMIN_CALLS } from '../src/app.ts'
-import { adminDocument } from '../src/http/openapi-admin.ts'
-import { ROHAN, start } from './helper.ts'
+import { ADMIN_CALLS } from '../../src/app.ts'
+import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { ROHAN, start } from '../helper.ts'
 
 const require = createRequire(import.meta.url)
 

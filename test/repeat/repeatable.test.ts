@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { ADMIN_CALLS, OPERATIONS } from '../src/app.ts'
-import { start } from './helper.ts'
-import { receiver } from './receiver.ts'
-import { play } from './repeat/play.ts'
-import { startReceiver } from './repeat/receiver.ts'
+import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
+import { start } from '../helper.ts'
+import { receiver } from '../receiver.ts'
+import { play } from './play.ts'
+import { startReceiver } from './receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 type Receiver = Awaited<ReturnType<typeof startReceiver>>

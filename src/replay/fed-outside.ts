@@ -1,8 +1,8 @@
-import type { Outside } from './core/outside.ts'
-import { recordedSend } from './core/recorder.ts'
-import type { SendResult } from './core/send.ts'
+import type { Outside } from '../core/outside.ts'
+import { recordedSend } from '../core/recorder.ts'
+import type { SendResult } from '../core/send.ts'
+import type { RecordedSend } from '../model/recording.ts'
 import { type Difference, sendDifference } from './differences.ts'
-import type { RecordedSend } from './model/recording.ts'
 import type { Recording } from './recording.ts'
 
 /** The outside of a replay: time, timers, receivers and secrets are those of the recording; `differs` is told of what it has none for. */

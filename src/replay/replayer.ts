@@ -1,10 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { VERSION } from './config/version.ts'
-import type { Outside } from './core/outside.ts'
-import { type CallWatch, type GivenAnswer, recordedBytes } from './core/recorder.ts'
-import { answerDifference, type Difference } from './differences.ts'
-import { createFedOutside } from './fed-outside.ts'
+import { VERSION } from '../config/version.ts'
+import type { Outside } from '../core/outside.ts'
+import { type CallWatch, type GivenAnswer, recordedBytes } from '../core/recorder.ts'
 import type {
   RecordedAnswer,
   RecordedBody,
@@ -12,14 +10,16 @@ import type {
   RecordedCall,
   RecordingLine,
   RecordingStart,
-} from './model/recording.ts'
+} from '../model/recording.ts'
+import type { Log } from '../sandbox.ts'
+import { compileScenario } from '../scenarios/compile.ts'
+import { createLibrary } from '../scenarios/library.ts'
+import { loadReader } from '../scenarios/reader.ts'
+import { assemble, optionsOf } from '../server.ts'
+import { fixturesOf } from '../services/fixtures.ts'
+import { answerDifference, type Difference } from './differences.ts'
+import { createFedOutside } from './fed-outside.ts'
 import { BadRecording, readRecording } from './recording.ts'
-import type { Log } from './sandbox.ts'
-import { compileScenario } from './scenarios/compile.ts'
-import { createLibrary } from './scenarios/library.ts'
-import { loadReader } from './scenarios/reader.ts'
-import { assemble, optionsOf } from './server.ts'
-import { fixturesOf } from './services/fixtures.ts'
 
 /** What a replay came to. */
 export type Replayed = {

@@ -1,4 +1,4 @@
-import type { RecordedAnswer, RecordedBytes, RecordedSend } from './model/recording.ts'
+import type { RecordedAnswer, RecordedBytes, RecordedSend } from '../model/recording.ts'
 
 /** The first thing in which a replay is not as recorded: where, what, and both sides where there are two. */
 export type Difference = { at: string; what: string; recorded?: string; found?: string }

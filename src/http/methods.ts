@@ -1,0 +1,26 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { SandboxError } from '../model/errors.ts'
+import { noRoute } from './errors.ts'
+
+/** Notes which methods each path has, as the routes come; answers with how a request that fits none is refused. */
+export function collectMethods(app: FastifyInstance) {
+  const routes = new Map<string, { path: RegExp; methods: Set<string> }>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const path = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`)
+    const route = routes.get(url) ?? { path, methods: new Set() }
+    if (!url.includes('*')) routes.set(url, route)
+    for (const one of [method].flat()) route.methods.add(one)
+  })
+  /** A known path refuses a method it does not have and says which it has. */
+  return (request: FastifyRequest): SandboxError => {
+    const [path = ''] = request.url.split('?')
+    const known = [...routes.values()].filter((route) => route.path.test(path))
+    if (known.length === 0) return noRoute(request.method, request.originalUrl)
+    const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(', ')
+    return new SandboxError(
+      'method_not_allowed',
+      `${request.method} is not a method of this path. Use ${allow}.`,
+      { headers: { allow } },
+    )
+  }
+}
