@@ -34,10 +34,12 @@ function tokenOf({ flags, env }: Input): string | undefined {
   return token === undefined || token === 'none' ? undefined : String(token)
 }
 
+const BAD_OPTION = 2
+
 // biome-ignore lint/suspicious/noExplicitAny: each command knows the shape of the answers it asks for.
 type Answer = any
 
-/** Calls the admin API of a running sandbox. Throws `CommandFailed` where none answers, or the call is refused. */
+/** Calls the admin API of a running sandbox. Throws `CommandFailed` where none answers, or the call is refused: with 2 for a bad value. */
 export function connect(input: Input) {
   const base = baseOf(input)
   const token = tokenOf(input)
@@ -73,6 +75,8 @@ export function connect(input: Input) {
     throw new CommandFailed(
       `${answer.message ?? `${url.href} answers ${found.status}`}${hint}`,
       answer,
+      // All that is sent was on the command line.
+      answer.error === 'validation_failed' ? BAD_OPTION : 1,
     )
   }
 }

@@ -117,7 +117,7 @@ t.test('clock reads and moves the time', async (t) => {
   t.match(await clock('freeze'), /, frozen, 60/)
   t.match(await clock('freeze', '2027-01-01T00:00:00Z'), /^2027-01-01T00:00:00\.000Z, frozen/)
   t.match(await run(['clock', 'advance', 'soon'], { env }), {
-    code: 1,
+    code: 2,
     stderr: /by must be a duration/,
   })
   await stop()
@@ -152,7 +152,7 @@ t.test('reset puts one client, some parts, or every client back', async (t) => {
   const { reset } = JSON.parse(await at('reset', '--all', '--json', '--url', url))
   t.ok(reset.includes('default') && reset.includes('worker-1'))
   t.strictSame(await statuses(), [200, 200])
-  t.match(await run(['reset', 'everything', '--url', url]), { code: 1, stderr: /parts/ })
+  t.match(await run(['reset', 'everything', '--url', url]), { code: 2, stderr: /parts/ })
   await stop()
 })
 
@@ -206,7 +206,12 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
       /scenario takes no --port; it takes --url, --admin-token, --json/,
     ],
     [['clock', 'advance'], /clock advance needs BY\|TO/],
-    [['clock', 'speed', 'fast'], /clock speed takes a number such as 60, not "fast"/],
+    [
+      ['clock', 'speed', 'fast'],
+      /clock speed takes a number above 0, .+ such as 60 or 0\.5, not "fast"/,
+    ],
+    [['clock', 'speed', ''], /clock speed takes a number above 0, .+, not ""/],
+    [['clock', 'speed', '0'], /clock speed takes a number above 0, .+, not "0"/],
     [['clock', 'show', '--url', 'localhost:4310'], /--url takes the URL of a sandbox/],
     [['clock', 'show', '--url'], /--url takes URL, and none follows it/],
     [['--url', 'http://127.0.0.1:1'], /start takes no --url/],
@@ -222,6 +227,36 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
     code: 2,
     stderr: /PAYOUT_SANDBOX_URL takes the URL of a sandbox/,
   })
+})
+
+t.test('a value that the sandbox refuses ends with 2, all other refusals with 1', async (t) => {
+  const { url, stop } = await serve(t, ['--memory'])
+  const bad = [
+    ['deliveries', '--status', 'nope'],
+    ['deliveries', '--limit', '0'],
+    ['requests', '--status', 'nope'],
+    ['requests', 'find', '{"statuss":200}'],
+    ['trigger', 'foo'],
+    ['reset', 'foo'],
+    ['clock', 'advance', '1x'],
+    ['clock', 'freeze', 'foo'],
+    ['snapshot', 'save', 'A'],
+  ]
+  for (const words of bad) {
+    const { code, stdout, stderr } = await run([...words, '--json', '--url', url])
+    t.equal(code, 2, words.join(' '))
+    t.equal(JSON.parse(stdout).error, 'validation_failed')
+    t.match(stderr, JSON.parse(stdout).message)
+  }
+  for (const words of [
+    ['scenario', 'use', 'nope'],
+    ['snapshot', 'restore', 'nope'],
+    ['deliveries', '--redeliver', 'dlv_nope'],
+    ['requests', 'verify', '{"operation":"getKyc"}'],
+    ['record', 'export', 'none'],
+  ])
+    t.equal((await run([...words, '--url', url])).code, 1, words.join(' '))
+  await stop()
 })
 
 t.test('each command has a help text with its calls, flags and examples', async (t) => {
