@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { closeSync, writeFileSync } from 'node:fs'
+import { openPrivate } from '../core/private-file.ts'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
 
@@ -14,7 +15,9 @@ export const record = remoteCommand({
       async run(api, [file]) {
         const { lines, text }: Recording = await api('GET', '/record')
         try {
-          writeFileSync(file!, text, { mode: 0o600 })
+          const fd = openPrivate(file!)
+          writeFileSync(fd, text)
+          closeSync(fd)
         } catch (error) {
           const { code } = error as NodeJS.ErrnoException
           throw new CommandFailed(`${file} cannot be written (${code}).`)

@@ -168,6 +168,24 @@ t.test('a port of the variables or the config file is found without --url', asyn
   await stop()
 })
 
+t.test(
+  'an admin token of the config file is taken, and one that is nearer before it',
+  async (t) => {
+    const config = { port: 0, 'admin-token': 's3cret' }
+    const cwd = t.testdir({ 'payout-sandbox.config.json': JSON.stringify(config) })
+    const { port, url, stop } = await serve(t, ['--memory'], { cwd })
+    const show = ['clock', 'show']
+    const env = { PAYOUT_SANDBOX_PORT: String(port), PAYOUT_SANDBOX_RECORD: 'run.ndjson' }
+    t.match(await run(show, { cwd, env }), { code: 0, stderr: '' }, 'no other option is looked at')
+    t.equal((await run([...show, '--url', url], { cwd })).code, 0)
+    const wrong = { ...env, PAYOUT_SANDBOX_ADMIN_TOKEN: 'other' }
+    t.equal((await run(show, { cwd, env: wrong })).code, 1)
+    t.equal((await run([...show, '--admin-token', 's3cret'], { cwd, env: wrong })).code, 0)
+    t.equal((await run([...show, '--admin-token', 'none'], { cwd, env })).code, 1)
+    await stop()
+  },
+)
+
 t.test('a refusal or no answer is told, and ends with 1', async (t) => {
   const { url, stop } = await serve(t, ['--memory', '--admin-token', 's3cret'])
   const show = ['clock', 'show', '--url', url]

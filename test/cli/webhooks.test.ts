@@ -73,7 +73,10 @@ t.test('deliveries lists, narrows and sends again', async (t) => {
   })
   t.equal(hook.received.length, 4)
   hook.answer(status(410))
-  t.match(await at('deliveries', '--redeliver', one), { code: 1, stdout: /: delivered \(.*410/ })
+  t.match(await at('deliveries', '--redeliver', one), {
+    code: 1,
+    stdout: /: delivered before, this redelivery failed \(.*410/,
+  })
   t.match(await at('deliveries', '--redeliver', one, '--status', 'failed'), {
     code: 2,
     stderr: /stands alone/,
