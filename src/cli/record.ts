@@ -1,5 +1,4 @@
 import { closeSync, writeFileSync } from 'node:fs'
-import { openPrivate } from '../core/private-file.ts'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
 
@@ -14,6 +13,7 @@ export const record = remoteCommand({
       does: 'write the run since the start into a file; it holds tokens and secrets',
       async run(api, [file]) {
         const { lines, text }: Recording = await api('GET', '/record')
+        const { openPrivate } = await import('../core/private-file.ts')
         try {
           const fd = openPrivate(file!)
           writeFileSync(fd, text)

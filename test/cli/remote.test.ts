@@ -62,6 +62,12 @@ t.test(
         'getKyc      1 to 2      0      no\n',
       ].join('\n'),
     )
+    await run(['scenario', 'use', 'slow', '--url', url])
+    t.match(
+      (await run(['scenario', 'show', '--url', url])).stdout,
+      /^slow: .+\n\nmine was left before it had:\nexpected +requests +found +met\ncreateUser +2 +0 +no\ngetKyc /s,
+    )
+    await run(['scenario', 'use', 'mine', '--url', url])
     writeFileSync(join(folder, 'mine.yaml'), 'titel: x\n')
     const end = performance.now() + 20_000
     let told = ''
