@@ -94,8 +94,10 @@ export const TABLES: Specs<Rows> = {
       type: (row) => (row.transaction_type === 'debit' ? 'debit' : undefined),
       user: historyUserOf,
     },
-    // The reference where there is one: a generated id is never that of another payment either.
-    uniques: { reference: (row) => row.client_transaction_id },
+    uniques: {
+      reference: (row) => row.reference_id ?? undefined,
+      client_transaction_id: (row) => row.client_transaction_id,
+    },
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
   // In the order they came, whatever the clock says: it may be set back.
