@@ -88,11 +88,10 @@ export const shownTimer = ({
   payload,
 })
 
-/** Runs what is due on the way, then stores where the clock stands. */
-async function moved(world: World, fired: Promise<Fired[]>) {
-  const told = await fired
-  world.changeClock(() => {})
-  return { now: world.clock.iso(), fired: told }
+/** Runs what is due on the way, and stores where the clock then stands. */
+async function moved(world: World, move: (keep: () => void) => Promise<Fired[]>) {
+  const fired = await move(() => world.changeClock(() => {}))
+  return { now: world.clock.iso(), fired }
 }
 
 function timerOf({ scheduler }: World, id: string) {
@@ -121,8 +120,9 @@ export const clockCalls = [
     answer: ClockAnswer,
     async handle(world, { body }) {
       const at = body.at === undefined ? world.clock.now() : writable(Date.parse(body.at), 'at')
-      if (at > world.clock.now()) await world.scheduler.advanceTo(at)
-      world.changeClock(() => world.clock.freeze(at))
+      const freeze = () => world.changeClock(() => world.clock.freeze(at))
+      if (at > world.clock.now()) await world.scheduler.advanceTo(at, freeze)
+      else freeze()
       return clockAnswer(world)
     },
   }),
@@ -167,7 +167,7 @@ export const clockCalls = [
       if (by !== undefined) {
         const span = parseDuration(by)!
         writable(world.clock.now() + span, 'by')
-        return moved(world, world.scheduler.advanceBy(span))
+        return moved(world, (keep) => world.scheduler.advanceBy(span, keep))
       }
       const target = writable(Date.parse(to!), 'to')
       if (target < world.clock.now()) {
@@ -176,7 +176,7 @@ export const clockCalls = [
           `It is ${world.clock.iso()} already, later than ${iso(target)}. Set an earlier time with /clock/freeze {"at"}.`,
         )
       }
-      return moved(world, world.scheduler.advanceTo(target))
+      return moved(world, (keep) => world.scheduler.advanceTo(target, keep))
     },
   }),
   adminCall({
@@ -185,7 +185,7 @@ export const clockCalls = [
     url: '/clock/next',
     summary: 'Jump to the next timer and run it',
     answer: FiredAnswer,
-    handle: (world) => moved(world, world.scheduler.advanceToNext()),
+    handle: (world) => moved(world, world.scheduler.advanceToNext),
   }),
   adminCall({
     id: 'listTimers',
