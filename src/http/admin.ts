@@ -123,6 +123,13 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       'The admin API wants its token: send it as X-Admin-Token. It is printed at start, or given by --admin-token.',
     )
   }
+  async function answer(request: FastifyRequest, reply: FastifyReply) {
+    const { world, params, query, body: given, headers } = request
+    const input = { params, query, body: given, headers } as Input<never, never, never>
+    const told = (await call.handle(world, input, sandbox)) as { httpStatus?: number } | undefined
+    const { httpStatus = call.status ?? 200, ...body } = told ?? {}
+    return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
+  }
   const route: RouteOptions = {
     method: call.method,
     url: call.url,
@@ -139,7 +146,8 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
         refuseCrossSite(request)
         if (!call.open) {
           if (!call.raw) refuseStranger(request)
-          request.world = choice.forAdmin(request)
+          const known = choice.known(request)
+          if (known) request.world = known
         }
         done()
       } catch (error) {
@@ -147,14 +155,18 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       }
     },
     async handler(request, reply) {
-      if (call.stream) return call.stream(request.world, request, reply)
-      const { params, query, body: given, headers } = request
-      const input = { params, query, body: given, headers } as Input<never, never, never>
-      const answer = (await call.handle(request.world, input, sandbox)) as
-        | { httpStatus?: number }
-        | undefined
-      const { httpStatus = call.status ?? 200, ...body } = answer ?? {}
-      return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
+      // All is checked: a call that is refused makes no client.
+      if (!call.open) request.world = choice.forAdmin(request)
+      let failed = true
+      try {
+        const answered = call.stream
+          ? call.stream(request.world, request, reply)
+          : await answer(request, reply)
+        failed = reply.statusCode >= 400
+        return answered
+      } finally {
+        choice.settle(request.world, failed)
+      }
     },
   }
   if (call.raw)
