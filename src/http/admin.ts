@@ -98,7 +98,12 @@ export function refusalsOf({
 // A world of half a million rows; it is read into memory whole.
 const LARGE_BODY = 256 * 1024 * 1024
 
-export type AdminDeps = { sandbox: Sandbox; choice: ClientChoice; adminToken: string | undefined }
+export type AdminDeps = {
+  sandbox: Sandbox
+  choice: ClientChoice
+  adminToken: string | undefined
+  explain: boolean
+}
 
 /** Hands the body over as it came. */
 const takeRaw = (app: FastifyInstance) => {
@@ -113,7 +118,7 @@ const takeRaw = (app: FastifyInstance) => {
 
 /** Serves one admin call behind its guards: same site, admin token, client. */
 export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDeps) {
-  const { sandbox, choice, adminToken } = deps
+  const { sandbox, choice, adminToken, explain } = deps
   function refuseStranger(request: FastifyRequest) {
     if (adminToken === undefined) return
     const sent = request.headers['x-admin-token']
@@ -157,6 +162,8 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
     async handler(request, reply) {
       // All is checked: a call that is refused makes no client.
       if (!call.open) request.world = choice.forAdmin(request)
+      // A stream is sent past all hooks.
+      if (call.stream && explain) reply.raw.setHeader('x-sandbox-client', request.world.name)
       let failed = true
       try {
         const answered = call.stream
