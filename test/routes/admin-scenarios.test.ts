@@ -242,6 +242,40 @@ t.test('times: 1 against 20 simultaneous requests is one hit', async (t) => {
   t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
 })
 
+t.test('--explain names the client on whatever is answered for it', async (t) => {
+  const box = await start(t, { app: { explain: true, auth: 'strict' } })
+  const token = (name: string) => ({ authorization: `Bearer sbx_${name}_token` })
+  const told: [string, number, string | undefined, Record<string, string>?][] = [
+    ['/__admin/clock', 200, 'default'],
+    ['/__admin/clock', 200, 'second', token('second')],
+    ['/__admin/health', 200, 'default'],
+    ['/__admin/timers?limit=0', 400, 'default'],
+    ['/__admin/nope', 404, 'default'],
+    ['/__admin/clock', 403, 'default', { origin: 'http://elsewhere.example' }],
+    ['/@worker-1/__admin/clock', 200, 'worker-1'],
+    ['/@worker-1/__admin/snapshots/nope', 404, 'worker-1'],
+    ['/v1/nope', 404, 'default'],
+    ['/@worker-1/v1/nope', 404, 'worker-1'],
+    ['/v1/users', 401, 'default'],
+    ['/@worker-1/v1/users', 401, 'worker-1'],
+    ['/v1/users', 403, 'inactive', token('inactive')],
+    ['/v1/users?page=0', 400, 'second', token('second')],
+    // Nobody's: no client has the token or the name, or the call came by a strange name.
+    ['/v1/users', 401, undefined, token('nobody')],
+    ['/@nobody/v1/nope', 404, undefined],
+    ['/v1/users', 403, undefined, { host: 'rebound.example.com' }],
+    ['/nope', 404, undefined],
+    ['/openapi.json', 200, undefined],
+  ]
+  for (const [url, status, name, headers] of told) {
+    const answer = await box.get(url, headers)
+    t.same([answer.status, answer.headers['x-sandbox-client']], [status, name], url)
+  }
+  const quiet = await start(t)
+  for (const url of ['/__admin/clock', '/v1/users', '/v1/nope'])
+    t.notOk('x-sandbox-client' in (await quiet.get(url)).headers, url)
+})
+
 t.test('--explain names the client and the rule', async (t) => {
   const box = await start(t, { app: { explain: true } })
   const plain = await box.get('/v1/users')
