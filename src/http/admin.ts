@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { type ErrorWord, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { World } from '../world.ts'
@@ -86,7 +86,7 @@ export function refusalsOf({
   refusals = [],
 }: AdminCall): ErrorWord[] {
   const words: ErrorWord[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
-  if (params || query || body) words.push('validation_failed')
+  if (params || query || body || (method === 'POST' && !raw)) words.push('validation_failed')
   if (!open) words.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
   if (!open && !raw) words.push('admin_token_required')
   if (raw) words.push('payload_too_large')
@@ -94,6 +94,9 @@ export function refusalsOf({
     words.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
   return words
 }
+
+/** The body of a POST that takes none: a field of it would do nothing, and whoever sent it would not know. */
+const NoFields = z.strictObject({}).default({})
 
 // A world of half a million rows; it is read into memory whole.
 const LARGE_BODY = 256 * 1024 * 1024
@@ -135,13 +138,14 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
     const { httpStatus = call.status ?? 200, ...body } = told ?? {}
     return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
   }
+  const body = call.body ?? (call.method === 'POST' && !call.raw ? NoFields : undefined)
   const route: RouteOptions = {
     method: call.method,
     url: call.url,
     schema: {
       ...(call.params && { params: call.params }),
       ...(call.query && { querystring: call.query }),
-      ...(call.body && { body: call.body }),
+      ...(body && { body }),
     },
     config: { admin: call },
     ...(call.stream && { exposeHeadRoute: false }),

@@ -47,6 +47,14 @@ export const Timer = z
     payload: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'Timer' })
+const MOST_TIMERS = 10_000
+const TimerCount = z
+  .string()
+  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= MOST_TIMERS, {
+    error: `must be a whole number from 1 to ${MOST_TIMERS}`,
+  })
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 1, maximum: MOST_TIMERS })
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
 /** Refuses an instant that ISO 8601 in its common form can't write. */
@@ -116,7 +124,7 @@ export const clockCalls = [
     method: 'POST',
     url: '/clock/freeze',
     summary: 'Stop the clock, where it stands or at an instant; timers passed on the way run',
-    body: z.object({ at: instant.optional() }).default({}),
+    body: z.strictObject({ at: instant.optional() }).default({}),
     answer: ClockAnswer,
     async handle(world, { body }) {
       const at = body.at === undefined ? world.clock.now() : writable(Date.parse(body.at), 'at')
@@ -142,7 +150,7 @@ export const clockCalls = [
     method: 'POST',
     url: '/clock/speed',
     summary: 'Make the clock tick faster or slower: 60 = a minute a second',
-    body: z.object({ factor: z.number().gt(0).max(1_000_000) }),
+    body: z.strictObject({ factor: z.number().gt(0).max(1_000_000) }),
     answer: ClockAnswer,
     handle(world, { body }) {
       world.changeClock(() => world.clock.speed(body.factor))
@@ -155,7 +163,7 @@ export const clockCalls = [
     url: '/clock/advance',
     summary: 'Move time by a duration or to an instant; answers when all that was due has settled',
     body: z
-      .object({ by: duration.optional(), to: instant.optional() })
+      .strictObject({ by: duration.optional(), to: instant.optional() })
       .refine(({ by, to }) => (by === undefined) !== (to === undefined), {
         path: ['by'],
         error: 'or to must be sent, and not both',
@@ -193,7 +201,7 @@ export const clockCalls = [
     url: '/timers',
     summary: 'What is still to happen, and when; soonest first',
     answer: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
-    query: z.object({ limit: z.coerce.number().int().min(1).max(10_000).optional() }),
+    query: z.object({ limit: TimerCount.optional() }),
     handle: ({ scheduler }, { query: { limit } }) => ({
       timers: scheduler.pending().slice(0, limit).map(shownTimer),
     }),
