@@ -135,6 +135,7 @@ t.test('rules are pushed, listed and taken away', async (t) => {
   t.strictSame(one.body, {
     rule_id: one.body.rule_id,
     hits: 0,
+    used_up: false,
     definition: respond(502, { name: 'one' }),
   })
   t.strictSame([await users(box), await users(box), await users(box)], [504, 502, 502])
@@ -240,6 +241,27 @@ t.test('times: 1 against 20 simultaneous requests is one hit', async (t) => {
   t.equal(statuses.filter((status) => status === 503).length, 1)
   t.equal(statuses.filter((status) => status === 200).length, 19)
   t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
+})
+
+t.test('a pushed rule that is used up stays listed with its hits, and says so', async (t) => {
+  const box = await start(t)
+  const down = { respond: { status: 503 } }
+  const when = { operation: 'listUsers' }
+  const rules: [rule: object, calls: number, hits: number, usedUp: boolean][] = [
+    [{ when, then: down }, 3, 3, false],
+    [{ when, times: 2, then: down }, 1, 1, false],
+    [{ when, times: 2, then: down }, 3, 2, true],
+    [{ when, times: 1, key: 'headers.x-caller', then: down }, 3, 1, false],
+    [{ when, sequence: [down, down], then_on: 'pass' }, 3, 2, true],
+    [{ when, sequence: [down, 'pass'], then_on: 'last' }, 3, 3, false],
+  ]
+  for (const [rule, calls, hits, used_up] of rules) {
+    const pushed = await box.post('/__admin/rules', rule)
+    t.match(pushed, { status: 200, body: { hits: 0, used_up: false } }, JSON.stringify(rule))
+    for (let i = 0; i < calls; i++) await box.get('/v1/users')
+    t.match((await box.get('/__admin/rules')).body.rules, [{ hits, used_up }], JSON.stringify(rule))
+    await box.call('DELETE', `/__admin/rules/${pushed.body.rule_id}`)
+  }
 })
 
 t.test('--explain names the client on whatever is answered for it', async (t) => {

@@ -34,6 +34,10 @@ const PushedRule = z
   .strictObject({
     rule_id: z.string(),
     hits: z.int(),
+    used_up: z.boolean().meta({
+      description:
+        'It has acted as often as its `times` allow and acts no more; it stays listed, so that its hits can be asked for.',
+    }),
     definition: z.looseObject({}),
     // What is allowed but looks like a mistake; told when it is pushed.
     warnings: z.array(z.string()).optional(),
@@ -166,7 +170,7 @@ export const scenarioCalls = [
     async handle({ scenarios }, { body }) {
       const checked = await scenarios.checkRule(body)
       const { rule_id, definition } = scenarios.push(checked.definition)
-      return { rule_id, hits: 0, definition, ...warned(checked) }
+      return { rule_id, hits: 0, used_up: false, definition, ...warned(checked) }
     },
   }),
   adminCall({
