@@ -140,6 +140,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     done(request.is404 ? unknown(request) : undefined)
   })
   app.decorateRequest('bodyText', '')
+  app.decorateRequest('sent', undefined)
   app.decorateRequest('began', 0)
   app.decorateRequest('cameAt', 0)
   app.decorateRequest('rule', undefined)

@@ -23,33 +23,45 @@ export type Decided = AnswerOutcome & {
   life: Omit<LifeOutcome, 'kyc'> & { kyc?: readonly (readonly KycStep[] | undefined)[] }
 }
 
-const ruleOf = (decision: Decision | undefined) =>
-  decision && `${decision.scenario}: ${decision.rule}`
+// A header has room for so many; a call of fifty documents may meet as many rules.
+const MOST_NAMED = 8
+
+/** The rules that acted, each once: `default: paise .92`. */
+function rulesOf(decisions: readonly (Decision | undefined)[]): string | undefined {
+  const hits = decisions.flatMap((one) => (one ? [one, ...(one.also ? [one.also] : [])] : []))
+  const names = new Set(hits.map(({ scenario, rule }) => `${scenario}: ${rule}`))
+  return names.size === 0 ? undefined : [...names].slice(0, MOST_NAMED).join(', ')
+}
 
 type Fields = Readonly<Record<string, string>>
 
-/** The call as rules see it; the user and the account are looked up when a rule asks. */
+/** The call as rules see it, as it was sent; the user and the account are looked up when a rule asks. */
 class ServiceCall implements Call {
   readonly operation: Call['operation']
   readonly params: Fields
-  readonly query: unknown
   readonly headers: unknown
   readonly body: Fields
   readonly item: unknown
+  readonly #url: string
   readonly #world: World
 
   constructor(
     op: Operation,
-    { world, params, query, headers, body }: FastifyRequest,
+    { world, params, headers, sent, url }: FastifyRequest,
     item?: unknown,
   ) {
     this.operation = op.id as Call['operation']
     this.params = (params ?? {}) as Fields
-    this.query = query
     this.headers = headers
-    this.body = (body ?? {}) as Fields
+    this.body = (sent ?? {}) as Fields
     this.item = item
+    this.#url = url
     this.#world = world
+  }
+
+  get query() {
+    const at = this.#url.indexOf('?')
+    return at === -1 ? {} : Object.fromEntries(new URLSearchParams(this.#url.slice(at + 1)))
   }
 
   get user() {
@@ -71,11 +83,9 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
   const call = new ServiceCall(op, request)
   world.scenarios.called(call.operation)
   const decision = world.scenarios.decide(call, name)
-  const rule = ruleOf(decision)
-  if (!decision) {
-    // Most calls meet no rule.
-    if (op.id !== 'submitKyc') return { rule, life: {}, checked: undefined }
-  }
+  // Most calls meet no rule.
+  if (!decision && op.id !== 'submitKyc') return { rule: undefined, life: {}, checked: undefined }
+  const rule = rulesOf([decision])
   const outcome = decision?.outcome ?? {}
   const decided: Decided = { ...outcome, rule, life: {} }
   if (op.id !== 'submitKyc') {
@@ -84,14 +94,17 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
     return decided
   }
   if (!isCarriedOut(outcome)) return decided
-  const { kyc: items } = request.body as { kyc: readonly unknown[] }
-  const found = items.map((item) =>
-    world.scenarios.decide(new ServiceCall(op, request, item), name),
-  )
+  const { kyc: items } = request.sent as { kyc: readonly unknown[] }
+  const found: (Decision | undefined)[] = []
   // A document's rule may speak about the answer too; the first that does is the call's.
-  const answering = found.find(
-    (one) => one && (one.outcome.respond || one.outcome.delay || one.outcome.fault),
-  )
+  let answering: Decision | undefined
+  for (const item of items) {
+    const one = world.scenarios.decide(new ServiceCall(op, request, item), name)
+    found.push(one)
+    if (one && (one.outcome.respond || one.outcome.delay || one.outcome.fault)) answering ??= one
+    // Where the call is not carried out, no rule is spent on the documents that are left.
+    if (answering && !isCarriedOut(answering.outcome)) break
+  }
   const { respond, delay, fault, at } = answering?.outcome ?? {}
   return {
     ...(respond && { respond }),
@@ -99,7 +112,8 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
     ...(fault && { fault }),
     ...(at && { at }),
     ...decided,
-    ...(rule === undefined && { rule: ruleOf(found.find(Boolean)) ?? '' }),
+    // Who answered is named first.
+    rule: rulesOf([decision, answering, ...found]),
     life: { kyc: found.map((one) => one?.outcome.kyc) },
   }
 }

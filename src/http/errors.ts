@@ -85,7 +85,9 @@ export function createErrorHandler(
 
 /** Answers what is no HTTP at all, in our envelope, and closes the connection. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // Behind an answer that has begun, another would be read as part of it.
+  const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse | null }
+  if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent) {
     socket.destroy()
     return
   }

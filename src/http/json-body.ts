@@ -23,7 +23,11 @@ export function takeJsonOnly(app: FastifyInstance) {
     // A call that takes no body may still be sent as JSON.
     if (text === '') return done(null, undefined)
     try {
-      done(null, parseJson(text, undefined, { protoAction: 'error', constructorAction: 'error' }))
+      request.sent = parseJson(text, undefined, {
+        protoAction: 'error',
+        constructorAction: 'error',
+      })
+      done(null, request.sent)
     } catch {
       done(
         new SandboxError(

@@ -20,6 +20,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The body as it came. */
     bodyText: string
+    /** The body as it was sent, before anything was left out of it or filled in. */
+    sent: unknown
   }
   interface FastifyContextConfig {
     operation?: Operation
@@ -136,12 +138,13 @@ export function serve(
   /** An answer that a scenario wants otherwise: another one, or broken. */
   function stagedNow(request: FastifyRequest, outcome: Decided, keep?: Keep): Answer {
     const { respond, fault, at } = outcome
-    if (fault && at !== 'after') return { status: op.status, body: '{}', fault }
     // What is answered in the operation's place is not kept for a key: the next try may meet the operation.
     if (respond) {
       const { status } = respond
-      return { status, body: respondText(respond), headers: respondHeaders(respond) }
+      const answer = { status, body: respondText(respond), headers: respondHeaders(respond) }
+      return fault ? { ...answer, fault } : answer
     }
+    if (fault && at !== 'after') return { status: op.status, body: '{}', fault }
     const done = keep ? carryOutAndKeep(request, outcome, keep) : carryOut(request, outcome)
     return fault ? { ...done, fault } : done
   }

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 
 const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
-const LEAST_PAISE = 100
+/** The least amount that may be paid, in paise. */
+export const LEAST_PAISE = 100
 /** The largest amount there is, in paise. */
 export const MOST_PAISE = 999_999_999_999
 

@@ -83,11 +83,16 @@ function onlyFor(
 }
 
 function checkReason(
-  { reason, description }: TransactionStepDefinition,
+  { reason, description, message }: TransactionStepDefinition,
   path: Path,
   findings: Findings,
 ) {
-  if (reason === undefined || description !== undefined || REASONS.includes(reason)) return
+  if (description !== undefined && message !== undefined) {
+    const both = '`message` is the `description` in other words; leave one out'
+    findings.faults.push({ path: [...path, 'message'], of: 'key', message: both })
+  }
+  if (reason === undefined || (description ?? message) !== undefined || REASONS.includes(reason))
+    return
   const near = orMeant(reason, REASONS)
   const at = { path: [...path, 'reason'], of: 'value' as const }
   if (near)
@@ -109,7 +114,13 @@ function checkTransaction(
 ) {
   checkSteps(steps, path, PAYMENT, findings)
   for (const [i, step] of steps.entries()) {
-    onlyFor(['FAILED'], ['reason', 'description', 'source'], step, [...path, i], findings)
+    onlyFor(
+      ['FAILED'],
+      ['reason', 'description', 'message', 'source'],
+      step,
+      [...path, i],
+      findings,
+    )
     checkReason(step, [...path, i], findings)
   }
 }
@@ -136,8 +147,10 @@ function checkKyc(steps: readonly KycStepDefinition[], path: Path, findings: Fin
 
 function checkBank(steps: readonly BankStepDefinition[], path: Path, findings: Findings) {
   checkSteps(steps, path, CHECK, findings)
-  for (const [i, step] of steps.entries())
+  for (const [i, step] of steps.entries()) {
     onlyFor(['success'], ['accountName'], step, [...path, i], findings)
+    onlyFor(['failed'], ['reason'], step, [...path, i], findings)
+  }
 }
 
 function checkMaker(

@@ -1,4 +1,5 @@
 import { parseDelay, parseDuration } from '../core/duration.ts'
+import { paiseOf, rupeesOf } from '../model/money.ts'
 import type {
   AnswerOutcome,
   CompiledRule,
@@ -52,6 +53,10 @@ const delayOf = (delay: string | undefined) =>
 const stepsOf = <S extends { after?: string | undefined }>(steps: readonly S[] | undefined) =>
   steps?.map(({ after, ...step }) => given({ ...step, afterMs: ms(after) }))
 
+/** A payment's failure has a description; a step may call it its message, as the other lives do. */
+const describedOf = (steps: OutcomeDefinition['transaction']) =>
+  steps?.map(({ message, description = message, ...step }) => given({ ...step, description }))
+
 function turnOf(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
   if (definition === 'pass') return 'pass'
   const { kyc, bank, transaction, respond, delay, fault, at } = definition
@@ -64,7 +69,7 @@ function turnOf(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
   const life = given({
     kyc: stepsOf(kyc),
     bank: stepsOf(bank),
-    transaction: stepsOf(transaction),
+    transaction: stepsOf(describedOf(transaction) as typeof transaction),
   }) as LifeOutcome
   return {
     whole: { ...answer, ...life },
@@ -149,7 +154,7 @@ function compileWebhookRule(
 function actionOf(definition: ActionDefinition): TimelineAction {
   const { trigger, resource = 'latest', simulate, credit } = definition
   if (trigger) return { trigger, resource }
-  if (credit) return { credit: { ...credit, amount: Number(credit.amount).toFixed(2) } }
+  if (credit) return { credit: { ...credit, amount: rupeesOf(paiseOf(credit.amount)!) } }
   if (simulate) {
     const { status, reason, ...which } = simulate
     const [kind, id] = Object.entries(which)[0] as ['transaction' | 'kyc' | 'bank', string]

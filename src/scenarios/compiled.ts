@@ -25,6 +25,7 @@ export type BankStep = {
   status: 'pending' | 'success' | 'failed'
   afterMs: number
   message?: string
+  reason?: string
   bankResponse?: string
   accountName?: string
 }

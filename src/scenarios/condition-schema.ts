@@ -71,6 +71,7 @@ const Operation = z
         startsWith: true,
         endsWith: true,
         contains: true,
+        matches: true,
       }).shape,
     ),
   ])

@@ -25,6 +25,7 @@ const TransactionStep = step({
     description: 'Why it is FAILED, such as beneficiary_bank_offline.',
   }),
   description: text(200).optional().meta({ description: 'The reason as a sentence.' }),
+  message: text(200).optional().meta({ description: 'The same as `description`.' }),
   source: Source.optional().meta({ description: 'Whose fault it is.' }),
 }).meta({ id: 'TransactionStep' })
 
@@ -57,6 +58,9 @@ const BankStep = step({
   status: CheckState,
   after,
   message: text(200).optional().meta({ description: 'The answer’s inner message.' }),
+  reason: Reason.optional().meta({
+    description: 'Why it is failed, as a word: the message of a step that has none.',
+  }),
   bankResponse: text(120)
     .optional()
     .meta({ description: 'What the bank said, such as Account is blocked.' }),

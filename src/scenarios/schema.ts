@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { LEAST_PAISE, paiseOf } from '../model/money.ts'
 import { CheckState, PaymentState, Reason } from './outcome-schema.ts'
 import { Rule, WebhookRule } from './rule-schema.ts'
 import { Duration, ScenarioName, text } from './value-schema.ts'
@@ -16,15 +17,21 @@ const Resource = z
   .meta({ description: 'latest, or the id of a resource.' })
 
 const wrongAmount = ({ input }: { input?: unknown }) =>
-  input === undefined ? undefined : `must be rupees such as "2500.00", not ${shown(input)}`
+  input === undefined
+    ? undefined
+    : `must be rupees such as "2500.00", from 1.00 to 9999999999.99, not ${shown(input)}`
 
-const Amount = z.union(
-  [
-    z.string().regex(/^\d{1,10}(\.\d{1,2})?$/, { error: wrongAmount }),
-    z.number().min(1, { error: wrongAmount }),
-  ],
-  { error: wrongAmount },
-)
+const Amount = z
+  .union(
+    [
+      // The form is told to editors here, and checked once, below.
+      z.string().meta({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' }),
+      z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 }),
+    ],
+    { error: wrongAmount },
+  )
+  .refine((amount) => (paiseOf(amount) ?? 0) >= LEAST_PAISE, { error: wrongAmount })
+  .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.' })
 
 const Simulate = z.strictObject({
   transaction: Resource.optional(),

@@ -88,7 +88,7 @@ function scan(text: string): Scan {
     if (type !== 'space' && type !== 'newline') afterComma = type === 'comma'
     if (refused) result.faults.push({ offset: parser.offset, message: refused })
     const { offset } = parser
-    const tooMuch = beyondBounds(lexeme, ++lexemes)
+    const tooMuch = beyondBounds(type === 'comment' ? '' : lexeme, ++lexemes)
     if (tooMuch) {
       result.faults.push({ offset, message: tooMuch })
       return result

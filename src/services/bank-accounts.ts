@@ -43,7 +43,7 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
       response: {
         status: ok,
         code: 200,
-        message: step.message ?? MESSAGE[step.status],
+        message: step.message ?? step.reason ?? MESSAGE[step.status],
         data: {
           status: ok ? 'success' : 'failure',
           statusCode: '200',
@@ -134,7 +134,7 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
         }
         return {
           status: first.status !== 'failed',
-          message: first.message ?? MESSAGE[first.status],
+          message: first.message ?? first.reason ?? MESSAGE[first.status],
           row: entry.row,
           metadata: metadataOf(entry.row, first),
         }

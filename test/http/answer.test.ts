@@ -1,6 +1,6 @@
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
-import { type Answer, ASHA, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
+import { type Answer, ASHA, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -242,6 +242,103 @@ t.test('faults break the answer, before or after the operation is carried out', 
   t.equal(await ended, 'ECONNRESET')
   t.equal(payments(box), before + 1)
   t.equal((await box.pay()).status, 200)
+})
+
+t.test('an answer of a rule may come broken too', async (t) => {
+  const box = await start(t)
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as AddressInfo
+  const respond = { status: 503, body: { a: '0123456789' } }
+  await push(box, { respond, fault: 'truncate' }, { times: 1 })
+  const cut = await raw(port, PAYMENT).ended
+  t.match(cut, /^HTTP\/1\.1 503 /)
+  t.match(cut, /\r\n\r\n\{"a":"012$/)
+  await push(box, { respond, fault: 'malformed' }, { times: 1 })
+  const broken = await raw(port, PAYMENT).ended
+  t.match(broken, /^HTTP\/1\.1 503 /)
+  t.match(broken, '{"a":"0123456789",]')
+})
+
+t.test('rules see what was sent: ignored fields, and no defaults', async (t) => {
+  const box = await start(t)
+  const seen = async (operation: string, when: object, call: () => Promise<{ status: number }>) => {
+    const then = { respond: { status: 418 } }
+    await box.post('/__admin/rules', { when: { operation, ...when }, times: 1, then })
+    const { status } = await call()
+    await box.post('/__admin/reset', { parts: ['scenario'] })
+    return status
+  }
+  const pay = (more: object = {}) => box.post('/v1/transaction', { ...PAYMENT, ...more })
+  t.equal(await seen('createTransaction', { body: { test_case: 'lost' } }, pay), 200)
+  const lost = () => pay({ test_case: 'lost' })
+  t.equal(await seen('createTransaction', { body: { test_case: 'lost' } }, lost), 418)
+  const absent = { body: { currency_code: { absent: true } } }
+  t.equal(await seen('createTransaction', absent, pay), 418)
+  const list = (query: string) => () => box.get(`/v1/users${query}`)
+  t.equal(await seen('listUsers', { query: { page: { absent: true } } }, list('')), 418)
+  t.equal(await seen('listUsers', { query: { tag: 'a b' } }, list('?limit=1&tag=a%20b')), 418)
+  t.equal(await seen('listUsers', { query: { tag: 'a b' } }, list('?limit=1')), 200)
+  const matches = { operation: { matches: '^list' } }
+  t.equal(await seen('listUsers', matches, list('')), 418)
+
+  const keyed = { when: { operation: 'createTransaction' }, key: 'body.order_id', times: 1 }
+  await box.post('/__admin/rules', { ...keyed, then: { respond: { status: 418 } } })
+  const statuses = []
+  for (const order_id of [1, 1, 2]) statuses.push((await pay({ order_id })).status)
+  t.same(statuses, [418, 200, 418])
+})
+
+t.test(
+  'a document whose rule answers the call leaves the rules of the others unspent',
+  async (t) => {
+    const box = await start(t, { app: { explain: true } })
+    const when = { operation: 'submitKyc' }
+    await box.post('/__admin/rules', {
+      name: 'fails',
+      when,
+      times: 1,
+      then: { kyc: [{ status: 'failed' }] },
+    })
+    await box.post('/__admin/rules', {
+      name: 'down',
+      when: { ...when, item: { document_type: 'tid' } },
+      times: 1,
+      then: { respond: { status: 500 } },
+    })
+    const document = { dateOfBirth: '01-02-1990', Nationality: 'Indian', nameOnCard: 'Asha Nair' }
+    const kyc = [
+      { ...document, document_type: 'tid', document_name: 'pan', document_number: 'ABCPE1234F' },
+      {
+        ...document,
+        document_type: 'pid',
+        document_name: 'aadhar',
+        document_number: '999912345678',
+      },
+    ]
+    const send = () => box.post('/v1/kyc', { user_id: ASHA, kyc })
+    const down = await send()
+    t.equal(down.status, 500)
+    t.match(down.headers['x-sandbox-rule'], /^rule:rul_\d+: down$/)
+    const { body } = await send()
+    t.match(body.data, [{ status: false }, { status: true }], 'the other rule was still there')
+  },
+)
+
+t.test('a step says why in the words of any life', async (t) => {
+  const box = await start(t)
+  await push(box, {
+    transaction: [{ status: 'PENDING' }, { status: 'FAILED', message: 'The till was empty.' }],
+  })
+  await box.pay()
+  await box.advance('1s')
+  const history = await box.get('/v1/transaction/history?limit=1', TOKEN)
+  t.match(history.body.data.transactions[0].metadata, { description: 'The till was empty.' })
+  const when = { operation: 'addBankAccount' }
+  const then = { bank: [{ status: 'failed', reason: 'account_blocked' }] }
+  await box.post('/__admin/rules', { when, then })
+  const account = { user_id: ASHA, account_number: '123456789', ifsc_code: 'HDFC0000001' }
+  const { body } = await box.post('/v1/bank', account)
+  t.match(body.data, { status: false, message: 'account_blocked' })
 })
 
 t.test('a truncated answer that needs more bytes than characters is cut as well', async (t) => {

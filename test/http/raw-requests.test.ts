@@ -78,3 +78,16 @@ t.test('what is sent raw is answered in the one envelope, with its status in wor
   const fine = await send(port, POST('application/json; charset=UTF-8', user('a@example.com')))
   t.equal(fine.line, 'HTTP/1.1 201 Created')
 })
+
+t.test(
+  'what is no HTTP behind a stream that runs ends it, and is not answered inside it',
+  async (t) => {
+    const { app } = await start(t)
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = app.server.address() as { port: number }
+    const stream = 'GET /__admin/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+    const { line, body } = await send(port, stream + stream)
+    t.equal(line, 'HTTP/1.1 200 OK')
+    t.notMatch(body, 'HTTP/1.1 400')
+  },
+)

@@ -319,6 +319,21 @@ t.test('--explain names the client and the rule', async (t) => {
     ],
   })
   t.equal(kyc.headers['x-sandbox-rule'], 'default: PAN marked as fake')
+  const document = { document_type: 'tid', document_name: 'pan', dateOfBirth: '01-02-1990' }
+  const both = await box.post('/v1/kyc', {
+    user_id: ASHA,
+    kyc: ['XXXPX0004A', 'XXXPX0001A', 'XXXPX0004A'].map((document_number) => ({
+      ...document,
+      document_number,
+      Nationality: 'IN',
+      nameOnCard: 'Asha',
+    })),
+  })
+  t.equal(
+    both.headers['x-sandbox-rule'],
+    'default: PAN marked as fake, default: PAN with another name',
+    'each rule that acted',
+  )
   await box.post('/__admin/rules', respond(503, { name: 'नहीं' }))
   const down = await box.get('/v1/users')
   t.equal(down.status, 503)

@@ -531,7 +531,26 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'an amount with three decimals',
     'timeline:\n  - do: { credit: { amount: "1.234" } }\n',
-    ['2:29: `amount` must be rupees such as "2500.00", not "1.234"'],
+    ['2:29: `amount` must be rupees such as "2500.00", from 1.00 to 9999999999.99, not "1.234"'],
+  ],
+  ...['2500.005', '10000000000', '"0.50"', '"0"', '0.99'].map(
+    (amount): [string, string, string[]] => [
+      `an amount of ${amount}`,
+      `timeline:\n  - do: { credit: { amount: ${amount} } }\n`,
+      [
+        `2:29: \`amount\` must be rupees such as "2500.00", from 1.00 to 9999999999.99, not ${amount.replace(/^1\d{6}(?=0{4})/, 'XXXXXXX')}`,
+      ],
+    ],
+  ),
+  [
+    'two words for one thing',
+    'rules:\n  - when: { operation: createTransaction }\n    then: { transaction: [{ status: PENDING }, { status: FAILED, description: a, message: b }] }\n',
+    ['3:82: `message` is the `description` in other words; leave one out'],
+  ],
+  [
+    'a reason of a success',
+    'rules:\n  - when: { operation: addBankAccount }\n    then: { bank: [{ status: success, reason: closed }] }\n',
+    ['3:39: `reason` belongs to failed, and this step is success; leave it out'],
   ],
   [
     'an expectation of an unknown operation',
@@ -595,6 +614,10 @@ t.test('a broken file is refused with its place, what was found and what to do',
 
 const many = (count: number, one: (i: number) => string) =>
   `rules:\n${Array.from({ length: count }, (_, i) => one(i)).join('')}`
+
+t.test('a comment may be as long as the file', async (t) => {
+  t.equal(read(`title: x\nrules: []\n# ${'a'.repeat(65_000)}\n`).ok, true)
+})
 
 t.test('no file of 64 KiB takes long, right or wrong', async (t) => {
   const files: Record<string, string> = {

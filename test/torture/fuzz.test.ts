@@ -80,7 +80,8 @@ const asAnother = (request: FuzzRequest) => ({
   ...request,
   id: undefined,
   url: '/',
-  method: 'GET' as const,
+  // Whose answer has no body stays one.
+  method: request.method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
 })
 
 const shown = (request: FuzzRequest, answer?: Seen) =>
