@@ -156,7 +156,8 @@ export const scenarioCalls = [
     id: 'listRules',
     method: 'GET',
     url: '/rules',
-    summary: 'The pushed rules, the one asked first at the top; one that is used up stays, with its hits',
+    summary:
+      'The pushed rules, the one asked first at the top; one that is used up stays, with its hits',
     answer: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRules' }),
     handle: ({ scenarios }) => ({ rules: scenarios.pushed() }),
   }),
