@@ -4,6 +4,7 @@
  */
 import {
   type Call,
+  isUsedUp,
   keyOf,
   PUSHED,
   refuse,
@@ -253,15 +254,18 @@ export function createReference(fixtures: { [client: string]: Start }) {
     },
     'GET /rules': ({ at }) =>
       ok({
-        rules: [...at.rules]
-          .reverse()
-          .map(({ id, hits, name }) => ({ rule_id: id, hits, definition: PUSHED[name] })),
+        rules: [...at.rules].reverse().map((rule) => ({
+          rule_id: rule.id,
+          hits: rule.hits,
+          used_up: isUsedUp(rule),
+          definition: PUSHED[rule.name],
+        })),
       }),
     'POST /rules'({ at }, definition) {
       const name = Object.keys(PUSHED).find((one) => PUSHED[one] === definition)!
       const rule = { id: new Slot(/^rul_\d+$/), name, hits: 0 }
       at.rules.push(rule)
-      return ok({ rule_id: rule.id, hits: 0, definition })
+      return ok({ rule_id: rule.id, hits: 0, used_up: false, definition })
     },
     'DELETE /rules/:id'({ at }, _body, id) {
       if (!byId(at.rules, id)) return notFound()
