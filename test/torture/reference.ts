@@ -389,7 +389,13 @@ export function createReference(fixtures: { [client: string]: Start }) {
     look,
     /** What the sandbox must answer to a call; what the call does is done. */
     answer(call: Call): Wanted {
-      if (call.path.startsWith('/__admin')) return adminAnswer(enter(call.client), call)
+      if (call.path.startsWith('/__admin')) {
+        const isNew = !worlds.has(call.client)
+        const wanted = adminAnswer(enter(call.client), call)
+        // Nor does an admin call that fails.
+        if (isNew && wanted.status >= 400) worlds.delete(call.client)
+        return wanted
+      }
       if (call.token === 'wrong') return refuse(401, 'unauthorized')
       // A call that is refused for want of a token makes no client.
       const refused = call.token === 'none' && routeOf(call).operation.token
