@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -65,7 +65,7 @@ async function readFolders(
 ): Promise<{ library: Library } | { problems: string[] }> {
   const { scenario, scenarios } = options
   const { readLibrary } = await import('./scenarios/read-library.ts')
-  if (scenarios !== undefined && !existsSync(scenarios))
+  if (scenarios !== undefined && !(existsSync(scenarios) && statSync(scenarios).isDirectory()))
     return { problems: [`--scenarios: there is no folder ${scenarios}`] }
   const read = readLibrary(foldersOf(options))
   for (const warning of read.warnings) log.warn(problemText(warning))
@@ -225,7 +225,7 @@ export async function startServer(given: Options, log: Log): Promise<RunningServ
 
 /** Options of a program: those given, the defaults for the rest. */
 export const optionsOf = (values: Readonly<Record<string, unknown>> = {}): Options =>
-  readOptions([{ values, called: (name) => name }])
+  readOptions([{ values, called: String, spelled: String }])
 
 /** A log on standard error. */
 export const stderrLog = (options: Pick<Options, 'log-level' | 'log-format'>): Log =>

@@ -1,7 +1,7 @@
 import { BadOption } from '../config/options.ts'
 import { exchange } from '../exchange.ts'
 import { CommandFailed, type Input } from './command.ts'
-import { gatherOptions } from './options.ts'
+import { gatherSome } from './options.ts'
 
 /** The host that a server which listens on `host` is asked at. */
 export const askedHost = (host: string): string =>
@@ -13,7 +13,7 @@ function baseOf({ flags, env }: Input): URL {
     ? ['--url', String(flags['url'])]
     : ['PAYOUT_SANDBOX_URL', env['PAYOUT_SANDBOX_URL']]
   if (!given) {
-    const { host, port } = gatherOptions({}, env)
+    const { host, port } = gatherSome(['host', 'port'], {}, env)
     const name = askedHost(host)
     return new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`)
   }
@@ -30,14 +30,17 @@ function baseOf({ flags, env }: Input): URL {
 }
 
 function tokenOf({ flags, env }: Input): string | undefined {
-  const token = flags['admin-token'] ?? (env['PAYOUT_SANDBOX_ADMIN_TOKEN'] || undefined)
-  return token === undefined || token === 'none' ? undefined : String(token)
+  const given = { 'admin-token': flags['admin-token'] }
+  const token = gatherSome(['admin-token'], given, env)['admin-token']
+  return token === 'none' ? undefined : token
 }
+
+const BAD_OPTION = 2
 
 // biome-ignore lint/suspicious/noExplicitAny: each command knows the shape of the answers it asks for.
 type Answer = any
 
-/** Calls the admin API of a running sandbox. Throws `CommandFailed` where none answers, or the call is refused. */
+/** Calls the admin API of a running sandbox. Throws `CommandFailed` where none answers, or the call is refused: with 2 for a bad value. */
 export function connect(input: Input) {
   const base = baseOf(input)
   const token = tokenOf(input)
@@ -73,6 +76,8 @@ export function connect(input: Input) {
     throw new CommandFailed(
       `${answer.message ?? `${url.href} answers ${found.status}`}${hint}`,
       answer,
+      // All that is sent was on the command line.
+      answer.error === 'validation_failed' ? BAD_OPTION : 1,
     )
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
 import type { Problem } from '../core/problem.ts'
-import { readLibrary } from '../scenarios/read-library.ts'
+import { isScenarioFile, readLibrary } from '../scenarios/read-library.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
 import { FIXTURE_FILES, readFixtures } from '../services/fixtures.ts'
 
@@ -78,6 +78,34 @@ const keysOf = (file: string): string[] => {
   }
 }
 
+const joined = (all: readonly Checked[]): Checked => ({
+  files: [...new Set(all.flatMap(({ files }) => files))],
+  problems: all.flatMap(({ problems }) => problems),
+  warnings: all.flatMap(({ warnings }) => warnings),
+})
+
+/** Whether all of a fixture set is in this one file. */
+const isFixtureSet = (file: string) =>
+  file.endsWith('.json') && keysOf(file).some((key) => NOUNS.includes(key))
+
+/** All files of a folder: as fixtures what a start would take for them, the rest as scenarios. */
+function checkFolder(folder: string, folders: Folders): Checked {
+  const entries = readdirSync(folder)
+  const files = entries.filter(isScenarioFile).map((entry) => join(folder, entry))
+  // Where one file has the name of a fixture file, a start takes every JSON file for one.
+  const isFixtures = entries.some((entry) => FIXTURE_FILES.includes(entry))
+  const sets = isFixtures ? [] : files.filter(isFixtureSet)
+  if (!isFixtures && sets.length === 0) return checkScenarios(folder, folders)
+  const scenarios = files.filter((file) =>
+    isFixtures ? !file.endsWith('.json') : !sets.includes(file),
+  )
+  return joined([
+    ...(isFixtures ? [checkFixtures(folder)] : []),
+    ...sets.map((file) => checkFixtures(file)),
+    ...(scenarios.length > 0 ? [checkScenarios(folder, folders, scenarios)] : []),
+  ])
+}
+
 function checkOne(path: string, folders: Folders): Checked {
   const file = join(path)
   const refused = (message: string) => ({
@@ -86,25 +114,15 @@ function checkOne(path: string, folders: Folders): Checked {
     warnings: [],
   })
   if (!existsSync(file)) return refused('there is no such file or folder')
-  if (isFolder(file)) {
-    const isFixtures = readdirSync(file).some((entry) => FIXTURE_FILES.includes(entry))
-    return isFixtures ? checkFixtures(file) : checkScenarios(file, folders)
-  }
+  if (isFolder(file)) return checkFolder(file, folders)
   if (!/\.(?:yaml|yml|json)$/.test(file))
     return refused('no scenario (.yaml, .yml, .json) and no fixture file (.json)')
   if (file.endsWith('.json')) {
-    const keys = keysOf(file)
-    if (keys.some((key) => NOUNS.includes(key))) return checkFixtures(file)
+    if (isFixtureSet(file)) return checkFixtures(file)
     if (FIXTURE_FILES.includes(basename(file))) return checkFixtures(dirname(file), file)
   }
   return checkScenarios(dirname(file), folders, [file])
 }
-
-const joined = (all: readonly Checked[]): Checked => ({
-  files: [...new Set(all.flatMap(({ files }) => files))],
-  problems: all.flatMap(({ problems }) => problems),
-  warnings: all.flatMap(({ warnings }) => warnings),
-})
 
 /** Checks files, and all that is in folders. */
 export const checkFiles = (paths: readonly string[], folders: Folders): Checked =>

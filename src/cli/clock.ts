@@ -1,4 +1,4 @@
-import { BadOption } from '../config/options.ts'
+import { BadOption, OPTIONS } from '../config/options.ts'
 import type { AdminApi } from './admin-api.ts'
 import { remoteCommand } from './remote.ts'
 import { table } from './table.ts'
@@ -84,11 +84,10 @@ export const clock = remoteCommand({
       takes: 'FACTOR',
       does: 'client seconds a real second: 60 = a minute a second',
       run(api, [factor]) {
-        if (!Number.isFinite(Number(factor)))
-          throw new BadOption(
-            `clock speed takes a number such as 60, not ${JSON.stringify(factor)}`,
-          )
-        return set(api, 'speed', { factor: Number(factor) })
+        const read = OPTIONS['clock-speed'][0].safeParse(factor)
+        if (read.success) return set(api, 'speed', { factor: read.data })
+        const wanted = read.error.issues[0]?.message
+        throw new BadOption(`clock speed ${wanted}, not ${JSON.stringify(factor)}`)
       },
     },
   },

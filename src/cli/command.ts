@@ -27,15 +27,16 @@ export type Command = {
   run(input: Input): Promise<number>
 }
 
-/** A command that could not do its work: the message says why and what to do; the program ends with 1. */
+/** A command that could not do its work: the message says why and what to do; the program ends with 1 unless told. */
 export class CommandFailed extends Error {
-  readonly exitCode = 1
   /** The refusal as it came, for programs. */
   readonly answer: unknown
+  readonly exitCode: number
 
-  constructor(message: string, answer?: unknown) {
+  constructor(message: string, answer?: unknown, exitCode = 1) {
     super(message)
     this.answer = answer
+    this.exitCode = exitCode
   }
 }
 

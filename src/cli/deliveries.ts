@@ -41,9 +41,15 @@ const deliveryTable = (deliveries: readonly Delivery[]): string =>
     'no delivery',
   )
 
+/** How it went when it was last sent; one that was taken before stays delivered. */
+const sentStatus = (one: Delivery): string =>
+  one.status === 'delivered' && isRefused(one)
+    ? `delivered before, this redelivery failed (${outcome(one)})`
+    : `${one.status} (${outcome(one)})`
+
 /** One delivery that was just sent, in a line. */
 export const sentText = (one: Delivery): string =>
-  `${oneLine(`${one.event} about ${one.resource_id}: ${one.status} (${outcome(one)})`)}\n` +
+  `${oneLine(`${one.event} about ${one.resource_id}: ${sentStatus(one)}`)}\n` +
   (one.status === 'pending' && one.next_attempt_at !== null
     ? `the next attempt is at ${one.next_attempt_at}\n`
     : '')

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { BadOption } from '../config/options.ts'
+import type { LeftScenario } from '../services/scenarios.ts'
 import { type Command, checkWords } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
-import { type Expected, expectTable } from './scenario.ts'
+import { expectTable } from './scenario.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 // What a shell answers for a program that it does not find, or may not run.
@@ -60,11 +61,11 @@ function runProgram(
   })
 }
 
-/** Tells what the active scenario expects and has not seen; whether that is nothing. */
-function isAsExpected(scenario: string, expect: readonly Expected[]): boolean {
+/** Tells what a scenario expects and has not seen; whether that is nothing. */
+function isAsExpected({ name, expect }: LeftScenario): boolean {
   const unmet = expect.filter(({ met }) => !met)
   if (unmet.length === 0) return true
-  told(`scenario ${scenario} expects other requests:\n${expectTable(unmet)}`.trimEnd())
+  told(`scenario ${name} expects other requests:\n${expectTable(unmet)}`.trimEnd())
   return false
 }
 
@@ -112,9 +113,9 @@ export const exec: Command = {
       },
       signals,
     )
-    const { name, expect } = sandbox.default.scenarios.show()
-    const met = isAsExpected(name, expect)
+    const { left = [], ...active } = sandbox.default.scenarios.show()
+    const unmet = [...left, active].filter((one) => !isAsExpected(one))
     await server.close()
-    return code === 0 && !met ? 1 : code
+    return code === 0 && unmet.length > 0 ? 1 : code
   },
 }

@@ -1,6 +1,7 @@
 import { BadOption } from '../config/options.ts'
 import { type Command, CommandFailed, checkWords } from './command.ts'
-import { gatherOptions, START_FLAGS } from './options.ts'
+import { gatherSome, START_FLAGS } from './options.ts'
+import { isReaderGone } from './output.ts'
 import { progressBar } from './progress.ts'
 import { wholeNumber } from './values.ts'
 
@@ -25,7 +26,7 @@ export const generate: Command = {
     checkWords('generate', '', words)
     if (users === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
     const count = wholeNumber('--users', String(users), 1, MOST_USERS)
-    const { 'random-seed': seed } = gatherOptions(flags, env)
+    const { 'random-seed': seed } = gatherSome(['random-seed'], flags, env)
     const [{ fixtureText, stepsOf }, { Readable }, { pipeline }] = await Promise.all([
       import('./generate-fixtures.ts'),
       import('node:stream'),
@@ -37,9 +38,9 @@ export const generate: Command = {
       await pipeline(text, process.stdout, { end: false })
     } catch (error) {
       // Who reads has had enough, such as head.
+      if (isReaderGone(error)) return 0
       const { code, message } = error as NodeJS.ErrnoException
-      if (code !== 'EPIPE')
-        throw new CommandFailed(`The data set could not be written (${code ?? message}).`)
+      throw new CommandFailed(`The data set could not be written (${code ?? message}).`)
     } finally {
       bar.end()
     }

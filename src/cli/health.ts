@@ -2,12 +2,12 @@ import { get } from 'node:http'
 import type { Options } from '../config/options.ts'
 import { askedHost } from './admin-api.ts'
 import { type Command, checkWords } from './command.ts'
-import { gatherOptions, START_FLAGS } from './options.ts'
+import { gatherSome, START_FLAGS } from './options.ts'
 
 const DEADLINE_MS = 3_000
 
 /** Asks the running server of these options how it is; 0 if it is healthy, else 1. */
-function ask({ host, port }: Options): Promise<number> {
+function ask({ host, port }: Pick<Options, 'host' | 'port'>): Promise<number> {
   const hostname = askedHost(host)
   const told = (line: string, code: number) => {
     process.stdout.write(`${line}\n`)
@@ -52,6 +52,6 @@ export const health: Command = {
   examples: ['health', 'health --port 8080'],
   async run({ words, flags, env }) {
     checkWords('health', '', words)
-    return ask(gatherOptions(flags, env))
+    return ask(gatherSome(['host', 'port'], flags, env))
   },
 }

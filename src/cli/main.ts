@@ -10,6 +10,7 @@ import { generate } from './generate.ts'
 import { health } from './health.ts'
 import { openapi } from './openapi.ts'
 import { parseArguments } from './options.ts'
+import { outliveReaders } from './output.ts'
 import { record } from './record.ts'
 import { replay } from './replay.ts'
 import { requests } from './requests.ts'
@@ -55,6 +56,7 @@ ${start.examples.map((line) => `  payout-sandbox ${line}\n`).join('')}`
 
 /** Runs one command line and answers with the exit code (README: Exit codes). */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  outliveReaders(process)
   try {
     const {
       words: [name, ...words],

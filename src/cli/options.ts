@@ -7,6 +7,7 @@ import {
   type OptionSource,
   type Options,
   readOptions,
+  readSome,
   unknownOption,
   variableOf,
 } from '../config/options.ts'
@@ -48,7 +49,7 @@ function refuseUnknown(
   commands: readonly Command[],
 ) {
   const check = (rawName: string, name: string) => {
-    if (!Object.hasOwn(known, name)) throw unknownOption(rawName, name, Object.keys(known))
+    if (!Object.hasOwn(known, name)) throw unknownOption(rawName, name, Object.keys(known), asFlag)
   }
   let named = false
   for (const token of tokens) {
@@ -96,6 +97,9 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
     if (token.kind !== 'option') continue
     const { name, value } = token
     const [takes] = known[name]!
+    // A switch of start may be set against its variable; any other one has no second value.
+    if (takes === '' && value !== undefined && !Object.hasOwn(OPTIONS, name))
+      throw new BadOption(`--${name} takes no value, not ${JSON.stringify(value)}`)
     if (value === '')
       throw new BadOption(`--${name} takes ${takes || 'true or false'}, and its value is empty`)
     if (takes === '') flags[name] = value ?? true
@@ -120,13 +124,13 @@ function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
   values['port'] ??= env['PORT'] || undefined
   return {
     values,
-    called: (name) =>
-      name === 'port' && !env['PAYOUT_SANDBOX_PORT'] ? 'PORT' : variableOf(name as OptionName),
+    called: (name) => (name === 'port' && !env['PAYOUT_SANDBOX_PORT'] ? 'PORT' : variableOf(name)),
+    spelled: variableOf,
   }
 }
 
 function fromFile(): OptionSource {
-  if (!existsSync(CONFIG_FILE)) return { values: {}, called: String }
+  if (!existsSync(CONFIG_FILE)) return { values: {}, called: String, spelled: String }
   let values: unknown
   try {
     values = JSON.parse(readFileSync(CONFIG_FILE, 'utf8'))
@@ -139,20 +143,29 @@ function fromFile(): OptionSource {
   return {
     values: values as Record<string, unknown>,
     called: (name) => `${name} of ${CONFIG_FILE}`,
+    spelled: String,
   }
 }
 
-const called = (name: string) => `--${name}`
+const asFlag = (name: string) => `--${name}`
 
-/** The options of this run: flag beats variable beats file, and each of them these defaults. */
-export const gatherOptions = (
+const sourcesOf = (
   flags: Record<string, unknown>,
   env: NodeJS.ProcessEnv,
   defaults: Record<string, unknown> = {},
-): Options =>
-  readOptions([
-    { values: flags, called },
-    fromEnvironment(env),
-    fromFile(),
-    { values: defaults, called },
-  ])
+): OptionSource[] => [
+  { values: flags, called: asFlag, spelled: asFlag },
+  fromEnvironment(env),
+  fromFile(),
+  { values: defaults, called: asFlag, spelled: asFlag },
+]
+
+/** The options of this run: flag beats variable beats file, and each of them these defaults. */
+export const gatherOptions = (...given: Parameters<typeof sourcesOf>): Options =>
+  readOptions(sourcesOf(...given))
+
+/** Some of the options, for a command that is no start: what the others hold is not looked at. */
+export const gatherSome = <T extends OptionName>(
+  names: readonly T[],
+  ...given: Parameters<typeof sourcesOf>
+): Pick<Options, T> => readSome(names, sourcesOf(...given))

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { closeSync, writeFileSync } from 'node:fs'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
 
@@ -13,8 +13,11 @@ export const record = remoteCommand({
       does: 'write the run since the start into a file; it holds tokens and secrets',
       async run(api, [file]) {
         const { lines, text }: Recording = await api('GET', '/record')
+        const { openPrivate } = await import('../core/private-file.ts')
         try {
-          writeFileSync(file!, text, { mode: 0o600 })
+          const fd = openPrivate(file!)
+          writeFileSync(fd, text)
+          closeSync(fd)
         } catch (error) {
           const { code } = error as NodeJS.ErrnoException
           throw new CommandFailed(`${file} cannot be written (${code}).`)

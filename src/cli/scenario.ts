@@ -1,3 +1,4 @@
+import type { Expected, LeftScenario } from '../services/scenarios.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './table.ts'
 
@@ -10,15 +11,7 @@ type Active = {
   title: string | null
   rules: { name: string; hits: number }[]
   expect: Expected[]
-}
-
-/** What a scenario expects of one operation, and what it found. */
-export type Expected = {
-  operation: string
-  atLeast?: number
-  atMost?: number
-  found: number
-  met: boolean
+  left?: LeftScenario[]
 }
 
 const nameOf = ({ name, title }: Pick<Active, 'name' | 'title'>) =>
@@ -39,12 +32,13 @@ export const expectTable = (expect: readonly Expected[]): string =>
     '',
   )
 
-function activeText({ rules, expect, ...active }: Active): string {
+function activeText({ rules, expect, left = [], ...active }: Active): string {
   const hits = rules.map(({ name, hits }) => [name, hits])
   return [
     `${nameOf(active)}\n`,
     hits.length > 0 ? `\n${table(['rule', 'hits'], hits, '')}` : '',
     expect.length > 0 ? `\n${expectTable(expect)}` : '',
+    ...left.map((one) => `\n${one.name} was left before it had:\n${expectTable(one.expect)}`),
   ].join('')
 }
 

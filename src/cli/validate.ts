@@ -1,6 +1,6 @@
 import type { Problem } from '../core/problem.ts'
 import type { Command } from './command.ts'
-import { gatherOptions, START_FLAGS } from './options.ts'
+import { gatherSome, START_FLAGS } from './options.ts'
 
 const place = ({ file, line, column, message }: Problem) => ({ file, line, column, message })
 
@@ -22,7 +22,7 @@ export const validate: Command = {
     'validate --scenarios ./scenarios --json',
   ],
   async run({ words, flags: { json, ...flags }, env }) {
-    const { scenarios, fixtures } = gatherOptions(flags, env)
+    const { scenarios, fixtures } = gatherSome(['scenarios', 'fixtures'], flags, env)
     const [{ checkAll, checkFiles }, { problemText }] = await Promise.all([
       import('./check-files.ts'),
       import('../core/problem.ts'),

@@ -171,26 +171,33 @@ export class BadOption extends Error {}
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
 /** The environment variable of an option. */
-export const variableOf = (name: OptionName): string =>
+export const variableOf = (name: string): string =>
   `PAYOUT_SANDBOX_${name.toUpperCase().replaceAll('-', '_')}`
 
-/** One source of options: values by name, and how to call a name of it in a message. */
+/** One source of options: values by name, how to call a name of it in a message, and how it is spelled there. */
 export type OptionSource = {
   values: Readonly<Record<string, unknown>>
   called: (name: string) => string
+  spelled: (name: string) => string
 }
 
-/** Takes each option from the first source that has it, checks it, and fills in the defaults. */
-export function readOptions(sources: readonly OptionSource[]): Options {
+/**
+ * Takes each of these options from the first source that has it, checks it, and fills in the defaults. An option that
+ * there is not is refused in any source.
+ */
+export function readSome<T extends OptionName>(
+  names: readonly T[],
+  sources: readonly OptionSource[],
+): Pick<Options, T> {
   const options: Record<string, unknown> = {}
-  for (const { values, called } of sources) {
+  for (const { values, called, spelled } of sources) {
     for (const name of Object.keys(values)) {
       if (!NAMES.includes(name as OptionName)) {
-        throw unknownOption(called(name), name, NAMES)
+        throw unknownOption(called(name), name, NAMES, spelled)
       }
     }
   }
-  for (const name of NAMES) {
+  for (const name of names) {
     const source = sources.find(({ values }) => values[name] !== undefined)
     const [schema, fallback, takesWhat] = OPTIONS[name]
     if (!source) {
@@ -207,7 +214,12 @@ export function readOptions(sources: readonly OptionSource[]): Options {
     }
     options[name] = result.data
   }
-  const read = options as Options
+  return options as Pick<Options, T>
+}
+
+/** Takes every option as `readSome` does, and checks that they go together. */
+export function readOptions(sources: readonly OptionSource[]): Options {
+  const read = readSome(NAMES, sources)
   const rank = (name: OptionName) => sources.findIndex(({ values }) => values[name] !== undefined)
   if (read.memory && rank('data') !== -1 && rank('data') <= rank('memory')) {
     if (rank('data') === rank('memory'))
@@ -226,11 +238,16 @@ export function readOptions(sources: readonly OptionSource[]): Options {
 }
 
 /** The refusal of an option that there is not: it names the known one that was probably meant. */
-export function unknownOption(called: string, name: string, known: readonly string[]): BadOption {
+export function unknownOption(
+  called: string,
+  name: string,
+  known: readonly string[],
+  spelled: (name: string) => string,
+): BadOption {
   const near = known
     .map((one) => [distance(name, one), one] as const)
     .sort((a, b) => a[0] - b[0])[0]
-  const meant = near && near[0] <= 2 ? ` (did you mean --${near[1]}?)` : ''
+  const meant = near && near[0] <= 2 ? ` (did you mean ${spelled(near[1])}?)` : ''
   return new BadOption(`unknown option ${called}${meant}`)
 }
 

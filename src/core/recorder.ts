@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, readFileSync, writeSync } from 'node:fs'
 import type {
   RecordedBody,
   RecordedBytes,
@@ -8,6 +8,7 @@ import type {
 } from '../model/recording.ts'
 import { wallNow } from './clock.ts'
 import type { Outside } from './outside.ts'
+import { openPrivate } from './private-file.ts'
 import type { SendRequest } from './send.ts'
 
 /** A file that a run can't be recorded in. */
@@ -15,7 +16,7 @@ export class CannotRecord extends Error {}
 
 function openFile(file: string): number {
   try {
-    return openSync(file, 'w', 0o600)
+    return openPrivate(file)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new CannotRecord(

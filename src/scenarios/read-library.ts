@@ -48,16 +48,16 @@ function textOf(folder: string, entry: string): { text: string } | { refused: st
   }
 }
 
+/** Whether an entry of a folder is taken for a scenario, by its name. */
+export const isScenarioFile = (entry: string): boolean =>
+  ENDING.test(entry) && !entry.endsWith('.schema.json') && !entry.startsWith('.')
+
 /** The scenario files of a folder, by name; everything else in it is left alone. */
 function entriesOf(folder: string, seen: string[], problems: Problem[]): Map<string, string> {
   const entries = new Map<string, string>()
   const isFile = (entry: string) =>
     statSync(join(folder, entry), { throwIfNoEntry: false })?.isFile()
-  const files = readdirSync(folder)
-    .filter(
-      (entry) => ENDING.test(entry) && !entry.endsWith('.schema.json') && !entry.startsWith('.'),
-    )
-    .sort()
+  const files = readdirSync(folder).filter(isScenarioFile).sort()
   if (files.length > MOST_FILES) {
     problems.push(
       problemIn(

@@ -54,6 +54,21 @@ export type Checked<T> = { definition: T; warnings: string[] }
 const told = (warnings: readonly Problem[]) =>
   warnings.map(({ path, message }) => (path ? `${path}: ${message}` : message))
 
+/** What a scenario expects of one operation, and what was found. */
+export type Expected = {
+  operation: OperationId
+  atLeast?: number
+  atMost?: number
+  found: number
+  met: boolean
+}
+
+/** A scenario that was active, and what it had expected and not found when another took its place. */
+export type LeftScenario = { name: string; expect: Expected[] }
+
+// Definitions have no names, so that a long run may leave any number of them.
+const MOST_LEFT = 100
+
 export type ScenariosDeps = Parts & {
   library: () => Library
   startScenario: string
@@ -70,6 +85,8 @@ export function createScenarios(parts: ScenariosDeps) {
   let version = 0
   // Calls since the scenario was activated; a restart counts anew.
   const calls = new Map<OperationId, number>()
+  // By name, or by the definition of one without; the newest last.
+  const left = new Map<string, LeftScenario>()
 
   const active = (): ActiveScenario => {
     const kept = settings.get('scenario')
@@ -158,6 +175,46 @@ export function createScenarios(parts: ScenariosDeps) {
     for (const { name } of library().layersOf(scenario)) forget(`${name}#`)
   }
 
+  const expected = ({ expect }: CompiledScenario): Expected[] =>
+    [...expect].map(([operation, { exactly, atLeast = exactly, atMost = exactly }]) => {
+      const found = calls.get(operation) ?? 0
+      const met = found >= (atLeast ?? 0) && found <= (atMost ?? Number.POSITIVE_INFINITY)
+      return {
+        operation,
+        ...(atLeast !== undefined && { atLeast }),
+        ...(atMost !== undefined && { atMost }),
+        found,
+        met,
+      }
+    })
+
+  const keyOf = ({ name, definition }: Pick<ActiveScenario, 'name' | 'definition'>) =>
+    definition ? JSON.stringify(definition) : name
+
+  /** Makes a scenario the active one: it counts anew, and what the one before had not found is kept. */
+  function activate(scenario: CompiledScenario, next: Pick<ActiveScenario, 'name' | 'definition'>) {
+    const before = active()
+    // The file of the one before may be gone.
+    const isThere = before.definition !== undefined || library().names.includes(before.name)
+    const unmet = isThere ? expected(activeScenario()).filter(({ met }) => !met) : []
+    store.change(() => {
+      forgetLayers(scenario)
+      store.put('settings', { name: 'scenario', value: { ...next, startedAs: startScenario } })
+    })
+    if (unmet.length > 0) left.set(keyOf(before), { name: before.name, expect: unmet })
+    left.delete(keyOf(next))
+    const [oldest] = left.keys()
+    if (left.size > MOST_LEFT) left.delete(oldest!)
+    calls.clear()
+    changed()
+  }
+
+  function countAnew() {
+    calls.clear()
+    left.clear()
+    changed()
+  }
+
   return {
     changed,
     /** The scenarios that can be used. */
@@ -214,7 +271,7 @@ export function createScenarios(parts: ScenariosDeps) {
       const { name, definition } = setting.value
       return definition === undefined && !library().names.includes(name)
     },
-    /** The active scenario with each rule's hits, and whether what it expects has happened. */
+    /** The active scenario with each rule's hits, whether what it expects has happened, and who was left without that. */
     show() {
       const { name, definition } = active()
       const scenario = activeScenario()
@@ -225,31 +282,12 @@ export function createScenarios(parts: ScenariosDeps) {
         // What it extends lies under it; the default lies under all and is told of by its magic values.
         rules: under(scenario).flatMap(({ rules: theirs }) => theirs.map(hitsShown)),
         webhooks: under(scenario).flatMap(({ webhooks }) => webhooks.map(hitsShown)),
-        expect: [...scenario.expect].map(
-          ([operation, { exactly, atLeast = exactly, atMost = exactly }]) => {
-            const found = calls.get(operation) ?? 0
-            const met = found >= (atLeast ?? 0) && found <= (atMost ?? Number.POSITIVE_INFINITY)
-            return {
-              operation,
-              ...(atLeast !== undefined && { atLeast }),
-              ...(atMost !== undefined && { atMost }),
-              found,
-              met,
-            }
-          },
-        ),
+        expect: expected(scenario),
+        ...(left.size > 0 && { left: [...left.values()] }),
       }
     },
     /** Activates a scenario by its name; its counters and those of what it extends start anew. */
-    use(name: string) {
-      const scenario = named(name)
-      store.change(() => {
-        forgetLayers(scenario)
-        store.put('settings', { name: 'scenario', value: { name, startedAs: startScenario } })
-      })
-      calls.clear()
-      changed()
-    },
+    use: (name: string) => activate(named(name), { name }),
     /** Checks a scenario that came as JSON. */
     async check(value: unknown): Promise<Checked<ScenarioDefinition>> {
       const { readDefinition } = await loadReader()
@@ -269,17 +307,8 @@ export function createScenarios(parts: ScenariosDeps) {
       return { definition: read.rule, warnings: told(read.warnings) }
     },
     /** Activates a scenario that was checked; its counters start anew. */
-    useDefinition(definition: ScenarioDefinition) {
-      store.change(() => {
-        forgetLayers(compileScenario(definition, INLINE))
-        store.put('settings', {
-          name: 'scenario',
-          value: { name: INLINE, definition, startedAs: startScenario },
-        })
-      })
-      calls.clear()
-      changed()
-    },
+    useDefinition: (definition: ScenarioDefinition) =>
+      activate(compileScenario(definition, INLINE), { name: INLINE, definition }),
     /** Puts a rule that was checked in front of all others. */
     push(definition: RuleDefinition): PushedRuleRow {
       const row = store.change(() => {
@@ -298,14 +327,10 @@ export function createScenarios(parts: ScenariosDeps) {
         name: 'scenario',
         value: { name: startScenario, startedAs: startScenario },
       })
-      calls.clear()
-      changed()
+      countAnew()
     },
     /** The stored tables are others now: what was compiled and counted of them is forgotten. */
-    reload() {
-      calls.clear()
-      changed()
-    },
+    reload: countAnew,
     /** Whether a name can be used, checked before anything is changed. */
     checkName: (name: string) => void named(name),
     /** Takes what `reset` would lose, and returns the verb that puts it back: a reset of the data alone keeps it. */

@@ -81,6 +81,32 @@ t.test('what the scenario expects is checked at the end', async (t) => {
   t.match(await run([...options, ...list(3, 9)]), { code: 9, stderr: /listUsers/ })
 })
 
+t.test('a scenario that makes way for another is held against what it expected', async (t) => {
+  const scenarios = t.testdir({
+    'mine.yaml':
+      'timeline: [{ after: 2m, do: { use: failed-payouts } }]\nexpect: { requests: { listUsers: { atLeast: 1 } } }\n',
+  })
+  const options = ['exec', '--clock', 'frozen', '--scenarios', scenarios, '--scenario', 'mine']
+  const list = `await fetch(process.env.PAYOUT_SANDBOX_URL + '/users')\n`
+  const admin = (method: string, path: string, body: object) =>
+    `await fetch(process.env.PAYOUT_SANDBOX_ADMIN_URL + '${path}', { method: '${method}',
+      headers: { 'content-type': 'application/json' }, body: '${JSON.stringify(body)}' })\n`
+  const advance = admin('POST', '/clock/advance', { by: '3m' })
+  const again = admin('PUT', '/scenario', { name: 'mine' })
+  const ended = (code: string) => run([...options, ...node(`${code}process.exit(0)`)])
+  t.strictSame(await ended(advance), {
+    code: 1,
+    stdout: '',
+    stderr:
+      'payout-sandbox: scenario mine expects other requests:\nexpected   requests    found  met\nlistUsers  at least 1  0      no\n',
+  })
+  t.match(await ended(list + advance), { code: 0, stderr: '' })
+  t.match(await ended(advance + list), { code: 1 }, 'what comes later is not for it')
+  t.match(await ended(advance + again + list), { code: 0 }, 'activated again it counts anew')
+  t.match(await ended(list + advance + again), { code: 1 })
+  t.match(await ended(advance + admin('POST', '/reset', {}) + list), { code: 0 })
+})
+
 t.test('signals reach the program, and its end is ours', async (t) => {
   const waiting = (more: string) => node(`${more}; setInterval(() => {}, 1000); console.log('up')`)
   const signalled = async (signal: NodeJS.Signals, more: string) => {

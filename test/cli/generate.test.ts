@@ -116,6 +116,8 @@ t.test('the data are believable, and every number is plainly none', async (t) =>
 })
 
 t.test('few users are a set as well', async (t) => {
+  const env = { PAYOUT_SANDBOX_RECORD: 'run.ndjson' }
+  t.equal((await run(['generate', '--users', '1'], { env })).code, 0, 'no start, so no refusal')
   for (const users of ['1', '2']) {
     const { code, stdout } = await run(['generate', '--users', users])
     t.equal(code, 0)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { call, run, serve } from './program.ts'
@@ -71,6 +71,22 @@ t.test('record export writes the run of a sandbox that goes on', async (t) => {
   t.strictSame(JSON.parse(json.stdout), { file: 'again.ndjson', lines: 3 })
   const nowhere = await run(['record', 'export', 'no/such/run.ndjson', ...at], { cwd })
   t.match(nowhere, { code: 1, stderr: 'no/such/run.ndjson cannot be written (ENOENT)' })
+  await stop()
+})
+
+t.test('a file that others could read is theirs no more once a run is in it', async (t) => {
+  const cwd = t.testdir({ 'kept.ndjson': 'old', 'run.ndjson': 'old' })
+  const files = ['kept.ndjson', 'run.ndjson'].map((name) => join(cwd, name))
+  for (const file of files) chmodSync(file, 0o644)
+  const { url, stop } = await serve(t, ['--memory', '--record', 'kept.ndjson'], { cwd })
+  t.equal((await run(['record', 'export', 'run.ndjson', '--url', url], { cwd })).code, 0)
+  for (const file of files) {
+    t.equal(statSync(file).mode & 0o777, 0o600, file)
+    t.notMatch(readFileSync(file, 'utf8'), /^old/)
+  }
+  const before = statSync('/dev/null').mode
+  t.equal((await run(['record', 'export', '/dev/null', '--url', url], { cwd })).code, 0)
+  t.equal(statSync('/dev/null').mode, before, 'a device stays as it is')
   await stop()
 })
 

@@ -62,6 +62,12 @@ t.test(
         'getKyc      1 to 2      0      no\n',
       ].join('\n'),
     )
+    await run(['scenario', 'use', 'slow', '--url', url])
+    t.match(
+      (await run(['scenario', 'show', '--url', url])).stdout,
+      /^slow: .+\n\nmine was left before it had:\nexpected +requests +found +met\ncreateUser +2 +0 +no\ngetKyc /s,
+    )
+    await run(['scenario', 'use', 'mine', '--url', url])
     writeFileSync(join(folder, 'mine.yaml'), 'titel: x\n')
     const end = performance.now() + 20_000
     let told = ''
@@ -117,7 +123,7 @@ t.test('clock reads and moves the time', async (t) => {
   t.match(await clock('freeze'), /, frozen, 60/)
   t.match(await clock('freeze', '2027-01-01T00:00:00Z'), /^2027-01-01T00:00:00\.000Z, frozen/)
   t.match(await run(['clock', 'advance', 'soon'], { env }), {
-    code: 1,
+    code: 2,
     stderr: /by must be a duration/,
   })
   await stop()
@@ -152,7 +158,7 @@ t.test('reset puts one client, some parts, or every client back', async (t) => {
   const { reset } = JSON.parse(await at('reset', '--all', '--json', '--url', url))
   t.ok(reset.includes('default') && reset.includes('worker-1'))
   t.strictSame(await statuses(), [200, 200])
-  t.match(await run(['reset', 'everything', '--url', url]), { code: 1, stderr: /parts/ })
+  t.match(await run(['reset', 'everything', '--url', url]), { code: 2, stderr: /parts/ })
   await stop()
 })
 
@@ -167,6 +173,24 @@ t.test('a port of the variables or the config file is found without --url', asyn
   })
   await stop()
 })
+
+t.test(
+  'an admin token of the config file is taken, and one that is nearer before it',
+  async (t) => {
+    const config = { port: 0, 'admin-token': 's3cret' }
+    const cwd = t.testdir({ 'payout-sandbox.config.json': JSON.stringify(config) })
+    const { port, url, stop } = await serve(t, ['--memory'], { cwd })
+    const show = ['clock', 'show']
+    const env = { PAYOUT_SANDBOX_PORT: String(port), PAYOUT_SANDBOX_RECORD: 'run.ndjson' }
+    t.match(await run(show, { cwd, env }), { code: 0, stderr: '' }, 'no other option is looked at')
+    t.equal((await run([...show, '--url', url], { cwd })).code, 0)
+    const wrong = { ...env, PAYOUT_SANDBOX_ADMIN_TOKEN: 'other' }
+    t.equal((await run(show, { cwd, env: wrong })).code, 1)
+    t.equal((await run([...show, '--admin-token', 's3cret'], { cwd, env: wrong })).code, 0)
+    t.equal((await run([...show, '--admin-token', 'none'], { cwd, env })).code, 1)
+    await stop()
+  },
+)
 
 t.test('a refusal or no answer is told, and ends with 1', async (t) => {
   const { url, stop } = await serve(t, ['--memory', '--admin-token', 's3cret'])
@@ -206,7 +230,12 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
       /scenario takes no --port; it takes --url, --admin-token, --json/,
     ],
     [['clock', 'advance'], /clock advance needs BY\|TO/],
-    [['clock', 'speed', 'fast'], /clock speed takes a number such as 60, not "fast"/],
+    [
+      ['clock', 'speed', 'fast'],
+      /clock speed takes a number above 0, .+ such as 60 or 0\.5, not "fast"/,
+    ],
+    [['clock', 'speed', ''], /clock speed takes a number above 0, .+, not ""/],
+    [['clock', 'speed', '0'], /clock speed takes a number above 0, .+, not "0"/],
     [['clock', 'show', '--url', 'localhost:4310'], /--url takes the URL of a sandbox/],
     [['clock', 'show', '--url'], /--url takes URL, and none follows it/],
     [['--url', 'http://127.0.0.1:1'], /start takes no --url/],
@@ -222,6 +251,36 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
     code: 2,
     stderr: /PAYOUT_SANDBOX_URL takes the URL of a sandbox/,
   })
+})
+
+t.test('a value that the sandbox refuses ends with 2, all other refusals with 1', async (t) => {
+  const { url, stop } = await serve(t, ['--memory'])
+  const bad = [
+    ['deliveries', '--status', 'nope'],
+    ['deliveries', '--limit', '0'],
+    ['requests', '--status', 'nope'],
+    ['requests', 'find', '{"statuss":200}'],
+    ['trigger', 'foo'],
+    ['reset', 'foo'],
+    ['clock', 'advance', '1x'],
+    ['clock', 'freeze', 'foo'],
+    ['snapshot', 'save', 'A'],
+  ]
+  for (const words of bad) {
+    const { code, stdout, stderr } = await run([...words, '--json', '--url', url])
+    t.equal(code, 2, words.join(' '))
+    t.equal(JSON.parse(stdout).error, 'validation_failed')
+    t.match(stderr, JSON.parse(stdout).message)
+  }
+  for (const words of [
+    ['scenario', 'use', 'nope'],
+    ['snapshot', 'restore', 'nope'],
+    ['deliveries', '--redeliver', 'dlv_nope'],
+    ['requests', 'verify', '{"operation":"getKyc"}'],
+    ['record', 'export', 'none'],
+  ])
+    t.equal((await run([...words, '--url', url])).code, 1, words.join(' '))
+  await stop()
 })
 
 t.test('each command has a help text with its calls, flags and examples', async (t) => {

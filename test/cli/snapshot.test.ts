@@ -26,8 +26,8 @@ t.test('snapshot keeps a state, tells what changed since, and brings it back', a
   t.equal(await stdout('delete', 'after'), 'after deleted\n')
   t.strictSame(JSON.parse(await stdout('list', '--json')).snapshots.length, 1)
   t.match(await at('restore', 'after'), { code: 1, stdout: '', stderr: /no snapshot after/ })
-  t.match(await at('save', '../x'), { code: 1, stderr: /name/ })
-  t.match(await at('restore', '../clock'), { code: 1, stdout: '' })
+  t.match(await at('save', '../x'), { code: 2, stderr: /name/ })
+  t.match(await at('restore', '../clock'), { code: 2, stdout: '' })
   t.match(await at('save'), { code: 2, stderr: /snapshot save needs NAME/ })
 })
 

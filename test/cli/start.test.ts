@@ -46,7 +46,7 @@ t.test('the banner tells a person', async (t) => {
 })
 
 t.test('a bad option ends with 2 and says what it takes', async (t) => {
-  const cwd = t.testdir()
+  const cwd = t.testdir({ 'plain.txt': 'x' })
   const cases: [string[], RegExp][] = [
     [['--prot', '1'], /unknown option --prot \(did you mean --port\?\)/],
     [['--port', 'x'], /--port takes a whole number from 0 to 65535, not "x"/],
@@ -61,6 +61,19 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
     [['--port', '0x1388'], /--port takes a whole number/],
     [['--random-seed='], /--random-seed takes N, and its value is empty/],
     [['--memory='], /--memory takes true or false, and its value is empty/],
+    [['--json=foo'], /--json takes no value, not "foo"/],
+    [['--json=false'], /--json takes no value, not "false"/],
+    [['--json='], /--json takes no value, not ""/],
+    [['--help=no'], /--help takes no value, not "no"/],
+    [['clock', 'show', '--json=false'], /--json takes no value/],
+    [['reset', '--all=false'], /--all takes no value/],
+    [['openapi', '--admin=x'], /--admin takes no value/],
+    [['conform', '--against', 'http://127.0.0.1:1', '--write=false'], /--write takes no value/],
+    [
+      ['start', '--memory', '--scenarios', 'plain.txt'],
+      /--scenarios: there is no folder plain\.txt/,
+    ],
+    [['start', '--memory', '--scenarios', 'plain.txt/x'], /--scenarios: there is no folder/],
     [['--clock-speed', '1e3'], /--clock-speed takes a number above 0, up to 1000000/],
     [['--clock', '1900-01-01T00:00:00Z'], /--clock takes real, frozen, .* from 1970 to 9999/],
     [['--clock', '9999-12-31T23:59:59-01:00'], /--clock takes real, frozen, .* from 1970 to 9999/],
@@ -122,7 +135,11 @@ t.test('flag beats variable beats file', async (t) => {
   t.equal(await now(['--clock', '2032-01-01T00:00:00+05:30'], env), '2031-12-31T18:30:00.000Z')
   t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_COLCK: 'x' } }), {
     code: 2,
-    stderr: /unknown option PAYOUT_SANDBOX_COLCK \(did you mean --clock\?\)/,
+    stderr: /unknown option PAYOUT_SANDBOX_COLCK \(did you mean PAYOUT_SANDBOX_CLOCK\?\)/,
+  })
+  t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_PROT: '1', PORT: '2' } }), {
+    code: 2,
+    stderr: /unknown option PAYOUT_SANDBOX_PROT \(did you mean PAYOUT_SANDBOX_PORT\?\)/,
   })
   t.match(await run([], { cwd: dir, env: { PORT: 'x' } }), {
     code: 2,
@@ -138,6 +155,11 @@ t.test('flag beats variable beats file', async (t) => {
   t.match(await run([], { cwd: dir }), {
     code: 2,
     stderr: /unknown option json of payout-sandbox\.config\.json/,
+  })
+  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"prot": 1}')
+  t.match(await run([], { cwd: dir }), {
+    code: 2,
+    stderr: /unknown option prot of payout-sandbox\.config\.json \(did you mean port\?\)/,
   })
   writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"data": "of-file.json"}')
   const dataOf = async (args: string[], env: Record<string, string> = {}) => {

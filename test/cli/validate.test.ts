@@ -80,6 +80,37 @@ t.test('files are checked: a line a problem, and exit 1', async (t) => {
   ])
 })
 
+t.test('each file of a folder is checked as what it is', async (t) => {
+  const typo = 'titel: x\n'
+  const cwd = t.testdir({
+    named: { 'users.json': users({}), 'mine.yaml': 'extends: slow\n', '.hidden.yaml': '[' },
+    bad: { 'users.json': users({ email: 'x' }), 'mine.yml': typo },
+    set: { 'set.json': '{ "users": [] }', 'other.json': '{ "titel": "x" }', 'mine.yaml': typo },
+    wrong: { 'set.json': '{ "users": [], "people": [] }' },
+  })
+  const validate = async (folder: string) => {
+    const { code, stdout } = await run(['validate', '--json', folder], { cwd })
+    const { files, problems } = JSON.parse(stdout) as Record<string, { file: string }[]>
+    return { code, files, problems: problems!.map(({ file }) => file) }
+  }
+  t.strictSame(await validate('named'), {
+    code: 0,
+    files: ['named/users.json', 'named/mine.yaml'],
+    problems: [],
+  })
+  t.strictSame((await validate('bad')).problems, ['bad/users.json', 'bad/mine.yml'])
+  t.strictSame(await validate('set'), {
+    code: 1,
+    files: ['set/set.json', 'set/mine.yaml', 'set/other.json'],
+    problems: ['set/mine.yaml', 'set/other.json'],
+  })
+  t.strictSame(await validate('wrong'), {
+    code: 1,
+    files: ['wrong/set.json'],
+    problems: ['wrong/set.json'],
+  })
+})
+
 t.test('without a file all that a start would read is checked', async (t) => {
   const cwd = t.testdir(FILES)
   const shipped = await run(['validate'], { cwd })

@@ -41,7 +41,7 @@ t.test('trigger sends an event about the newest resource or a named one, as told
     code: 1,
     stdout: /user\.created about .+: (pending|failed) \(.*500.*\)\n/,
   })
-  t.match(await at('trigger', 'user.gone'), { code: 1, stdout: '', stderr: /event/ })
+  t.match(await at('trigger', 'user.gone'), { code: 2, stdout: '', stderr: /event/ })
   t.match(await at('trigger', 'user.created', '--override', '[1]'), {
     code: 2,
     stderr: /--override takes an object of JSON in quotes, not "\[1\]"/,
@@ -73,13 +73,16 @@ t.test('deliveries lists, narrows and sends again', async (t) => {
   })
   t.equal(hook.received.length, 4)
   hook.answer(status(410))
-  t.match(await at('deliveries', '--redeliver', one), { code: 1, stdout: /: delivered \(.*410/ })
+  t.match(await at('deliveries', '--redeliver', one), {
+    code: 1,
+    stdout: /: delivered before, this redelivery failed \(.*410/,
+  })
   t.match(await at('deliveries', '--redeliver', one, '--status', 'failed'), {
     code: 2,
     stderr: /stands alone/,
   })
   t.match(await at('deliveries', '--redeliver', 'nobody/else'), { code: 1, stderr: /nobody/ })
-  t.match(await at('deliveries', '--status', 'lost'), { code: 1, stderr: /status/ })
+  t.match(await at('deliveries', '--status', 'lost'), { code: 2, stderr: /status/ })
 })
 
 t.test('explore ends with 1 where an order breaks the receiver', async (t) => {

@@ -415,6 +415,39 @@ t.test('magic-values has all there are', async (t) => {
   })
 })
 
+t.test(
+  'what a scenario had not found when it was left is told until it is active again',
+  async (t) => {
+    const box = await start(t)
+    const left = async () => (await box.get('/__admin/scenario')).body.left
+    const [one, two] = [1, 2].map((times) => ({ expect: { requests: { listUsers: times } } }))
+    const put = (definition: object) => box.put('/__admin/scenario', { definition })
+    const unmet = (atLeast: number, found: number) => ({
+      name: 'inline',
+      expect: [{ operation: 'listUsers', atLeast, atMost: atLeast, found, met: false }],
+    })
+    await put(one!)
+    t.equal(await left(), undefined)
+    t.strictSame((await put(two!)).body.left, [unmet(1, 0)])
+    await users(box)
+    await box.put('/__admin/scenario', { name: 'slow' })
+    t.strictSame(await left(), [unmet(1, 0), unmet(2, 1)])
+    await put(one!)
+    t.strictSame(await left(), [unmet(2, 1)], 'a definition is known again')
+    await users(box)
+    await box.put('/__admin/scenario', { name: 'slow' })
+    t.strictSame(await left(), [unmet(2, 1)], 'what was met is not told')
+    t.equal((await box.put('/__admin/scenario', { name: 'none' })).status, 404)
+    t.strictSame(await left(), [unmet(2, 1)], 'a refusal leaves nothing')
+    for (let i = 10; i < 112; i++) await put({ expect: { requests: { listUsers: i } } })
+    const all = await left()
+    t.equal(all.length, 100, 'the last ones')
+    t.strictSame([all[0], all.at(-1)], [unmet(11, 0), unmet(110, 0)])
+    await box.post('/__admin/reset', {})
+    t.equal(await left(), undefined)
+  },
+)
+
 t.test('expect is met by what was asked since the activation', async (t) => {
   const box = await start(t)
   await users(box)

@@ -20,7 +20,7 @@ const WAYS = [
 const FAULTS = ['reset', 'hang', 'empty', 'malformed', 'truncate'] as const
 type Way = (typeof WAYS)[number][0]
 
-type Form = {
+type Values = {
   operation: string
   way: Way
   status: string
@@ -34,7 +34,7 @@ type Form = {
 
 const hasLife = (operation: string): operation is keyof typeof LIVES => operation in LIVES
 
-function outcomeOf({ operation, way, status, delay, fault, at, end, after }: Form): object {
+function outcomeOf({ operation, way, status, delay, fault, at, end, after }: Values): object {
   if (way === 'delay') return { delay }
   if (way === 'fault') return { fault, ...(at === 'after' && { at }) }
   if (way === 'status' || !hasLife(operation)) return { respond: { status: Number(status) } }
@@ -53,7 +53,7 @@ type Pushed = { rules: { rule_id: string; hits: number; definition: object }[] }
 /** Pushes a rule that is said in a short form, and lists those that were pushed. */
 export function Rules() {
   const { data, problem, reload } = useLoaded<Pushed>('/rules', ['scenario', 'request'])
-  const [form, setForm] = useState<Form>({
+  const [form, setForm] = useState<Values>({
     operation: 'createTransaction',
     way: 'status',
     status: '503',
@@ -64,7 +64,7 @@ export function Rules() {
     after: '',
     once: true,
   })
-  const set = (field: keyof Form) => (value: string) => setForm({ ...form, [field]: value })
+  const set = (field: keyof Values) => (value: string) => setForm({ ...form, [field]: value })
   const { operation, way } = form
   const ways = hasLife(operation) ? WAYS : WAYS.filter(([name]) => name !== 'life')
   const shown = ways.some(([name]) => name === way) ? way : 'status'

@@ -10,6 +10,13 @@ const RuleHits = z.strictObject({
   hits: z.int(),
 })
 const RuleInText = RuleHits.omit({ scenario: true }).extend({ line: z.int().nullable() })
+const Expected = z.strictObject({
+  operation: z.string(),
+  atLeast: z.int().optional(),
+  atMost: z.int().optional(),
+  found: z.int(),
+  met: z.boolean(),
+})
 const ActiveScenario = z
   .strictObject({
     name: z.string(),
@@ -19,15 +26,9 @@ const ActiveScenario = z
     webhooks: z.array(RuleHits),
     // What is allowed in a definition but looks like a mistake; told when it is set.
     warnings: z.array(z.string()).optional(),
-    expect: z.array(
-      z.strictObject({
-        operation: z.string(),
-        atLeast: z.int().optional(),
-        atMost: z.int().optional(),
-        found: z.int(),
-        met: z.boolean(),
-      }),
-    ),
+    expect: z.array(Expected),
+    // Those active before, since the start or a reset, and what they had expected and not found when they were left.
+    left: z.array(z.strictObject({ name: z.string(), expect: z.array(Expected) })).optional(),
   })
   .meta({ id: 'ActiveScenario' })
 const PushedRule = z
@@ -125,7 +126,8 @@ export const scenarioCalls = [
     id: 'getScenario',
     method: 'GET',
     url: '/scenario',
-    summary: 'The active scenario and how often each of its rules acted',
+    summary:
+      'The active scenario, how often each of its rules acted, and what it and those before it expected',
     answer: ActiveScenario,
     handle: ({ scenarios }) => scenarios.show(),
   }),
