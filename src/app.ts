@@ -5,9 +5,11 @@ import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
   type AuthMode,
   basePathOf,
+  type ClientChoice,
   createClientChoice,
   takeClientFromPath,
 } from './http/clients.ts'
+import { allowOrigin } from './http/cors.ts'
 import { serveDocs } from './http/docs-page.ts'
 import {
   answerClientError,
@@ -127,6 +129,11 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.addHook('onRequest', createHostGuard(options.allowHost))
   const unknown = collectMethods(app)
   app.server.on('checkExpectation', answerExpectation)
+  const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
+  if (options.explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
+  const { cors: origin } = options
+  const allow =
+    origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, unknown })
   // Before the body is read: what it holds does not matter where there is no such path or method.
   app.addHook('onRequest', (request, _reply, done) => {
     request.began = sandbox.outside.elapsed()
@@ -139,6 +146,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.decorateRequest('rule', undefined)
   app.decorateRequest('world', null as never)
   takeJsonOnly(app)
+  if (options.explain) explainClient(app, choice)
 
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
@@ -149,12 +157,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
 
   await app.register(
     async (service) => {
-      if (options.cors !== undefined) await allowOrigin(service, options.cors)
-      if (options.explain) {
-        service.addHook('onSend', async (request, reply) => {
-          if (request.world) reply.header('x-sandbox-client', request.world.name)
-        })
-      }
+      await allow?.(service)
       for (const op of OPERATIONS) serve(service, op, { choice, log, explain: options.explain })
     },
     { prefix: '/v1' },
@@ -164,7 +167,12 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     await app.register(
       async (admin) => {
         for (const call of healthCalls)
-          serveAdmin(admin, call, { sandbox, choice, adminToken: undefined })
+          serveAdmin(admin, call, {
+            sandbox,
+            choice,
+            adminToken: undefined,
+            explain: options.explain,
+          })
       },
       { prefix: '/__admin' },
     )
@@ -179,7 +187,12 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
         serveConsole(admin)
         serveDocument(admin, () => adminDocument(ADMIN_CALLS), refuseCrossSite)
         for (const call of ADMIN_CALLS) {
-          serveAdmin(admin, call, { sandbox, choice, adminToken: options.adminToken })
+          serveAdmin(admin, call, {
+            sandbox,
+            choice,
+            adminToken: options.adminToken,
+            explain: options.explain,
+          })
         }
       },
       { prefix: '/__admin' },
@@ -188,6 +201,16 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   serveDocument(app, () => app.swagger())
   serveDocs(app, { admin: options.admin })
   return app
+}
+
+/** Names the client on every answer to a call that is one's, refusals included. */
+function explainClient(app: FastifyInstance, choice: ClientChoice) {
+  app.addHook('onSend', async (request, reply) => {
+    // One whose Host was refused is nobody's call.
+    if (request.began === 0 || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
+    const world = request.world ?? choice.ofRefused(request)
+    if (world) reply.header('x-sandbox-client', world.name)
+  })
 }
 
 /** `openapi.json`, made when it is first asked for; `check` throws where it is refused. */
@@ -208,14 +231,5 @@ function serveDocument(
     // Whoever tries a call from it means the client of the path.
     const servers = document.servers?.slice(0, 1).map(({ url }) => ({ url: base + url }))
     return reply.send(JSON.stringify({ ...document, servers }))
-  })
-}
-
-async function allowOrigin(service: FastifyInstance, origin: string) {
-  const { default: cors } = await import('@fastify/cors')
-  await service.register(cors, {
-    origin,
-    methods: ['GET', 'POST', 'PUT'],
-    exposedHeaders: ['Idempotency-Replayed', 'Retry-After'],
   })
 }

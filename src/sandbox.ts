@@ -289,6 +289,23 @@ export async function openSandbox(config: SandboxConfig) {
     )
   }
 
+  /** Refuses a name in a base path that no client can be made of. */
+  function checkNew(name: string) {
+    if (!ClientName.safeParse(name).success) {
+      throw new SandboxError(
+        'not_found',
+        'There is no such client: a name is 1 to 63 of a-z, 0-9 and -, and does not start with -.',
+      )
+    }
+    if (!config.autoClients) {
+      throw new SandboxError(
+        'not_found',
+        `There is no client ${echoed(name)}, and --no-auto-clients makes none.`,
+      )
+    }
+    refuseTooMany()
+  }
+
   function worldNamed(name: string): World {
     const world = worlds.get(name)
     if (world) return world
@@ -356,23 +373,12 @@ export async function openSandbox(config: SandboxConfig) {
     worlds: worlds as ReadonlyMap<string, World>,
     /** The world a token stands for. */
     byToken: (token: string): World | undefined => tokens.get(token),
+    checkNew,
     /** The world of a name in a base path; a new name makes it, unless that is switched off. */
     byName(name: string): World {
       const known = worlds.get(name)
       if (known) return known
-      if (!ClientName.safeParse(name).success) {
-        throw new SandboxError(
-          'not_found',
-          'There is no such client: a name is 1 to 63 of a-z, 0-9 and -, and does not start with -.',
-        )
-      }
-      if (!config.autoClients) {
-        throw new SandboxError(
-          'not_found',
-          `There is no client ${echoed(name)}, and --no-auto-clients makes none.`,
-        )
-      }
-      refuseTooMany()
+      checkNew(name)
       const world = createOfFixtures(name, `sbx_${name}`)
       log.info(`client ${name} made from the fixtures`)
       return world

@@ -71,8 +71,20 @@ const TOGETHER = 64
 const RETRY_MS = 1_000
 
 /** Whether a timer may run well the next time: its change could not be written. */
-const isPassing = (error: unknown) =>
+const isPassing = (error: unknown): error is SandboxError =>
   error instanceof SandboxError && error.word === 'storage_unavailable'
+
+/** The refusal of an advance that came some of its way. */
+const stoppedAt = (at: number, { word, headers }: SandboxError) =>
+  new SandboxError(
+    word,
+    `The data file cannot be written: time went up to ${new Date(at).toISOString()} and no further. What ran until then is kept, the rest is still to happen. Free the disk or make it writable, then try again.`,
+    { headers },
+  )
+
+/** Stores where the clock stands; throws where that can't be written. */
+type Keep = () => void
+const keepNothing: Keep = () => {}
 
 type Due = { id: string; at: number; seq: number }
 const before = (a: Due, b: Due) => a.at < b.at || (a.at === b.at && a.seq < b.seq)
@@ -251,17 +263,21 @@ export function createScheduler({
     else if (!stopped) endSleep = later(wait, tick)
   }
 
-  /** Everything due until `target`, each at its own instant; answers when all it caused has settled. */
-  async function runUntil(target: number): Promise<Fired[]> {
+  /**
+   * Everything due until `target`, each at its own instant; answers when all it caused has settled. `keep` then stores
+   * where the clock stands. Where something can't be written, the clock stands where the last that was written ran.
+   */
+  async function runUntil(target: number, keep: Keep): Promise<Fired[]> {
     const told: Fired[] = []
     const order = atOnce()
-    let at = clock.now()
+    let reached = clock.now()
+    let wrote = false
     const mine = life
     // While it waited for its turn, another call may have gone further.
-    const end = Math.min(Math.max(target, at), LAST_INSTANT)
+    const end = Math.min(Math.max(target, reached), LAST_INSTANT)
     endSleep()
     advancing = true
-    clock.hold(at)
+    clock.hold(reached)
     try {
       await Promise.all(running)
       let until = performance.now() + SLICE_MS
@@ -270,9 +286,11 @@ export function createScheduler({
         timer && timer.due_at <= end && mine === life;
         timer = soonest()
       ) {
-        at = Math.max(at, timer.due_at)
+        const at = Math.max(reached, timer.due_at)
         clock.hold(at)
         told.push(...runDue(at, order))
+        reached = at
+        wrote = true
         const next = running.size > 0 ? soonest() : undefined
         const joins = next && next.due_at <= at && together.has(next.kind)
         if (!joins) await Promise.all(running)
@@ -281,11 +299,20 @@ export function createScheduler({
           until = performance.now() + SLICE_MS
         }
       }
-      if (mine === life) at = end
+      // After a reset the clock stands elsewhere already.
+      const isHeld = clock.isHeld
+      if (isHeld) clock.release(mine === life ? end : reached)
+      try {
+        keep()
+      } catch (error) {
+        if (isHeld) clock.hold(reached)
+        throw error
+      }
+    } catch (error) {
+      if (clock.isHeld) clock.release(reached)
+      throw wrote && isPassing(error) ? stoppedAt(reached, error) : error
     } finally {
       advancing = false
-      // After a reset the clock stands elsewhere already.
-      if (clock.isHeld) clock.release(at)
       arm()
     }
     return told
@@ -348,15 +375,13 @@ export function createScheduler({
     /** Everything that is to happen, soonest first. */
     pending: (): TimerRow[] => [...rows.all()].sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
     next: soonest,
-    advanceTo: (target: number) => inTurn(() => runUntil(target)),
+    advanceTo: (target: number, keep = keepNothing) => inTurn(() => runUntil(target, keep)),
     /** Moves by a span from the time it is when its turn comes. */
-    advanceBy: (span: number) => inTurn(() => runUntil(clock.now() + span)),
-    /** Jumps to the next timer; does nothing where there is none. */
-    advanceToNext: () =>
-      inTurn(async () => {
-        const timer = soonest()
-        return timer ? runUntil(Math.max(timer.due_at, clock.now())) : []
-      }),
+    advanceBy: (span: number, keep = keepNothing) =>
+      inTurn(() => runUntil(clock.now() + span, keep)),
+    /** Jumps to the next timer; stays where there is none. */
+    advanceToNext: (keep = keepNothing) =>
+      inTurn(() => runUntil(soonest()?.due_at ?? clock.now(), keep)),
     /** Takes the stored timers as they are: at start, and after a reset. */
     reload() {
       // A reset by a timer of its own is part of an advance; any other ends it.

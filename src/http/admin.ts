@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { type ErrorWord, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { World } from '../world.ts'
@@ -86,7 +86,7 @@ export function refusalsOf({
   refusals = [],
 }: AdminCall): ErrorWord[] {
   const words: ErrorWord[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
-  if (params || query || body) words.push('validation_failed')
+  if (params || query || body || (method === 'POST' && !raw)) words.push('validation_failed')
   if (!open) words.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
   if (!open && !raw) words.push('admin_token_required')
   if (raw) words.push('payload_too_large')
@@ -95,10 +95,18 @@ export function refusalsOf({
   return words
 }
 
+/** The body of a POST that takes none: a field of it would do nothing, and whoever sent it would not know. */
+const NoFields = z.strictObject({}).default({})
+
 // A world of half a million rows; it is read into memory whole.
 const LARGE_BODY = 256 * 1024 * 1024
 
-export type AdminDeps = { sandbox: Sandbox; choice: ClientChoice; adminToken: string | undefined }
+export type AdminDeps = {
+  sandbox: Sandbox
+  choice: ClientChoice
+  adminToken: string | undefined
+  explain: boolean
+}
 
 /** Hands the body over as it came. */
 const takeRaw = (app: FastifyInstance) => {
@@ -113,7 +121,7 @@ const takeRaw = (app: FastifyInstance) => {
 
 /** Serves one admin call behind its guards: same site, admin token, client. */
 export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDeps) {
-  const { sandbox, choice, adminToken } = deps
+  const { sandbox, choice, adminToken, explain } = deps
   function refuseStranger(request: FastifyRequest) {
     if (adminToken === undefined) return
     const sent = request.headers['x-admin-token']
@@ -123,13 +131,21 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       'The admin API wants its token: send it as X-Admin-Token. It is printed at start, or given by --admin-token.',
     )
   }
+  async function answer(request: FastifyRequest, reply: FastifyReply) {
+    const { world, params, query, body: given, headers } = request
+    const input = { params, query, body: given, headers } as Input<never, never, never>
+    const told = (await call.handle(world, input, sandbox)) as { httpStatus?: number } | undefined
+    const { httpStatus = call.status ?? 200, ...body } = told ?? {}
+    return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
+  }
+  const body = call.body ?? (call.method === 'POST' && !call.raw ? NoFields : undefined)
   const route: RouteOptions = {
     method: call.method,
     url: call.url,
     schema: {
       ...(call.params && { params: call.params }),
       ...(call.query && { querystring: call.query }),
-      ...(call.body && { body: call.body }),
+      ...(body && { body }),
     },
     config: { admin: call },
     ...(call.stream && { exposeHeadRoute: false }),
@@ -139,7 +155,8 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
         refuseCrossSite(request)
         if (!call.open) {
           if (!call.raw) refuseStranger(request)
-          request.world = choice.forAdmin(request)
+          const known = choice.known(request)
+          if (known) request.world = known
         }
         done()
       } catch (error) {
@@ -147,14 +164,20 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       }
     },
     async handler(request, reply) {
-      if (call.stream) return call.stream(request.world, request, reply)
-      const { params, query, body: given, headers } = request
-      const input = { params, query, body: given, headers } as Input<never, never, never>
-      const answer = (await call.handle(request.world, input, sandbox)) as
-        | { httpStatus?: number }
-        | undefined
-      const { httpStatus = call.status ?? 200, ...body } = answer ?? {}
-      return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
+      // All is checked: a call that is refused makes no client.
+      if (!call.open) request.world = choice.forAdmin(request)
+      // A stream is sent past all hooks.
+      if (call.stream && explain) reply.raw.setHeader('x-sandbox-client', request.world.name)
+      let failed = true
+      try {
+        const answered = call.stream
+          ? call.stream(request.world, request, reply)
+          : await answer(request, reply)
+        failed = reply.statusCode >= 400
+        return answered
+      } finally {
+        choice.settle(request.world, failed)
+      }
     },
   }
   if (call.raw)

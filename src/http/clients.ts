@@ -45,20 +45,31 @@ const unauthorized = (message: string) =>
 
 /** Finds the client of a request: by its token, else by its base path, else the default one. */
 export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
+  // Made for an admin call that is not answered yet, and used by no other since.
+  const fresh = new Set<World>()
+
+  /** The world of a name in a base path, or the name where the world is still to be made. */
+  function named(name: string): World | string {
+    const world = sandbox.worlds.get(name)
+    if (!world) sandbox.checkNew(name)
+    return world ?? name
+  }
+
   /** `name`: of the base path; its first call may bring the token that the new client is about to have. */
-  function byToken(authorization: string, name: string | undefined): World {
+  function byToken(authorization: string, name: string | undefined): World | string {
     const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
     const world = token === undefined ? undefined : sandbox.byToken(token)
     if (world) return world
     if (name !== undefined && token === `sbx_${name}` && !sandbox.worlds.has(name)) {
-      return sandbox.byName(name)
+      return named(name)
     }
     throw unauthorized(
       'The access token is unknown. Send Authorization: Bearer <token> with a token of a client, such as the one printed at start.',
     )
   }
 
-  function find(request: FastifyRequest, tokenNeeded: boolean): World {
+  /** The world of a request, or the name of the one that is to be made for it. */
+  function choose(request: FastifyRequest, tokenNeeded: boolean): World | string {
     const name = (request.raw as WithClient)[CLIENT]
     const { authorization } = request.headers
     if (mode === 'off' || authorization === undefined) {
@@ -67,10 +78,10 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
           'This call needs an access token. Send Authorization: Bearer <token>, such as the token printed at start.',
         )
       }
-      return name === undefined ? sandbox.default : sandbox.byName(name)
+      return name === undefined ? sandbox.default : named(name)
     }
     const world = byToken(authorization, name)
-    if (name !== undefined && name !== world.name) {
+    if (typeof world !== 'string' && name !== undefined && name !== world.name) {
       throw unauthorized(
         `The access token belongs to another client than the base path /@${name}. Use the token sbx_${name}, or none.`,
       )
@@ -78,13 +89,24 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     return world
   }
 
+  /** The world of a request, if it is there. */
+  function known(request: FastifyRequest, tokenNeeded = false): World | undefined {
+    const chosen = choose(request, tokenNeeded)
+    if (typeof chosen === 'string') return undefined
+    fresh.delete(chosen)
+    return chosen
+  }
+
+  /** Only a name in the base path can be of a world that is not there. */
+  const make = ({ raw }: FastifyRequest): World => sandbox.byName((raw as WithClient)[CLIENT]!)
+
   return {
     /** A hook for a `/v1` call. */
     forService: (tokenNeeded: boolean) => {
       const needed = isTokenNeeded({ tokenNeeded }, mode)
       return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
         try {
-          const world = find(request, needed)
+          const world = known(request, needed) ?? make(request)
           if (world.profile().status !== 'active') {
             throw new SandboxError(
               'client_inactive',
@@ -101,16 +123,30 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     },
     /** The world that a refused call was meant for, if it is there: none is made. */
     ofRefused(request: FastifyRequest): World | undefined {
-      const name = (request.raw as WithClient)[CLIENT]
-      if (name !== undefined && !sandbox.worlds.has(name)) return undefined
       try {
-        return find(request, false)
+        return known(request)
       } catch {
         return undefined
       }
     },
-    /** The world an admin call is for; a client need not be active to be administered. */
-    forAdmin: (request: FastifyRequest): World => find(request, false),
+    /** The world an admin call is for, if it is there; a client need not be active to be administered. */
+    known,
+    /** The world that a checked admin call is for; `settle` ends the call. */
+    forAdmin(request: FastifyRequest): World {
+      const there = known(request)
+      if (there) return there
+      const world = make(request)
+      fresh.add(world)
+      return world
+    },
+    /** Ends an admin call: a client that it made goes where it failed, unless another call has met it. */
+    settle(world: World, failed: boolean) {
+      if (!fresh.delete(world) || !failed) return
+      // Where the disk takes nothing it can't be taken away either.
+      try {
+        sandbox.delete(world.name)
+      } catch {}
+    },
   }
 }
 

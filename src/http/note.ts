@@ -57,10 +57,13 @@ export const noteAnswer = (request: FastifyRequest, { id }: { id: string }, answ
 
 const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 
+/** Whether a request is for the service, be there such a path or not. */
+export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
+
 /** Notes what the service refused, where it is known whose call it was. A strange Host header is nobody's call. */
 export const createRefusalNote =
   (choice: ClientChoice) => (request: FastifyRequest, refusal: SandboxError, body: string) => {
-    if (!OF_THE_SERVICE.test(request.url) || refusal.word === 'host_not_allowed') return
+    if (!isOfService(request) || refusal.word === 'host_not_allowed') return
     const world = request.world ?? choice.ofRefused(request)
     const operation = request.routeOptions.config.operation?.id
     if (world) note(world, request, operation, { status: refusal.status, body })

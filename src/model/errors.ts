@@ -57,7 +57,10 @@ export const ERRORS = {
   service_unavailable: [503, 'A scenario says that the service is down.'],
   gateway_timeout: [504, 'A scenario says that a bank behind the service did not answer in time.'],
   injected_error: [500, 'A scenario says that the call fails; the status is the scenario’s.'],
-  storage_unavailable: [503, 'The data file cannot be written; nothing was changed. Try again.'],
+  storage_unavailable: [
+    503,
+    'The data file cannot be written; nothing was changed, or the clock went only as far as the message says. Try again.',
+  ],
   not_ready: [503, 'The sandbox is still loading or already stopping.'],
 } as const satisfies Record<string, readonly [status: number, meaning: string]>
 
@@ -67,7 +70,7 @@ export type ErrorWord = keyof typeof ERRORS
 /** One field at fault: its path (`kyc[0].dateOfBirth`), a code (`required`, `invalid_format`, …) and a sentence. */
 export type FieldError = { field: string; code: string; message: string }
 
-/** A refusal with a word of the registry; thrown only before anything was changed. */
+/** A refusal with a word of the registry; thrown only before anything was changed, but for time that went some of its way. */
 export class SandboxError extends Error {
   readonly word: ErrorWord
   readonly status: number

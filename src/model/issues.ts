@@ -58,6 +58,7 @@ const KIND: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   array: 'a list',
   object: 'an object',
+  record: 'an object',
 }
 
 type Issue = z.core.$ZodIssue

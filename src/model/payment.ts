@@ -142,3 +142,13 @@ export const canMove = (from: PaymentStatus, to: PaymentStatus): boolean =>
     : from === 'PROCESSING'
       ? to === 'SUCCESS' || to === 'FAILED'
       : from === 'SUCCESS' && to === 'FAILED'
+
+/** What a payment may become, as the end of a refusal. */
+export function movesText(from: PaymentStatus): string {
+  const open = PaymentStatus.options.filter((to) => canMove(from, to))
+  if (open.length === 0) return 'It stays as it is.'
+  const last = open.at(-1)!
+  return open.length === 1
+    ? `It may become ${last}.`
+    : `It may become ${open.slice(0, -1).join(', ')} or ${last}.`
+}

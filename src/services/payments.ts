@@ -1,7 +1,13 @@
 import { type ErrorWord, SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
-import { canMove, failureOf, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
+import {
+  canMove,
+  failureOf,
+  movesText,
+  type PaymentRow,
+  type PaymentStatus,
+} from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { blame, notFound, type Parts } from './parts.ts'
@@ -215,7 +221,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
         if (!canMove(row.status, step.status)) {
           throw new SandboxError(
             'forbidden_move',
-            `A ${row.status} transaction cannot become ${step.status}. It may go PENDING, PROCESSING, SUCCESS or FAILED, and from SUCCESS only to FAILED.`,
+            `A ${row.status} transaction cannot become ${step.status}. ${movesText(row.status)}`,
           )
         }
         scheduler.cancelAll('transaction.step', id)

@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { echoed } from '../model/mask.ts'
 import { compileScenario } from '../scenarios/compile.ts'
-import type { CompiledScenario } from '../scenarios/compiled.ts'
+import type { CompiledRule, CompiledScenario } from '../scenarios/compiled.ts'
 import { type Counter, counterName, createDecider, type Decider } from '../scenarios/decide.ts'
 import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
@@ -27,6 +27,10 @@ export type CounterRow = Counter & { name: string }
 
 /** The active scenario, as stored: a name of the library, or a definition. */
 export type ActiveScenario = { name: string; definition?: ScenarioDefinition; startedAs: string }
+
+/** Whether a rule has acted as often as it may; one with a `key` always has keys that it has not met. */
+const isUsedUp = ({ keyOf, times, thenOn, turns }: CompiledRule, hits: number): boolean =>
+  !keyOf && hits >= (thenOn === 'pass' ? Math.min(times, turns.length) : times)
 
 /** A refusal of what came as JSON at `root` of a body. */
 const refused = ([first, ...more]: readonly Problem[], root: '' | 'definition') => {
@@ -363,7 +367,8 @@ export function createScenarios(parts: ScenariosDeps) {
     pushed: () =>
       pushedRows().map(({ rule_id, definition }) => {
         const [rule] = compileScenario({ rules: [definition] }, `rule:${rule_id}`).rules
-        return { rule_id, hits: hitsOf(rule!), definition }
+        const hits = hitsOf(rule!)
+        return { rule_id, hits, used_up: isUsedUp(rule!, hits), definition }
       }),
   }
 }

@@ -239,15 +239,51 @@ t.test('a timer whose change cannot be written is tried again', async (t) => {
   t.equal(rows.size, 0)
 })
 
-t.test('an advance that meets a full disk stops there and loses no timer', async (t) => {
+t.test('an advance that meets a full disk moves nothing and loses no timer', async (t) => {
   const { ran, add, scheduler, clock, rows, disk } = build()
   add('a', 10)
   disk.full = true
-  await t.rejects(scheduler.advanceTo(100), /disk full/)
-  t.same([ran, rows.size, clock.now()], [[], 1, 10])
+  await t.rejects(scheduler.advanceTo(100), /^disk full$/)
+  await t.rejects(scheduler.advanceToNext(), /^disk full$/)
+  t.same([ran, rows.size, clock.now()], [[], 1, 0])
   disk.full = false
   t.match(await scheduler.advanceTo(100), [{ kind: 'note' }])
   t.same(ran, ['a@10'])
+})
+
+t.test(
+  'an advance that meets a full disk on its way stands where the last was written',
+  async (t) => {
+    const { ran, add, scheduler, clock, rows, disk } = build()
+    add('a', 10)
+    scheduler.handle('fills', () => {
+      disk.full = true
+      return undefined
+    })
+    // Its own change is the first that is refused.
+    add('b', 20)
+    add('c', 30, 'fills')
+    const refused = { word: 'storage_unavailable', message: /up to 1970-01-01T00:00:00\.020Z/ }
+    await t.rejects(scheduler.advanceTo(100), refused)
+    t.same([ran, rows.size, clock.now()], [['a@10', 'b@20'], 1, 20])
+    await t.rejects(scheduler.advanceTo(100), /^disk full$/)
+    t.equal(clock.now(), 20)
+  },
+)
+
+t.test('an advance whose end cannot be kept stands where the last was written', async (t) => {
+  const { add, scheduler, clock } = build()
+  const refuse = () => {
+    throw new SandboxError('storage_unavailable', 'disk full')
+  }
+  await t.rejects(scheduler.advanceBy(100, refuse), /^disk full$/)
+  t.equal(clock.now(), 0)
+  add('a', 10)
+  await t.rejects(scheduler.advanceBy(100, refuse), /up to 1970-01-01T00:00:00\.010Z/)
+  t.equal(clock.now(), 10)
+  // What is due already moves no time, and is written all the same.
+  add('b', 5)
+  await t.rejects(scheduler.advanceToNext(refuse), /up to 1970-01-01T00:00:00\.010Z/)
 })
 
 t.test('firing runs one timer now, once, and leaves the others and the clock', async (t) => {

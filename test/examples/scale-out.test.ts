@@ -201,6 +201,17 @@ t.test('the Kubernetes manifest names what there is', async (t) => {
   for (const { spec } of services) t.equal(spec.ports[0].port, port)
 })
 
+t.test('no Service of the manifest gives the pods an option', async (t) => {
+  const linked = documents
+    .filter((document) => document.kind === 'Service' && document.spec.clusterIP !== 'None')
+    .map(({ metadata }) => `${metadata.name.toUpperCase().replaceAll('-', '_')}_PORT`)
+  t.ok(
+    linked.some((name) => optionNames.includes(name)),
+    'Kubernetes would set one',
+  )
+  t.equal(kind('StatefulSet').spec.template.spec.enableServiceLinks, false)
+})
+
 t.test('both nginx configurations find the client alike', async (t) => {
   const maps = (text: string) =>
     [...text.matchAll(/map \S+ \S+ \{[^}]*\}/g)].map(([map]) => map.replaceAll(/ *#.*\n|\s+/g, ' '))

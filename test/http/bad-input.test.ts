@@ -144,4 +144,42 @@ t.test('a browser app of the allowed origin may ask first and call then', async 
   t.equal(refused.headers['access-control-allow-origin'], origin)
   const without = await start(t)
   t.equal((await without.call('OPTIONS', '/v1/user')).status, 405)
+  t.notOk('access-control-allow-origin' in (await without.get('/v1/nope')).headers)
 })
+
+t.test(
+  'with an allowed origin, what no route takes is refused as ever, and can be read',
+  async (t) => {
+    const origin = 'http://localhost:3000'
+    const { call } = await start(t, { app: { cors: origin } })
+    const refused: ['GET' | 'OPTIONS' | 'DELETE', string, number, string | undefined][] = [
+      ['OPTIONS', '/v1/users', 405, 'GET, HEAD'],
+      ['OPTIONS', '/@w/v1/user', 405, 'POST'],
+      ['OPTIONS', '/v1/nope', 404, undefined],
+      ['DELETE', '/v1/users', 405, 'GET, HEAD'],
+      ['GET', '/v1/nope', 404, undefined],
+      ['GET', '/v1', 404, undefined],
+    ]
+    for (const [method, url, status, allow] of refused) {
+      for (const sent of [{}, { origin }]) {
+        const answer = await call(method, url, undefined, sent)
+        t.match(answer, { status, body: { status: false, code: status } }, `${method} ${url}`)
+        t.equal(answer.headers['allow'], allow)
+        t.equal(answer.headers['access-control-allow-origin'], origin)
+        t.equal(
+          answer.headers['access-control-expose-headers'],
+          'Idempotency-Replayed, Retry-After',
+        )
+      }
+    }
+    for (const url of ['/__admin/nope', '/nope', '/v1nope'])
+      t.notOk('access-control-allow-origin' in (await call('GET', url)).headers, url)
+
+    const explained = await start(t, { app: { cors: origin, explain: true } })
+    for (const url of ['/v1/users', '/v1/nope'])
+      t.equal(
+        (await explained.get(url, { origin })).headers['access-control-expose-headers'],
+        'Idempotency-Replayed, Retry-After, X-Sandbox-Client, X-Sandbox-Rule',
+      )
+  },
+)

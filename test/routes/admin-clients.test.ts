@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
   ASHA,
@@ -457,4 +458,59 @@ t.test('fifty clients at once give the same bytes for the same script', async (t
   t.equal(all[0]!.length, 12)
   t.notMatch(all[0]!.join('\n'), / 5\d\d /)
   for (const told of all) t.same(told, all[0])
+})
+
+t.test('an admin call that fails on a new base path makes no client', async (t) => {
+  const file = join(t.testdir(), 'db.json')
+  const box = await onDisk(t, file)
+  const text = { 'content-type': 'text/plain' }
+  const failing: [
+    status: number,
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ][] = [
+    [400, 'POST', 'clock/advance', {}],
+    [400, 'POST', 'clock/advance', '{', { 'content-type': 'application/json' }],
+    [400, 'POST', 'clock/freeze', { at: '0000-01-01T00:00:00Z' }],
+    [400, 'GET', 'timers?limit=0'],
+    [400, 'PUT', 'state', {}],
+    [400, 'POST', 'rules', { when: 1 }],
+    [404, 'PUT', 'scenario', { name: 'nope' }],
+    [404, 'DELETE', 'rules/x'],
+    [404, 'GET', 'snapshots/nope'],
+    [404, 'POST', 'snapshots/nope/restore'],
+    [404, 'POST', 'webhooks/deliveries/x/redeliver'],
+    [408, 'POST', 'wait', { for: 'request', match: {}, timeoutMs: 1 }],
+    [409, 'POST', 'clients', { name: 'default' }],
+    [409, 'POST', 'requests/verify', { match: {}, exactly: 1 }],
+    [415, 'POST', 'reset', 'all', text],
+    [422, 'POST', 'clock/advance', { to: '2025-01-01T00:00:00Z' }],
+  ]
+  const before = await names(box)
+  for (const [i, [status, method, path, body, headers]] of failing.entries()) {
+    const url = `/@ghost-${i}/__admin/${path}`
+    t.equal((await box.call(method, url, body, headers)).status, status, url)
+    // Its token is free as well.
+    const authorization = `Bearer sbx_ghost-${i}`
+    t.equal((await box.get('/v1/users', { authorization })).status, 401, url)
+  }
+  t.same(await names(box), before)
+
+  // What another call has met is not taken from it.
+  const [waited] = await Promise.all([
+    box.post('/@both/__admin/wait', { for: 'request', match: { method: 'PUT' }, timeoutMs: 20 }),
+    box.get('/@both/v1/users'),
+  ])
+  t.equal(waited.status, 408)
+  t.same(await names(box), [...before, 'both'])
+  for (const path of ['clock', 'timers', 'rules'])
+    t.equal((await box.get(`/@read-${path}/__admin/${path}`)).status, 200)
+  await box.post('/@done/__admin/clock/next')
+  t.equal((await box.call('DELETE', '/@done/__admin/rules/x')).status, 404)
+  const all = await names(box)
+  t.same(all, [...before, 'both', 'read-clock', 'read-timers', 'read-rules', 'done'])
+  await box.close()
+  t.same(await names(await onDisk(t, file)), all)
 })

@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { ASHA, start, TOKEN } from '../helper.ts'
+import { faultyDisk } from '../torture/faulty-disk.ts'
 
 t.test('the clock is moved, and what is due runs in order', async (t) => {
   const { get, post, call, pay } = await start(t)
@@ -268,3 +270,62 @@ t.test('at the end of time what is made then still happens, and is told well', a
   const clock = '1900-01-01T00:00:00Z'
   t.equal((await post('/__admin/clients', { name: 'old', clock })).status, 400)
 })
+
+t.test(
+  'time that cannot be written does not go by, and the answer says how far it went',
+  async (t) => {
+    const { disk, state } = faultyDisk()
+    const { get, post, pay, sandbox } = await start(t, {
+      sandbox: { disk, file: join(t.testdir(), 'db.json') },
+    })
+    const full = (from: number) => {
+      state.count = 0
+      state.fault = { from, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
+    }
+    await pay()
+    const before = (await get('/__admin/clock')).text
+    const calls: [string, object | undefined][] = [
+      ['advance', { by: '1h' }],
+      ['advance', { by: '10ms' }],
+      ['advance', { to: '2027-01-01T00:00:00Z' }],
+      ['next', undefined],
+      ['freeze', { at: '2026-01-01T00:00:02Z' }],
+      ['freeze', { at: '2026-01-01T00:00:00.010Z' }],
+      ['freeze', undefined],
+    ]
+    full(1)
+    for (const [path, body] of calls) {
+      const { status, body: told } = await post(`/__admin/clock/${path}`, body)
+      t.match(
+        [status, told],
+        [503, { error: 'storage_unavailable', message: /nothing was changed/ }],
+      )
+      t.equal((await get('/__admin/clock')).text, before, `${path} ${JSON.stringify(body)}`)
+    }
+    // The disk fills while time goes by.
+    let fills = true
+    sandbox.default.events.on(({ type }) => {
+      if (fills && type === 'transaction.success') full(1)
+    })
+    for (const path of ['advance', 'freeze']) {
+      state.fault = undefined
+      await post('/__admin/reset')
+      await pay()
+      const body = path === 'advance' ? { by: '1h' } : { at: '2026-01-01T01:00:00Z' }
+      const { status, headers, body: told } = await post(`/__admin/clock/${path}`, body)
+      t.match([status, headers], [503, { 'retry-after': '1' }])
+      t.match(told.message, /time went up to 2026-01-01T00:00:01\.000Z/)
+      t.notMatch(told.message, /nothing/)
+      t.match((await get('/__admin/clock')).body, {
+        now: '2026-01-01T00:00:01.000Z',
+        pendingTimers: 1,
+      })
+    }
+    fills = false
+    state.fault = undefined
+    t.match((await post('/__admin/clock/advance', { by: '1h' })).body, {
+      now: '2026-01-01T01:00:01.000Z',
+      fired: [{ status: 'SUCCESS' }],
+    })
+  },
+)

@@ -233,3 +233,13 @@ t.test('a stop ends streams cleanly and waits for none of them', async (t) => {
   t.equal((await stuck).status, 503)
   t.ok(performance.now() - began < 10_000, 'none of them is waited for')
 })
+
+t.test('--explain names the client of a stream', async (t) => {
+  for (const explain of [true, false]) {
+    const { origin } = await serve(t, { explain })
+    const stop = new AbortController()
+    const { headers } = await fetch(`${origin}/@worker-1/__admin/events`, { signal: stop.signal })
+    t.equal(headers.get('x-sandbox-client'), explain ? 'worker-1' : null)
+    stop.abort()
+  }
+})

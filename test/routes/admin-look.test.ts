@@ -127,7 +127,12 @@ t.test('timers, the first few', async (t) => {
   const all = (await get('/__admin/timers')).body.timers
   t.ok(all.length >= 4)
   t.strictSame((await get('/__admin/timers?limit=2')).body.timers, all.slice(0, 2))
-  t.equal((await get('/__admin/timers?limit=0')).status, 400)
+  t.strictSame((await get('/__admin/timers?limit=10000')).body.timers, all)
+  for (const limit of ['0', '1e1', '0x2', '1.0', ' 1', '-1', '', '10001']) {
+    const { status, body } = await get(`/__admin/timers?limit=${encodeURIComponent(limit)}`)
+    t.match([status, body.message], [400, /limit must be a whole number from 1 to 10000; found "/])
+  }
+  t.equal((await get('/__admin/timers?limit=1&limit=2')).status, 400)
 })
 
 t.test('a scenario’s text, and where its rules stand in it', async (t) => {

@@ -224,3 +224,31 @@ t.test(
     t.equal((await box.get('/__admin/clock')).body.now, before)
   },
 )
+
+t.test('a call that resets or moves time refuses a field that it does not know', async (t) => {
+  const box = await start(t)
+  await box.pay()
+  await box.post('/__admin/snapshots', { name: 'kept' })
+  const before = (await box.get('/__admin/state')).text
+  const [{ timer_id }] = (await box.get('/__admin/timers')).body.timers
+  const unknown: [path: string, body: object][] = [
+    ['reset', { part: ['requests'] }],
+    ['clock/next', { by: '1s' }],
+    ['clock/freeze', { to: '2026-01-01T00:00:01Z' }],
+    ['clock/resume', { at: '2026-01-01T00:00:01Z' }],
+    ['clock/speed', { factor: 2, at: '2026-01-01T00:00:01Z' }],
+    ['clock/advance', { by: '1s', speed: 2 }],
+    [`timers/${timer_id}/fire`, { at: '2026-01-01T00:00:01Z' }],
+    ['snapshots/kept/restore', { name: 'other' }],
+    ['webhooks/deliveries/x/redeliver', { times: 2 }],
+  ]
+  for (const [path, body] of unknown) {
+    const answer = await box.post(`/__admin/${path}`, body)
+    t.match(answer, { status: 400, body: { errors: [{ code: 'unrecognized_keys' }] } }, path)
+    t.match(answer.body.message, JSON.stringify(Object.keys(body).at(-1)))
+  }
+  t.equal((await box.get('/__admin/state')).text, before)
+  for (const body of [undefined, {}])
+    t.equal((await box.post('/__admin/clock/next', body)).status, 200)
+  t.equal((await box.post('/__admin/clock/next', [1])).status, 400)
+})

@@ -135,6 +135,7 @@ t.test('rules are pushed, listed and taken away', async (t) => {
   t.strictSame(one.body, {
     rule_id: one.body.rule_id,
     hits: 0,
+    used_up: false,
     definition: respond(502, { name: 'one' }),
   })
   t.strictSame([await users(box), await users(box), await users(box)], [504, 502, 502])
@@ -240,6 +241,61 @@ t.test('times: 1 against 20 simultaneous requests is one hit', async (t) => {
   t.equal(statuses.filter((status) => status === 503).length, 1)
   t.equal(statuses.filter((status) => status === 200).length, 19)
   t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
+})
+
+t.test('a pushed rule that is used up stays listed with its hits, and says so', async (t) => {
+  const box = await start(t)
+  const down = { respond: { status: 503 } }
+  const when = { operation: 'listUsers' }
+  const rules: [rule: object, calls: number, hits: number, usedUp: boolean][] = [
+    [{ when, then: down }, 3, 3, false],
+    [{ when, times: 2, then: down }, 1, 1, false],
+    [{ when, times: 2, then: down }, 3, 2, true],
+    [{ when, times: 1, key: 'headers.x-caller', then: down }, 3, 1, false],
+    [{ when, sequence: [down, down], then_on: 'pass' }, 3, 2, true],
+    [{ when, sequence: [down, 'pass'], then_on: 'last' }, 3, 3, false],
+  ]
+  for (const [rule, calls, hits, used_up] of rules) {
+    const pushed = await box.post('/__admin/rules', rule)
+    t.match(pushed, { status: 200, body: { hits: 0, used_up: false } }, JSON.stringify(rule))
+    for (let i = 0; i < calls; i++) await box.get('/v1/users')
+    t.match((await box.get('/__admin/rules')).body.rules, [{ hits, used_up }], JSON.stringify(rule))
+    await box.call('DELETE', `/__admin/rules/${pushed.body.rule_id}`)
+  }
+})
+
+t.test('--explain names the client on whatever is answered for it', async (t) => {
+  const box = await start(t, { app: { explain: true, auth: 'strict' } })
+  const token = (name: string) => ({ authorization: `Bearer sbx_${name}_token` })
+  const told: [string, number, string | undefined, Record<string, string>?][] = [
+    ['/__admin/clock', 200, 'default'],
+    ['/__admin/clock', 200, 'second', token('second')],
+    ['/__admin/health', 200, 'default'],
+    ['/__admin/timers?limit=0', 400, 'default'],
+    ['/__admin/nope', 404, 'default'],
+    ['/__admin/clock', 403, 'default', { origin: 'http://elsewhere.example' }],
+    ['/@worker-1/__admin/clock', 200, 'worker-1'],
+    ['/@worker-1/__admin/snapshots/nope', 404, 'worker-1'],
+    ['/v1/nope', 404, 'default'],
+    ['/@worker-1/v1/nope', 404, 'worker-1'],
+    ['/v1/users', 401, 'default'],
+    ['/@worker-1/v1/users', 401, 'worker-1'],
+    ['/v1/users', 403, 'inactive', token('inactive')],
+    ['/v1/users?page=0', 400, 'second', token('second')],
+    // Nobody's: no client has the token or the name, or the call came by a strange name.
+    ['/v1/users', 401, undefined, token('nobody')],
+    ['/@nobody/v1/nope', 404, undefined],
+    ['/v1/users', 403, undefined, { host: 'rebound.example.com' }],
+    ['/nope', 404, undefined],
+    ['/openapi.json', 200, undefined],
+  ]
+  for (const [url, status, name, headers] of told) {
+    const answer = await box.get(url, headers)
+    t.same([answer.status, answer.headers['x-sandbox-client']], [status, name], url)
+  }
+  const quiet = await start(t)
+  for (const url of ['/__admin/clock', '/v1/users', '/v1/nope'])
+    t.notOk('x-sandbox-client' in (await quiet.get(url)).headers, url)
 })
 
 t.test('--explain names the client and the rule', async (t) => {

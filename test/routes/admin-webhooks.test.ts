@@ -278,6 +278,10 @@ t.test('trigger fires every event about the newest or a named resource', async (
     [{}, 400],
   ] as const)
     t.equal((await box.post('/__admin/webhooks/trigger', body)).status, code, JSON.stringify(body))
+  t.match(await box.post('/__admin/webhooks/trigger', { ...named, override: 5 }), {
+    status: 400,
+    body: { message: 'The body is refused: override must be an object; found 5.' },
+  })
   t.equal(hook.received.length, 2)
 })
 

@@ -142,6 +142,31 @@ t.test('a failure has reason, description and source, and no UTR', async (t) => 
   t.strictSame(sandbox.default.scheduler.pending(), [], 'what was planned is dropped')
 })
 
+t.test('a refused move says which there are', async (t) => {
+  const { sandbox, pay, post } = await start(t)
+  const { payments } = sandbox.default
+  const [{ transaction_id }] = (await pay()).body.data
+  const told: ['PENDING' | 'PROCESSING' | 'SUCCESS' | 'FAILED', string][] = [
+    ['PENDING', 'PROCESSING, SUCCESS or FAILED.'],
+    ['PROCESSING', 'SUCCESS or FAILED.'],
+    ['SUCCESS', 'FAILED.'],
+  ]
+  const refusal = async () =>
+    (await post(`/__admin/simulate/transactions/${transaction_id}`, { status: 'PENDING' })).body
+  for (const [status, open] of told) {
+    if (status !== 'PENDING') payments.simulate(transaction_id, { status })
+    t.match(await refusal(), {
+      error: 'forbidden_move',
+      message: `A ${status} transaction cannot become PENDING. It may become ${open}`,
+    })
+  }
+  payments.simulate(transaction_id, { status: 'FAILED' })
+  t.equal(
+    (await refusal()).message,
+    'A FAILED transaction cannot become PENDING. It stays as it is.',
+  )
+})
+
 t.test('a success may be sent back late, and nothing else moves', async (t) => {
   const { sandbox, pay, advance } = await start(t)
   const { payments } = sandbox.default

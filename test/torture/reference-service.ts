@@ -374,11 +374,13 @@ export const PUSHED: { [name: string]: object } = {
 }
 const TIMES: { [name: string]: number } = { 'one payment fails': 1, 'two sign-ups too many': 2 }
 
+/** Whether a pushed rule acts no more. */
+export const isUsedUp = ({ name, hits }: { name: string; hits: number }) =>
+  hits >= (TIMES[name] ?? Number.POSITIVE_INFINITY)
+
 /** Spends the newest pushed rule of this name that still acts. */
 function spend(moment: Moment, name: string): boolean {
-  const place = moment.rules.findLastIndex(
-    (rule) => rule.name === name && rule.hits < (TIMES[name] ?? Number.POSITIVE_INFINITY),
-  )
+  const place = moment.rules.findLastIndex((rule) => rule.name === name && !isUsedUp(rule))
   if (place === -1) return false
   const rule = moment.rules[place]!
   moment.rules[place] = { ...rule, hits: rule.hits + 1 }

@@ -4,6 +4,7 @@
  */
 import {
   type Call,
+  isUsedUp,
   keyOf,
   PUSHED,
   refuse,
@@ -253,15 +254,18 @@ export function createReference(fixtures: { [client: string]: Start }) {
     },
     'GET /rules': ({ at }) =>
       ok({
-        rules: [...at.rules]
-          .reverse()
-          .map(({ id, hits, name }) => ({ rule_id: id, hits, definition: PUSHED[name] })),
+        rules: [...at.rules].reverse().map((rule) => ({
+          rule_id: rule.id,
+          hits: rule.hits,
+          used_up: isUsedUp(rule),
+          definition: PUSHED[rule.name],
+        })),
       }),
     'POST /rules'({ at }, definition) {
       const name = Object.keys(PUSHED).find((one) => PUSHED[one] === definition)!
       const rule = { id: new Slot(/^rul_\d+$/), name, hits: 0 }
       at.rules.push(rule)
-      return ok({ rule_id: rule.id, hits: 0, definition })
+      return ok({ rule_id: rule.id, hits: 0, used_up: false, definition })
     },
     'DELETE /rules/:id'({ at }, _body, id) {
       if (!byId(at.rules, id)) return notFound()
@@ -385,7 +389,13 @@ export function createReference(fixtures: { [client: string]: Start }) {
     look,
     /** What the sandbox must answer to a call; what the call does is done. */
     answer(call: Call): Wanted {
-      if (call.path.startsWith('/__admin')) return adminAnswer(enter(call.client), call)
+      if (call.path.startsWith('/__admin')) {
+        const isNew = !worlds.has(call.client)
+        const wanted = adminAnswer(enter(call.client), call)
+        // Nor does an admin call that fails.
+        if (isNew && wanted.status >= 400) worlds.delete(call.client)
+        return wanted
+      }
       if (call.token === 'wrong') return refuse(401, 'unauthorized')
       // A call that is refused for want of a token makes no client.
       const refused = call.token === 'none' && routeOf(call).operation.token

@@ -47,6 +47,14 @@ export const Timer = z
     payload: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'Timer' })
+const MOST_TIMERS = 10_000
+const TimerCount = z
+  .string()
+  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= MOST_TIMERS, {
+    error: `must be a whole number from 1 to ${MOST_TIMERS}`,
+  })
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 1, maximum: MOST_TIMERS })
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
 /** Refuses an instant that ISO 8601 in its common form can't write. */
@@ -88,11 +96,10 @@ export const shownTimer = ({
   payload,
 })
 
-/** Runs what is due on the way, then stores where the clock stands. */
-async function moved(world: World, fired: Promise<Fired[]>) {
-  const told = await fired
-  world.changeClock(() => {})
-  return { now: world.clock.iso(), fired: told }
+/** Runs what is due on the way, and stores where the clock then stands. */
+async function moved(world: World, move: (keep: () => void) => Promise<Fired[]>) {
+  const fired = await move(() => world.changeClock(() => {}))
+  return { now: world.clock.iso(), fired }
 }
 
 function timerOf({ scheduler }: World, id: string) {
@@ -117,12 +124,13 @@ export const clockCalls = [
     method: 'POST',
     url: '/clock/freeze',
     summary: 'Stop the clock, where it stands or at an instant; timers passed on the way run',
-    body: z.object({ at: instant.optional() }).default({}),
+    body: z.strictObject({ at: instant.optional() }).default({}),
     answer: ClockAnswer,
     async handle(world, { body }) {
       const at = body.at === undefined ? world.clock.now() : writable(Date.parse(body.at), 'at')
-      if (at > world.clock.now()) await world.scheduler.advanceTo(at)
-      world.changeClock(() => world.clock.freeze(at))
+      const freeze = () => world.changeClock(() => world.clock.freeze(at))
+      if (at > world.clock.now()) await world.scheduler.advanceTo(at, freeze)
+      else freeze()
       return clockAnswer(world)
     },
   }),
@@ -142,7 +150,7 @@ export const clockCalls = [
     method: 'POST',
     url: '/clock/speed',
     summary: 'Make the clock tick faster or slower: 60 = a minute a second',
-    body: z.object({ factor: z.number().gt(0).max(1_000_000) }),
+    body: z.strictObject({ factor: z.number().gt(0).max(1_000_000) }),
     answer: ClockAnswer,
     handle(world, { body }) {
       world.changeClock(() => world.clock.speed(body.factor))
@@ -155,7 +163,7 @@ export const clockCalls = [
     url: '/clock/advance',
     summary: 'Move time by a duration or to an instant; answers when all that was due has settled',
     body: z
-      .object({ by: duration.optional(), to: instant.optional() })
+      .strictObject({ by: duration.optional(), to: instant.optional() })
       .refine(({ by, to }) => (by === undefined) !== (to === undefined), {
         path: ['by'],
         error: 'or to must be sent, and not both',
@@ -167,7 +175,7 @@ export const clockCalls = [
       if (by !== undefined) {
         const span = parseDuration(by)!
         writable(world.clock.now() + span, 'by')
-        return moved(world, world.scheduler.advanceBy(span))
+        return moved(world, (keep) => world.scheduler.advanceBy(span, keep))
       }
       const target = writable(Date.parse(to!), 'to')
       if (target < world.clock.now()) {
@@ -176,7 +184,7 @@ export const clockCalls = [
           `It is ${world.clock.iso()} already, later than ${iso(target)}. Set an earlier time with /clock/freeze {"at"}.`,
         )
       }
-      return moved(world, world.scheduler.advanceTo(target))
+      return moved(world, (keep) => world.scheduler.advanceTo(target, keep))
     },
   }),
   adminCall({
@@ -185,7 +193,7 @@ export const clockCalls = [
     url: '/clock/next',
     summary: 'Jump to the next timer and run it',
     answer: FiredAnswer,
-    handle: (world) => moved(world, world.scheduler.advanceToNext()),
+    handle: (world) => moved(world, world.scheduler.advanceToNext),
   }),
   adminCall({
     id: 'listTimers',
@@ -193,7 +201,7 @@ export const clockCalls = [
     url: '/timers',
     summary: 'What is still to happen, and when; soonest first',
     answer: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
-    query: z.object({ limit: z.coerce.number().int().min(1).max(10_000).optional() }),
+    query: z.object({ limit: TimerCount.optional() }),
     handle: ({ scheduler }, { query: { limit } }) => ({
       timers: scheduler.pending().slice(0, limit).map(shownTimer),
     }),

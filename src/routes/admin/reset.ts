@@ -10,7 +10,7 @@ export const resetCalls = [
     url: '/reset',
     summary: 'Back to the fixtures, start clock and start seed',
     body: z
-      .object({
+      .strictObject({
         parts: z.array(z.enum(RESET_PARTS)).min(1).optional(),
         all: z.boolean().optional(),
       })

@@ -35,6 +35,10 @@ const PushedRule = z
   .strictObject({
     rule_id: z.string(),
     hits: z.int(),
+    used_up: z.boolean().meta({
+      description:
+        'It has acted as often as its `times` allow and acts no more; it stays listed, so that its hits can be asked for.',
+    }),
     definition: z.looseObject({}),
     // What is allowed but looks like a mistake; told when it is pushed.
     warnings: z.array(z.string()).optional(),
@@ -154,7 +158,8 @@ export const scenarioCalls = [
     id: 'listRules',
     method: 'GET',
     url: '/rules',
-    summary: 'The pushed rules, the one asked first at the top',
+    summary:
+      'The pushed rules, the one asked first at the top; one that is used up stays, with its hits',
     answer: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRules' }),
     handle: ({ scenarios }) => ({ rules: scenarios.pushed() }),
   }),
@@ -168,7 +173,7 @@ export const scenarioCalls = [
     async handle({ scenarios }, { body }) {
       const checked = await scenarios.checkRule(body)
       const { rule_id, definition } = scenarios.push(checked.definition)
-      return { rule_id, hits: 0, definition, ...warned(checked) }
+      return { rule_id, hits: 0, used_up: false, definition, ...warned(checked) }
     },
   }),
   adminCall({
