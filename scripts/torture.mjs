@@ -72,8 +72,8 @@ const rowOf = ({ part, seed, figures, seconds, outcome }) => {
   return `| ${part} | ${counts.join('; ')} | ${seed} | ${Math.round(seconds)} s | ${outcome} |`
 }
 
-/** Puts the rows in the place of those of the same parts; the others stay. */
-function write(results) {
+/** Puts the row in the place of that of the same part; the others stay. */
+function write(result) {
   const file = join(root, 'docs/reliability.md')
   const text = readFileSync(file, 'utf8')
   const marked = /(<!-- table -->\n)([\s\S]*)(<!-- end of table -->)/
@@ -84,7 +84,7 @@ function write(results) {
     const part = /^\| (\S+) \|/.exec(line)?.[1]
     if (PARTS.includes(part)) rows.set(part, line)
   }
-  for (const result of results) rows.set(result.part, rowOf(result))
+  rows.set(result.part, rowOf(result))
   const table = [
     '| Part | Counted | Seed | Took | Outcome |',
     '| --- | --- | --- | --- | --- |',
@@ -98,15 +98,14 @@ function write(results) {
 }
 
 try {
-  const results = []
   for (const part of only) {
     console.error(`# ${part}, seed ${options.seed}, ${options.short ? 'short' : 'long'} form`)
     const result = run(part)
     console.log(JSON.stringify(result))
-    results.push(result)
+    // At once: some parts take long, and a run may be broken off.
+    if (options.write) write(result)
+    if (result.outcome !== 'held') process.exitCode = 1
   }
-  if (options.write) write(results)
-  if (results.some(({ outcome }) => outcome !== 'held')) process.exitCode = 1
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
