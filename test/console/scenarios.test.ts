@@ -76,6 +76,7 @@ t.test('scenarios as they change', { skip: noBrowser }, async (t) => {
     t.equal(await hits(), 0, 'its counts start anew')
     await page.getByRole('button', { name: 'Use: rate-limited' }).click()
     await page.getByRole('button', { name: 'Start anew: rate-limited' }).waitFor()
+    await page.getByRole('button', { name: 'Start anew: inline' }).waitFor({ state: 'detached' })
     t.equal(await active.count(), 1)
     assertCalm(t)
   })
