@@ -197,14 +197,27 @@ function checkParts(
   }
 }
 
-const WITH_BODY: readonly OperationId[] = [
-  'createUser',
-  'createTransaction',
-  'submitKyc',
-  'addBankAccount',
-  'createWebhook',
-  'updateWebhook',
-]
+/** The calls that have a part which not all have. */
+const CALLS_WITH: Readonly<Record<'body' | 'user' | 'account', readonly OperationId[]>> = {
+  body: [
+    'createUser',
+    'createTransaction',
+    'submitKyc',
+    'addBankAccount',
+    'createWebhook',
+    'updateWebhook',
+  ],
+  user: [
+    'createTransaction',
+    'submitKyc',
+    'addBankAccount',
+    'getUser',
+    'getKyc',
+    'listBankAccounts',
+    'listUserTransactionHistory',
+  ],
+  account: ['createTransaction'],
+}
 
 /** Checks the `when` of a rule, whatever it is; answers the operations it is about. */
 export function checkWhen(
@@ -218,12 +231,10 @@ export function checkWhen(
     const message = '`item` is a document of POST /kyc; say operation: submitKyc'
     findings.faults.push({ path: [...path, 'item'], of: 'key', message })
   }
-  if (
-    when['body'] !== undefined &&
-    !operations.some((operation) => WITH_BODY.includes(operation))
-  ) {
-    const message = `this rule never matches: ${oneOf(operations)} has no body`
-    findings.warnings.push({ path: [...path, 'body'], of: 'key', message })
+  for (const [part, calls] of Object.entries(CALLS_WITH)) {
+    if (when[part] === undefined || operations.some((one) => calls.includes(one))) continue
+    const message = `this rule never matches: ${oneOf(operations)} has no ${part}`
+    findings.warnings.push({ path: [...path, part], of: 'key', message })
   }
   return operations
 }

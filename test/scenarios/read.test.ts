@@ -743,6 +743,16 @@ const WARNED: readonly (readonly [what: string, text: string, warnings: readonly
     ['2:33: this rule never matches: getUser has no body'],
   ],
   [
+    'an account where no payment is made',
+    rule('{ operation: getUser, account: { ifsc_code: HDFC0000001 } }'),
+    ['2:33: this rule never matches: getUser has no account'],
+  ],
+  [
+    'a user of a call that is about none',
+    rule('{ operation: { in: [listUsers, getTransaction] }, user: { user_type: business } }'),
+    ['2:61: this rule never matches: listUsers or getTransaction has no user'],
+  ],
+  [
     'a reason of one’s own',
     pay('{ status: PENDING }, { status: FAILED, reason: moon_phase }'),
     ['3:74: "moon_phase" is a reason of your own; a `description` says what it means'],
