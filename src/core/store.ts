@@ -231,7 +231,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         const id = specs[table].id(row)
         const before = target.entry(id)
         const text = textOfPut(table, id, row, before?.row)
-        const entry = target.put(row)
+        const entry = target.set(row, before)
         record(name, counterNow, text, () => {
           target.place(id, before)
         })

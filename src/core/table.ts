@@ -226,6 +226,19 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     }
   }
 
+  function set(row: R, old: Entry<R> | undefined): Entry<R> {
+    const entry = {
+      id: spec.id(row),
+      row,
+      seq: old ? old.seq : ++seq,
+      at: old ? old.at : spec.at(row),
+      text: undefined,
+      otherText: undefined,
+    }
+    replace(entry.id, old, entry)
+    return entry
+  }
+
   /** The ids of one key, newest first, from `offset` on. */
   function idsNewestFirst(index: string, key: string, offset: number, limit: number): string[] {
     const stack: Postings[] = []
@@ -298,20 +311,9 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     get: (id: string): R | undefined => find(id)?.row,
     entry: find,
     /** Adds a row or replaces the one with its id, which keeps its place in the order. */
-    put(row: R): Entry<R> {
-      const id = spec.id(row)
-      const old = find(id)
-      const entry = {
-        id,
-        row,
-        seq: old ? old.seq : ++seq,
-        at: old ? old.at : spec.at(row),
-        text: undefined,
-        otherText: undefined,
-      }
-      replace(id, old, entry)
-      return entry
-    },
+    put: (row: R): Entry<R> => set(row, find(spec.id(row))),
+    /** The same for whoever has looked up what was there. */
+    set,
     remove: (id: string): Entry<R> | undefined => place(id, undefined),
     place,
     page(index: string, key: string, offset: number, limit: number): Entry<R>[] {

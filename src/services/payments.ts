@@ -39,15 +39,10 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     return `${now.getUTCFullYear() % 10}${String(day).padStart(3, '0')}${String(serial).padStart(8, '0')}`
   }
 
-  /** The payment that has a reference, or an id made up for one without. */
-  const withReference = (reference: string) =>
-    payments.findUnique('reference', reference) ??
-    payments.findUnique('client_transaction_id', reference)
-
   /** The id of a payment without a reference; nobody has used it as one. */
   function newTransactionId(): string {
     const id = `TXN${random.digits(15)}`
-    return withReference(id) ? newTransactionId() : id
+    return payments.findUnique('reference', id) ? newTransactionId() : id
   }
 
   function checked(input: CreateTransaction) {
@@ -90,7 +85,8 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
         `User ${from_user_id} has no successful KYC record. Submit one with POST /kyc first.`,
       )
     }
-    const earlier = reference_id === undefined ? undefined : withReference(reference_id)
+    const earlier =
+      reference_id === undefined ? undefined : payments.findUnique('reference', reference_id)
     if (earlier) {
       throw new SandboxError(
         'duplicate_reference',

@@ -94,10 +94,8 @@ export const TABLES: Specs<Rows> = {
       type: (row) => (row.transaction_type === 'debit' ? 'debit' : undefined),
       user: historyUserOf,
     },
-    uniques: {
-      reference: (row) => row.reference_id ?? undefined,
-      client_transaction_id: (row) => row.client_transaction_id,
-    },
+    // An id that was made up for a payment without a reference is nobody's reference either.
+    uniques: { reference: (row) => row.reference_id ?? row.client_transaction_id },
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
   // In the order they came, whatever the clock says: it may be set back.
