@@ -63,6 +63,9 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
   return { mode: 'frozen', speed: clockSpeed, anchor, wallAnchor }
 }
 
+// Where the clock stands is stored after this long where it could not be, real ms.
+const REKEEP_MS = 1_000
+
 /** The kind of timer that a held-back answer is. */
 const DELAYED = 'answer.delay'
 
@@ -139,6 +142,7 @@ export function createWorld({
     onError: (error, timer) =>
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
     onRun: (timer) => tell('timer', timer),
+    onHalfway: keepClockSoon,
     outside,
   })
 
@@ -269,8 +273,28 @@ export function createWorld({
     })
   }
 
+  // Whether time went further than is stored, since the disk took no more.
+  let isClockAhead = false
+  let endKeeping = () => {}
   function keepClock() {
     tables.put('settings', { name: 'clock', value: { ...clock.state, startedAs } })
+    isClockAhead = false
+  }
+
+  function tryToKeepClock(): boolean {
+    try {
+      if (isClockAhead) keepClock()
+    } catch {
+      // Not yet.
+    }
+    return !isClockAhead
+  }
+
+  function keepClockSoon() {
+    isClockAhead = true
+    endKeeping = outside.later(REKEEP_MS, () => {
+      if (!tryToKeepClock()) keepClockSoon()
+    })
   }
 
   return {
@@ -379,6 +403,8 @@ export function createWorld({
       if (kept?.startedAs !== startedAs) keepClock()
     },
     stop() {
+      tryToKeepClock()
+      endKeeping()
       scheduler.stop()
       deliveries.stop()
       requests.clear()

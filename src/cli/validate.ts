@@ -1,3 +1,4 @@
+import { BadOption } from '../config/options.ts'
 import type { Problem } from '../core/problem.ts'
 import type { Command } from './command.ts'
 import { gatherSome, START_FLAGS } from './options.ts'
@@ -30,6 +31,11 @@ export const validate: Command = {
     const folders = { scenarios, fixtures }
     const { files, problems, warnings } =
       words.length > 0 ? checkFiles(words, folders) : checkAll(folders)
+    // A wrong path in CI must not be green for ever.
+    if (files.length === 0 && problems.length === 0)
+      throw new BadOption(
+        `There is no fixture or scenario file in ${words.join(', ')}. Name files, or folders that hold them.`,
+      )
     const ok = problems.length === 0
     if (json) {
       const told = { ok, files, problems: problems.map(place), warnings: warnings.map(place) }

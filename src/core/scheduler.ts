@@ -58,6 +58,8 @@ export type SchedulerDeps = {
   onError: (error: unknown, timer: TimerRow) => void
   /** Told inside the change that ends a timer. */
   onRun?: (timer: TimerRow) => void
+  /** Told when time went only some of its way, and where it stands could not be stored. */
+  onHalfway?: () => void
   outside?: Pick<Outside, 'later' | 'pauses'>
 }
 
@@ -144,6 +146,7 @@ export function createScheduler({
   rows,
   onError,
   onRun,
+  onHalfway,
   outside: { later, pauses } = { later: realLater, pauses: true },
 }: SchedulerDeps) {
   const heap = createHeap()
@@ -310,7 +313,9 @@ export function createScheduler({
       }
     } catch (error) {
       if (clock.isHeld) clock.release(reached)
-      throw wrote && isPassing(error) ? stoppedAt(reached, error) : error
+      if (!wrote || !isPassing(error)) throw error
+      onHalfway?.()
+      throw stoppedAt(reached, error)
     } finally {
       advancing = false
       arm()

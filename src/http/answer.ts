@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pointOf } from '../core/duration.ts'
 import { errorText } from '../model/envelope.ts'
@@ -12,7 +13,6 @@ import {
 import type { Decision } from '../scenarios/decide.ts'
 import type { Call } from '../scenarios/match.ts'
 import type { World } from '../world.ts'
-import { JSON_TYPE } from './errors.ts'
 import type { Operation } from './operation.ts'
 
 /** What a call meets: how it is answered, what becomes of what it makes, and the rule that says so. */
@@ -172,18 +172,14 @@ export function delayOf(
 
 /** Breaks an answer on purpose; `body` is what would have been sent. */
 export function sendBroken(reply: FastifyReply, fault: Fault, status: number, body: string) {
-  if (fault === 'malformed')
-    return reply
-      .code(status)
-      .header('content-type', JSON_TYPE)
-      .send(`${body.slice(0, -1)},]`)
+  if (fault === 'malformed') return reply.code(status).send(`${body.slice(0, -1)},]`)
   reply.hijack()
   const { socket } = reply.raw
   if (fault === 'reset') socket?.resetAndDestroy?.()
   else if (fault === 'empty') socket?.end()
   else if (fault === 'truncate') {
     reply.raw.writeHead(status, {
-      'content-type': JSON_TYPE,
+      ...(reply.getHeaders() as OutgoingHttpHeaders),
       'content-length': Buffer.byteLength(body),
     })
     reply.raw.write(body.slice(0, Math.floor(body.length / 2)), () => socket?.destroy())

@@ -85,10 +85,15 @@ export function createErrorHandler(
 
 /** Answers what is no HTTP at all, in our envelope, and closes the connection. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // Behind an answer that has begun, another would be read as part of it.
-  const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse | null }
-  if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
+    return
+  }
+  // What comes behind a call that is not answered yet would be read as its answer, or as part of it.
+  const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
+  if (earlier) {
+    if (earlier.headersSent) socket.destroySoon()
+    else earlier.once('finish', () => socket.destroySoon())
     return
   }
   const [word, message] = WORD_OF[error.code ?? ''] ?? [

@@ -89,10 +89,10 @@ const inputOf = ({ params, query, body }: FastifyRequest) =>
 function send(op: Operation, reply: FastifyReply, answer: Answer) {
   const { status, body, replayed, headers, fault } = answer
   noteAnswer(reply.request, op, answer)
-  if (fault) return sendBroken(reply, fault, status, body)
   if (headers) reply.headers(headers)
   if (replayed) reply.header('idempotency-replayed', 'true')
   if (!reply.hasHeader('content-type')) reply.header('content-type', JSON_TYPE)
+  if (fault) return sendBroken(reply, fault, status, body)
   return reply.code(status).send(body)
 }
 

@@ -80,18 +80,17 @@ function expectationOf(issue: Issue, code: string): string {
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     case 'too_small':
-      return `must ${sizeOf(issue.origin)} ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unitOf(issue.origin)}`
+      return `must ${sizeOf(issue.origin)} ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unitOf(issue.origin, issue.minimum)}`
     case 'too_big':
-      return `must ${sizeOf(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin)}`
-    case 'unrecognized_keys':
-      return `holds ${issue.keys.map((key) => JSON.stringify(echoed(key))).join(', ')}, which it does not know`
+      return `must ${sizeOf(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin, issue.maximum)}`
     default:
       return issue.message
   }
 }
 const sizeOf = (origin: string) => (origin === 'string' || origin === 'array' ? 'have' : 'be')
-const unitOf = (origin: string) =>
-  origin === 'string' ? ' characters' : origin === 'array' ? ' items' : ''
+const UNIT: Readonly<Record<string, string>> = { string: ' character', array: ' item' }
+const unitOf = (origin: string, count: number | bigint) =>
+  UNIT[origin] ? `${UNIT[origin]}${Number(count) === 1 ? '' : 's'}` : ''
 
 /** What is wanted at the place of an issue, as a sentence's end. */
 export function wantedAt(issue: Issue, data: unknown): string {
@@ -113,8 +112,13 @@ const MOST_ERRORS = 100
 
 /** What zod found, as fields of an error answer. */
 export function fieldErrors(error: z.core.$ZodError, data: unknown): FieldError[] {
-  return error.issues.slice(0, MOST_ERRORS).map((issue) => ({
-    field: fieldOf(issue.path) || 'body',
-    ...told(issue, data),
-  }))
+  return error.issues.slice(0, MOST_ERRORS).flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys')
+      return [{ field: fieldOf(issue.path) || 'body', ...told(issue, data) }]
+    return issue.keys.slice(0, MOST_ERRORS).map((key) => ({
+      field: fieldOf([...issue.path, key]),
+      code: issue.code,
+      message: 'is not known here',
+    }))
+  })
 }

@@ -165,7 +165,8 @@ function checkRelations(
   unique(
     set.transactions,
     'reference_id',
-    (row) => row.reference_id && `${users.get(row.from_user_id)?.client} ${row.reference_id}`,
+    ({ from_user_id, reference_id, client_transaction_id: id }) =>
+      (reference_id ?? id) && `${users.get(from_user_id)?.client} ${reference_id ?? id}`,
   )
   unique(set.webhooks, 'client', (row) => row.client)
   unique(set.webhooks, 'webhook_id', (row) => row.webhook_id)

@@ -226,7 +226,8 @@ export function badMatch([first, ...more]: readonly Pick<
     `The match is refused: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
     {
       errors: [first!, ...more].map(({ path, message }) => ({
-        field: path || 'match',
+        // The fields of a resource stand in the match itself.
+        field: path ? `match.${path.replace(/^data\./, '')}` : 'match',
         code: 'invalid_value',
         message,
       })),

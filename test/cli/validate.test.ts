@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
@@ -126,6 +127,11 @@ t.test('without a file all that a start would read is checked', async (t) => {
   t.match(await run(['validate', '--fixtures', 'good'], { cwd, env }), {
     code: 0,
     stdout: /good\/users\.json/,
+  })
+  mkdirSync(join(cwd, 'empty'))
+  t.match(await run(['validate', 'empty'], { cwd }), {
+    code: 2,
+    stderr: /no fixture or scenario file in empty/,
   })
   t.match(await run(['validate', '--scenarios', 'gone'], { cwd }), {
     code: 1,

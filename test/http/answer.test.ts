@@ -248,7 +248,7 @@ t.test('an answer of a rule may come broken too', async (t) => {
   const box = await start(t)
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
-  const respond = { status: 503, body: { a: '0123456789' } }
+  const respond = { status: 503, body: { a: '0123456789' }, headers: { 'x-own': 'y' } }
   await push(box, { respond, fault: 'truncate' }, { times: 1 })
   const cut = await raw(port, PAYMENT).ended
   t.match(cut, /^HTTP\/1\.1 503 /)
@@ -257,6 +257,10 @@ t.test('an answer of a rule may come broken too', async (t) => {
   const broken = await raw(port, PAYMENT).ended
   t.match(broken, /^HTTP\/1\.1 503 /)
   t.match(broken, '{"a":"0123456789",]')
+  for (const answer of [cut, broken]) {
+    t.match(answer, /^retry-after: 1\r$/im)
+    t.match(answer, /^x-own: y\r$/im)
+  }
 })
 
 t.test('rules see what was sent: ignored fields, and no defaults', async (t) => {

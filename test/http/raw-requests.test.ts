@@ -99,3 +99,16 @@ t.test(
     t.notMatch(text, 'HTTP/1.1 400')
   },
 )
+
+t.test('what is no HTTP behind a call leaves it its answer', async (t) => {
+  const { app, get } = await start(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as { port: number }
+  const user = Buffer.from('{"email":"behind@example.com","mobile":"9876500009"}')
+  const call = POST('application/json', user).toString().replace('Connection: close\r\n', '')
+  const { line, body } = await send(port, `${call}GARBAGE\r\n\r\n`)
+  t.equal(line, 'HTTP/1.1 201 Created')
+  t.match(body, 'behind@example.com')
+  t.notMatch(body, 'malformed_request')
+  t.match((await get('/v1/users?limit=1')).text, 'behind@example.com')
+})

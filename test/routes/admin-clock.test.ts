@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
@@ -329,3 +330,29 @@ t.test(
     })
   },
 )
+
+t.test('where time stood when the disk filled is stored once the disk takes it', async (t) => {
+  const reached = '2026-01-01T00:00:01.000Z'
+  for (const how of ['by itself', 'at a stop']) {
+    const { disk, state } = faultyDisk()
+    const file = join(t.testdir(), 'db.json')
+    const box = await start(t, { sandbox: { disk, file } })
+    await box.pay()
+    box.sandbox.default.events.on(({ type }) => {
+      if (type !== 'transaction.success') return
+      state.count = 0
+      state.fault = { from: 1, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
+    })
+    t.equal((await box.post('/__admin/clock/advance', { by: '1h' })).status, 503)
+    state.fault = undefined
+    const { now } = (await box.get('/__admin/clock')).body
+    t.equal(now, reached)
+    const kept = () => readFileSync(join(t.testdirName, 'db.journal.jsonl'), 'utf8')
+    if (how === 'by itself')
+      while (!kept().includes(`"anchor":${Date.parse(reached)}`)) await new Promise(setImmediate)
+    await box.close()
+    const again = await start(t, { sandbox: { file } })
+    t.equal((await again.get('/__admin/clock')).body.now, reached, how)
+    await again.close()
+  }
+})

@@ -207,14 +207,14 @@ t.test('what can’t be waited for is refused', async (t) => {
     [{ for: 'nothing' }, 'for'],
     [{ for: 'request', timeoutMs: 60_001 }, 'timeoutMs'],
     [{ for: 'request', timeoutMs: -1 }, 'timeoutMs'],
-    [{ for: 'request', timeout: 1 }, 'body'],
-    [{ for: 'request', match: { opration: 'getUser' } }, 'opration'],
+    [{ for: 'request', timeout: 1 }, 'timeout'],
+    [{ for: 'request', match: { opration: 'getUser' } }, 'match.opration'],
     [
       { for: 'transaction', match: { transaction_status: { matches: '(' } } },
-      'transaction_status.matches',
+      'match.transaction_status.matches',
     ],
-    [{ for: 'kyc', match: { kyc_status: {} } }, 'kyc_status'],
-    [{ for: 'delivery', match: { eq: 'x' } }, 'eq'],
+    [{ for: 'kyc', match: { kyc_status: {} } }, 'match.kyc_status'],
+    [{ for: 'delivery', match: { eq: 'x' } }, 'match.eq'],
   ]
   for (const [body, field] of cases) {
     const answer = await box.post('/__admin/wait', body)

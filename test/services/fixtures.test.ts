@@ -171,6 +171,15 @@ t.test('each relation that a set can break is told with its place', async (t) =>
       'transactions[1].id: is there twice',
     ],
     [
+      {
+        transactions: [
+          payment(1, { client_transaction_id: 'r' }),
+          payment(2, { reference_id: 'r' }),
+        ],
+      },
+      'transactions[1].reference_id: is there twice',
+    ],
+    [
       { transactions: [payment(1, { reference_id: 'r' }), payment(2, { reference_id: 'r' })] },
       'transactions[1].reference_id: is there twice',
     ],
