@@ -83,17 +83,24 @@ export function createErrorHandler(
   }
 }
 
+// After these their connection is closed: what came behind their calls was no HTTP.
+const lastAnswers = new WeakSet<ServerResponse>()
+
 /** Answers what is no HTTP at all, in our envelope, and closes the connection. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  // What comes behind a call that is not answered yet would be read as its answer, or as part of it.
+  // An answer to what came behind a whole call would be read as that call's, or as part of it.
   const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
-  if (earlier) {
-    if (earlier.headersSent) socket.destroySoon()
-    else earlier.once('finish', () => socket.destroySoon())
+  if (earlier?.headersSent) {
+    socket.destroySoon()
+    return
+  }
+  if (earlier?.req.complete) {
+    if (!lastAnswers.has(earlier)) earlier.once('finish', () => socket.destroySoon())
+    lastAnswers.add(earlier)
     return
   }
   const [word, message] = WORD_OF[error.code ?? ''] ?? [
