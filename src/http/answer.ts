@@ -129,23 +129,6 @@ const WORD_OF_STATUS: Readonly<Record<number, ErrorWord>> = {
   504: 'gateway_timeout',
 }
 
-/**
- * The body that a scenario's `respond` sends: its own, or the error envelope of its status. A text goes as it is where a
- * header says that it is no JSON, such as a gateway's page.
- */
-export function respondText({
-  status,
-  body,
-  headers = {},
-}: NonNullable<AnswerOutcome['respond']>): string {
-  const type = Object.keys(headers).find((name) => name.toLowerCase() === 'content-type')
-  if (typeof body === 'string' && type !== undefined && !headers[type]!.includes('json'))
-    return body
-  if (body !== undefined) return JSON.stringify(body)
-  const word = WORD_OF_STATUS[status] ?? 'injected_error'
-  return errorText(status, word, ERRORS[word][1])
-}
-
 // What comes with an answer of such a status, unless the scenario says otherwise.
 const HEADERS_OF_STATUS: Readonly<Record<number, Record<string, string>>> = {
   401: { 'www-authenticate': 'Bearer' },
@@ -160,6 +143,19 @@ export function respondHeaders({
 }: NonNullable<AnswerOutcome['respond']>): Record<string, string> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   return { ...HEADERS_OF_STATUS[status], ...Object.fromEntries(own) }
+}
+
+/**
+ * The body that a scenario's `respond` sends: its own, or the error envelope of its status. A text goes as it is where a
+ * header says that it is no JSON, such as a gateway's page.
+ */
+export function respondText(respond: NonNullable<AnswerOutcome['respond']>): string {
+  const { status, body } = respond
+  const type = respondHeaders(respond)['content-type']
+  if (typeof body === 'string' && type !== undefined && !type.includes('json')) return body
+  if (body !== undefined) return JSON.stringify(body)
+  const word = WORD_OF_STATUS[status] ?? 'injected_error'
+  return errorText(status, word, ERRORS[word][1])
 }
 
 /** How long an answer is held back, ms of the client's time; a range is drawn from the client's stream. */

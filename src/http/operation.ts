@@ -135,18 +135,25 @@ export function serve(
     return done
   }
 
-  /** An answer that a scenario wants otherwise: another one, or broken. */
-  function stagedNow(request: FastifyRequest, outcome: Decided, keep?: Keep): Answer {
+  /** The scenario's own answer, or the operation's where it is carried out. */
+  function chosen(request: FastifyRequest, outcome: Decided, keep?: Keep): Answer {
     const { respond, fault, at } = outcome
     // What is answered in the operation's place is not kept for a key: the next try may meet the operation.
-    if (respond) {
-      const { status } = respond
-      const answer = { status, body: respondText(respond), headers: respondHeaders(respond) }
-      return fault ? { ...answer, fault } : answer
-    }
-    if (fault && at !== 'after') return { status: op.status, body: '{}', fault }
-    const done = keep ? carryOutAndKeep(request, outcome, keep) : carryOut(request, outcome)
-    return fault ? { ...done, fault } : done
+    if (respond)
+      return {
+        status: respond.status,
+        body: respondText(respond),
+        headers: respondHeaders(respond),
+      }
+    if (fault && at !== 'after') return { status: op.status, body: '{}' }
+    return keep ? carryOutAndKeep(request, outcome, keep) : carryOut(request, outcome)
+  }
+
+  /** An answer that a scenario wants otherwise: another one, or broken. */
+  function stagedNow(request: FastifyRequest, outcome: Decided, keep?: Keep): Answer {
+    const { fault } = outcome
+    const answer = chosen(request, outcome, keep)
+    return fault ? { ...answer, fault } : answer
   }
 
   /** The same, later where a scenario wants it so. */
