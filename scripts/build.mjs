@@ -38,12 +38,20 @@ const apart = {
     )
   },
 }
+// debug looks for it and does without; of what a sandbox does it would colour nothing.
+const absent = {
+  name: 'absent',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^supports-color$/ }, ({ path }) => ({ path, namespace: 'absent' }))
+    onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: "throw new Error('absent')" }))
+  },
+}
 const built = await Promise.all([
   build({
     ...options,
     entryPoints: [join(root, 'src/bundle.ts')],
     outfile: join(dist, 'payout-sandbox.cjs'),
-    plugins: [apart],
+    plugins: [apart, absent],
   }),
   build({
     ...options,

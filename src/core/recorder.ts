@@ -164,7 +164,7 @@ export function createRecorder({
       async send(request) {
         const send = ++sends
         write({ send, ...recordedSend(request) })
-        const { headers: _, ...result } = await real.send(request)
+        const result = await real.send(request)
         write({ sent: send, at: step(), result })
         return result
       },

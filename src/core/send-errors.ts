@@ -1,4 +1,4 @@
-import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Target } from './addresses.ts'
 
@@ -17,7 +17,7 @@ export const SEND_ERRORS = {
   reset: 'The connection was reset before any answer.',
   no_answer: 'The connection was closed without an answer.',
   reset_body: 'The connection broke off inside the answer’s body.',
-  not_http: 'What came back is not HTTP.',
+  not_http: 'What came back is not HTTP, or 100 Continue that nobody asked for.',
   headers_too_large: 'The answer’s headers are over 16 KiB.',
   redirect: 'A 3xx answer; redirects are not followed.',
   gone: 'A 410 answer; no further attempts are made.',
@@ -35,6 +35,14 @@ export type SendErrorCode = keyof typeof SEND_ERRORS
 
 /** What went wrong: a word for programs, a sentence for people. */
 export type SendError = { code: SendErrorCode; message: string }
+
+/** An answer's head, as far as it is looked at. */
+export type Answer = {
+  status: number
+  retryAfter?: string
+  location?: string
+  contentEncoding?: string
+}
 
 // A receiver may ask for any number; beyond a year it is no plan, and sums must stay exact.
 const LONGEST_RETRY_MS = 365 * 86_400_000
@@ -61,13 +69,17 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
   const code = error.code ?? ''
   const say = (word: SendErrorCode, message: string): SendError => ({ code: word, message })
   if (code === 'ADDRESS_REFUSED') return say('address_refused', error.message)
-  if (code === 'HPE_HEADER_OVERFLOW')
+  if (code === 'UND_ERR_INVALID_ARG')
+    return say('bad_request', `the request can't be sent: ${error.message}`)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return say('headers_too_large', `${at} answered with more than 16 KiB of headers`)
-  if (code.startsWith('HPE_'))
-    return say(
-      'not_http',
-      `what ${at} answered is not HTTP (${error.message.replace(/^Parse Error: /, '')})`,
-    )
+  if (code.startsWith('HPE_')) {
+    const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? code
+    return say('not_http', `what ${at} answered is not HTTP (${reason})`)
+  }
+  // As its HTTP client calls what is no answer to what was asked: 100 Continue above all.
+  if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
+    return say('not_http', `${at} sent what nobody asked for, as 100 Continue is, and no answer`)
   if (error.syscall === 'getaddrinfo')
     return say('dns', `the name ${target.host} can't be looked up (${code})`)
   if (TLS_CODES.test(code) || error.message.includes('before secure TLS connection'))
@@ -75,6 +87,7 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
   switch (code) {
     case 'ECONNREFUSED':
       return say('refused', `nothing listens on ${at}: the connection was refused`)
+    case 'UND_ERR_SOCKET':
     case 'ECONNRESET':
     case 'EPIPE':
     case 'ECONNABORTED':
@@ -94,19 +107,25 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
   }
 }
 
-/** Says in which stage of an attempt its deadline of `ms` came. */
+/** The connection ended inside the answer. */
+export const brokenOff = ({ authority }: Target, received: number): SendError => ({
+  code: 'reset_body',
+  message: `${authority} began to answer, but the connection broke off after ${received} bytes`,
+})
+
+/** Says in which stage of an attempt its deadline of `ms` came; without a connection it waited for one. */
 export function explainTimeout(
-  req: ClientRequest | undefined,
-  res: IncomingMessage | undefined,
-  target: Target,
+  connection: { socket: (Socket & { secureConnecting?: boolean }) | undefined } | undefined,
+  answer: Answer | undefined,
+  { authority: at }: Target,
   ms: number,
 ) {
-  const at = target.authority
-  const socket = req?.socket as (Socket & { secureConnecting?: boolean }) | null | undefined
+  const socket = connection?.socket
   const say = (code: SendErrorCode, message: string): SendError => ({ code, message })
-  if (res) return say('timeout_body', `${at} began to answer, but did not end within ${ms} ms`)
-  if (!socket) return say('timeout_connect', `every connection to ${at} was busy for ${ms} ms`)
-  if (socket.connecting) return say('timeout_connect', `no connection to ${at} within ${ms} ms`)
+  if (answer) return say('timeout_body', `${at} began to answer, but did not end within ${ms} ms`)
+  if (!connection) return say('timeout_connect', `every connection to ${at} was busy for ${ms} ms`)
+  if (!socket || socket.connecting)
+    return say('timeout_connect', `no connection to ${at} within ${ms} ms`)
   if (socket.secureConnecting)
     return say('timeout_connect', `no secure connection to ${at} within ${ms} ms`)
   return say('timeout_answer', `${at} took the request, but did not answer within ${ms} ms`)
@@ -114,15 +133,14 @@ export function explainTimeout(
 
 /** Judges an answer by its status; undefined for a plain 2xx, a remark for one not read whole or not unpacked. */
 export function judgeAnswer(
-  res: IncomingMessage,
-  compressed: boolean,
-  tooLarge: boolean,
+  { status, location, contentEncoding }: Answer,
+  isPacked: boolean,
+  isTooLarge: boolean,
 ): SendError | undefined {
-  const status = res.statusCode!
-  const words = `answered ${status} ${http.STATUS_CODES[status] ?? ''}`.trimEnd()
+  const words = `answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
   if (status === 410) return { code: 'gone', message: `${words}: it wants no more events` }
   if (status >= 300 && status < 400) {
-    const to = res.headers.location?.slice(0, 200)
+    const to = location?.slice(0, 200)
     return {
       code: 'redirect',
       message: `${words}${to ? ` to ${to}` : ''}; redirects are not followed`,
@@ -130,12 +148,12 @@ export function judgeAnswer(
   }
   if (status < 200 || status > 299)
     return { code: 'status', message: `${words}; only 2xx is delivered` }
-  if (compressed)
+  if (isPacked)
     return {
       code: 'answer_compressed',
-      message: `${words}, packed with ${res.headers['content-encoding']} though none was asked; it was not unpacked`,
+      message: `${words}, packed with ${contentEncoding} though none was asked; it was not unpacked`,
     }
-  if (tooLarge)
+  if (isTooLarge)
     return {
       code: 'answer_too_large',
       message: `${words} with more than 64 KiB; the rest was not read`,

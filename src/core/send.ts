@@ -1,12 +1,14 @@
-import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { Dispatcher } from 'undici'
 import {
   type AddressPolicyDeps,
   createAddressPolicy,
   readTarget,
   type Target,
 } from './addresses.ts'
+import type { Connection, Connections, Waiting } from './connections.ts'
 import {
+  type Answer,
+  brokenOff,
   explainFailure,
   explainTimeout,
   judgeAnswer,
@@ -31,7 +33,6 @@ export type SendResult = {
   ok: boolean
   /** Known as soon as the answer's headers came, also where the attempt failed after that. */
   status?: number
-  headers?: IncomingHttpHeaders
   /** The first 4 KiB of the answer as text; empty for a compressed one, which is not unpacked. */
   answer: string
   /** The answer had more than `answer` shows. */
@@ -50,8 +51,6 @@ export type SenderDeps = AddressPolicyDeps & {
 }
 
 const DEADLINE_MS = 10_000
-// A receiver that is not sent to for this long, real ms, has its connections closed.
-const IDLE_MS = 15_000
 const READ_BYTES = 64 * 1024
 const KEPT_BYTES = 4 * 1024
 // A client has one webhook, so a table of this size hardly ever starts over.
@@ -59,6 +58,165 @@ const MAX_TARGETS = 1_024
 
 /** Text of bytes that may be cut inside a character. */
 const textOf = (bytes: Buffer[]) => new TextDecoder().decode(Buffer.concat(bytes), { stream: true })
+
+// How the HTTP client tells that a connection ended before the answer did.
+const LOST = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+])
+
+const isPacked = ({ contentEncoding }: Answer) => !/^(identity)?$/i.test(contentEncoding ?? '')
+
+/** What an answer's head says, as far as anybody asks. */
+function readHead(status: number, rawHeaders: Buffer[]): Answer {
+  const answer: Answer = { status }
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toString('latin1').toLowerCase()
+    const value = () => rawHeaders[i + 1]!.toString('latin1')
+    if (name === 'retry-after') answer.retryAfter ??= value()
+    else if (name === 'location') answer.location ??= value()
+    else if (name === 'content-encoding') answer.contentEncoding ??= value()
+  }
+  return answer
+}
+
+type Settled = (attempt: Attempt, result: SendResult) => void
+
+/** One attempt on its way: from waiting for a connection to its result. */
+class Attempt implements Dispatcher.DispatchHandlers, Waiting {
+  settled = false
+  private readonly startedAt = performance.now()
+  private readonly timer: NodeJS.Timeout
+  private readonly kept: Buffer[] = []
+  private received = 0
+  private keptBytes = 0
+  private answer: Answer | undefined
+  private connection: Connection | undefined
+  private readBefore = 0
+  private isReplaced = false
+  private readonly request: SendRequest
+  private readonly target: Target
+  private readonly connections: Connections
+  private readonly wall: () => number
+  private readonly onSettled: Settled
+
+  constructor(
+    request: SendRequest,
+    target: Target,
+    connections: Connections,
+    wall: () => number,
+    onSettled: Settled,
+  ) {
+    this.request = request
+    this.target = target
+    this.connections = connections
+    this.wall = wall
+    this.onSettled = onSettled
+    this.timer = setTimeout(() => this.expire(), request.deadlineMs ?? DEADLINE_MS)
+  }
+
+  take(connection: Connection) {
+    this.connection = connection
+    const { method = 'POST', headers, body } = this.request
+    connection.client.dispatch(
+      {
+        path: this.target.path,
+        method,
+        headers: { 'accept-encoding': 'identity', ...headers },
+        body: method === 'GET' ? null : body,
+      },
+      this,
+    )
+  }
+
+  cancel() {
+    this.fail({ code: 'closed', message: 'the sandbox stopped before the answer was there' })
+  }
+
+  private expire() {
+    const ms = this.request.deadlineMs ?? DEADLINE_MS
+    this.fail(explainTimeout(this.connection, this.answer, this.target, ms))
+  }
+
+  private fail(error: SendError) {
+    this.settle(error)
+    if (this.connection) this.connections.drop(this.connection)
+  }
+
+  private judge(isTooLarge: boolean) {
+    const answer = this.answer!
+    const isOk = answer.status >= 200 && answer.status <= 299
+    this.settle(judgeAnswer(answer, isPacked(answer), isTooLarge), isOk)
+  }
+
+  private settle(error: SendError | undefined, ok = false) {
+    this.settled = true
+    clearTimeout(this.timer)
+    const { answer, kept, keptBytes, received } = this
+    const packed = answer !== undefined && isPacked(answer)
+    const result: SendResult = {
+      ok,
+      answer: keptBytes === 0 || packed ? '' : textOf(kept),
+      truncated: received > keptBytes || (received > 0 && packed),
+      durationMs: Math.round(performance.now() - this.startedAt),
+    }
+    if (answer) {
+      result.status = answer.status
+      const wait =
+        answer.retryAfter === undefined ? undefined : readRetryAfter(answer.retryAfter, this.wall())
+      if (wait !== undefined) result.retryAfterMs = wait
+    }
+    if (error) result.error = error
+    this.onSettled(this, result)
+  }
+
+  // ---- told by the connection
+
+  onConnect() {
+    this.readBefore = this.connection!.socket!.bytesRead
+  }
+
+  onHeaders(status: number, rawHeaders: Buffer[]) {
+    // What comes before the answer, as early hints do.
+    if (status >= 200) this.answer = readHead(status, rawHeaders)
+    return true
+  }
+
+  onData(chunk: Buffer) {
+    this.received += chunk.length
+    if (this.keptBytes < KEPT_BYTES) {
+      // The connection uses the bytes' place again.
+      const part = Buffer.from(chunk.subarray(0, KEPT_BYTES - this.keptBytes))
+      this.keptBytes += part.length
+      this.kept.push(part)
+    }
+    if (this.received > READ_BYTES && !this.settled) {
+      this.judge(true)
+      this.connections.drop(this.connection!)
+    }
+    return true
+  }
+
+  onComplete() {
+    if (this.settled) return
+    this.judge(false)
+    this.connections.release(this.connection!)
+  }
+
+  onError(error: NodeJS.ErrnoException) {
+    if (this.settled) return
+    const { connection, answer, target } = this
+    const isLost = LOST.has(error.code ?? '')
+    const isSilent = !answer && connection!.socket?.bytesRead === this.readBefore
+    if (isLost && isSilent && connection!.reused && !this.isReplaced) {
+      this.isReplaced = true
+      this.take(this.connections.replace(connection!))
+    } else
+      this.fail(answer && isLost ? brokenOff(target, this.received) : explainFailure(error, target))
+  }
+}
 
 /**
  * Makes the sender of webhooks: keep-alive connections, one deadline for a whole attempt, no redirects, a capped
@@ -71,16 +229,9 @@ const textOf = (bytes: Buffer[]) => new TextDecoder().decode(Buffer.concat(bytes
  */
 export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
   const policy = createAddressPolicy(rules)
-  // `timeout` ends idle connections only: for a busy one Node just emits an event, which nobody hears.
-  const pooled = { keepAlive: true, maxSockets, timeout: IDLE_MS, lookup: policy.lookup }
-  // For the second try on a surely new connection: this pool keeps none.
-  const unpooled = { ...pooled, maxFreeSockets: 0 }
-  const agents = {
-    http: { pooled: new http.Agent(pooled), fresh: new http.Agent(unpooled) },
-    https: { pooled: new https.Agent(pooled), fresh: new https.Agent(unpooled) },
-  }
   const targets = new Map<string, Target | SendError>()
-  const active = new Set<() => void>()
+  const active = new Set<Attempt>()
+  let connections: Connections | undefined
   let closed = false
 
   function targetOf(url: string): Target | SendError {
@@ -96,141 +247,43 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
     return found
   }
 
-  function run(request: SendRequest, target: Target, resolve: (result: SendResult) => void) {
-    const startedAt = performance.now()
-    const { method = 'POST', deadlineMs = DEADLINE_MS } = request
-    const kept: Buffer[] = []
-    let received = 0
-    let keptBytes = 0
-    let settled = false
-    let req: ClientRequest | undefined
-    let res: IncomingMessage | undefined
+  /** The HTTP client is loaded with the first attempt: most sandboxes send none. */
+  async function load() {
+    const { createConnections } = await import('./connections.ts')
+    connections ??= createConnections({ lookup: policy.lookup, most: maxSockets })
+    return connections
+  }
 
-    function settle(error: SendError | undefined, ok = false) {
-      if (settled) return
-      settled = true
-      clearTimeout(timer)
-      active.delete(cancel)
-      const result: SendResult = {
-        ok,
-        answer: keptBytes === 0 || packed() ? '' : textOf(kept),
-        truncated: received > keptBytes || (received > 0 && packed()),
-        durationMs: Math.round(performance.now() - startedAt),
-      }
-      if (res) {
-        result.status = res.statusCode!
-        result.headers = res.headers
-        const after = res.headers['retry-after']
-        const wait = after === undefined ? undefined : readRetryAfter(after, wall())
-        if (wait !== undefined) result.retryAfterMs = wait
-      }
-      if (error) result.error = error
-      resolve(result)
-    }
-    const packed = () => !/^(identity)?$/i.test(res?.headers['content-encoding'] ?? '')
-    const fail = (error: SendError) => {
-      if (settled) return
-      settle(error)
-      req?.destroy()
-    }
-    const answered = (tooLarge: boolean) => {
-      const status = res!.statusCode!
-      settle(judgeAnswer(res!, packed(), tooLarge), status >= 200 && status <= 299)
-    }
-    const brokenOff = (): SendError => ({
-      code: 'reset_body',
-      message: `${target.authority} began to answer, but the connection broke off after ${received} bytes`,
+  const unsent = (error: SendError): Promise<SendResult> =>
+    Promise.resolve({ ok: false, answer: '', truncated: false, durationMs: 0, error })
+  const stopping: SendError = { code: 'closed', message: 'the sandbox is stopping' }
+
+  function run(request: SendRequest, target: Target, ready: Connections): Promise<SendResult> {
+    if (closed) return unsent(stopping)
+    return new Promise((resolve) => {
+      const attempt = new Attempt(request, target, ready, wall, (settled, result) => {
+        active.delete(settled)
+        resolve(result)
+      })
+      active.add(attempt)
+      ready.wait(target, attempt)
     })
-    const cancel = () =>
-      fail({ code: 'closed', message: 'the sandbox stopped before the answer was there' })
-    const timer = setTimeout(() => fail(explainTimeout(req, res, target, deadlineMs)), deadlineMs)
-
-    function onResponse(message: IncomingMessage) {
-      res = message
-      message.on('data', (chunk: Buffer) => {
-        received += chunk.length
-        if (keptBytes < KEPT_BYTES) {
-          const part = chunk.subarray(0, KEPT_BYTES - keptBytes)
-          keptBytes += part.length
-          kept.push(part)
-        }
-        if (received <= READ_BYTES) return
-        answered(true)
-        req?.destroy()
-      })
-      message.on('end', () => answered(false))
-      message.on('error', () => fail(brokenOff()))
-    }
-
-    // A flat list is written as it is, a seventh faster than an object; Node then adds no host or length of its own.
-    const headers = [
-      ...['host', target.authority, 'accept-encoding', 'identity'],
-      ...(method === 'GET' ? [] : ['content-length', String(Buffer.byteLength(request.body))]),
-    ]
-    for (const name in request.headers) headers.push(name, request.headers[name]!)
-
-    function start(fresh: boolean) {
-      const { request: open } = target.secure ? https : http
-      const agent = agents[target.secure ? 'https' : 'http'][fresh ? 'fresh' : 'pooled']
-      const { host, port, path } = target
-      const current = open({ agent, host, port, path, method, headers })
-      let readBefore = 0
-      req = current
-      current.on('socket', (socket) => {
-        readBefore = socket.bytesRead
-      })
-      current.on('response', onResponse)
-      current.on('error', (error: NodeJS.ErrnoException) => {
-        if (settled || current !== req) return
-        const lost = error.code === 'ECONNRESET' || error.code === 'EPIPE'
-        const silent = res === undefined && current.socket?.bytesRead === readBefore
-        if (!fresh && current.reusedSocket && lost && silent) start(true)
-        else fail(res && lost ? brokenOff() : explainFailure(error, target))
-      })
-      // The last net: whatever ends a request without an answer or an error, as an upgrade (101) does.
-      current.on('close', () => {
-        if (current !== req) return
-        if (res && !res.complete) return fail(brokenOff())
-        fail({
-          code: 'no_answer',
-          message: `${target.authority} ended the connection without an answer`,
-        })
-      })
-      current.end(request.body)
-    }
-
-    active.add(cancel)
-    try {
-      start(false)
-    } catch (error) {
-      fail({
-        code: 'bad_request',
-        message: `the request can't be sent: ${(error as Error).message}`,
-      })
-    }
   }
 
   return {
     /** Makes one attempt and says how it ended; it never rejects. */
     send(request: SendRequest): Promise<SendResult> {
-      const unsent = { ok: false, answer: '', truncated: false, durationMs: 0 }
-      if (closed)
-        return Promise.resolve({
-          ...unsent,
-          error: { code: 'closed', message: 'the sandbox is stopping' },
-        })
+      if (closed) return unsent(stopping)
       const target = targetOf(request.url)
-      if ('code' in target) return Promise.resolve({ ...unsent, error: target })
-      return new Promise((resolve) => run(request, target, resolve))
+      if ('code' in target) return unsent(target)
+      if (connections) return run(request, target, connections)
+      return load().then((ready) => run(request, target, ready))
     },
     /** Ends running attempts (`closed`), drops idle connections and refuses what comes after. */
     close() {
       closed = true
-      for (const cancel of [...active]) cancel()
-      for (const { pooled: idle, fresh } of Object.values(agents)) {
-        idle.destroy()
-        fresh.destroy()
-      }
+      for (const attempt of [...active]) attempt.cancel()
+      connections?.close()
     },
   }
 }

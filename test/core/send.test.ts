@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { array, assert, asyncProperty, constantFrom } from 'fast-check'
 import t, { type Test } from 'tap'
 import { createSender, type SenderDeps } from '../../src/core/send.ts'
 import { readRetryAfter, type SendErrorCode } from '../../src/core/send-errors.ts'
@@ -98,8 +99,14 @@ const CASES: Case[] = [
     hangs: true,
   },
   {
-    name: 'sends 100 Continue for ever',
-    server: () => raw((socket) => drip(socket, () => 'HTTP/1.1 100 Continue\r\n\r\n', 20)),
+    name: 'sends 100 Continue that nobody asked for',
+    server: () => raw((socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n')),
+    code: 'not_http',
+    message: /sent what nobody asked for, as 100 Continue is/,
+  },
+  {
+    name: 'sends early hints for ever',
+    server: () => raw((socket) => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\n\r\n', 20)),
     code: 'timeout_answer',
     hangs: true,
   },
@@ -505,6 +512,52 @@ t.test('what cannot be sent ends as a result, never as a rejection', async (t) =
       url,
     )
 })
+
+t.test(
+  'whatever comes back, an attempt has a result, and the next one its connection',
+  async (t) => {
+    const pieces = [
+      ...[OK, 'HTTP/1.1 204 No Content\r\n', 'HTTP/1.0 200 OK\r\n'],
+      ...['HTTP/1.1 100 Continue\r\n\r\n', `${OK}content-length: 0\r\n\r\n`],
+      ...['content-length: 3\r\n', 'content-length: 0\r\n', 'transfer-encoding: chunked\r\n'],
+      ...['connection: close\r\n', 'connection: upgrade\r\n', 'upgrade: x\r\n', '\r\n', 'abc'],
+      ...['3\r\nabc\r\n', '0\r\n\r\n', 'keep-alive: timeout=0\r\n', '\0', 'HTTP', ' '],
+    ]
+    let answers: readonly string[] = []
+    let ends: 'end' | 'reset' = 'end'
+    const hostile = raw((socket) => {
+      for (const answer of answers) socket.write(answer)
+      if (ends === 'end') socket.end()
+      else setTimeout(() => socket.resetAndDestroy(), 1)
+    })
+    const [port, kindPort] = [await listen(t, hostile), await listen(t, answering(204))]
+    const sender = senderFor(t, { maxSockets: 1 })
+    const send = (to: number) =>
+      sender.send({
+        url: `http://127.0.0.1:${to}/`,
+        headers: {},
+        body: '{}',
+        deadlineMs: PATIENT_MS,
+      })
+    let whole = 0
+    await assert(
+      asyncProperty(
+        array(constantFrom(...pieces), { maxLength: 7 }),
+        constantFrom('end' as const, 'reset' as const),
+        async (written, end) => {
+          answers = written
+          ends = end
+          const result = await send(port)
+          if (result.ok) whole++
+          return result.ok || result.error !== undefined
+        },
+      ),
+      { numRuns: 400, seed: 1 },
+    )
+    t.ok(whole > 0 && whole < 400, `${whole} of them were whole`)
+    t.match(await send(kindPort), { ok: true })
+  },
+)
 
 t.test('an attempt that waits for a busy receiver says so', async (t) => {
   const port = await listen(
