@@ -69,6 +69,9 @@ const LONGEST_SLEEP = 86_400_000
 const SLICE_MS = 20
 // Timers that are due at once and run as one change, at most.
 const TOGETHER = 64
+// Of those that go together an advance begins no more while so many run, until so few do: a long backlog is not
+// begun as a whole.
+const [MANY_RUNNING, FEW_RUNNING] = [128, 64]
 // A timer whose change could not be written is tried again after this long, real ms.
 const RETRY_MS = 1_000
 
@@ -153,6 +156,8 @@ export function createScheduler({
   const handlers = new Map<string, TimerHandler>()
   const together = new Set<string>()
   const running = new Set<Promise<void>>()
+  // Told when so few run that an advance may begin more.
+  let fewRunning = () => {}
   let endSleep = () => {}
   let turn: Promise<unknown> = Promise.resolve()
   let advancing = false
@@ -205,7 +210,10 @@ export function createScheduler({
       return { begun: undefined, told: result === false ? undefined : fired(timer, result) }
     const tracked = result
       .catch((error) => onError(error, timer))
-      .finally(() => running.delete(tracked))
+      .then(() => {
+        running.delete(tracked)
+        if (running.size <= FEW_RUNNING) fewRunning()
+      })
     running.add(tracked)
     return { begun: tracked, told: fired(timer) }
   }
@@ -297,6 +305,10 @@ export function createScheduler({
         const next = running.size > 0 ? soonest() : undefined
         const joins = next && next.due_at <= at && together.has(next.kind)
         if (!joins) await Promise.all(running)
+        else if (running.size >= MANY_RUNNING)
+          await new Promise<void>((resolve) => {
+            fewRunning = resolve
+          })
         if (pauses && performance.now() > until) {
           await new Promise(setImmediate)
           until = performance.now() + SLICE_MS

@@ -1,4 +1,10 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import {
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto'
 
 /** What is signed: the event's id, unix seconds of the attempt, the body's bytes as sent, the client's secret. */
 export type SignInput = { id: string; timestamp: number; body: string | Uint8Array; secret: string }
@@ -26,21 +32,30 @@ function decodedSecret(secret: string): Buffer | undefined {
   return /^[A-Za-z0-9+/]*$/.test(digits) ? Buffer.from(digits, 'base64') : undefined
 }
 
+// One client's webhooks are sent in a row, so the secret is hardly ever another one than the time before.
+let last: { secret: string; keys: KeyObject[] } | undefined
+
 /** The keys a secret stands for: its UTF-8 bytes, then its decoded bytes where it is base64. */
-function keysOf(secret: string): Buffer[] {
-  const decoded = decodedSecret(secret)
-  const plain = Buffer.from(secret, 'utf8')
-  return decoded ? [plain, decoded] : [plain]
+function keysOf(secret: string): KeyObject[] {
+  if (last?.secret !== secret) {
+    const decoded = decodedSecret(secret)
+    const plain = Buffer.from(secret, 'utf8')
+    last = {
+      secret,
+      keys: (decoded ? [plain, decoded] : [plain]).map((key) => createSecretKey(key)),
+    }
+  }
+  return last.keys
 }
 
 const signatureOf = (
-  key: Buffer,
+  key: KeyObject,
   id: string,
   timestamp: number | string,
   body: string | Uint8Array,
 ) => createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
 
-const bodySignatureOf = (key: Buffer, body: string | Uint8Array) =>
+const bodySignatureOf = (key: KeyObject, body: string | Uint8Array) =>
   createHmac('sha256', key).update(body).digest('hex')
 
 /**

@@ -226,6 +226,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   function letOthersGo({ event, resource_id }: DeliveryRow) {
     const next = firstInOrder(resource_id)
     if (next && next.next_attempt_at === null) schedule(next, clock.now())
+    if (deliveries.count('held', resource_id) === 0) return
     for (const { row } of deliveries.page('held', resource_id, 0, Number.POSITIVE_INFINITY)) {
       const { hold_until, ...free } = row
       // What it waits for went out, or can't come any more.
@@ -235,9 +236,17 @@ export function createDeliveries(deps: DeliveriesDeps) {
     }
   }
 
-  function finish(row: DeliveryRow, status: DeliveryRow['status']) {
-    const { once: _, hold_until: __, ...rest } = row
-    const done = put({ ...rest, status, next_attempt_at: null, timer_id: null })
+  function finish(row: DeliveryRow, status: DeliveryRow['status'], tried = row.attempts) {
+    const done: DeliveryRow = {
+      ...row,
+      status,
+      attempts: tried,
+      next_attempt_at: null,
+      timer_id: null,
+    }
+    if (row.once) delete done.once
+    if (row.hold_until) delete done.hold_until
+    put(done)
     keep(done.delivery_id)
     letOthersGo(done)
   }
@@ -246,13 +255,13 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   /** Stores how an attempt ended, and what follows from it. */
   function settle(row: DeliveryRow, due_at: number, { attempt, retryAfterMs, gone }: Result) {
-    const tried: DeliveryRow = { ...row, attempts: [...row.attempts, attempt] }
-    const n = tried.attempts.length
+    const tried = [...row.attempts, attempt]
+    const n = tried.length
     const gap = plan[n] === undefined ? undefined : plan[n] - plan[n - 1]!
-    if (attempt.ok) finish(tried, 'delivered')
+    if (attempt.ok) finish(row, 'delivered', tried)
     else if (gone || gap === undefined || row.once)
-      finish(tried, tried.attempts.some(({ ok }) => ok) ? 'delivered' : 'failed')
-    else schedule(tried, Math.max(due_at + gap, clock.now() + retryAfterMs))
+      finish(row, tried.some(({ ok }) => ok) ? 'delivered' : 'failed', tried)
+    else schedule({ ...row, attempts: tried }, Math.max(due_at + gap, clock.now() + retryAfterMs))
   }
 
   /** Writes a result, with all else of this turn; where the disk takes nothing, tries again until it does. */
@@ -278,21 +287,25 @@ export function createDeliveries(deps: DeliveriesDeps) {
     })
   }
 
-  async function attempt(delivery_id: string, due_at: number, order: AtOnce) {
+  /** Makes the attempt of a timer that ran, and ends when its result is written. */
+  async function attempt(timer: TimerRow, delivery_id: string, order: AtOnce | undefined) {
     const mine = epoch
-    const earlier = order.last
+    const earlier = order?.last
     let stored = () => {}
-    order.last = new Promise((resolve) => {
-      stored = resolve
-    })
+    if (order)
+      order.last = new Promise((resolve) => {
+        stored = resolve
+      })
     let written: Promise<void> | undefined
     try {
-      const result = await send(delivery_id, mine)
+      // After the change that ends the timer: where it was undone, the timer is there again and nothing is sent.
+      await undefined
+      const result = timers.get(timer.timer_id) ? undefined : await send(delivery_id, mine)
       // Receivers answer as they like; what follows, ids of timers too, must not hang on it.
       await earlier
       // After a reset the same id may stand for another attempt.
       if (mine === epoch) sending.delete(delivery_id)
-      if (result) written = write(delivery_id, due_at, result, mine)
+      if (result) written = write(delivery_id, timer.due_at, result, mine)
     } finally {
       stored()
     }
@@ -313,26 +326,16 @@ export function createDeliveries(deps: DeliveriesDeps) {
     }
   }
 
-  /** The attempt of a delivery that is being made, or a new one. */
-  function attemptNow(delivery_id: string, due_at: number, order = atOnce()): Promise<void> {
-    const running = sending.get(delivery_id)
-    if (running) return running
-    const mine = attempt(delivery_id, due_at, order).finally(() => {
-      if (sending.get(delivery_id) === mine) sending.delete(delivery_id)
-    })
-    sending.set(delivery_id, mine)
-    return mine
-  }
-
   scheduler.handle(
     WEBHOOK_ATTEMPT,
-    ({ timer_id, resource_id, due_at }, order) => {
-      const row = deliveries.get(resource_id!)
-      if (row?.status !== 'pending') return false
-      // After the change that ends the timer: where it was undone, the timer is there again and nothing is sent.
-      return Promise.resolve().then(() =>
-        timers.get(timer_id) ? undefined : attemptNow(row.delivery_id, due_at, order),
-      )
+    (timer, order) => {
+      const delivery_id = timer.resource_id!
+      if (deliveries.get(delivery_id)?.status !== 'pending') return false
+      const running = sending.get(delivery_id)
+      if (running) return running
+      const mine = attempt(timer, delivery_id, order)
+      sending.set(delivery_id, mine)
+      return mine
     },
     { together: true },
   )

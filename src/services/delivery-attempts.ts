@@ -82,7 +82,7 @@ export const shownAttempt = (
 })
 
 /** A body cut in the middle, as a broken sender or proxy does. */
-const cut = (body: string) => Buffer.from(body).subarray(0, Math.ceil(Buffer.byteLength(body) / 2))
+const cut = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 
 /** First come, first served, so many at once; what waits costs the same however much does. */
 function createTurnstile(room: number) {
@@ -132,16 +132,15 @@ export function createDeliveryAttempts({
   /** Unix seconds as receivers of this sandbox should hold timestamps against. */
   const unixNow = () => Math.floor((time === 'client' ? clock.now() : outside.wall()) / 1_000)
 
-  const headersOf = (
-    { event_id, body }: { event_id: string; body: string },
-    number: number,
-    secret: string,
-    fault: DeliveryFault = {},
-  ): Record<string, string> => ({
-    ...plainHeaders,
-    ...signWebhook({ id: event_id, timestamp: unixNow(), body, secret }, fault),
-    'x-webhook-attempt': String(number),
-  })
+  // Hardly ever another one than the time before.
+  let [lastUrl, lastMasked] = ['', '']
+  function maskedUrl(url: string): string {
+    if (url !== lastUrl) {
+      lastUrl = url
+      lastMasked = maskLogText(url)
+    }
+    return lastMasked
+  }
 
   return {
     unixNow,
@@ -155,8 +154,16 @@ export function createDeliveryAttempts({
       fault: DeliveryFault = {},
     ): Promise<{ attempt: Attempt; retryAfterMs: number; gone: boolean } | undefined> {
       const at = clock.iso()
-      const headers = headersOf(event, number, webhook_secret, fault)
-      const body = fault.body === 'truncated' ? cut(event.body) : event.body
+      // The bytes that are signed; a fault may cut what is sent.
+      const whole = Buffer.from(event.body)
+      const headers = Object.assign(
+        { ...plainHeaders, 'x-webhook-attempt': String(number) },
+        signWebhook(
+          { id: event.event_id, timestamp: unixNow(), body: whole, secret: webhook_secret },
+          fault,
+        ),
+      )
+      const body = fault.body === 'truncated' ? cut(whole) : whole
       const result = await outside.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
       const { ok, status, durationMs, answer, truncated, error, retryAfterMs = 0 } = result
       if (error?.code === 'closed') return undefined
@@ -167,12 +174,12 @@ export function createDeliveryAttempts({
           number,
           at,
           ok,
-          url: maskLogText(url),
+          url: maskedUrl(url),
           timestamp: Number(headers['webhook-timestamp']),
           signatures: headers['webhook-signature']?.split(' ').length ?? 0,
           status: status ?? null,
           durationMs,
-          answer: maskText(withoutSecrets(answer, webhook_secret, headers)),
+          answer: answer && maskText(withoutSecrets(answer, webhook_secret, headers)),
           truncated,
           error: error ?? null,
         },
