@@ -11,13 +11,12 @@ export type AddressKind =
   | 'metadata'
   | 'public'
 
-/** Where a webhook goes: a checked URL in the parts `node:http` wants. `host` is without brackets and final dot. */
+/** Where a webhook goes: a checked URL in the parts a connection needs. `host` is without brackets and final dot. */
 export type Target = {
-  secure: boolean
   host: string
-  port: number
   path: string
   authority: string
+  origin: string
 }
 
 // Services that hand out a machine's credentials and sit outside 169.254/16: AWS (IMDS, ECS and EKS share a
@@ -123,10 +122,9 @@ export function readTarget(text: string): { target: Target } | { problem: string
   const problem = webhookUrlProblem(text)
   if (problem !== undefined) return { problem }
   const url = new URL(text)
-  const secure = url.protocol === 'https:'
-  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
   const host = bareHost(url)
-  return { target: { secure, host, port, path: url.pathname + url.search, authority: url.host } }
+  const { host: authority, origin } = url
+  return { target: { host, path: url.pathname + url.search, authority, origin } }
 }
 
 const bareHost = (url: URL) => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')

@@ -7,7 +7,7 @@ import type { Target } from './addresses.ts'
 /** One kept connection to a receiver; whoever holds it is alone on it. */
 export type Connection = {
   readonly client: HttpClient
-  readonly target: Target
+  readonly pool: Pool
   /** What it speaks over; connecting at first, and another one where it was closed meanwhile. */
   socket: Socket | undefined
   /** Whether the socket has carried an answer to its end. */
@@ -17,7 +17,8 @@ export type Connection = {
 /** Who waits for a connection; `take` is called when there is one. */
 export type Waiting = { readonly settled: boolean; take: (connection: Connection) => void }
 
-type Pool = { idle: Connection[]; open: number; waiting: Waiting[] }
+/** The connections to one receiver. */
+type Pool = { target: Target; idle: Connection[]; open: number; waiting: Waiting[] }
 
 // A receiver that is not sent to for this long, real ms, has its connections closed.
 const IDLE_MS = 15_000
@@ -30,32 +31,21 @@ const HEADER_BYTES = 16 * 1024
 export function createConnections({ lookup, most }: { lookup: LookupFunction; most: number }) {
   const connector = buildConnector({ lookup, timeout: 0 } as never)
   const pools = new Map<string, Pool>()
-  const originOf = ({ secure, authority }: Target) => `${secure ? 'https' : 'http'}://${authority}`
 
   function poolOf(target: Target): Pool {
-    const origin = originOf(target)
-    const known = pools.get(origin)
+    const known = pools.get(target.origin)
     if (known) return known
-    const pool: Pool = { idle: [], open: 0, waiting: [] }
-    pools.set(origin, pool)
+    const pool: Pool = { target, idle: [], open: 0, waiting: [] }
+    pools.set(target.origin, pool)
     return pool
   }
 
-  function forget(connection: Connection, pool: Pool) {
-    connection.client.destroy()
-    connection.socket?.destroy()
-    pool.open--
-    if (pool.open === 0 && pool.waiting.length === 0) pools.delete(originOf(connection.target))
-  }
-
-  function open(target: Target, pool: Pool): Connection {
-    const client = new Client(originOf(target), {
+  function open(pool: Pool): Connection {
+    const { host, origin } = pool.target
+    const client = new Client(origin, {
       connect(options, callback) {
         connection.reused = false
-        connection.socket = connector(
-          { ...options, host: target.host, hostname: target.host },
-          callback,
-        )
+        connection.socket = connector({ ...options, host, hostname: host }, callback)
       },
       maxHeaderSize: HEADER_BYTES,
       headersTimeout: 0,
@@ -63,22 +53,29 @@ export function createConnections({ lookup, most }: { lookup: LookupFunction; mo
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: IDLE_MS,
     })
-    const connection: Connection = { client, target, socket: undefined, reused: false }
+    const connection: Connection = { client, pool, socket: undefined, reused: false }
     client.on('disconnect', () => {
       const at = pool.idle.indexOf(connection)
       if (at < 0) return
       pool.idle.splice(at, 1)
-      forget(connection, pool)
+      close(connection)
     })
     pool.open++
     return connection
   }
 
-  /** Hands a connection to the first who still waits for one. */
-  function letIn(pool: Pool, target: Target) {
+  function close({ client, socket, pool }: Connection) {
+    client.destroy()
+    socket?.destroy()
+    pool.open--
+    if (pool.open === 0 && pool.waiting.length === 0) pools.delete(pool.target.origin)
+  }
+
+  /** Hands connections to those who still wait for one, the first first. */
+  function letIn(pool: Pool) {
     while (pool.waiting.length > 0 && (pool.idle.length > 0 || pool.open < most)) {
       const first = pool.waiting.shift()!
-      if (!first.settled) first.take(pool.idle.pop() ?? open(target, pool))
+      if (!first.settled) first.take(pool.idle.pop() ?? open(pool))
     }
   }
 
@@ -87,30 +84,29 @@ export function createConnections({ lookup, most }: { lookup: LookupFunction; mo
     wait(target: Target, waiting: Waiting) {
       const pool = poolOf(target)
       pool.waiting.push(waiting)
-      letIn(pool, target)
+      letIn(pool)
     },
     /** Takes a connection back whose answer came to its end. */
     release(connection: Connection) {
       connection.reused = true
-      const pool = poolOf(connection.target)
-      pool.idle.push(connection)
-      letIn(pool, connection.target)
+      connection.pool.idle.push(connection)
+      letIn(connection.pool)
     },
     /** Closes a connection, whatever is on its way on it. */
     drop(connection: Connection) {
-      const pool = poolOf(connection.target)
-      forget(connection, pool)
-      letIn(poolOf(connection.target), connection.target)
+      close(connection)
+      letIn(connection.pool)
     },
     /** Closes a connection, and opens another in its place. */
-    replace({ target, ...old }: Connection): Connection {
-      const pool = poolOf(target)
-      const connection = open(target, pool)
-      forget({ target, ...old }, pool)
-      return connection
+    replace(connection: Connection): Connection {
+      const other = open(connection.pool)
+      close(connection)
+      return other
     },
+    /** Closes those that nobody holds. */
     close() {
-      for (const pool of pools.values()) for (const idle of pool.idle.splice(0)) forget(idle, pool)
+      for (const { idle } of pools.values())
+        for (const connection of idle.splice(0)) close(connection)
     },
   }
 }

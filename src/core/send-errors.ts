@@ -39,9 +39,9 @@ export type SendError = { code: SendErrorCode; message: string }
 /** An answer's head, as far as it is looked at. */
 export type Answer = {
   status: number
-  retryAfter?: string
+  'retry-after'?: string
   location?: string
-  contentEncoding?: string
+  'content-encoding'?: string
 }
 
 // A receiver may ask for any number; beyond a year it is no plan, and sums must stay exact.
@@ -133,7 +133,7 @@ export function explainTimeout(
 
 /** Judges an answer by its status; undefined for a plain 2xx, a remark for one not read whole or not unpacked. */
 export function judgeAnswer(
-  { status, location, contentEncoding }: Answer,
+  { status, location, 'content-encoding': encoding }: Answer,
   isPacked: boolean,
   isTooLarge: boolean,
 ): SendError | undefined {
@@ -151,7 +151,7 @@ export function judgeAnswer(
   if (isPacked)
     return {
       code: 'answer_compressed',
-      message: `${words}, packed with ${contentEncoding} though none was asked; it was not unpacked`,
+      message: `${words}, packed with ${encoding} though none was asked; it was not unpacked`,
     }
   if (isTooLarge)
     return {

@@ -67,17 +67,21 @@ const LOST = new Set([
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
 ])
 
-const isPacked = ({ contentEncoding }: Answer) => !/^(identity)?$/i.test(contentEncoding ?? '')
+// By their length, which is told apart sooner than a name.
+const ASKED = new Map(
+  (['retry-after', 'location', 'content-encoding'] as const).map((name) => [name.length, name]),
+)
+
+const isPacked = ({ 'content-encoding': encoding = '' }: Answer) =>
+  encoding !== '' && encoding.toLowerCase() !== 'identity'
 
 /** What an answer's head says, as far as anybody asks. */
 function readHead(status: number, rawHeaders: Buffer[]): Answer {
   const answer: Answer = { status }
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toString('latin1').toLowerCase()
-    const value = () => rawHeaders[i + 1]!.toString('latin1')
-    if (name === 'retry-after') answer.retryAfter ??= value()
-    else if (name === 'location') answer.location ??= value()
-    else if (name === 'content-encoding') answer.contentEncoding ??= value()
+    const name = ASKED.get(rawHeaders[i]!.length)
+    if (name && rawHeaders[i]!.toString('latin1').toLowerCase() === name)
+      answer[name] ??= rawHeaders[i + 1]!.toString('latin1')
   }
   return answer
 }
@@ -165,7 +169,9 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
     if (answer) {
       result.status = answer.status
       const wait =
-        answer.retryAfter === undefined ? undefined : readRetryAfter(answer.retryAfter, this.wall())
+        answer['retry-after'] === undefined
+          ? undefined
+          : readRetryAfter(answer['retry-after'], this.wall())
       if (wait !== undefined) result.retryAfterMs = wait
     }
     if (error) result.error = error

@@ -237,15 +237,15 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         })
         return entry
       },
-      remove: (table, id) =>
-        within(() => {
-          const target = tables[table]
-          const before = target.remove(id)
-          if (!before) return
-          record(name, counterNow, `["remove","${table}",${JSON.stringify(id)}]`, () => {
-            target.place(id, before)
-          })
-        }),
+      remove: (table, id) => {
+        if (!changes.isOpen) return within(() => world.remove(table, id))
+        const target = tables[table]
+        const before = target.remove(id)
+        if (!before) return
+        record(name, counterNow, `["remove","${table}",${JSON.stringify(id)}]`, () => {
+          target.place(id, before)
+        })
+      },
       reset: (next) =>
         within(() => {
           useBase(next)

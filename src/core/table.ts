@@ -81,7 +81,7 @@ function idsInOrder<R>(layer: Layer<R>): Iterable<string> {
  * Cost of a change or a page does not grow with the table.
  */
 export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { layers: [], seq: 0 }) {
-  const indexNames = Object.keys(spec.indexes)
+  const indexes = Object.entries(spec.indexes)
   const uniques = Object.entries(spec.uniques ?? {})
   // The bottom layer is always the base that resets go back to, be it empty.
   const nothing = nothingOf(spec)
@@ -206,22 +206,18 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     rekey(previous, entry)
     // Postings are taken out while the old entry can still be found, and put in once the new one can.
     if (previous) {
-      for (const name of indexNames) {
-        const key = spec.indexes[name]!(previous.row)
-        if (key !== undefined && (!entry || spec.indexes[name]!(entry.row) !== key)) {
-          unpost(name, key, previous)
-        }
+      for (const [name, keyOf] of indexes) {
+        const key = keyOf(previous.row)
+        if (key !== undefined && (!entry || keyOf(entry.row) !== key)) unpost(name, key, previous)
       }
     }
     if (entry) setRow(id, entry)
     else if (findBelow(id)) top.rows.set(id, null)
     else top.rows.delete(id)
     if (entry) {
-      for (const name of indexNames) {
-        const key = spec.indexes[name]!(entry.row)
-        if (key !== undefined && (!previous || spec.indexes[name]!(previous.row) !== key)) {
-          post(name, key, entry)
-        }
+      for (const [name, keyOf] of indexes) {
+        const key = keyOf(entry.row)
+        if (key !== undefined && (!previous || keyOf(previous.row) !== key)) post(name, key, entry)
       }
     }
   }
@@ -314,7 +310,11 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     put: (row: R): Entry<R> => set(row, find(spec.id(row))),
     /** The same for whoever has looked up what was there. */
     set,
-    remove: (id: string): Entry<R> | undefined => place(id, undefined),
+    remove(id: string): Entry<R> | undefined {
+      const previous = find(id)
+      if (previous) replace(id, previous, undefined)
+      return previous
+    },
     place,
     page(index: string, key: string, offset: number, limit: number): Entry<R>[] {
       return idsNewestFirst(index, key, offset, limit).map((id) => find(id)!)

@@ -187,15 +187,14 @@ t.test('URLs that are no webhook URL are refused in words', async (t) => {
 t.test('a webhook URL is read into the parts a connection needs', async (t) => {
   t.same(readTarget('http://Example.TEST:8080/a/b?c=d#e'), {
     target: {
-      secure: false,
       host: 'example.test',
-      port: 8080,
       path: '/a/b?c=d',
       authority: 'example.test:8080',
+      origin: 'http://example.test:8080',
     },
   })
   t.same(readTarget('https://[::1]'), {
-    target: { secure: true, host: '::1', port: 443, path: '/', authority: '[::1]' },
+    target: { host: '::1', path: '/', authority: '[::1]', origin: 'https://[::1]' },
   })
   t.match(readTarget('http://localhost./x@y'), { target: { host: 'localhost', path: '/x@y' } })
   const longest = `http://127.0.0.1/${'x'.repeat(MAX_URL_LENGTH - 17)}`
