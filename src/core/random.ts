@@ -13,9 +13,15 @@ function hashText(text: string): number {
 }
 
 const GOLDEN = 0x9e3779b9
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-const hex32 = (n: number) =>
-  HEX[n >>> 24]! + HEX[(n >>> 16) & 255]! + HEX[(n >>> 8) & 255]! + HEX[n & 255]!
+// Ids are written digit by digit into bytes: put together of pieces of text they would cost three times as much, most
+// of it where they are first looked up or written.
+const HEX = Buffer.from('0123456789abcdef')
+const uuidBytes = Buffer.from('00000000-0000-4000-8000-000000000000')
+
+/** Writes the last `count` hex digits of a 32-bit number. */
+function writeHex(bytes: Buffer, at: number, value: number, count: number) {
+  for (let i = at + count - 1, rest = value; i >= at; i--, rest >>>= 4) bytes[i] = HEX[rest & 15]!
+}
 
 /**
  * A seeded source of chance whose whole state is one counter, so that a journal line can carry it:
@@ -33,18 +39,30 @@ export function createRandom(seed: number, state: { counter: number } = { counte
     /** A UUID in version 4 form. */
     uuid(): string {
       const n = ++state.counter
-      const b = hex32(word(n, 1))
-      const c = hex32(word(n, 2))
-      const variant = HEX[0x80 | (Number.parseInt(c.slice(0, 2), 16) & 0x3f)]!
-      return `${hex32(word(n, 0))}-${b.slice(0, 4)}-4${b.slice(5)}-${variant}${c.slice(2, 4)}-${c.slice(4)}${hex32(word(n, 3))}`
+      const variant = 0x8000 | ((word(n, 2) >>> 16) & 0x3fff)
+      writeHex(uuidBytes, 0, word(n, 0), 8)
+      writeHex(uuidBytes, 9, word(n, 1) >>> 16, 4)
+      // Behind the version, which stands there already.
+      writeHex(uuidBytes, 15, word(n, 1), 3)
+      writeHex(uuidBytes, 19, variant, 4)
+      writeHex(uuidBytes, 24, word(n, 2), 4)
+      writeHex(uuidBytes, 28, word(n, 3), 8)
+      return uuidBytes.toString('latin1')
     },
     /** A fraction in [0, 1). */
     fraction: () => word(++state.counter, 0) / 2 ** 32,
     /** `length` decimal digits. */
     digits(length: number): string {
-      let text = ''
-      while (text.length < length) text += String(word(++state.counter, 0) % 1e9).padStart(9, '0')
-      return text.slice(0, length)
+      const bytes = Buffer.allocUnsafe(length)
+      for (let start = 0; start < length; start += 9) {
+        // Nine of each word, and of the last one the first that are needed.
+        let rest = word(++state.counter, 0) % 1e9
+        for (let i = start + 8; i >= start; i--) {
+          if (i < length) bytes[i] = HEX[rest % 10]!
+          rest = Math.floor(rest / 10)
+        }
+      }
+      return bytes.toString('latin1')
     },
     /** A fraction in [0, 1) that depends on seed, label and n alone; it moves no other draw. */
     at: (label: string, n: number) =>

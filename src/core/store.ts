@@ -70,6 +70,8 @@ export type WorldTables<Rows> = {
   reset(base: Base<Rows>): void
   /** What the world is now, to be shared; costs next to nothing. */
   now(): Snapshot<Rows>
+  /** What the world is now, to be looked at before it changes again. */
+  look(): Images<Rows>
   /** Keeps what the world is now under a name; one of that name is replaced. */
   save(snapshot: string): void
   /** Back to a snapshot, which stays. */
@@ -80,8 +82,8 @@ export type WorldTables<Rows> = {
   drop(): void
 }
 
-// The document is made anew when the journal is larger than it, and at least this large: that many bytes are
-// read back in about a second after a crash, and a smaller journal would be rewritten all the time.
+// The document is made anew when the journal is twice as large, and at least this large: that many bytes are read
+// back in about a second after a crash, and a smaller journal would be rewritten all the time.
 const COMPACT_FROM_BYTES = 64 * 1024 * 1024
 // At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
 const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
@@ -138,7 +140,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       throw fail(error)
     }
     if (failure) healed()
-    if (journal.size > Math.max(compactFrom, adapter!.bytes())) void compact()
+    if (journal.size > Math.max(compactFrom, 2 * adapter!.bytes())) void compact()
   }
 
   /** An empty change: shows whether the disk takes writes again. */
@@ -258,6 +260,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       about,
       snapshots,
       now,
+      look: () =>
+        Object.fromEntries(
+          names.map((table) => [table, tables[table].look()]),
+        ) as unknown as Images<Rows>,
       save: (snapshot) =>
         within(() => setSnapshot(snapshot, now(), ['save', snapshot, random.counter])),
       forget: (snapshot) => within(() => setSnapshot(snapshot, undefined, ['forget', snapshot])),
@@ -478,6 +484,21 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     return compacting
   }
 
+  /** Lets tables change again what was frozen for the document alone: else each document would leave a layer more. */
+  function thaw() {
+    // Changes that may still be undone go back to layers as they were.
+    changes.flush()
+    const users = new Map<object, number>()
+    const standsOn = (layer: object) => users.set(layer, (users.get(layer) ?? 0) + 1)
+    for (const { tables, snapshots } of worlds.values()) {
+      for (const table of names) for (const layer of tables[table].frozen()) standsOn(layer)
+      for (const { images } of snapshots.values())
+        for (const table of names) for (const layer of images[table].layers) standsOn(layer)
+    }
+    for (const { tables } of worlds.values())
+      for (const table of names) tables[table].thaw((layer) => users.get(layer)! > 1)
+  }
+
   async function makeAnew() {
     try {
       journal!.rotate()
@@ -487,6 +508,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       journal!.dropPrevious()
       cut = undefined
       compactFrom = most
+      thaw()
     } catch (error) {
       // Trying again at every change would do nothing else.
       compactFrom = journal!.size + most

@@ -64,15 +64,15 @@ function nothingOf<R>(spec: TableSpec<R>): Layer<R> {
 type Place = { readonly at: number; readonly seq: number }
 const isBefore = (a: Place, b: Place) => a.at < b.at || (a.at === b.at && a.seq < b.seq)
 
-/** A layer's ids in the order their rows came. */
-function idsInOrder<R>(layer: Layer<R>): Iterable<string> {
+/** What a layer knows, in the order its rows came. */
+function rowsInOrder<R>(layer: Layer<R>): Layer<R>['rows'] {
   if (layer.disordered) {
     const entries = [...layer.rows]
     entries.sort(([, a], [, b]) => (a?.seq ?? 0) - (b?.seq ?? 0))
     layer.rows = new Map(entries)
     layer.disordered = false
   }
-  return layer.rows.keys()
+  return layer.rows
 }
 
 /**
@@ -90,15 +90,12 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   let top = nothing
   // What `seq` was when the layer on top began, be it `nothing` still.
   let topSeq = seq
+  // The last that came: most lists end in it, and it need not be looked up.
+  let newest: Entry<R> | undefined
 
   function find(id: string): Entry<R> | undefined {
     const own = top.rows.get(id)
-    if (own !== undefined) return own ?? undefined
-    for (let i = below.length - 1; i >= 0; i--) {
-      const entry = below[i]!.rows.get(id)
-      if (entry !== undefined) return entry ?? undefined
-    }
-    return undefined
+    return (own === undefined ? findLast(below, id) : own) ?? undefined
   }
 
   /** The entry of the layers below, as it is without the changes of this one. */
@@ -118,7 +115,8 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
       return
     }
     const last = postings.added.at(-1)
-    if (last === undefined || isBefore(find(last)!, entry)) postings.added.push(entry.id)
+    if (last === undefined || isBefore(last === newest?.id ? newest : find(last)!, entry))
+      postings.added.push(entry.id)
     else postings.added.splice(placeOf(postings.added, entry), 0, entry.id)
   }
 
@@ -219,6 +217,7 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
         const key = keyOf(entry.row)
         if (key !== undefined && (!previous || keyOf(previous.row) !== key)) post(name, key, entry)
       }
+      if (!previous) newest = entry
     }
   }
 
@@ -291,13 +290,15 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     const layers = [...below, top]
     for (let i = depth; i < layers.length; i++) {
       const lower = layers.slice(depth, i)
-      for (const id of idsInOrder(layers[i]!)) {
-        const entry = find(id)
+      const upper = layers.slice(i + 1)
+      for (const [id, own] of rowsInOrder(layers[i]!)) {
+        const later = findLast(upper, id)
+        const entry = later === undefined ? own : later
         if (!lower.some(({ rows }) => rows.has(id))) {
           const old = findIn(below, id, depth)
           if (old && old.seq !== entry?.seq) yield { removed: id }
         }
-        if (!entry || layers[i]!.rows.get(id)?.seq !== entry.seq) continue
+        if (!entry || own?.seq !== entry.seq) continue
         if (!lower.some(({ rows }) => rows.get(id)?.seq === entry.seq)) yield { row: entry.row }
       }
     }
@@ -356,6 +357,24 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
       }
       return { layers: below, seq }
     },
+    /** What is here now, to be looked at before it changes again. */
+    look: (): TableImage<R> => ({ layers: [...below, top], seq }),
+    /** The layers that an image of this table or another may stand on, but for the base. */
+    frozen: (): readonly object[] => below.slice(1),
+    /**
+     * Takes up again what was frozen by `image` for somebody who is done with it: what came since is put into it. A
+     * layer that somebody else stands on stays as it is, and so does one that too much came after to be put in at once.
+     */
+    thaw(isShared: (layer: object) => boolean) {
+      for (let last = below.at(-1)!; below.length > 1; last = below.at(-1)!) {
+        if (isShared(last) || top.rows.size > MOST_THAWED) return
+        const later = top
+        top = last
+        topSeq = last.firstSeq
+        below = below.slice(0, -1)
+        for (const [id, entry] of rowsInOrder(later)) place(id, entry ?? undefined)
+      }
+    },
     /** Takes another content, and returns the way back. */
     load(other: TableImage<R>): () => void {
       const before = { below, top, topSeq, seq }
@@ -363,7 +382,9 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
       seq = other.seq
       top = nothing
       topSeq = seq
+      newest = undefined
       return () => {
+        newest = undefined
         below = before.below
         top = before.top
         topSeq = before.topSeq
@@ -373,6 +394,8 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   }
 }
 
+// Putting this many rows into a layer takes about 10 ms.
+const MOST_THAWED = 10_000
 // A read looks through every layer, so small ones are joined; joining this many rows costs well under 1 ms.
 const JOINED_ROWS = 512
 
@@ -396,14 +419,18 @@ function withFewLayers<R>(spec: TableSpec<R>, layers: readonly Layer<R>[]): read
   return joined.image().layers
 }
 
-/** What stands in a stack of layers, or in the lowest `depth` of them, under an id. */
-function findIn<R>(layers: readonly Layer<R>[], id: string, depth = layers.length) {
+/** What the uppermost of the lowest `depth` layers that knows an id has under it; `null`: it was removed there. */
+function findLast<R>(layers: readonly Layer<R>[], id: string, depth = layers.length) {
   for (let i = depth - 1; i >= 0; i--) {
     const entry = layers[i]!.rows.get(id)
-    if (entry !== undefined) return entry ?? undefined
+    if (entry !== undefined) return entry
   }
   return undefined
 }
+
+/** What stands in a stack of layers, or in the lowest `depth` of them, under an id. */
+const findIn = <R>(layers: readonly Layer<R>[], id: string, depth?: number) =>
+  findLast(layers, id, depth) ?? undefined
 
 /** A row that is not the same in two images; `undefined` where it is not there. */
 export type Difference<R> = { id: string; before: R | undefined; after: R | undefined }

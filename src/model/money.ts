@@ -8,9 +8,13 @@ export const MOST_PAISE = 999_999_999_999
 
 /** Whole paise of a number or decimal text; `undefined` for a third decimal, a sign, an exponent or too many digits. */
 export function paiseOf(amount: number | string): number | undefined {
-  const text = String(amount)
-  if (!DECIMAL.test(text)) return undefined
-  const [rupees, fraction = ''] = text.split('.')
+  if (typeof amount === 'number') {
+    const paise = Math.round(amount * 100)
+    // Only what has at most two decimals is the number that is nearest to a whole number of paise.
+    return amount >= 0 && amount < 1e10 && paise / 100 === amount ? paise : undefined
+  }
+  if (!DECIMAL.test(amount)) return undefined
+  const [rupees, fraction = ''] = amount.split('.')
   return Number(rupees) * 100 + Number(fraction.padEnd(2, '0'))
 }
 

@@ -106,7 +106,7 @@ export function createSnapshots({
     },
     /** What became of the client since a snapshot, by table; tables that are the same are left out. */
     diff(name: string): Partial<Record<Name, TableDifference>> {
-      const [before, after] = [check(name).images, store.now().images]
+      const [before, after] = [check(name).images, store.look()]
       const told: Partial<Record<Name, TableDifference>> = {}
       for (const table of NAMES) {
         const found: TableDifference = { added: [], removed: [], changed: [] }

@@ -189,6 +189,40 @@ t.test('rows that worlds and snapshots share are in the document once', async (t
   await again.close()
 })
 
+t.test('a document that was made anew leaves no layer behind', async (t) => {
+  const dir = t.testdir({})
+  const store = await start(`${dir}/db.json`)
+  const world = store.addWorld('a', store.makeBase('base', { notes: [note('old')] }))
+  const layersOf = () => world.look().notes.layers.length
+  const add = (from: number) => {
+    world.change(() => {
+      for (let i = from; i < from + 1_000; i++) world.put('notes', note(`n${i}`))
+    })
+  }
+  for (let round = 0; round < 4; round++) {
+    add(round * 1_000)
+    const made = store.compact()
+    world.put('notes', note('old', `round ${round}`))
+    t.equal(layersOf(), 3, 'one is frozen while it is written')
+    await made
+    t.equal(layersOf(), 2, 'the base and what was changed')
+  }
+  world.save('s')
+  const saved = rowsOf(world.snapshots.get('s')!)
+  add(9_000)
+  await store.compact()
+  t.equal(layersOf(), 3, 'what a snapshot stands on stays')
+  t.same(rowsOf(world.snapshots.get('s')!), saved)
+  world.forget('s')
+  await store.compact()
+  t.equal(layersOf(), 2)
+  const content = contentOf(store)
+  await store.close()
+  const again = await start(`${dir}/db.json`)
+  t.equal(contentOf(again), content)
+  await again.close()
+})
+
 t.test('a world that was dropped takes no change, and its base is let go', async (t) => {
   const store = await start(undefined)
   const world = store.addWorld('a', store.makeBase('own', { notes: [note('x')] }))

@@ -28,6 +28,7 @@ const steps = fc.array(
     fc.record({ do: fc.constant('remove' as const), n: id }),
     fc.record({ do: fc.constant('undo' as const), n: id }),
     fc.record({ do: fc.constant('freeze' as const) }),
+    fc.record({ do: fc.constant('thaw' as const) }),
   ),
   { maxLength: 40 },
 )
@@ -53,6 +54,9 @@ t.test('a table of layers behaves as a plain list', async (t) => {
           const key = `r${step.n}`
           const before = table.entry(key)
           if (before) table.place(key, table.remove(key))
+        } else if (step.do === 'thaw') {
+          table.thaw(() => false)
+          t.same(table.frozen(), [])
         } else table.image()
         const wanted = model.toSorted((x, y) => y.at - x.at || y.seq - x.seq).map(({ row }) => row)
         const page = (index: string, key: string) =>
@@ -72,7 +76,7 @@ t.test('a table of layers behaves as a plain list', async (t) => {
         for (const row of wanted) t.equal(table.findUnique('word', row.word)?.id, row.id)
       }
     }),
-    { seed: 20261121, numRuns: 40 },
+    { seed: 20261121, numRuns: 60 },
   )
 })
 
@@ -95,6 +99,20 @@ t.test('an image keeps what was there, whatever comes after', async (t) => {
   t.equal(table.count('all', 'all'), 2)
   back()
   t.equal(table.count('all', 'all'), 3)
+})
+
+t.test('a layer that somebody stands on is not changed by a thaw', async (t) => {
+  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
+  const rows = [1, 2, 3].map((n) => rowOf(n, n, 'a'))
+  for (const row of rows) table.put(row)
+  const kept = table.image()
+  table.put(rowOf(4, 4, 'a'))
+  table.image()
+  table.remove('r1')
+  table.thaw((layer) => kept.layers.includes(layer as never))
+  t.same(table.frozen(), kept.layers.slice(1))
+  t.same([...createTable(SPEC, kept).rows()], [rowOf(0, 1, 'a'), ...rows])
+  t.same([...table.rows()], [rowOf(0, 1, 'a'), ...rows.slice(1), rowOf(4, 4, 'a')])
 })
 
 t.test('many images of a table that changes little leave few layers', async (t) => {
