@@ -41,8 +41,8 @@ export type TimerHandler = (
   order: AtOnce | undefined,
 ) => Promise<void> | Readonly<Record<string, unknown>> | false | undefined
 
-/** What running a timer came to: what it began, and how it is told, if it happened. */
-type Ran = { begun: Promise<void> | undefined; told: Fired | undefined }
+/** What running a timer came to: whether it happened, what it began, and what is told of it besides its payload. */
+type Ran = { happened: boolean; begun?: Promise<void>; cameOf?: object }
 
 export type SchedulerDeps = {
   clock: Clock
@@ -207,7 +207,9 @@ export function createScheduler({
       result = false
     }
     if (!(result instanceof Promise))
-      return { begun: undefined, told: result === false ? undefined : fired(timer, result) }
+      return result === false
+        ? { happened: false }
+        : { happened: true, ...(result && { cameOf: result }) }
     const tracked = result
       .catch((error) => onError(error, timer))
       .then(() => {
@@ -215,7 +217,7 @@ export function createScheduler({
         if (running.size <= FEW_RUNNING) fewRunning()
       })
     running.add(tracked)
-    return { begun: tracked, told: fired(timer) }
+    return { happened: true, begun: tracked }
   }
 
   /** Sets the one real timer for what is due next. */
@@ -231,7 +233,8 @@ export function createScheduler({
 
   /**
    * Runs what is due at an instant, up to a number of timers, as one change: one write for all of them.
-   * With an order, what one of them has begun ends before the next runs, but for kinds that go together.
+   * With an order they are told, and what one of them has begun ends before the next runs, but for kinds that go
+   * together.
    */
   function runDue(at: number, order?: AtOnce): Fired[] {
     const taken: TimerRow[] = []
@@ -243,8 +246,8 @@ export function createScheduler({
           if (taken.length === TOGETHER) break
           if (order && running.size > 0 && !together.has(timer.kind)) break
           taken.push(timer)
-          const ran = run(timer, order)
-          if (ran.told) told.push(ran.told)
+          const { happened, cameOf } = run(timer, order)
+          if (order && happened) told.push(fired(timer, cameOf))
         }
       })
     } catch (error) {
@@ -379,9 +382,9 @@ export function createScheduler({
     /** Runs one timer now, whatever its time; nothing is told of one that could not happen. */
     async fire(timer: TimerRow, order?: AtOnce): Promise<Fired[]> {
       const at = clock.iso()
-      const { begun, told } = run(timer, order)
+      const { happened, begun, cameOf } = run(timer, order)
       await begun
-      return told ? [{ ...told, at }] : []
+      return happened ? [{ ...fired(timer, cameOf), at }] : []
     },
     /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
     whenStill: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
