@@ -173,11 +173,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
     override?: Override,
     atOnce = false,
   ): DeliveryRow[] {
-    const { data, ...made } = webhookEvents.make(type, resource_id, override)
+    const { event_id, created_at, body, data } = webhookEvents.make(type, resource_id, override)
     const decision = scenarios.decideWebhook(webhookEvents.callOf(type, resource_id, data))
     const outcome = decision?.outcome ?? {}
     const copies = outcome.drop ? 1 : (outcome.copies ?? 1)
-    const event = store.put('events', { ...made, copies }).row
+    const made = { event_id, type, resource_id, created_at, body, copies }
+    const event = store.put('events', made).row
     const rule = decision && `${decision.scenario}: ${decision.rule}`
     return Array.from({ length: copies }, (_, i) => deliver(event, i + 1, outcome, rule, atOnce))
   }
