@@ -92,11 +92,17 @@ async function ratios(ours, other, request, { burstMs = BURST_MS, settleMs = 0 }
 
 const dataOf = async (port, path) => JSON.parse((await children.fetchText(port, path)).text).data
 
-async function throughput() {
+/** Starts the sandbox as its users do, on a data file of its own. */
+async function startOurs(name, ...options) {
   const port = await children.freePort()
   const bin = join(root, 'dist/bin.cjs')
-  const args = [bin, 'start', '--port', port, '--data', join(folder, 'db.json')].map(String)
-  const ours = { port, ...(await children.startServer(args, port, '/v1/users')) }
+  const args = [bin, 'start', '--port', port, '--data', join(folder, name), ...options].map(String)
+  return { port, ...(await children.startServer(args, port, '/v1/users')) }
+}
+
+async function throughput() {
+  const ours = await startOurs('db.json')
+  const { port } = ours
   const users = await dataOf(port, '/v1/users')
   const transactions = await dataOf(port, '/v1/transaction')
   const [{ client_id: clientId, user_id: userId }] = users.users
@@ -123,22 +129,30 @@ async function throughput() {
     const values = await ratios(ours, bare, { path: '/v1/user', body: 'user' })
     report('Create a user, journal on disk ÷ bare', { over: 0.7, values })
   }
+  await children.end(ours.child)
   if (wants('pay')) {
     const paid = transactions.transactions.find((one) => one.benif_bank.bank_status === 'success')
-    const ids = { from: paid.from_user_id, to: paid.to_user_id, bank: paid.benif_bank_id }
-    const request = { path: '/v1/transaction', body: 'payment', ids }
-    report('POST /transaction, its later steps counted in ÷ bare', {
-      over: 0.5,
-      values: await ratios(ours, bare, request, { burstMs: PAY_BURST_MS, settleMs: SETTLED_MS }),
-    })
-    // On a frozen clock the steps wait: what is left is the call itself.
-    await children.post(port, '/__admin/clock/freeze')
-    report('POST /transaction until its answer ÷ bare', {
-      over: 0.5,
-      values: await ratios(ours, bare, request),
-    })
+    await pay(bare, { from: paid.from_user_id, to: paid.to_user_id, bank: paid.benif_bank_id })
   }
-  await Promise.all([children.end(ours.child), children.end(bare.child)])
+  await children.end(bare.child)
+}
+
+/** Each on a sandbox of its own: what the one leaves would weigh on the other. */
+async function pay(bare, ids) {
+  const request = { path: '/v1/transaction', body: 'payment', ids }
+  // The steps wait: what is left is the call itself.
+  const frozen = await startOurs('frozen.json', '--clock', 'frozen')
+  report('POST /transaction until its answer ÷ bare', {
+    over: 0.5,
+    values: await ratios(frozen, bare, request),
+  })
+  await children.end(frozen.child)
+  const ticking = await startOurs('ticking.json')
+  report('POST /transaction, its later steps counted in ÷ bare', {
+    over: 0.5,
+    values: await ratios(ticking, bare, request, { burstMs: PAY_BURST_MS, settleMs: SETTLED_MS }),
+  })
+  await children.end(ticking.child)
 }
 
 // ---- start

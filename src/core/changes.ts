@@ -15,13 +15,19 @@ type Waiting = {
   due: NodeJS.Immediate
 }
 
-/** One line, whatever a change touches: half a change can't be found at the next start. */
-function lineOf(parts: readonly Part[]): string {
-  const texts = parts.map(
-    ({ world, counter, texts }) => `[${JSON.stringify(world)},${counter()},[${texts.join(',')}]]`,
-  )
-  return texts.length === 1 ? texts[0]! : `[${texts.join(',')}]`
+/** Texts one behind the other; put together here, they are copied once, where the line is written. */
+function listed(texts: readonly string[]): string {
+  let list = texts[0]!
+  for (let i = 1; i < texts.length; i++) list += `,${texts[i]}`
+  return list
 }
+
+const partOf = ({ world, counter, texts }: Part) =>
+  `[${JSON.stringify(world)},${counter()},[${listed(texts)}]]`
+
+/** One line, whatever a change touches: half a change can't be found at the next start. */
+const lineOf = (parts: readonly Part[]): string =>
+  parts.length === 1 ? partOf(parts[0]!) : `[${listed(parts.map(partOf))}]`
 
 function undoAll(undo: readonly (() => void)[], from = 0) {
   for (let i = undo.length - 1; i >= from; i--) undo[i]!()

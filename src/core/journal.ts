@@ -143,7 +143,9 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
       if (fd === undefined) throw new Error('The journal is closed')
       tidy()
       untidy = true
-      const written = appendWhole(disk, fd, size, changes.map(checkedLine).join(''))
+      let text = ''
+      for (const change of changes) text += checkedLine(change)
+      const written = appendWhole(disk, fd, size, text)
       try {
         if (fsync) disk.fdatasyncSync(fd)
       } catch (error) {
