@@ -100,22 +100,16 @@ export const ListBankAccountsAnswer = envelope(200, z.array(BankAccount)).meta({
   id: 'ListBankAccountsAnswer',
 })
 
-/** A bank account as any answer shows it. */
-export const shownAccount = (row: {
-  bank_id: string
-  user_id: string
-  account_number: string
-  ifsc_code: string
-  bank_status: BankStatus
-}) => ({
-  bank_id: row.bank_id,
-  user_id: row.user_id,
-  bank_name: null,
-  account_number: maskNumber(row.account_number),
-  ifsc_code: maskIfsc(row.ifsc_code),
-  bank_status: row.bank_status,
-})
+/** The JSON text of what any answer shows of a bank account, without braces; only what people write needs escaping. */
+export const accountTextParts = (
+  bank_id: string,
+  user_id: string,
+  row: { account_number: string; ifsc_code: string; bank_status: BankStatus },
+): string =>
+  `"bank_id":"${bank_id}","user_id":"${user_id}","bank_name":null,` +
+  `"account_number":${JSON.stringify(maskNumber(row.account_number))},` +
+  `"ifsc_code":${JSON.stringify(maskIfsc(row.ifsc_code))},"bank_status":"${row.bank_status}"`
 
 /** The JSON text of an account in a list. */
 export const bankAccountText = (row: BankAccountRow): string =>
-  JSON.stringify({ ...shownAccount(row), created_at: row.created_at, updated_at: row.updated_at })
+  `{${accountTextParts(row.bank_id, row.user_id, row)},"created_at":"${row.created_at}","updated_at":"${row.updated_at}"}`

@@ -48,22 +48,17 @@ export const HistoryAnswer = envelope(
 export const historyUserOf = (row: PaymentRow): string =>
   row.transaction_type === 'debit' ? row.from_user_id : row.to_user_id
 
-/** The JSON text of a payment in the view of 2.5, less its opening, id and client id. The UTR is full here. */
+/**
+ * The JSON text of a payment in the view of 2.5, less its opening, id and client id. The UTR is full here. Put together
+ * as that of 2.4 is.
+ */
 export const historyTextParts = (row: PaymentRow): string =>
-  JSON.stringify({
-    client_transaction_id: row.client_transaction_id,
-    partner_transaction_id: row.partner_transaction_id,
-    user_id: historyUserOf(row),
-    account_holder_name: row.account_name,
-    account_number: maskNumber(row.account_number),
-    ifsc_code: maskIfsc(row.ifsc_code),
-    bank_name: bankNameOf(row.ifsc_code),
-    amount: rupeesOf(row.paise),
-    status: row.status,
-    currency: row.currency_code,
-    utr: row.utr,
-    remark: row.remark,
-    metadata: row.failure,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  }).slice(1)
+  `"client_transaction_id":${JSON.stringify(row.client_transaction_id)},` +
+  `"partner_transaction_id":${JSON.stringify(row.partner_transaction_id)},"user_id":"${historyUserOf(row)}",` +
+  `"account_holder_name":${JSON.stringify(row.account_name)},` +
+  `"account_number":${JSON.stringify(maskNumber(row.account_number))},` +
+  `"ifsc_code":${JSON.stringify(maskIfsc(row.ifsc_code))},"bank_name":${JSON.stringify(bankNameOf(row.ifsc_code))},` +
+  `"amount":"${rupeesOf(row.paise)}","status":"${row.status}","currency":"${row.currency_code}",` +
+  `"utr":${JSON.stringify(row.utr)},"remark":${JSON.stringify(row.remark)},` +
+  `"metadata":${JSON.stringify(row.failure)},` +
+  `"created_at":"${row.created_at}","updated_at":"${row.updated_at}"}`

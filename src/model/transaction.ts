@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BenifBank, shownAccount } from './bank-account.ts'
+import { accountTextParts, BenifBank } from './bank-account.ts'
 import { MaskedNumber, ours } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
@@ -75,25 +75,15 @@ const SHOWN_STATUS: Readonly<Record<PaymentStatus, 'pending' | 'success' | 'fail
   FAILED: 'failed',
 }
 
-/** The JSON text of a payment in the view of 2.4, less its opening, id and client id. */
+/**
+ * The JSON text of a payment in the view of 2.4, less its opening, id and client id. Each payment has one made, so it is
+ * put together here, at half of what an object costs; only what people write needs escaping.
+ */
 export const transactionTextParts = (row: PaymentRow): string =>
-  JSON.stringify({
-    reference_id: row.reference_id,
-    from_user_id: row.from_user_id,
-    to_user_id: row.to_user_id,
-    benif_bank_id: row.benif_bank_id,
-    currency_code: row.currency_code,
-    transaction_type: row.transaction_type,
-    amount: rupeesOf(row.paise),
-    utr: row.utr && maskNumber(row.utr),
-    transaction_status: SHOWN_STATUS[row.status],
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    benif_bank: shownAccount({
-      bank_id: row.benif_bank_id,
-      user_id: row.to_user_id,
-      account_number: row.account_number,
-      ifsc_code: row.ifsc_code,
-      bank_status: row.bank_status,
-    }),
-  }).slice(1)
+  `"reference_id":${JSON.stringify(row.reference_id)},` +
+  `"from_user_id":"${row.from_user_id}","to_user_id":"${row.to_user_id}","benif_bank_id":"${row.benif_bank_id}",` +
+  `"currency_code":"${row.currency_code}","transaction_type":"${row.transaction_type}",` +
+  `"amount":"${rupeesOf(row.paise)}","utr":${JSON.stringify(row.utr && maskNumber(row.utr))},` +
+  `"transaction_status":"${SHOWN_STATUS[row.status]}",` +
+  `"created_at":"${row.created_at}","updated_at":"${row.updated_at}",` +
+  `"benif_bank":{${accountTextParts(row.benif_bank_id, row.to_user_id, row)}}}`

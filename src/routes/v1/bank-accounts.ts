@@ -2,8 +2,8 @@ import { operation } from '../../http/operation.ts'
 import {
   AddBankAccount,
   AddBankAccountAnswer,
+  accountTextParts,
   ListBankAccountsAnswer,
-  shownAccount,
 } from '../../model/bank-account.ts'
 import { successText } from '../../model/envelope.ts'
 import { UserPath } from './users.ts'
@@ -24,12 +24,12 @@ export const bankAccountOperations = [
     check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
     handle({ bankAccounts }, { body }, life) {
       const { status, message, row, metadata } = bankAccounts.add(body, life.bank)
-      const { created_at, updated_at } = row
-      const data = { ...shownAccount(row), metadata, created_at, updated_at }
+      const shown = accountTextParts(row.bank_id, row.user_id, row)
+      const times = `"created_at":"${row.created_at}","updated_at":"${row.updated_at}"`
       return successText(
         201,
         'Bank account processed successfully',
-        JSON.stringify({ status, message, data }),
+        `{"status":${status},"message":${JSON.stringify(message)},"data":{${shown},"metadata":${JSON.stringify(metadata)},${times}}}`,
       )
     },
   }),
