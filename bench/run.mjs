@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import * as children from './children.mjs'
-import { HEAD, lineOf, tableOf, writeBetween } from './table.mjs'
+import { HEAD, lineOf, linesBetween, tableOf, writeBetween } from './table.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
@@ -365,9 +365,15 @@ async function webhooks() {
 
 // ---- the table
 
+/** Puts what was measured into the page; the rows of what was not stay as they are. */
 function write() {
+  const page = join(root, 'docs/performance.md')
   const note = `Node ${process.version}, ${process.platform} ${process.arch}.`
-  writeBetween(join(root, 'docs/performance.md'), 'table', `${note}\n\n${tableOf(HEAD, rows)}`)
+  const lines = linesBetween(page, 'table')
+  const nameOf = ([what]) => what
+  const old = lines.map((line) => rows.find((row) => nameOf(row) === nameOf(line)) ?? line)
+  const added = rows.filter((row) => !old.includes(row))
+  writeBetween(page, 'table', `${note}\n\n${tableOf(HEAD, [...old, ...added])}`)
 }
 
 try {

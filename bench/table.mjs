@@ -23,11 +23,27 @@ export function lineOf(what, { over, under, unit = '', values, digits = 2 }) {
 export const tableOf = (head, lines) =>
   [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
-/** Puts a text between `<!-- mark -->` and `<!-- end of mark -->` of a page. */
-export function writeBetween(file, mark, text) {
+/** The page, and where what stands between `<!-- mark -->` and `<!-- end of mark -->` begins and ends. */
+function between(file, mark) {
   const page = readFileSync(file, 'utf8')
   const [from, to] = [`<!-- ${mark} -->\n`, `<!-- end of ${mark} -->`]
   const [start, end] = [page.indexOf(from) + from.length, page.indexOf(to)]
   if (!page.includes(from) || end < start) throw new Error(`${file} has lost the marks of ${mark}`)
+  return { page, start, end }
+}
+
+/** Puts a text between the marks of a page. */
+export function writeBetween(file, mark, text) {
+  const { page, start, end } = between(file, mark)
   writeFileSync(file, `${page.slice(0, start)}\n${text}\n\n${page.slice(end)}`)
+}
+
+/** The lines of the table between the marks of a page, without its head. */
+export function linesBetween(file, mark) {
+  const { page, start, end } = between(file, mark)
+  const lines = page.slice(start, end).split('\n')
+  return lines
+    .filter((line) => line.startsWith('| '))
+    .slice(2)
+    .map((line) => line.slice(2, -2).split(' | '))
 }
