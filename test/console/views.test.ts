@@ -14,7 +14,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
   await pay({ remark: 'for the view', reference_id: 'view-1', amount: 123.5 })
   await advance('1s')
 
-  await t.test('overview: client, clock, scenario, counts, next timers', async (t) => {
+  await t.test('overview: client, clock, scenario, counts, next timers', async () => {
     await see('next in')
     const main = page.locator('main')
     const { body: client } = await get('/__admin/client')
