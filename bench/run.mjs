@@ -151,11 +151,10 @@ async function pay(bare, ids) {
   })
   await children.end(frozen.child)
   const ticking = await startOurs('ticking.json')
+  const how = { burstMs: PAY_BURST_MS, settleMs: SETTLED_MS, rounds: LONG_ROUNDS }
   report('POST /transaction, its later steps counted in ÷ bare', {
     over: 0.5,
-    values: await ratios(ticking, bare, request, {
-      ...{ burstMs: PAY_BURST_MS, settleMs: SETTLED_MS, rounds: LONG_ROUNDS },
-    }),
+    values: await ratios(ticking, bare, request, how),
   })
   await children.end(ticking.child)
 }
@@ -163,15 +162,11 @@ async function pay(bare, ids) {
 // ---- start
 
 async function start() {
-  const bin = join(root, 'dist/bin.cjs')
   const found = { ratio: [], memory: [] }
   for (let round = 0; round < STARTS + 1; round++) {
     const took = {}
     const mine = async () => {
-      const port = await children.freePort()
-      const data = join(folder, `start-${round}.json`)
-      const args = [bin, 'start', '--port', String(port), '--data', data]
-      const { child, ms } = await children.startServer(args, port, '/v1/users')
+      const { child, ms } = await startOurs(`start-${round}.json`)
       took.mine = ms
       found.memory.push(children.residentMb(child))
       await children.end(child)

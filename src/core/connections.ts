@@ -29,7 +29,7 @@ const HEADER_BYTES = 16 * 1024
  * lets through. They have no deadline of their own, and read no body that their holder does not want.
  */
 export function createConnections({ lookup, most }: { lookup: LookupFunction; most: number }) {
-  const connector = buildConnector({ lookup, timeout: 0 } as never)
+  const connector = buildConnector({ lookup, timeout: 0 })
   const pools = new Map<string, Pool>()
 
   function poolOf(target: Target): Pool {

@@ -15,12 +15,13 @@ function hashText(text: string): number {
 const GOLDEN = 0x9e3779b9
 // Ids are written digit by digit into bytes: put together of pieces of text they would cost three times as much, most
 // of it where they are first looked up or written.
-const HEX = Buffer.from('0123456789abcdef')
+const DIGITS = Buffer.from('0123456789abcdef')
 const uuidBytes = Buffer.from('00000000-0000-4000-8000-000000000000')
 
 /** Writes the last `count` hex digits of a 32-bit number. */
 function writeHex(bytes: Buffer, at: number, value: number, count: number) {
-  for (let i = at + count - 1, rest = value; i >= at; i--, rest >>>= 4) bytes[i] = HEX[rest & 15]!
+  for (let i = at + count - 1, rest = value; i >= at; i--, rest >>>= 4)
+    bytes[i] = DIGITS[rest & 15]!
 }
 
 /**
@@ -58,7 +59,7 @@ export function createRandom(seed: number, state: { counter: number } = { counte
         // Nine of each word, and of the last one the first that are needed.
         let rest = word(++state.counter, 0) % 1e9
         for (let i = start + 8; i >= start; i--) {
-          if (i < length) bytes[i] = HEX[rest % 10]!
+          if (i < length) bytes[i] = DIGITS[rest % 10]!
           rest = Math.floor(rest / 10)
         }
       }

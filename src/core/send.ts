@@ -118,7 +118,8 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
     this.connections = connections
     this.wall = wall
     this.onSettled = onSettled
-    this.timer = setTimeout(() => this.expire(), request.deadlineMs ?? DEADLINE_MS)
+    const { deadlineMs = DEADLINE_MS } = request
+    this.timer = setTimeout(() => this.expire(deadlineMs), deadlineMs)
   }
 
   take(connection: Connection) {
@@ -139,8 +140,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
     this.fail({ code: 'closed', message: 'the sandbox stopped before the answer was there' })
   }
 
-  private expire() {
-    const ms = this.request.deadlineMs ?? DEADLINE_MS
+  private expire(ms: number) {
     this.fail(explainTimeout(this.connection, this.answer, this.target, ms))
   }
 
@@ -168,10 +168,8 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
     }
     if (answer) {
       result.status = answer.status
-      const wait =
-        answer['retry-after'] === undefined
-          ? undefined
-          : readRetryAfter(answer['retry-after'], this.wall())
+      const after = answer['retry-after']
+      const wait = after === undefined ? undefined : readRetryAfter(after, this.wall())
       if (wait !== undefined) result.retryAfterMs = wait
     }
     if (error) result.error = error
@@ -193,8 +191,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   onData(chunk: Buffer) {
     this.received += chunk.length
     if (this.keptBytes < KEPT_BYTES) {
-      // The connection uses the bytes' place again.
-      const part = Buffer.from(chunk.subarray(0, KEPT_BYTES - this.keptBytes))
+      const part = chunk.subarray(0, KEPT_BYTES - this.keptBytes)
       this.keptBytes += part.length
       this.kept.push(part)
     }

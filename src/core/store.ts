@@ -170,6 +170,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   // ---- worlds
 
+  const imagesBy = (imageIn: (table: Name) => unknown) =>
+    Object.fromEntries(names.map((table) => [table, imageIn(table)])) as unknown as Images<Rows>
+
   function createWorld(
     name: string,
     about: WorldAbout,
@@ -190,9 +193,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
     const now = (): Snapshot<Rows> => ({
       base: currentBase,
-      images: Object.fromEntries(
-        names.map((table) => [table, tables[table].image()]),
-      ) as unknown as Images<Rows>,
+      images: imagesBy((table) => tables[table].image()),
       counter: random.counter,
     })
 
@@ -260,10 +261,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       about,
       snapshots,
       now,
-      look: () =>
-        Object.fromEntries(
-          names.map((table) => [table, tables[table].look()]),
-        ) as unknown as Images<Rows>,
+      look: () => imagesBy((table) => tables[table].look()),
       save: (snapshot) =>
         within(() => setSnapshot(snapshot, now(), ['save', snapshot, random.counter])),
       forget: (snapshot) => within(() => setSnapshot(snapshot, undefined, ['forget', snapshot])),
@@ -289,9 +287,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   /** Makes a base of rows given oldest first. The key names their content: equal keys, equal rows. */
   const makeBase = (key: string, rows: BaseRows<Rows>): Base<Rows> => ({
     key,
-    images: Object.fromEntries(
-      names.map((table) => [table, imageOf(specs[table], rows[table] ?? [])]),
-    ) as unknown as Base<Rows>['images'],
+    images: imagesBy((table) => imageOf(specs[table], rows[table] ?? [])),
   })
 
   /** A base's rows are written once, when the first world stands on it. */

@@ -311,11 +311,7 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     put: (row: R): Entry<R> => set(row, find(spec.id(row))),
     /** The same for whoever has looked up what was there. */
     set,
-    remove(id: string): Entry<R> | undefined {
-      const previous = find(id)
-      if (previous) replace(id, previous, undefined)
-      return previous
-    },
+    remove: (id: string): Entry<R> | undefined => place(id, undefined),
     place,
     page(index: string, key: string, offset: number, limit: number): Entry<R>[] {
       return idsNewestFirst(index, key, offset, limit).map((id) => find(id)!)

@@ -4,9 +4,12 @@ declare module 'undici/lib/dispatcher/client.js' {
   export = Client
 }
 declare module 'undici/lib/core/connect.js' {
-  import type { Socket } from 'node:net'
+  import type { LookupFunction, Socket } from 'node:net'
   import type { buildConnector as of } from 'undici'
 
-  function buildConnector(options: of.BuildOptions): (...args: Parameters<of.connector>) => Socket
+  function buildConnector(options: {
+    lookup: LookupFunction
+    timeout: number
+  }): (...args: Parameters<of.connector>) => Socket
   export = buildConnector
 }

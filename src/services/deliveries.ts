@@ -304,10 +304,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
       const result = timers.get(timer.timer_id) ? undefined : await send(delivery_id, mine)
       // Receivers answer as they like; what follows, ids of timers too, must not hang on it.
       await earlier
-      // After a reset the same id may stand for another attempt.
-      if (mine === epoch) sending.delete(delivery_id)
       if (result) written = write(delivery_id, timer.due_at, result, mine)
     } finally {
+      // After a reset the same id may stand for another attempt.
+      if (mine === epoch) sending.delete(delivery_id)
       stored()
     }
     await written

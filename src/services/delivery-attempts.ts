@@ -156,13 +156,17 @@ export function createDeliveryAttempts({
       const at = clock.iso()
       // The bytes that are signed; a fault may cut what is sent.
       const whole = Buffer.from(event.body)
-      const headers = Object.assign(
-        { ...plainHeaders, 'x-webhook-attempt': String(number) },
-        signWebhook(
-          { id: event.event_id, timestamp: unixNow(), body: whole, secret: webhook_secret },
-          fault,
-        ),
-      )
+      const signed = {
+        id: event.event_id,
+        timestamp: unixNow(),
+        body: whole,
+        secret: webhook_secret,
+      }
+      const headers: Record<string, string> = {
+        ...plainHeaders,
+        ...signWebhook(signed, fault),
+        'x-webhook-attempt': String(number),
+      }
       const body = fault.body === 'truncated' ? cut(whole) : whole
       const result = await outside.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
       const { ok, status, durationMs, answer, truncated, error, retryAfterMs = 0 } = result
