@@ -52,20 +52,13 @@ export function quietly(run: () => void): void {
   }
 }
 
-/** Writes all of a text at the end of a file or nothing of it: a short write is cut off again. Returns the bytes. */
-export function appendWhole(disk: Disk, fd: number, size: number, text: string): number {
-  const total = Buffer.byteLength(text)
+/** Writes all of the bytes at the end of a file or nothing of them: a short write is cut off again. Returns how many. */
+export function appendWhole(disk: Disk, fd: number, size: number, bytes: Buffer): number {
   let written = 0
   try {
-    // Nearly always the one write takes all, and the text needs no buffer of its own.
-    written = disk.writeSync(fd, text, size)
-    if (written < total) {
-      const bytes = Buffer.from(text, 'utf8')
-      while (written < total) {
-        written += disk.writeSync(fd, bytes, written, total - written, size + written)
-      }
-    }
-    return total
+    while (written < bytes.length)
+      written += disk.writeSync(fd, bytes, written, bytes.length - written, size + written)
+    return written
   } catch (error) {
     if (written > 0) disk.ftruncateSync(fd, size)
     throw error

@@ -1,6 +1,6 @@
 import type { Disk } from './disk.ts'
 import { appendWhole, isThere, quietly, removeFile, syncFolderOf } from './files.ts'
-import { checkedLine, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
+import { checkedLines, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
 
 /** What a journal tells of itself when it is read at start. */
 export type JournalNotes = {
@@ -13,7 +13,7 @@ export type JournalNotes = {
 /** A journal's first line: its place in the row of journals, and how long the one before it was in the end, bytes. */
 type Header = { generation: number; after?: number }
 
-const headerOf = (header: Header) => checkedLine(JSON.stringify(header))
+const headerOf = (header: Header) => checkedLines([JSON.stringify(header)])
 
 /**
  * The file that makes an acknowledgement true: a change is a line, written before its answer is sent.
@@ -143,9 +143,7 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
       if (fd === undefined) throw new Error('The journal is closed')
       tidy()
       untidy = true
-      let text = ''
-      for (const change of changes) text += checkedLine(change)
-      const written = appendWhole(disk, fd, size, text)
+      const written = appendWhole(disk, fd, size, checkedLines(changes))
       try {
         if (fsync) disk.fdatasyncSync(fd)
       } catch (error) {

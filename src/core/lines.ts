@@ -1,9 +1,41 @@
 import { crc32 } from 'node:zlib'
 
-const crcHex = (body: string | Buffer) => crc32(body).toString(16).padStart(8, '0')
+const LINE_FEED = 10
+const SPACE = 32
+// The checksum's digits and the space behind them.
+const HEAD_BYTES = 9
+// What a UTF-16 code unit takes in UTF-8, at most.
+const MOST_BYTES = 3
+// More than this is not kept for the next lines.
+const KEPT_BYTES = 1024 * 1024
 
-/** One change as it stands in the journal: checksum, space, JSON, line feed. */
-export const checkedLine = (json: string): string => `${crcHex(json)} ${json}\n`
+const crcHex = (body: Buffer) => crc32(body).toString(16).padStart(8, '0')
+
+let kept = Buffer.allocUnsafe(64 * 1024)
+
+/**
+ * Changes as they stand in the journal, a line each: checksum, space, JSON, line feed. The bytes are good until the
+ * next call, which writes over them.
+ */
+export function checkedLines(changes: readonly string[]): Buffer {
+  let most = 0
+  for (const json of changes) most += HEAD_BYTES + MOST_BYTES * json.length + 1
+  let bytes = kept
+  if (most > bytes.length) {
+    bytes = Buffer.allocUnsafe(most)
+    if (most <= KEPT_BYTES) kept = bytes
+  }
+  let end = 0
+  for (const json of changes) {
+    const start = end
+    const from = start + HEAD_BYTES
+    end = from + bytes.write(json, from)
+    bytes.write(crcHex(bytes.subarray(from, end)), start, 'latin1')
+    bytes[from - 1] = SPACE
+    bytes[end++] = LINE_FEED
+  }
+  return bytes.subarray(0, end)
+}
 
 /** A place in a file that can't be trusted, in words and numbers that its owner can use. */
 export type Damage = { file: string; line: number; byte: number; what: string }
@@ -21,12 +53,10 @@ export class DamagedFile extends Error {
 /** What reading a journal found: how much of it is good, and whether a write had been cut short at its end. */
 export type ReadResult = { goodBytes: number; lines: number; tornBytes: number }
 
-const LINE_FEED = 10
-const SPACE = 32
-
 /** Whether the bytes of a line are those its checksum was made of. */
 const isWhole = (line: Buffer): boolean =>
-  line[8] === SPACE && line.toString('latin1', 0, 8) === crcHex(line.subarray(9))
+  line[HEAD_BYTES - 1] === SPACE &&
+  line.toString('latin1', 0, HEAD_BYTES - 1) === crcHex(line.subarray(HEAD_BYTES))
 
 /**
  * Reads checksummed lines and hands on each one's value, in order.
@@ -51,7 +81,7 @@ export function readCheckedLines(
       onDamage({ file, line: lines + 1, byte: start, what: 'the checksum does not match the line' })
       return { goodBytes: start, lines, tornBytes: 0 }
     }
-    take(JSON.parse(content.toString('utf8', start + 9, end)))
+    take(JSON.parse(content.toString('utf8', start + HEAD_BYTES, end)))
     lines++
     start = end + 1
   }

@@ -76,5 +76,8 @@ export type Random = ReturnType<typeof createRandom>
 
 /** A UUID in version 4 form that depends on the text alone: the id of a client made by its name. */
 export function uuidOf(text: string): string {
-  return createRandom(hashText(text), { counter: hashText(`${text}#`) }).uuid()
+  // With a field more than a world's: a counter beyond 31 bits in an object of that shape would make V8 take every
+  // counter, and every number drawn from one, for a fraction, which is an object of its own where it is kept.
+  const state = { counter: hashText(`${text}#`), text }
+  return createRandom(hashText(text), state).uuid()
 }

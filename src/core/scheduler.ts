@@ -12,7 +12,7 @@ export type TimerRow = {
   seq: number
   kind: string
   /** The id of the resource it is about, if any. */
-  resource_id?: string
+  resource_id?: string | undefined
   payload: Record<string, unknown>
 }
 
@@ -91,12 +91,12 @@ const stoppedAt = (at: number, { word, headers }: SandboxError) =>
 type Keep = () => void
 const keepNothing: Keep = () => {}
 
-type Due = { id: string; at: number; seq: number }
-const before = (a: Due, b: Due) => a.at < b.at || (a.at === b.at && a.seq < b.seq)
+const before = (a: TimerRow, b: TimerRow) =>
+  a.due_at < b.due_at || (a.due_at === b.due_at && a.seq < b.seq)
 
 /** A binary heap of what is due, soonest first; cancelled timers are skipped when they come up. */
 function createHeap() {
-  const items: Due[] = []
+  const items: TimerRow[] = []
   function up(start: number) {
     let i = start
     const item = items[i]!
@@ -123,8 +123,8 @@ function createHeap() {
   }
   return {
     peek: () => items[0],
-    push(due: Due) {
-      items.push(due)
+    push(timer: TimerRow) {
+      items.push(timer)
       up(items.length - 1)
     },
     pop() {
@@ -166,15 +166,12 @@ export function createScheduler({
   let runsDue = false
   let stopped = true
 
-  const enqueue = ({ timer_id, due_at, seq }: TimerRow) =>
-    heap.push({ id: timer_id, at: due_at, seq })
-
   /** The soonest timer that still exists. */
   function soonest(): TimerRow | undefined {
     for (let due = heap.peek(); due; due = heap.peek()) {
-      const timer = rows.get(due.id)
+      const timer = rows.get(due.timer_id)
       // A row that was replaced has another place in the heap.
-      if (timer && timer.due_at === due.at && timer.seq === due.seq) return timer
+      if (timer && timer.due_at === due.due_at && timer.seq === due.seq) return timer
       heap.pop()
     }
     return undefined
@@ -199,7 +196,7 @@ export function createScheduler({
       })
     } catch (error) {
       // It is stored again, and must be found again.
-      enqueue(timer)
+      heap.push(timer)
       if (isPassing(error)) throw error
       // A handler that fails would fail for ever and keep back all that is due after it.
       rows.remove(timer.timer_id)
@@ -252,7 +249,7 @@ export function createScheduler({
       })
     } catch (error) {
       // All of them are stored again, and must be found again.
-      for (const timer of taken) enqueue(timer)
+      for (const timer of taken) heap.push(timer)
       throw error
     } finally {
       runsDue = false
@@ -352,15 +349,21 @@ export function createScheduler({
       if (how.together) together.add(kind)
     },
     /** Stores a timer; it runs when the client's clock gets there. */
-    schedule(timer: Omit<TimerRow, 'timer_id' | 'seq'>): TimerRow {
+    schedule({ due_at, kind, resource_id, payload }: Omit<TimerRow, 'timer_id' | 'seq'>): TimerRow {
       const seq = rows.nextSeq()
-      // Later the clock never gets.
-      const due_at = Math.min(timer.due_at, LAST_INSTANT)
-      const row: TimerRow = { timer_id: `tmr_${seq}`, seq, ...timer, due_at }
+      const row: TimerRow = {
+        timer_id: `tmr_${seq}`,
+        seq,
+        // Later the clock never gets.
+        due_at: Math.min(due_at, LAST_INSTANT),
+        kind,
+        resource_id,
+        payload,
+      }
       rows.put(row)
       const next = heap.peek()
-      enqueue(row)
-      if (!next || row.due_at < next.at) arm()
+      heap.push(row)
+      if (!next || row.due_at < next.due_at) arm()
       return row
     },
     cancel(id: string) {
@@ -407,7 +410,7 @@ export function createScheduler({
       // A reset by a timer of its own is part of an advance; any other ends it.
       if (!runsDue) life++
       heap.clear()
-      for (const timer of rows.all()) enqueue(timer)
+      for (const timer of rows.all()) heap.push(timer)
       arm()
     },
     /** Looks at the clock anew: it was frozen, resumed or changed its speed. */

@@ -1,22 +1,25 @@
+/** What a table lists by: all its rows have numbers, or all have ISO texts of one form. */
+type Moment = number | string
+
 /** A stored row with its place in the order and the JSON texts kept for it. Rows are replaced, never changed. */
 export type Entry<R> = {
   readonly id: string
   readonly row: R
   /** Order of insertion; breaks ties of `at`. */
   readonly seq: number
-  readonly at: number
+  readonly at: Moment
   /** Kept JSON text of the row's one or two views (see `keptText`). */
   text: string | undefined
   otherText: string | undefined
 }
 
 /**
- * How a table finds its rows: `at` is the instant it lists by (ms), which a row keeps all its life;
+ * How a table finds its rows: `at` is what it lists by, which a row keeps all its life;
  * each index maps a row to its key, if it has one.
  */
 export type TableSpec<R> = {
   id: (row: R) => string
-  at: (row: R) => number
+  at: (row: R) => Moment
   indexes: Readonly<Record<string, (row: R) => string | undefined>>
   /** Keys that at most one row has, if any. */
   uniques?: Readonly<Record<string, (row: R) => string | undefined>>
@@ -61,8 +64,8 @@ function nothingOf<R>(spec: TableSpec<R>): Layer<R> {
   return nothing
 }
 
-type Place = { readonly at: number; readonly seq: number }
-const isBefore = (a: Place, b: Place) => a.at < b.at || (a.at === b.at && a.seq < b.seq)
+type Place = { readonly at: Moment; readonly seq: number }
+const isBefore = (a: Place, b: Place) => (a.at === b.at ? a.seq < b.seq : a.at < b.at)
 
 /** What a layer knows, in the order its rows came. */
 function rowsInOrder<R>(layer: Layer<R>): Layer<R>['rows'] {

@@ -23,6 +23,25 @@ const USUAL_LIFE: readonly TransactionStep[] = [
 const REASON_UNTOLD = 'beneficiary_bank_failure'
 const DAY_MS = 86_400_000
 
+/** What a step does, without the time it takes to come: the payload of its timer. */
+type Move = Omit<TransactionStep, 'afterMs'>
+
+const moves = new WeakMap<TransactionStep, Move>()
+
+/** The same for every payment that lives by the step. */
+function moveOf(step: TransactionStep): Move {
+  let move = moves.get(step)
+  if (!move) {
+    const { afterMs: _, ...rest } = step
+    move = rest
+    moves.set(step, move)
+  }
+  return move
+}
+
+/** Who pays, and where to. */
+type Parties = { payer_id: string; account: BankAccountRow }
+
 /** `transaction.success` for SUCCESS: the event of a state. */
 export const eventOf = (status: PaymentStatus) => `transaction.${status.toLowerCase()}`
 
@@ -46,9 +65,9 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     return payments.findUnique('reference', id) ? newTransactionId() : id
   }
 
-  function checked(input: CreateTransaction) {
+  function checked(input: CreateTransaction): Parties {
     const { from_user_id, to_user_id, benif_bank_id, reference_id } = input
-    users.get(from_user_id, 'from_user_id')
+    const { id: payer_id } = users.get(from_user_id, 'from_user_id')
     users.get(to_user_id, 'to_user_id')
     const account = bank_accounts.get(benif_bank_id)
     if (!account) throw notFound('bank account', benif_bank_id, 'benif_bank_id')
@@ -95,7 +114,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
         { errors: [{ field: 'reference_id', code: 'duplicate', message: 'was used before' }] },
       )
     }
-    return account
+    return { payer_id, account }
   }
 
   function settle(row: PaymentRow) {
@@ -105,7 +124,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   }
 
   /** The row after a step: UTR with SUCCESS, failure with FAILED; a reversed payment keeps its UTR. */
-  function stepped(row: PaymentRow, step: Omit<TransactionStep, 'afterMs'>): PaymentRow {
+  function stepped(row: PaymentRow, step: Move): PaymentRow {
     const { status, reason, ...more } = step
     return {
       ...row,
@@ -123,7 +142,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   function make(
     input: CreateTransaction,
     type: PaymentRow['transaction_type'],
-    account: BankAccountRow,
+    { payer_id, account }: Parties,
     life: readonly TransactionStep[],
   ) {
     const [first, ...later] = life as readonly [TransactionStep, ...TransactionStep[]]
@@ -135,8 +154,8 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
       reference_id: input.reference_id ?? null,
       client_transaction_id: input.reference_id ?? newTransactionId(),
       partner_transaction_id: `PTX${random.digits(15)}`,
-      from_user_id: input.from_user_id,
-      // The account's own texts: a copy of each for every payment would add up.
+      // The user's and the account's own texts: a copy of each for every payment would add up.
+      from_user_id: payer_id,
       to_user_id: account.user_id,
       benif_bank_id: account.bank_id,
       account_number: account.account_number,
@@ -155,13 +174,13 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     }
     const entry = settle(first.status === 'PENDING' ? row : stepped(row, first))
     let due_at = clock.now()
-    for (const { afterMs, ...step } of later) {
-      due_at += afterMs
+    for (const step of later) {
+      due_at += step.afterMs
       scheduler.schedule({
         due_at,
         kind: 'transaction.step',
         resource_id: transaction_id,
-        payload: step,
+        payload: moveOf(step),
       })
     }
     return entry
@@ -170,7 +189,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   scheduler.handle('transaction.step', (timer) => {
     const id = timer.resource_id!
     const row = payments.get(id)
-    const step = timer.payload as Omit<TransactionStep, 'afterMs'>
+    const step = timer.payload as Move
     // What a state does not lead to does not happen.
     if (!row || !canMove(row.status, step.status)) return false
     settle(stepped(row, step))
@@ -203,13 +222,13 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     create: (
       input: CreateTransaction,
       life: readonly TransactionStep[] = USUAL_LIFE,
-      account = checked(input),
-    ) => store.change(() => make(input, 'debit', account, life)),
+      parties = checked(input),
+    ) => store.change(() => make(input, 'debit', parties, life)),
     /** Makes an incoming payment: what a scenario's `credit` does. */
     credit: (input: CreateTransaction, life: readonly TransactionStep[] = USUAL_LIFE) =>
       store.change(() => make(input, 'credit', checked(input), life)),
     /** Moves a payment by hand; its scheduled steps are dropped. */
-    simulate: (id: string, step: Omit<TransactionStep, 'afterMs'>) =>
+    simulate: (id: string, step: Move) =>
       store.change(() => {
         const { row } = get(id)
         if (!canMove(row.status, step.status)) {

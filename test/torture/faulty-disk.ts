@@ -40,10 +40,10 @@ export function faultyDisk() {
       const error = fails(name)
       if (error && name === 'closeSync') call(...args)
       if (error && name === 'writeSync') {
-        const [fd, text, position] = args as [number, string | Buffer, number]
-        if (typeof text === 'string') {
+        const [fd, bytes, from, length, position] = args as [number, Buffer, ...number[]]
+        if (from === 0) {
           tookHalf = true
-          return call(fd, text.slice(0, text.length / 2), position)
+          return call(fd, bytes, 0, Math.floor(length! / 2), position)
         }
       }
       if (error) throw error

@@ -29,11 +29,11 @@ export const transactionOperations = [
       'kyc_required',
     ],
     check: ({ payments }, { body }) => payments.check(body),
-    handle: ({ payments, views }, { body }, life, account) =>
+    handle: ({ payments, views }, { body }, life, parties) =>
       successText(
         200,
         'Transaction initiated successfully',
-        `[${views.transaction(payments.create(body, life.transaction, account))}]`,
+        `[${views.transaction(payments.create(body, life.transaction, parties))}]`,
       ),
   }),
   operation({
