@@ -48,7 +48,10 @@ export function createReplay<Rows>(deps: ReplayDeps<Rows>) {
     return images
   }
 
+  let applied = 0
+
   function apply(op: Op) {
+    applied++
     switch (op[0]) {
       case 'base':
         finish()
@@ -119,6 +122,10 @@ export function createReplay<Rows>(deps: ReplayDeps<Rows>) {
 
   return {
     apply,
+    /** How many ops it was told. */
+    get applied() {
+      return applied
+    },
     /** One line of the journal: what was changed in one or more worlds, all of it or nothing. */
     line(value: unknown) {
       type Part = [world: string, counter: number, ops: Op[]]

@@ -85,6 +85,9 @@ export type WorldTables<Rows> = {
 // The document is made anew when the journal is twice as large, and at least this large: that many bytes are read
 // back in about a second after a crash, and a smaller journal would be rewritten all the time.
 const COMPACT_FROM_BYTES = 64 * 1024 * 1024
+// A document that would leave out less than half of what is kept is put off, until the journal is so many times larger:
+// a start would hardly read less.
+const [LEAST_SPARED, MOST_PUT_OFF] = [2, 16]
 // At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
 const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
 const RETRY_MS = 1_000
@@ -101,12 +104,19 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   const bases = new Map<string, Base<Rows>>()
   const worlds = new Map<string, WorldTables<Rows>>()
   const changes = createChanges(file === undefined ? undefined : write)
-  const { change, record } = changes
+  const { change } = changes
   let failure: string | undefined
   let retry: NodeJS.Timeout | undefined
   let compactFrom = most
+  // Entries of the document and the journals: what a start would read.
+  let entries = 0
 
   // ---- changes
+
+  const record: typeof changes.record = (...op) => {
+    entries++
+    changes.record(...op)
+  }
 
   function fail(error: unknown): SandboxError {
     const code = errnoOf(error)
@@ -140,7 +150,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       throw fail(error)
     }
     if (failure) healed()
-    if (journal.size > Math.max(compactFrom, 2 * adapter!.bytes())) void compact()
+    if (compacting || journal.size <= Math.max(compactFrom, 2 * adapter!.bytes())) return
+    if (entries > LEAST_SPARED * countRows() || journal.size > MOST_PUT_OFF * most) void compact()
+    else compactFrom = journal.size + most
   }
 
   /** An empty change: shows whether the disk takes writes again. */
@@ -459,6 +471,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       },
     })
     journal = opened
+    entries = replay.applied
     if (!recovered) return
     // Lines behind the damage must not come back: the journal starts anew once the document holds what is good.
     const next = opened.generation + 1
@@ -468,6 +481,19 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     opened.startAnew(next)
     opened.dropPrevious()
     document!.data = { generation: 0, ops: [] }
+  }
+
+  /** Rows of all worlds, those that several share once: about as many entries has a document. */
+  function countRows(): number {
+    const layers = new Set<{ rows: ReadonlyMap<string, unknown> }>()
+    for (const { tables, snapshots } of worlds.values()) {
+      for (const table of names) for (const layer of tables[table].look().layers) layers.add(layer)
+      for (const { images } of snapshots.values())
+        for (const table of names) for (const layer of images[table].layers) layers.add(layer)
+    }
+    let rows = 0
+    for (const layer of layers) rows += layer.rows.size
+    return rows
   }
 
   /** Makes the document anew and starts the journal empty. Requests go on meanwhile. */
@@ -500,10 +526,12 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       journal!.rotate()
       cut ??= cutNow()
       document!.data = { generation: journal!.generation, ops: cut() }
+      const [before, rows] = [entries, countRows()]
       await document!.write()
       journal!.dropPrevious()
       cut = undefined
       compactFrom = most
+      entries += rows - before
       thaw()
     } catch (error) {
       // Trying again at every change would do nothing else.

@@ -39,6 +39,8 @@ function moveOf(step: TransactionStep): Move {
   return move
 }
 
+const failureBy = ({ status: _, reason = REASON_UNTOLD, ...more }: Move) => failureOf(reason, more)
+
 /** Who pays, and where to. */
 type Parties = { payer_id: string; account: BankAccountRow }
 
@@ -124,19 +126,16 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   }
 
   /** The row after a step: UTR with SUCCESS, failure with FAILED; a reversed payment keeps its UTR. */
-  function stepped(row: PaymentRow, step: Move): PaymentRow {
-    const { status, reason, ...more } = step
-    return {
-      ...row,
-      status,
-      utr: status === 'SUCCESS' ? newUtr() : row.utr,
-      failure: status === 'FAILED' ? failureOf(reason ?? REASON_UNTOLD, more) : null,
-      updated_at: clock.iso(),
-      // Always named: added to some rows only, it would give each of them a hidden class of its own, which weighs more
-      // than the row.
-      earlier:
-        row.status === 'PENDING' ? row.earlier : { ...row.earlier, [row.status]: row.updated_at },
-    }
+  function stepped(row: PaymentRow, move: Move): PaymentRow {
+    // A plain copy, and then its fields: several times as fast as both in one literal.
+    const next = { ...row }
+    next.status = move.status
+    if (move.status === 'SUCCESS') next.utr = newUtr()
+    next.failure = move.status === 'FAILED' ? failureBy(move) : null
+    next.updated_at = clock.iso()
+    if (row.status === 'PROCESSING') next.earlier = { ...row.earlier, PROCESSING: row.updated_at }
+    if (row.status === 'SUCCESS') next.earlier = { ...row.earlier, SUCCESS: row.updated_at }
+    return next
   }
 
   function make(
@@ -171,6 +170,9 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
       failure: null,
       created_at: now,
       updated_at: now,
+      // Named from the first: a field that only some rows get would give each of them a hidden class of its own, which
+      // weighs more than the row.
+      earlier: undefined,
     }
     const entry = settle(first.status === 'PENDING' ? row : stepped(row, first))
     let due_at = clock.now()
