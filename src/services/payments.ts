@@ -52,13 +52,22 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   const { store, clock, random, scheduler, events, users, checkKyc } = parts
   const { payments, bank_accounts, kyc } = store.tables
 
+  // The first four digits of a UTR, and the day since 1970 that they are of.
+  let utrDay = Number.NaN
+  let utrHead = ''
+
   /** 12 digits: the year's last digit, the day of the year, and a series that does not repeat. */
   function newUtr(): string {
-    const now = new Date(clock.now())
-    const day = Math.floor((now.getTime() - Date.UTC(now.getUTCFullYear(), 0, 1)) / DAY_MS) + 1
+    const today = Math.floor(clock.now() / DAY_MS)
+    if (today !== utrDay) {
+      const year = new Date(today * DAY_MS).getUTCFullYear()
+      const dayOfYear = today - Date.UTC(year, 0, 1) / DAY_MS + 1
+      utrHead = `${year % 10}${String(dayOfYear).padStart(3, '0')}`
+      utrDay = today
+    }
     // A factor prime to 10 turns the running number into eight digits that look drawn and never meet.
     const serial = (random.next() * 48_271) % 100_000_000
-    return `${now.getUTCFullYear() % 10}${String(day).padStart(3, '0')}${String(serial).padStart(8, '0')}`
+    return `${utrHead}${String(serial).padStart(8, '0')}`
   }
 
   /** The id of a payment without a reference; nobody has used it as one. */
@@ -144,7 +153,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     { payer_id, account }: Parties,
     life: readonly TransactionStep[],
   ) {
-    const [first, ...later] = life as readonly [TransactionStep, ...TransactionStep[]]
+    const first = life[0]!
     const now = clock.iso()
     const transaction_id = random.uuid()
     const row: PaymentRow = {
@@ -176,7 +185,8 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     }
     const entry = settle(first.status === 'PENDING' ? row : stepped(row, first))
     let due_at = clock.now()
-    for (const step of later) {
+    for (let i = 1; i < life.length; i++) {
+      const step = life[i]!
       due_at += step.afterMs
       scheduler.schedule({
         due_at,
