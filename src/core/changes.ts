@@ -1,8 +1,10 @@
+import type { Op } from './document.ts'
+
 /** How far a series was drawn. */
 export type Draws = { counter: number }
 
-/** What one change did to one world: the counter that goes with it, and the JSON texts of its ops. */
-export type Part = { world: string; counter: () => number; texts: string[] }
+/** What one change did to one world, and the counter that goes with it. */
+type Part = { world: string; counter: () => number; ops: Op[] }
 
 type Change = { undo: (() => void)[]; parts: Part[]; after: (() => void)[] }
 
@@ -15,19 +17,11 @@ type Waiting = {
   due: NodeJS.Immediate
 }
 
-/** Texts one behind the other; put together here, they are copied once, where the line is written. */
-function listed(texts: readonly string[]): string {
-  let list = texts[0]!
-  for (let i = 1; i < texts.length; i++) list += `,${texts[i]}`
-  return list
-}
-
-const partOf = ({ world, counter, texts }: Part) =>
-  `[${JSON.stringify(world)},${counter()},[${listed(texts)}]]`
+const partOf = ({ world, counter, ops }: Part) => [world, counter(), ops]
 
 /** One line, whatever a change touches: half a change can't be found at the next start. */
 const lineOf = (parts: readonly Part[]): string =>
-  parts.length === 1 ? partOf(parts[0]!) : `[${listed(parts.map(partOf))}]`
+  JSON.stringify(parts.length === 1 ? partOf(parts[0]!) : parts.map(partOf))
 
 function undoAll(undo: readonly (() => void)[], from = 0) {
   for (let i = undo.length - 1; i >= from; i--) undo[i]!()
@@ -77,8 +71,8 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
   function changeWithin<T>(outer: Change, run: () => T, random?: Draws): T {
     const { undo, parts, after } = outer
     const [undone, told, kept] = [undo.length, after.length, parts.length]
-    const texts = parts.at(-1)?.texts
-    const textsKept = texts?.length ?? 0
+    const ops = parts.at(-1)?.ops
+    const opsKept = ops?.length ?? 0
     if (random) undo.push(wayBack(random))
     try {
       return run()
@@ -87,7 +81,7 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
       undo.length = undone
       after.length = told
       parts.length = kept
-      if (texts) texts.length = textsKept
+      if (ops) ops.length = opsKept
       throw error
     }
   }
@@ -127,13 +121,13 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
     get isOpen() {
       return open !== undefined
     },
-    /** Notes what the open change did: the text that says it to the journal, and the way back. */
-    record(world: string, counter: () => number, text: string, undo: () => void) {
+    /** Notes what the open change did: what the journal is told, and the way back. */
+    record(world: string, counter: () => number, op: Op, undo: () => void) {
       const { parts, undo: ways } = open!
       ways.push(undo)
       const last = parts.at(-1)
-      if (last?.world === world) last.texts.push(text)
-      else parts.push({ world, counter, texts: [text] })
+      if (last?.world === world) last.ops.push(op)
+      else parts.push({ world, counter, ops: [op] })
     },
     /** Runs a function once the open change is written; at once where none is open. */
     afterChange(run: () => void) {

@@ -166,18 +166,15 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   }
 
   /** A new row is written whole, one that is changed as its id and its changed fields. */
-  function textOfPut<K extends Name>(
+  function opOfPut<K extends Name>(
     table: K,
     id: string,
     row: Rows[K],
     before: Rows[K] | undefined,
-  ): string {
-    // Nothing is written where nothing is kept.
-    if (!journal) return ''
-    const changed = before && changedFields(before as object, row as object)
-    return changed
-      ? `["set","${table}",${JSON.stringify(id)},${JSON.stringify(changed)}]`
-      : `["put","${table}",${JSON.stringify(row)}]`
+  ): Op {
+    // Nothing is compared where nothing is kept.
+    const changed = journal && before && changedFields(before as object, row as object)
+    return changed ? ['set', table, id, changed] : ['put', table, row]
   }
 
   // ---- worlds
@@ -229,7 +226,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         else snapshots.delete(snapshot)
       }
       set(state)
-      record(name, counterNow, JSON.stringify(op), () => set(before))
+      record(name, counterNow, op, () => set(before))
     }
 
     const world: WorldTables<Rows> = {
@@ -245,9 +242,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         const target = tables[table]
         const id = specs[table].id(row)
         const before = target.entry(id)
-        const text = textOfPut(table, id, row, before?.row)
+        const op = opOfPut(table, id, row, before?.row)
         const entry = target.set(row, before)
-        record(name, counterNow, text, () => {
+        record(name, counterNow, op, () => {
           target.place(id, before)
         })
         return entry
@@ -257,7 +254,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         const target = tables[table]
         const before = target.remove(id)
         if (!before) return
-        record(name, counterNow, `["remove","${table}",${JSON.stringify(id)}]`, () => {
+        record(name, counterNow, ['remove', table, id], () => {
           target.place(id, before)
         })
       },
@@ -265,7 +262,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         within(() => {
           useBase(next)
           const wayBack = load({ base: next, images: next.images, counter: 0 })
-          record(name, counterNow, `["reset",${JSON.stringify(next.key)}]`, wayBack)
+          record(name, counterNow, ['reset', next.key], wayBack)
         }),
       get empty() {
         return bases.get('') ?? makeBase('', {})
@@ -280,13 +277,13 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       restore: (snapshot) =>
         within(() => {
           const wayBack = load(snapshots.get(snapshot)!)
-          record(name, counterNow, JSON.stringify(['restore', snapshot]), wayBack)
+          record(name, counterNow, ['restore', snapshot], wayBack)
         }),
       drop: () =>
         within(() => {
           worlds.delete(name)
           dropped = true
-          record(name, counterNow, JSON.stringify(['drop', name]), () => {
+          record(name, counterNow, ['drop', name], () => {
             worlds.set(name, world)
             dropped = false
           })
@@ -307,10 +304,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     if (bases.has(base.key)) return
     bases.set(base.key, base)
     const undo = () => bases.delete(base.key)
-    record('', () => 0, `["base",${JSON.stringify(base.key)}]`, undo)
+    record('', () => 0, ['base', base.key], undo)
     for (const table of names) {
       for (const row of createTable(specs[table], base.images[table]).rows())
-        record('', () => 0, `["put","${table}",${JSON.stringify(row)}]`, undo)
+        record('', () => 0, ['put', table, row], undo)
     }
   }
 
@@ -327,14 +324,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   function enter(world: WorldTables<Rows>, op: Op): WorldTables<Rows> {
     const { name, random } = world
     worlds.set(name, world)
-    record(
-      name,
-      () => random.counter,
-      JSON.stringify(op),
-      () => {
-        worlds.delete(name)
-      },
-    )
+    const undo = () => worlds.delete(name)
+    record(name, () => random.counter, op, undo)
     return world
   }
 

@@ -16,7 +16,7 @@ function build() {
       changes.record(
         'w',
         () => words.length,
-        JSON.stringify(word),
+        ['drop', word],
         () => void words.pop(),
       )
     })
@@ -34,7 +34,7 @@ t.test('what is changed together is one write, at the end of the turn', async (t
   together(() => add('b'))
   t.same(writes, [])
   t.equal(await told(), 'written')
-  t.same(writes, [['["w",1,["a"]]', '["w",2,["b"]]']])
+  t.same(writes, [['["w",1,[["drop","a"]]]', '["w",2,[["drop","b"]]]']])
   t.equal(await told(), 'written', 'at once where nothing waits')
 })
 
@@ -96,7 +96,7 @@ t.test('a change inside a change is undone by itself where it fails', (t) => {
         record(
           'other',
           () => 0,
-          '"x"',
+          ['drop', 'x'],
           () => {},
         )
         throw new Error('no')
@@ -106,7 +106,7 @@ t.test('a change inside a change is undone by itself where it fails', (t) => {
     }
   }, random)
   t.same([words, random.counter], [['a', 'c'], 1])
-  t.same(writes, [['["w",2,["a","c"]]']])
+  t.same(writes, [['["w",2,[["drop","a"],["drop","c"]]]']])
   t.throws(() =>
     change(() => {
       random.counter = 9

@@ -25,7 +25,7 @@ function build(mode: 'real' | 'frozen' = 'frozen') {
       changes.record(
         'w',
         () => 0,
-        '0',
+        ['counter', 0],
         () => {
           if (before) rows.set(id, before)
           else rows.delete(id)
@@ -51,7 +51,7 @@ function build(mode: 'real' | 'frozen' = 'frozen') {
       changes.record(
         'w',
         () => 0,
-        '0',
+        ['counter', 0],
         () => void ran.pop(),
       )
     })
