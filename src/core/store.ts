@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
 import { createChanges } from './changes.ts'
+import { createCompaction } from './compaction.ts'
 import { takeCut } from './cut.ts'
 import { type Disk, nodeDisk } from './disk.ts'
 import {
@@ -15,6 +16,7 @@ import { errnoOf, isThere, makeFolder, removeFile, targetOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { DamagedFile } from './lines.ts'
 import { takeLock } from './lock.ts'
+import { type Later, realLater } from './outside.ts'
 import { createReplay, type ReplayDeps } from './replay.ts'
 import {
   createTable,
@@ -48,6 +50,7 @@ export type StoreOptions<Rows> = {
   compactFrom?: number
   disk?: Disk
   wall: () => number
+  later?: Later
   log: { info(message: string): void; warn(message: string): void }
 }
 
@@ -82,12 +85,6 @@ export type WorldTables<Rows> = {
   drop(): void
 }
 
-// The document is made anew when the journal is twice as large, and at least this large: that many bytes are read
-// back in about a second after a crash, and a smaller journal would be rewritten all the time.
-const COMPACT_FROM_BYTES = 64 * 1024 * 1024
-// A document that would leave out less than half of what is kept is put off, until the journal is so many times larger:
-// a start would hardly read less.
-const [LEAST_SPARED, MOST_PUT_OFF] = [2, 16]
 // At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
 const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
 const RETRY_MS = 1_000
@@ -98,7 +95,7 @@ const RETRY_MS = 1_000
  */
 export async function openStore<Rows>(options: StoreOptions<Rows>) {
   type Name = keyof Rows & string
-  const { specs, log, disk = nodeDisk, compactFrom: most = COMPACT_FROM_BYTES } = options
+  const { specs, log, disk = nodeDisk, later = realLater } = options
   const file = options.file === undefined ? undefined : targetOf(disk, options.file)
   const names = Object.keys(specs as object) as Name[]
   const bases = new Map<string, Base<Rows>>()
@@ -107,14 +104,19 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   const { change } = changes
   let failure: string | undefined
   let retry: NodeJS.Timeout | undefined
-  let compactFrom = most
-  // Entries of the document and the journals: what a start would read.
-  let entries = 0
+  const compaction = createCompaction({
+    from: options.compactFrom,
+    journalBytes: () => journal!.size,
+    documentBytes: () => adapter!.bytes(),
+    countRows,
+    later,
+    compact: () => void compact(),
+  })
 
   // ---- changes
 
   const record: typeof changes.record = (...op) => {
-    entries++
+    compaction.count(1)
     changes.record(...op)
   }
 
@@ -150,9 +152,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       throw fail(error)
     }
     if (failure) healed()
-    if (compacting || journal.size <= Math.max(compactFrom, 2 * adapter!.bytes())) return
-    if (entries > LEAST_SPARED * countRows() || journal.size > MOST_PUT_OFF * most) void compact()
-    else compactFrom = journal.size + most
+    if (!compacting) compaction.written()
   }
 
   /** An empty change: shows whether the disk takes writes again. */
@@ -462,7 +462,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       },
     })
     journal = opened
-    entries = replay.applied
+    compaction.count(replay.applied)
     if (!recovered) return
     // Lines behind the damage must not come back: the journal starts anew once the document holds what is good.
     const next = opened.generation + 1
@@ -517,16 +517,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       journal!.rotate()
       cut ??= cutNow()
       document!.data = { generation: journal!.generation, ops: cut() }
-      const [before, rows] = [entries, countRows()]
+      const [rows, counted] = [countRows(), compaction.entries]
       await document!.write()
       journal!.dropPrevious()
       cut = undefined
-      compactFrom = most
-      entries += rows - before
+      compaction.made(rows, counted)
       thaw()
     } catch (error) {
-      // Trying again at every change would do nothing else.
-      compactFrom = journal!.size + most
+      compaction.failed()
       log.warn(
         `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
       )
@@ -557,6 +555,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       if (!journal || closed) return
       closed = true
       changes.flush()
+      compaction.stop()
       await compacting
       try {
         const total = journal.size + adapter!.bytes()

@@ -12,7 +12,7 @@ import { FIXTURES, PAYEE, PAYER, PAYMENT } from './two-users.ts'
 const CYCLES = LONG ? 2_000 : 10
 const CLIENTS = 20
 // So small that the document is made anew in most cycles.
-const COMPACT_FROM = 16 * 1024
+const COMPACT_FROM = 1024
 // How many answers come before a kill, at most; few of the kills come while the program starts.
 const MOST_ANSWERS = 300
 const KILLED_AT_START = 0.1
