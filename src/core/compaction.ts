@@ -8,9 +8,10 @@ const LEAST_TIMES = 2
 const QUIET_MS = 250
 const MOST_TIMES = 4
 // And it leaves out half of what a start would read: a journal of rows that are all still there is read as fast as a
-// document of them. It is put off until the journal is so many times as large, for no file can be read that is too long.
+// document of them.
 const LEAST_SPARED = 2
-const MOST_PUT_OFF = 16
+// A journal of 1 GiB is ended whatever comes of it: Node reads no file of twice that.
+const LONGEST = 16
 
 export type CompactionDeps = {
   /** The journal's size from which the document is made anew, bytes. */
@@ -61,12 +62,14 @@ export function createCompaction({
     /** Looks whether it is time, after a write. */
     written() {
       const bytes = journalBytes()
-      if (bytes <= Math.max(lookFrom, LEAST_TIMES * documentBytes())) return
-      if (endWait) {
-        if (bytes <= MOST_TIMES * Math.max(from, documentBytes())) return
+      if (bytes <= lookFrom) return
+      const isTooLong = bytes > LONGEST * from
+      if (bytes <= LEAST_TIMES * documentBytes() && !isTooLong) return
+      if (isTooLong || (endWait && bytes > MOST_TIMES * Math.max(from, documentBytes()))) {
         stop()
         compact()
-      } else if (entries > LEAST_SPARED * countRows() || bytes > MOST_PUT_OFF * from) waitForQuiet()
+      } else if (endWait) return
+      else if (entries > LEAST_SPARED * countRows()) waitForQuiet()
       else lookFrom = bytes + from
     },
     /** The document was made: it has so many rows, and holds what was told when so many entries were counted. */
