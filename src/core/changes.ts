@@ -47,17 +47,19 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
     const mine: Change = { undo: random ? [wayBack(random)] : [], parts: [], after: [] }
     open = mine
     let result: T
+    let line: string | undefined
     try {
       result = run()
+      if (write && mine.parts.length > 0) line = lineOf(mine.parts)
     } catch (error) {
       undoAll(mine.undo)
       throw error
     } finally {
       open = undefined
     }
-    if (!write || mine.parts.length === 0) for (const run of mine.after) run()
-    else if (gathers) wait(mine)
-    else settle(mine)
+    if (line === undefined) for (const run of mine.after) run()
+    else if (gathers) wait(mine, line)
+    else settle(mine, line)
     return result
   }
 
@@ -86,19 +88,20 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
     }
   }
 
-  function wait({ undo, parts, after }: Change) {
+  function wait({ undo, after }: Change, line: string) {
     waiting ??= { lines: [], undo: [], after: [], told: [], due: setImmediate(settle) }
-    waiting.lines.push(lineOf(parts))
+    waiting.lines.push(line)
     waiting.undo.push(...undo)
     waiting.after.push(...after)
   }
 
   /** Writes what waits, and a change of its own behind it; where that fails all of it is undone. */
-  function settle(own?: Change) {
+  function settle(own?: Change, line?: string) {
     const earlier = waiting
     waiting = undefined
     if (earlier) clearImmediate(earlier.due)
-    const lines = [...(earlier?.lines ?? []), ...(own ? [lineOf(own.parts)] : [])]
+    const lines = earlier?.lines ?? []
+    if (line !== undefined) lines.push(line)
     if (lines.length === 0) return
     try {
       write!(lines)

@@ -65,15 +65,18 @@ export function createCompaction({
       if (bytes <= lookFrom) return
       const isTooLong = bytes > LONGEST * from
       if (bytes <= LEAST_TIMES * documentBytes() && !isTooLong) return
-      if (isTooLong || (endWait && bytes > MOST_TIMES * Math.max(from, documentBytes()))) {
+      const isLate = endWait && bytes > MOST_TIMES * Math.max(from, documentBytes())
+      if (isTooLong || isLate) {
         stop()
         compact()
-      } else if (endWait) return
-      else if (entries > LEAST_SPARED * countRows()) waitForQuiet()
-      else lookFrom = bytes + from
+      } else if (!endWait) {
+        if (entries > LEAST_SPARED * countRows()) waitForQuiet()
+        else lookFrom = bytes + from
+      }
     },
     /** The document was made: it has so many rows, and holds what was told when so many entries were counted. */
     made(rows: number, counted: number) {
+      stop()
       entries += rows - counted
       lookFrom = from
     },

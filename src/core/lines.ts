@@ -11,6 +11,9 @@ const KEPT_BYTES = 1024 * 1024
 
 const crcHex = (body: Buffer) => crc32(body).toString(16).padStart(8, '0')
 
+const bytesOf = (changes: readonly string[]) =>
+  changes.reduce((sum, json) => sum + HEAD_BYTES + Buffer.byteLength(json) + 1, 0)
+
 let kept = Buffer.allocUnsafe(64 * 1024)
 
 /**
@@ -21,9 +24,10 @@ export function checkedLines(changes: readonly string[]): Buffer {
   let most = 0
   for (const json of changes) most += HEAD_BYTES + MOST_BYTES * json.length + 1
   let bytes = kept
-  if (most > bytes.length) {
+  if (most > KEPT_BYTES) bytes = Buffer.allocUnsafe(bytesOf(changes))
+  else if (most > bytes.length) {
     bytes = Buffer.allocUnsafe(most)
-    if (most <= KEPT_BYTES) kept = bytes
+    kept = bytes
   }
   let end = 0
   for (const json of changes) {

@@ -126,3 +126,25 @@ t.test('what waits can be written at once', (t) => {
   t.equal(writes.length, 1)
   t.end()
 })
+
+t.test('a change that cannot be told to the journal is undone', async (t) => {
+  const { change, record, add, writes, words } = build()
+  const random = { counter: 0 }
+  t.throws(
+    () =>
+      change(() => {
+        random.counter++
+        add('a')
+        record(
+          'w',
+          () => 0,
+          ['put', 'notes', 1n],
+          () => {},
+        )
+      }, random),
+    { name: 'TypeError' },
+  )
+  t.same([words, random.counter, writes], [[], 0, []])
+  add('b')
+  t.same(writes, [['["w",1,[["drop","b"]]]']])
+})
