@@ -353,3 +353,32 @@ t.test('an unknown transaction is 404, a history id too', async (t) => {
     t.equal(answer.status, status, id)
   }
 })
+
+t.test('a UTR tells the day of its SUCCESS, over New Year and in a leap year', async (t) => {
+  const { pay, get, advance, sandbox } = await start(t, {
+    sandbox: {
+      start: {
+        randomSeed: 1,
+        clock: '2027-12-31T23:59:50.000Z',
+        clockSpeed: 1,
+        scenario: 'default',
+      },
+    },
+  })
+  const utrOfNewest = async () => {
+    await pay()
+    await advance('3s')
+    const { data } = (await get('/v1/transaction/history?limit=1', TOKEN)).body
+    t.equal(data.transactions[0].status, 'SUCCESS')
+    return data.transactions[0].utr
+  }
+  t.match(await utrOfNewest(), /^7365\d{8}$/)
+  await advance('6s')
+  t.match(await utrOfNewest(), /^8001\d{8}$/, '2 s after midnight')
+  const goTo = (at: string) =>
+    sandbox.default.changeClock(() => sandbox.default.clock.freeze(Date.parse(at)))
+  goTo('2028-02-29T12:00:00Z')
+  t.match(await utrOfNewest(), /^8060\d{8}$/)
+  goTo('2028-12-31T12:00:00Z')
+  t.match(await utrOfNewest(), /^8366\d{8}$/)
+})
