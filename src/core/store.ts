@@ -85,6 +85,9 @@ export type WorldTables<Rows> = {
   drop(): void
 }
 
+/** What there was at one moment, to be written as a document: how many rows, told in how many entries. */
+type Cut = { ops: () => Iterable<Op>; rows: number; entries: number }
+
 // At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
 const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
 const RETRY_MS = 1_000
@@ -373,9 +376,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     },
   }
 
-  function cutNow(): () => Iterable<Op> {
+  /** What there is now. `entries`: how many a start would read of it. */
+  function cutNow(entries: number): Cut {
     dropUnusedBases()
-    return takeCut(specs, [...bases.values()], worlds.values())
+    return {
+      ops: takeCut(specs, [...bases.values()], worlds.values()),
+      rows: countRows(),
+      entries,
+    }
   }
 
   // ---- files
@@ -386,7 +394,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   let unlock: (() => void) | undefined
   let compacting: Promise<void> | undefined
   // What there was when the journal was last turned over, until a document holds it. The journal goes on from there.
-  let cut: (() => Iterable<Op>) | undefined
+  let cut: Cut | undefined
   let closed = false
 
   async function load(path: string) {
@@ -458,7 +466,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         ),
       damage: (damage) => recover(new DamagedFile(damage)),
       turned() {
-        cut = cutNow()
+        cut = cutNow(replay.applied)
       },
     })
     journal = opened
@@ -467,8 +475,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     // Lines behind the damage must not come back: the journal starts anew once the document holds what is good.
     const next = opened.generation + 1
     cut = undefined
-    document!.data = { generation: next, ops: cutNow()() }
+    const good = cutNow(replay.applied)
+    document!.data = { generation: next, ops: good.ops() }
     await document!.write()
+    compaction.made(good.rows, good.entries)
     opened.startAnew(next)
     opened.dropPrevious()
     document!.data = { generation: 0, ops: [] }
@@ -515,13 +525,12 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   async function makeAnew() {
     try {
       journal!.rotate()
-      cut ??= cutNow()
-      document!.data = { generation: journal!.generation, ops: cut() }
-      const [rows, counted] = [countRows(), compaction.entries]
+      cut ??= cutNow(compaction.entries)
+      document!.data = { generation: journal!.generation, ops: cut.ops() }
       await document!.write()
       journal!.dropPrevious()
+      compaction.made(cut.rows, cut.entries)
       cut = undefined
-      compaction.made(rows, counted)
       thaw()
     } catch (error) {
       compaction.failed()

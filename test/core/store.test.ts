@@ -312,3 +312,39 @@ t.test(
     await later.close()
   },
 )
+
+t.test('a document of before leaves what came since to the next one', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const waits: (() => void)[] = []
+  const how: Partial<StoreOptions<Rows>> = {
+    compactFrom: 1_000,
+    later: (_, run) => {
+      waits.push(run)
+      return () => {}
+    },
+  }
+  const { store } = await start(`${dir}/live/db.json`, how)
+  const world = store.addWorld('w', store.makeBase('base', {}))
+  for (const id of 'abcdefghij') world.put('notes', note(id))
+  const making = store.compact()
+  const killed = crashCopy(`${dir}/live`, `${dir}/killed`)
+  await making
+  await store.close()
+  t.ok(existsSync(`${dir}/killed/db.journal.previous.jsonl`))
+
+  waits.length = 0
+  const { store: later } = await start(killed, how)
+  const same = later.worlds.get('w')!
+  for (let i = 0; i < 40; i++) same.put('notes', note('a', `${i}`))
+  t.equal(waits.length, 1)
+  await later.compact()
+  t.notOk(existsSync(`${dir}/killed/db.journal.previous.jsonl`))
+  waits.length = 0
+  same.put('notes', note('a', 'once more'))
+  t.equal(waits.length, 1, 'its journal is still as long')
+  await later.compact()
+  waits.length = 0
+  same.put('notes', note('a', 'and again'))
+  t.equal(waits.length, 0)
+  await later.close()
+})
