@@ -10,7 +10,7 @@ import { HEAD, lineOf, linesBetween, tableOf, writeBetween } from './table.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
-// Of short bursts many: memory is tidied up in some of them, and the document made anew.
+// Of short bursts many: memory is tidied up in some of them.
 const ROUNDS = 15
 const LONG_ROUNDS = 5
 const BURST_MS = 800

@@ -484,16 +484,19 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     document!.data = { generation: 0, ops: [] }
   }
 
+  /** The layers of every world and snapshot; one that several stand on is told for each. */
+  function* layersHeld(): Generator<{ rows: ReadonlyMap<string, unknown> }> {
+    for (const world of worlds.values()) {
+      for (const table of names) yield* world.look()[table].layers
+      for (const { images } of world.snapshots.values())
+        for (const table of names) yield* images[table].layers
+    }
+  }
+
   /** Rows of all worlds, those that several share once: about as many entries has a document. */
   function countRows(): number {
-    const layers = new Set<{ rows: ReadonlyMap<string, unknown> }>()
-    for (const { tables, snapshots } of worlds.values()) {
-      for (const table of names) for (const layer of tables[table].look().layers) layers.add(layer)
-      for (const { images } of snapshots.values())
-        for (const table of names) for (const layer of images[table].layers) layers.add(layer)
-    }
     let rows = 0
-    for (const layer of layers) rows += layer.rows.size
+    for (const layer of new Set(layersHeld())) rows += layer.rows.size
     return rows
   }
 
@@ -512,12 +515,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     // Changes that may still be undone go back to layers as they were.
     changes.flush()
     const users = new Map<object, number>()
-    const standsOn = (layer: object) => users.set(layer, (users.get(layer) ?? 0) + 1)
-    for (const { tables, snapshots } of worlds.values()) {
-      for (const table of names) for (const layer of tables[table].frozen()) standsOn(layer)
-      for (const { images } of snapshots.values())
-        for (const table of names) for (const layer of images[table].layers) standsOn(layer)
-    }
+    for (const layer of layersHeld()) users.set(layer, (users.get(layer) ?? 0) + 1)
     for (const { tables } of worlds.values())
       for (const table of names) tables[table].thaw((layer) => users.get(layer)! > 1)
   }

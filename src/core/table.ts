@@ -358,8 +358,6 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     },
     /** What is here now, to be looked at before it changes again. */
     look: (): TableImage<R> => ({ layers: [...below, top], seq }),
-    /** The layers that an image of this table or another may stand on, but for the base. */
-    frozen: (): readonly object[] => below.slice(1),
     /**
      * Takes up again what was frozen by `image` for somebody who is done with it: what came since is put into it. A
      * layer that somebody else stands on stays as it is, and so does one that too much came after to be put in at once.

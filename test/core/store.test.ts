@@ -278,18 +278,24 @@ t.test('a folder that cannot be is an error with its errno', async (t) => {
   await t.rejects(start(`${dir}/file/sub/db.json`), { code: 'ENOTDIR' })
 })
 
+/** A store whose documents wait until they are told that all is quiet. */
+function waitsByHand() {
+  const waits: (() => void)[] = []
+  const how: Partial<StoreOptions<Rows>> = {
+    compactFrom: 1_000,
+    later: (_, run) => {
+      waits.push(run)
+      return () => {}
+    },
+  }
+  return { waits, how }
+}
+
 t.test(
   'a document is made by itself in a quiet moment, of all that was told until then',
   async (t) => {
     const dir = t.testdir({ live: {}, killed: {} })
-    const waits: (() => void)[] = []
-    const how: Partial<StoreOptions<Rows>> = {
-      compactFrom: 1_000,
-      later: (_, run) => {
-        waits.push(run)
-        return () => {}
-      },
-    }
+    const { waits, how } = waitsByHand()
     const { store } = await start(`${dir}/live/db.json`, how)
     const world = store.addWorld('w', store.makeBase('base', {}))
     for (let i = 0; i < 40; i++) world.put('notes', note('a', `${i}`))
@@ -315,14 +321,7 @@ t.test(
 
 t.test('a document of before leaves what came since to the next one', async (t) => {
   const dir = t.testdir({ live: {} })
-  const waits: (() => void)[] = []
-  const how: Partial<StoreOptions<Rows>> = {
-    compactFrom: 1_000,
-    later: (_, run) => {
-      waits.push(run)
-      return () => {}
-    },
-  }
+  const { waits, how } = waitsByHand()
   const { store } = await start(`${dir}/live/db.json`, how)
   const world = store.addWorld('w', store.makeBase('base', {}))
   for (const id of 'abcdefghij') world.put('notes', note(id))
