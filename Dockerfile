@@ -1,5 +1,6 @@
-# Build and run on one Node version: the code cache made by the build fits only that one.
-FROM node:24-bookworm-slim AS build
+# Build and run on one Node version: the code cache made by the build fits only that one. The digest is that of the index
+# of all architectures; change it together with the version.
+FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -9,7 +10,7 @@ COPY fixtures fixtures
 COPY scenarios scenarios
 RUN npm run build
 
-FROM node:24-bookworm-slim
+FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 WORKDIR /app
 COPY package.json LICENSE ./
 COPY --from=build /app/dist dist

@@ -38,8 +38,9 @@ t.test('what the Dockerfile copies is there, and it runs as no root', async (t) 
 })
 
 t.test('the image is built for amd64 and arm64 from the same steps', async (t) => {
-  // One tag for all architectures, and no stage is built for another one than it runs on.
-  for (const { base } of stages) t.match(base, /^node:\d+-\w+-slim$/)
+  // One digest, that of the index of all architectures, and no stage is built for another one than it runs on.
+  for (const { base } of stages) t.match(base, /^node:\d+\.\d+\.\d+-\w+-slim@sha256:[0-9a-f]{64}$/)
+  t.equal(new Set(stages.map(({ base }) => base)).size, 1, 'both stages have one base')
   const { packages } = JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package-lock.json'), 'utf8'))
   const forX64 = Object.keys(packages).filter((name) => /linux-x64/.test(name))
   t.ok(forX64.includes('node_modules/@esbuild/linux-x64'))

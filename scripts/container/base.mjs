@@ -1,5 +1,5 @@
 // Makes the image that the Dockerfile starts from: no registry of images is asked, and no engine. Same Debian, same
-// major version of Node, same npm, same user as the one of that name; the machine's package sources and npm settings.
+// version of Node, same npm, same user as the one of that name; the machine's package sources and npm settings.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { run } from './process.mjs'
@@ -13,9 +13,9 @@ const NOT_IN_SLIM = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/
 
 /** What a base's name asks for. */
 function wanted(name) {
-  const [, node, suite] = /^node:(\d+)-(\w+)-slim$/.exec(name) ?? []
+  const [, node, suite] = /^node:([\d.]+)-(\w+)-slim(?:@sha256:[0-9a-f]{64})?$/.exec(name) ?? []
   if (node === undefined)
-    throw new Error(`FROM ${name}: only node:MAJOR-SUITE-slim can be made here`)
+    throw new Error(`FROM ${name}: only node:VERSION-SUITE-slim can be made here`)
   return { node, suite }
 }
 

@@ -1,9 +1,11 @@
 // Builds the Dockerfile with buildah, which needs no engine that runs in the background, and takes the image apart.
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LIVE, run } from './process.mjs'
 
 const IMAGE = 'payout-sandbox'
+// The base made here has another digest than the one of the registry.
+const withoutDigest = (text) => text.replaceAll(/@sha256:[0-9a-f]{64}/g, '')
 
 /**
  * buildah with a storage of its own in `work`, in which the folder `base` has become the image `name`.
@@ -20,7 +22,7 @@ export function openBuildah({ base, name, env, work }) {
       buildah(['add', '--quiet', container, base, '/'])
       buildah(['config', ...env.flatMap((pair) => ['--env', pair]), container])
       buildah(['run', '--isolation', 'chroot', container, 'node', '--version'])
-      buildah(['commit', '--quiet', '--rm', '--format', 'docker', container, name])
+      buildah(['commit', '--quiet', '--rm', '--format', 'docker', container, withoutDigest(name)])
       return { buildah, storage }
     } catch (error) {
       reasons.push(`${storage}: ${error.message.trim().split('\n').at(-1)}`)
@@ -30,9 +32,11 @@ export function openBuildah({ base, name, env, work }) {
 }
 
 /** Builds the Dockerfile of `context`; gives the image's root folder and its config. */
-export function buildWithBuildah({ buildah, context, work }) {
+export function buildWithBuildah({ buildah, text, context, work }) {
+  const file = join(work, 'Dockerfile')
+  writeFileSync(file, withoutDigest(text))
   const build = ['build', '--isolation', 'chroot', '--format', 'docker', '--pull-never']
-  buildah([...build, '-t', IMAGE, context], LIVE)
+  buildah([...build, '-f', file, '-t', IMAGE, context], LIVE)
   const out = join(work, 'image')
   buildah(['push', '--quiet', '--disable-compression', IMAGE, `dir:${out}`])
   const read = (file) => JSON.parse(readFileSync(join(out, file), 'utf8'))
