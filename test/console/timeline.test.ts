@@ -112,6 +112,26 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     t.match(texts[2], /^\d\d:\d\d:\d\d\.\d{3} \+250ms An event was fired/)
   })
 
+  await t.test('events without a webhook are no copies', async (t) => {
+    const other = await openConsole(t, browser)
+    const { transaction_id } = (await other.pay()).body.data[0]
+    await other.advance('5s')
+    await other.go(`payments/${transaction_id}`)
+    const told = other.page.locator('.told')
+    await told.nth(2).waitFor()
+    const texts = (await told.allInnerTexts()).map((text) => text.trim())
+    const ids = (await other.get('/__admin/webhooks/deliveries')).body.deliveries.map(
+      ({ delivery_id }: { delivery_id: string }) => delivery_id,
+    )
+    t.same(ids, ['rec_3', 'rec_2', 'rec_1'], 'numbers that are not of copies')
+    t.same(
+      texts,
+      ['pending', 'processing', 'success'].map(
+        (status) => `transaction.${status} not sent: there was no webhook`,
+      ),
+    )
+  })
+
   await t.test('copies, and what a rule drops', async (t) => {
     await put('/__admin/scenario', {
       definition: {

@@ -61,6 +61,10 @@ export function storyOf(steps: readonly Step[], deliveries: readonly Delivery[])
   )
 }
 
+/** The number of a further copy: `dlv_…_2` is the second. An event that was only recorded, `rec_2`, has no copies. */
+export const copyOf = (delivery_id: string): string | undefined =>
+  /^dlv_[^_]+_(\d+)$/.exec(delivery_id)?.[1]
+
 const times = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
 
 /** How a delivery ended, or what it waits for. */

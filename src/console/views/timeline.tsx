@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { type Clock, spanText, untilText, useNow } from '../clock.ts'
 import type { Delivery, Payment, PaymentWithAll, Timer } from '../types.ts'
 import { Chip } from '../ui.tsx'
-import { answerOf, fateOf, type Moment, storyOf } from './story.ts'
+import { answerOf, copyOf, fateOf, type Moment, storyOf } from './story.ts'
 
 /** What a payment's coming into a state brought with it. */
 function Detail({ payment, status }: { payment: Payment; status: Moment['status'] }) {
@@ -26,7 +26,7 @@ function Detail({ payment, status }: { payment: Payment; status: Moment['status'
 /** A delivery in one line, and its attempts under it where there is more to tell than that it went well. */
 function Told({ delivery, timeOf }: { delivery: Delivery; timeOf: (at: string) => string }) {
   const { delivery_id, event, attempts, status } = delivery
-  const copy = /_(\d+)$/.exec(delivery_id)?.[1]
+  const copy = copyOf(delivery_id)
   const isPlain = attempts.length < 2 && attempts.every(({ ok }) => ok)
   return (
     <li>
