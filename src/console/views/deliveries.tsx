@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
-import { Act } from '../act.tsx'
 import { useLoaded, usePages } from '../data.ts'
 import { Choice } from '../fields.tsx'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import type { Attempt, Delivery, InboxMessage } from '../types.ts'
 import { At, Card, Chip, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
+import { Redeliver } from './send.tsx'
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Event', width: 'minmax(11.5rem, 3fr)', show: ({ event }) => event },
@@ -57,7 +57,7 @@ export function Deliveries() {
           at={at}
           want={want}
           href={hrefOf}
-          empty="Nothing happened that would be told to a webhook."
+          empty={status === '' ? 'No event happened yet.' : 'No delivery has this status.'}
         />
       )}
     </>
@@ -87,12 +87,12 @@ function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; deliv
       {forgery && <p class="refused">{forgery}</p>}
       {sent && (
         <p class="hint">
-          {count > 1 ? 'Masked; two' : 'Masked; one'}, as the secret{' '}
           {count > 1
-            ? 'can be read in two ways: as its characters, and as the base64 that it is. One that fits is enough'
-            : 'can be read as its characters only'}
-          . Signed is <code>{`${headers['webhook-id']}.${headers['webhook-timestamp']}.`}</code>{' '}
-          followed by the body as it is sent.
+            ? 'The signatures are masked. There are two, because the secret can be read as plain characters and as base64; one that matches is enough.'
+            : 'The signature is masked. There is one, because the secret can be read as plain characters only.'}{' '}
+          The signed text is{' '}
+          <code>{`${headers['webhook-id']}.${headers['webhook-timestamp']}.`}</code> followed by the
+          raw body.
         </p>
       )}
       {!sent && !forgery && 'none'}
@@ -207,14 +207,7 @@ export function OneDelivery({ id }: { id: string }) {
                   ['Rule', delivery.rule],
                 ]}
               />
-              <Act
-                label="Redeliver"
-                call={{
-                  method: 'POST',
-                  path: `/webhooks/deliveries/${delivery.delivery_id}/redeliver`,
-                }}
-                onDone={() => void reload()}
-              />
+              <Redeliver id={delivery.delivery_id} onDone={() => void reload()} />
             </Card>
             {delivery.event_id && <Received eventId={delivery.event_id} />}
             <Card title="Body" wide>
