@@ -97,6 +97,19 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     for (const event of ['pending', 'processing', 'success'])
       t.match(later.join(), `transaction.${event} delivery failed after 5 attempts`)
     t.equal(await page.locator('.attempts .refused').count(), 15)
+    await put('/v1/clientWebhook', { url: 'http://127.0.0.1:1/nobody', webhook_secret: SECRET })
+    const lost = await newPayment()
+    await advance('1s')
+    t.match(
+      (await lineOf(lost, 6))[1],
+      /attempt 1 at [\d:.]+: failed: nothing listens on 127\.0\.0\.1:1: the connection was refused/,
+    )
+    await go('deliveries')
+    const chip = page.getByRole('table', { name: 'Deliveries' }).locator('.chip.bad')
+    await chip.getByText('refused', { exact: true }).first().waitFor()
+    await put('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    await go(`payments/${id}`)
+    await lines.nth(4).waitFor()
     hook.answer(status(204))
     const { deliveries } = (await get(`/__admin/transactions/${id}`)).body
     await post(`/__admin/webhooks/deliveries/${deliveries[0].delivery_id}/redeliver`)

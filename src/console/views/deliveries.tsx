@@ -6,6 +6,14 @@ import type { Attempt, Delivery, InboxMessage } from '../types.ts'
 import { At, Card, Chip, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
 import { Redeliver } from './send.tsx'
 
+/** The status of the receiver's answer, or the word for why none came. */
+const Answer = ({ attempt: { status, error } }: { attempt: Attempt }) =>
+  status === null ? (
+    <span class="chip bad">{error?.code ?? 'no answer'}</span>
+  ) : (
+    <HttpStatus status={status} />
+  )
+
 const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Event', width: 'minmax(11.5rem, 3fr)', show: ({ event }) => event },
   { title: 'Status', width: '7rem', show: ({ status }) => <Chip state={status} /> },
@@ -14,8 +22,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
     width: 'minmax(0, 2fr)',
     show: ({ attempts }) => {
       const last = attempts.at(-1)
-      if (!last) return '–'
-      return last.status === null ? last.error?.code : <HttpStatus status={last.status} />
+      return last ? <Answer attempt={last} /> : '–'
     },
   },
   { title: 'Tries', width: '3rem', minor: true, show: ({ attempts }) => attempts.length },
@@ -106,14 +113,7 @@ const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) =>
       facts={[
         ['At', <At key="at" at={attempt.at} />],
         ['To', <code key="url">{attempt.url}</code>],
-        [
-          'Answer',
-          attempt.status === null ? (
-            attempt.error?.code
-          ) : (
-            <HttpStatus key="status" status={attempt.status} />
-          ),
-        ],
+        ['Answer', <Answer key="answer" attempt={attempt} />],
         ['Took', `${attempt.durationMs} ms`],
         ['Error', attempt.error?.message],
         ['Signature', <Signature key="signature" attempt={attempt} delivery={delivery} />],

@@ -94,6 +94,8 @@ export function fateOf({
   }
 }
 
-/** How an attempt ended. */
-export const answerOf = ({ status, error }: Delivery['attempts'][number]): string =>
-  status === null ? (error?.code ?? 'no answer') : String(status)
+/** How an attempt ended. Where no answer came, the message says why. */
+export function endOf({ ok, status, error }: Delivery['attempts'][number]): string {
+  if (status === null) return `failed: ${error?.message ?? 'no answer'}`
+  return `${ok ? 'accepted' : 'refused'} (${status})`
+}
