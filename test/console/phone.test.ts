@@ -93,7 +93,10 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
       await menu.locator('summary').click()
       for (const one of ['default', name]) {
         const place = (await menu.getByRole('link', { name: one, exact: true }).boundingBox())!
-        t.ok(place.x >= 0 && place.x + place.width <= width, `${one} at ${width}: from ${place.x}, ${place.width} wide`)
+        t.ok(
+          place.x >= 0 && place.x + place.width <= width,
+          `${one} at ${width}: from ${place.x}, ${place.width} wide`,
+        )
       }
       await page.keyboard.press('Escape')
     }
