@@ -1,29 +1,23 @@
 import { BadOption } from '../config/options.ts'
+import {
+  isRefused,
+  lastResult,
+  nextAttempt,
+  type Sent,
+  sentStatus,
+} from '../model/delivery-words.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './table.ts'
 import { queryOf } from './values.ts'
 
 /** What these commands show of a delivery. */
-export type Delivery = {
+export type Delivery = Sent & {
   delivery_id: string
   event: string
   resource_id: string
-  status: string
   created_at: string
-  next_attempt_at: string | null
-  attempts: { ok: boolean; status: number | null; error: { message: string } | null }[]
 }
 type Listed = { total: number; deliveries: Delivery[] }
-
-function outcome({ attempts }: Delivery): string {
-  const last = attempts.at(-1)
-  if (!last) return 'not sent'
-  return last.error?.message ?? `${last.status}`
-}
-
-/** Whether the receiver did not take it when it was last sent. */
-export const isRefused = ({ status, attempts }: Delivery): boolean =>
-  status === 'failed' || attempts.at(-1)?.ok === false
 
 /** Deliveries for people. */
 const deliveryTable = (deliveries: readonly Delivery[]): string =>
@@ -36,23 +30,19 @@ const deliveryTable = (deliveries: readonly Delivery[]): string =>
       one.resource_id,
       one.status,
       one.attempts.length,
-      outcome(one),
+      lastResult(one),
     ]),
     'no delivery',
   )
 
-/** How it went when it was last sent; one that was taken before stays delivered. */
-const sentStatus = (one: Delivery): string =>
-  one.status === 'delivered' && isRefused(one)
-    ? `delivered before, this redelivery failed (${outcome(one)})`
-    : `${one.status} (${outcome(one)})`
-
 /** One delivery that was just sent, in a line. */
-export const sentText = (one: Delivery): string =>
-  `${oneLine(`${one.event} about ${one.resource_id}: ${sentStatus(one)}`)}\n` +
-  (one.status === 'pending' && one.next_attempt_at !== null
-    ? `the next attempt is at ${one.next_attempt_at}\n`
-    : '')
+export function sentText(one: Delivery): string {
+  const next = nextAttempt(one)
+  return (
+    `${oneLine(`${one.event} about ${one.resource_id}: ${sentStatus(one)}`)}\n` +
+    (next === undefined ? '' : `${next}\n`)
+  )
+}
 
 export const deliveries = remoteCommand({
   name: 'deliveries',

@@ -1,4 +1,5 @@
-import { type Delivery, isRefused, sentText } from './deliveries.ts'
+import { isRefused } from '../model/delivery-words.ts'
+import { type Delivery, sentText } from './deliveries.ts'
 import { remoteCommand } from './remote.ts'
 import { jsonObject } from './values.ts'
 

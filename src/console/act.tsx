@@ -1,7 +1,7 @@
 // Buttons that do something, and the dialog that asks first.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type Call, make, textOf } from './api.ts'
+import { type Call, type EffectOf, make, textOf } from './api.ts'
 
 /** A button that makes an admin call, with the call beside it; `confirm` says what would be lost. */
 export function Act({
@@ -9,6 +9,7 @@ export function Act({
   call,
   confirm,
   onDone,
+  effectOf,
   disabled = false,
   quiet = false,
   submit = false,
@@ -18,6 +19,7 @@ export function Act({
   call: Call
   confirm?: string
   onDone?: (answer: never) => void
+  effectOf?: EffectOf<never> | undefined
   disabled?: boolean
   /** The call is told only to those who point at the button or read it out, where there are many alike. */
   quiet?: boolean
@@ -37,8 +39,8 @@ export function Act({
     setAsking(false)
     setBusy(true)
     try {
-      const answer = await make(call)
-      onDone?.(answer as never)
+      const answer = await make(call, effectOf)
+      onDone?.(answer)
     } catch {
       // The line of the last call tells.
     } finally {

@@ -7,8 +7,14 @@ export type Call = {
   body?: unknown
 }
 
-/** A call that is made: its status (none as yet; 0: no answer came), and what was refused, if anything was. */
-export type Made = Call & { status?: number; problem?: string }
+/** What a call led to, where its status does not say it: a webhook that was sent may have been refused. */
+export type Effect = { text: string; isBad: boolean }
+
+/** Reads from the answer of a call what it led to. */
+export type EffectOf<T> = (answer: T) => Effect | Promise<Effect | undefined>
+
+/** A call that is made: its status (none as yet; 0: no answer came), what it led to, and what was refused, if anything was. */
+export type Made = Call & { status?: number; effect?: Effect; problem?: string }
 
 /** A call that was refused, or not answered: status 0. */
 export class CallError extends Error {
@@ -153,7 +159,7 @@ function tell(made: Made) {
 }
 
 /** Makes a call and tells all who watch. Throws `CallError`. */
-export async function make<T>(call: Call): Promise<T> {
+export async function make<T>(call: Call, effectOf?: EffectOf<T>): Promise<T> {
   const { method, path, body } = call
   const json = body !== undefined && {
     body: JSON.stringify(body),
@@ -163,7 +169,8 @@ export async function make<T>(call: Call): Promise<T> {
   try {
     const response = await request(path, { method, ...json })
     const answer = (await response.json()) as T
-    tell({ ...call, status: response.status })
+    const effect = await effectOf?.(answer)
+    tell({ ...call, status: response.status, ...(effect && { effect }) })
     return answer
   } catch (error) {
     const { status, message } = error as CallError

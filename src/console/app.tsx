@@ -7,6 +7,7 @@ import { Choice } from './fields.tsx'
 import { keepFocus } from './focus.ts'
 import { type State, watchState } from './live.ts'
 import { type Route, useFreshStart, useRoute } from './route.ts'
+import { useTabInSight } from './tabs.ts'
 import { AdminToken } from './token.tsx'
 import type { Client } from './types.ts'
 import { Chip, Problem } from './ui.tsx'
@@ -106,7 +107,7 @@ function Now({ client }: { client: Client }) {
       </time>
       <span class="hint">
         {clock.mode === 'frozen' ? 'frozen' : clock.speed === 1 ? 'real time' : `× ${clock.speed}`}
-        {next === undefined ? ', nothing to come' : `, next ${untilText(next)}`}
+        {next === undefined ? ', nothing scheduled' : `, next ${untilText(next)}`}
       </span>
     </div>
   )
@@ -117,7 +118,7 @@ function LastCall() {
   const [made, setMade] = useState<Made>()
   useEffect(() => watchCalls(setMade), [])
   return (
-    <footer class={made?.problem ? 'refused' : ''}>
+    <footer class={made?.problem || made?.effect?.isBad ? 'refused' : ''}>
       <div
         role="status"
         aria-live="polite"
@@ -130,6 +131,7 @@ function LastCall() {
             <code>{textOf(made)}</code>{' '}
             <b>{made.status === undefined ? 'waiting…' : made.status || 'no answer'}</b>
             {made.problem && <span> {made.problem}</span>}
+            {made.effect && <span> {made.effect.text}</span>}
           </>
         )}
       </div>
@@ -153,16 +155,6 @@ const Deleted = () => (
   </>
 )
 
-/** On a narrow screen the views stand in one line that scrolls; the one shown is kept in the middle of it. */
-function showPlace() {
-  const link = document.querySelector('nav [aria-current]')
-  if (!link?.parentElement) return
-  const place = link.getBoundingClientRect()
-  const line = link.parentElement.getBoundingClientRect()
-  // Not scrollIntoView(), after which Tab would go on from the link.
-  link.parentElement.scrollLeft += place.left - line.left - (line.width - place.width) / 2
-}
-
 export function App() {
   const route = useRoute()
   const [state, setState] = useState<State>('connecting')
@@ -182,7 +174,7 @@ export function App() {
   useEffect(() => watchState(setState), [])
   useEffect(() => keepFocus(document.body), [])
   useFreshStart(route)
-  useEffect(showPlace, [route.view])
+  useTabInSight(route.view)
   // What is done here is seen here, whether the stream tells of it or not.
   useEffect(() => onMade(() => void reload()), [reload])
   return (

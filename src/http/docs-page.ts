@@ -21,7 +21,13 @@ function readAsset(name: string): Buffer {
 // Beside the page, so that a client's page shows the calls of that client.
 const DOCUMENTS = { service: 'openapi.json', admin: '__admin/openapi.json' }
 
-const SELECTOR = `<p><label>API: <select id="api">
+// The font, the width and the control of Swagger UI.
+const STYLE = `<style>
+.api { max-width: 1460px; margin: 0 auto; padding: 20px 20px 0; box-sizing: border-box; color: #3b4151; font: 14px sans-serif; }
+.api select { font: inherit; font-weight: 700; padding: 5px 10px; border: 2px solid #41444e; border-radius: 4px; background: #f7f7f7; }
+</style>
+`
+const SELECTOR = `<p class="api"><label>API: <select id="api">
 <option value="service">the service</option>
 <option value="admin">the admin API</option>
 </select></label></p>
@@ -33,7 +39,7 @@ const pageOf = (selector: string) => `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>payout-sandbox: API</title>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
+${selector && STYLE}</head>
 <body>
 ${selector}<div id="swagger-ui"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>

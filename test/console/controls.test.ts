@@ -46,18 +46,22 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   const clock = async () => (await get('/__admin/clock')).body
 
   await t.test('resume, freeze, speed, advance, next; each tells its call', async (t) => {
+    const hint = page.getByText('The clock is frozen: resume it to use this speed.')
+    await hint.waitFor()
     t.equal(await press(opened, 'Resume'), 'POST /__admin/clock/resume 200')
     t.equal((await clock()).mode, 'real')
     await see('real time')
+    await hint.waitFor({ state: 'detached' })
     await page.getByLabel('Factor', { exact: true }).fill('3600')
     t.equal(await press(opened, 'Set speed'), 'POST /__admin/clock/speed {"factor":3600} 200')
     t.equal((await clock()).speed, 3600)
     await see('× 3600')
     t.equal(await press(opened, 'Freeze'), 'POST /__admin/clock/freeze 200')
     await see('frozen')
+    await hint.waitFor()
     const before = await clock()
     t.equal(before.mode, 'frozen')
-    await page.getByLabel('By or to').fill('2d')
+    await page.getByLabel('Duration or instant').fill('2d')
     t.equal(await press(opened, 'Advance'), 'POST /__admin/clock/advance {"by":"2d"} 200')
     const after = await clock()
     t.equal(Date.parse(after.now) - Date.parse(before.now), 2 * 86_400_000)
@@ -66,7 +70,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
       .filter({ hasText: after.now.slice(11, 19) })
       .waitFor()
     const next = new Date(Date.parse(after.now) + 3_600_000).toISOString()
-    await page.getByLabel('By or to').fill(next)
+    await page.getByLabel('Duration or instant').fill(next)
     await page.keyboard.press('Enter')
     await page.locator('footer').getByText(`{"to":"${next}"} 200`).waitFor()
     t.equal((await clock()).now, next, 'Enter in the field is enough')
@@ -79,11 +83,11 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('a refused call says why and changes nothing', async (t) => {
-    await page.getByLabel('By or to').fill('a while')
+    await page.getByLabel('Duration or instant').fill('a while')
     const before = await clock()
     t.match(await press(opened, 'Advance'), /400 .*must be a duration such as 500ms/)
     t.same(await clock(), before)
-    await page.getByLabel('By or to').fill('1h')
+    await page.getByLabel('Duration or instant').fill('1h')
   })
 
   await t.test('a timer: now, and not at all', async (t) => {
@@ -179,7 +183,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Event', { exact: true }).selectOption('transaction.processing')
     t.match(
       await press(opened, 'Trigger'),
-      `"event":"transaction.processing","resource_id":"${id}"} 200`,
+      `"event":"transaction.processing","resource_id":"${id}"} 200 delivered (200)`,
     )
     await page.locator('.timeline').getByText('transaction.processing').first().waitFor()
     await put('/__admin/scenario', { name: 'default' })
@@ -201,7 +205,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Event', { exact: true }).selectOption('kyc.failed')
     t.equal(
       await press(opened, 'Trigger'),
-      'POST /__admin/webhooks/trigger {"event":"kyc.failed"} 200',
+      'POST /__admin/webhooks/trigger {"event":"kyc.failed"} 200 delivered (200)',
     )
     t.equal((await get('/__admin/webhooks/deliveries?event=kyc.failed')).body.total, 1)
   })
@@ -302,9 +306,9 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const line = await copy.getAttribute('title')
     await copy.click()
     await other.locator('footer').getByText('Copied').waitFor()
-    await other.getByLabel('By or to').fill('')
+    await other.getByLabel('Duration or instant').fill('')
     await other.keyboard.press('Control+V')
-    t.equal(await other.getByLabel('By or to').inputValue(), line)
+    t.equal(await other.getByLabel('Duration or instant').inputValue(), line)
     await other.evaluate('document.execCommand = () => false')
     await other.getByRole('button', { name: 'Copied' }).click()
     t.equal(await other.getByLabel('Copy it from here').inputValue(), line)

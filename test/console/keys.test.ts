@@ -32,7 +32,7 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     await press('To the next timer')
     await page.locator('footer code').filter({ hasText: 'clock/next' }).waitFor()
     await post('/__admin/reset', {})
-    await see('nothing to come')
+    await see('nothing scheduled')
     await focusIs('To the next timer')
     const before = (await get('/__admin/clock')).body
     await page.keyboard.press('Enter')

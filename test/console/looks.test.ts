@@ -147,6 +147,18 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Push the rule' }).waitFor()
   })
 
+  await t.test('the page of the documents has one font', async (t) => {
+    const docs = await opened.context.newPage()
+    await docs.goto(`${origin}/docs`)
+    await docs.locator('.swagger-ui .info').waitFor()
+    const fonts = await docs.evaluate<string[]>(
+      `['label', '#api', '.swagger-ui .info p'].map((one) =>
+        getComputedStyle(document.querySelector(one)).fontFamily)`,
+    )
+    t.same(fonts, ['sans-serif', 'sans-serif', 'sans-serif'])
+    await docs.close()
+  })
+
   await t.test('on a phone the place, the time and the last call stay in sight', async (t) => {
     const isInSight = (selector: string) =>
       page.evaluate<boolean>(`(() => {

@@ -97,6 +97,19 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     for (const event of ['pending', 'processing', 'success'])
       t.match(later.join(), `transaction.${event} delivery failed after 5 attempts`)
     t.equal(await page.locator('.attempts .refused').count(), 15)
+    await put('/v1/clientWebhook', { url: 'http://127.0.0.1:1/nobody', webhook_secret: SECRET })
+    const lost = await newPayment()
+    await advance('1s')
+    t.match(
+      (await lineOf(lost, 6))[1],
+      /attempt 1 at [\d:.]+: failed: nothing listens on 127\.0\.0\.1:1: the connection was refused/,
+    )
+    await go('deliveries')
+    const chip = page.getByRole('table', { name: 'Deliveries' }).locator('.chip.bad')
+    await chip.getByText('refused', { exact: true }).first().waitFor()
+    await put('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    await go(`payments/${id}`)
+    await lines.nth(4).waitFor()
     hook.answer(status(204))
     const { deliveries } = (await get(`/__admin/transactions/${id}`)).body
     await post(`/__admin/webhooks/deliveries/${deliveries[0].delivery_id}/redeliver`)
@@ -110,6 +123,26 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     const texts = await lineOf(id, 6)
     t.match(texts[1], /^\d\d:\d\d:\d\d\.\d{3} PENDING/)
     t.match(texts[2], /^\d\d:\d\d:\d\d\.\d{3} \+250ms An event was fired/)
+  })
+
+  await t.test('events without a webhook are no copies', async (t) => {
+    const other = await openConsole(t, browser)
+    const { transaction_id } = (await other.pay()).body.data[0]
+    await other.advance('5s')
+    await other.go(`payments/${transaction_id}`)
+    const told = other.page.locator('.told')
+    await told.nth(2).waitFor()
+    const texts = (await told.allInnerTexts()).map((text) => text.trim())
+    const ids = (await other.get('/__admin/webhooks/deliveries')).body.deliveries.map(
+      ({ delivery_id }: { delivery_id: string }) => delivery_id,
+    )
+    t.same(ids, ['rec_3', 'rec_2', 'rec_1'], 'numbers that are not of copies')
+    t.same(
+      texts,
+      ['pending', 'processing', 'success'].map(
+        (status) => `transaction.${status} not sent: there was no webhook`,
+      ),
+    )
   })
 
   await t.test('copies, and what a rule drops', async (t) => {

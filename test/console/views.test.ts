@@ -63,8 +63,8 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await page.getByText('v1,XXXX').first().waitFor()
     const signature = page.getByRole('definition').filter({ hasText: 'v1,XXXX' })
     const told = (await signature.textContent())!
-    t.match(told, /Masked; two, as the secret can be read in two ways/)
-    t.match(told, /Signed is evt_\w+\.\d{10}\. followed by the body/)
+    t.match(told, /There are two, because the secret can be read as plain characters and as base64/)
+    t.match(told, /The signed text is evt_\w+\.\d{10}\. followed by the raw body\./)
     t.notMatch(told, 'Forged')
     await see('the signature verifies')
     await page.getByText('Headers that were sent').click()
@@ -75,7 +75,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await page.getByRole('group', { name: 'Answer' }).getByText('received').waitFor()
     await go('deliveries')
     await page.getByLabel('Status', { exact: true }).selectOption('failed')
-    await see('Nothing happened that would be told')
+    await see('No delivery has this status.')
   })
 
   await t.test('a signature that a rule forged', async (t) => {

@@ -67,8 +67,8 @@ type Made = { name: string; access_token: string }
 const Token = ({ made, onClose }: { made: Made; onClose: () => void }) => (
   <Dialog title={`The client ${made.name} is made`} onClose={onClose}>
     <p>
-      Its token is told this once. Calls of the service that carry it are for {made.name}, as are
-      those under <code>/@{made.name}</code>.
+      The token is shown only once. Calls of the service with this token are for {made.name}, and so
+      are those under <code>/@{made.name}</code>.
     </p>
     <div class="row">
       <code>{made.access_token}</code>

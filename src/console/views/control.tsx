@@ -7,8 +7,9 @@ import type { Client } from '../types.ts'
 import { At, Card, Problem } from '../ui.tsx'
 import { Clients } from './clients.tsx'
 import { Rules } from './rule-form.tsx'
+import { Trigger } from './send.tsx'
 
-function Trigger() {
+function FireEvent() {
   const [event, setEvent] = useState<string>('transaction.success')
   const [resource, setResource] = useState('')
   return (
@@ -16,15 +17,7 @@ function Trigger() {
       <Form>
         <Choice label="Event" value={event} values={EVENTS} onChange={setEvent} />
         <Input label="About (id; empty: the newest)" value={resource} onInput={setResource} />
-        <Act
-          submit
-          label="Trigger"
-          call={{
-            method: 'POST',
-            path: '/webhooks/trigger',
-            body: { event, ...(resource !== '' && { resource_id: resource }) },
-          }}
-        />
+        <Trigger submit event={event} resource={resource} />
       </Form>
     </Card>
   )
@@ -59,7 +52,7 @@ function Reset({ client }: { client: Client }) {
       <Act
         label="Reset"
         disabled={parts.length === 0}
-        confirm={`What the client ${client.name} has of this is lost: ${parts.join(', ')}. Snapshots stay.`}
+        confirm={`This sets back these parts of the client ${client.name}: ${parts.join(', ')}. Their changes are lost. Snapshots are kept.`}
         call={{ method: 'POST', path: '/reset', ...(!isAll && { body: { parts } }) }}
       />
     </Card>
@@ -123,7 +116,7 @@ export function Control({ client }: { client: Client }) {
       <h2>Control</h2>
       <div class="cards">
         <Rules />
-        <Trigger />
+        <FireEvent />
         <Reset client={client} />
         <Snapshots client={client} />
         <Clients client={client} />

@@ -1,10 +1,18 @@
 import { useState } from 'preact/hooks'
-import { Act } from '../act.tsx'
 import { useLoaded, usePages } from '../data.ts'
 import { Choice } from '../fields.tsx'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import type { Attempt, Delivery, InboxMessage } from '../types.ts'
 import { At, Card, Chip, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
+import { Redeliver } from './send.tsx'
+
+/** The status of the receiver's answer, or the word for why none came. */
+const Answer = ({ attempt: { status, error } }: { attempt: Attempt }) =>
+  status === null ? (
+    <span class="chip bad">{error?.code ?? 'no answer'}</span>
+  ) : (
+    <HttpStatus status={status} />
+  )
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Event', width: 'minmax(11.5rem, 3fr)', show: ({ event }) => event },
@@ -14,8 +22,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
     width: 'minmax(0, 2fr)',
     show: ({ attempts }) => {
       const last = attempts.at(-1)
-      if (!last) return '–'
-      return last.status === null ? last.error?.code : <HttpStatus status={last.status} />
+      return last ? <Answer attempt={last} /> : '–'
     },
   },
   { title: 'Tries', width: '3rem', minor: true, show: ({ attempts }) => attempts.length },
@@ -57,7 +64,7 @@ export function Deliveries() {
           at={at}
           want={want}
           href={hrefOf}
-          empty="Nothing happened that would be told to a webhook."
+          empty={status === '' ? 'No event happened yet.' : 'No delivery has this status.'}
         />
       )}
     </>
@@ -87,12 +94,12 @@ function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; deliv
       {forgery && <p class="refused">{forgery}</p>}
       {sent && (
         <p class="hint">
-          {count > 1 ? 'Masked; two' : 'Masked; one'}, as the secret{' '}
           {count > 1
-            ? 'can be read in two ways: as its characters, and as the base64 that it is. One that fits is enough'
-            : 'can be read as its characters only'}
-          . Signed is <code>{`${headers['webhook-id']}.${headers['webhook-timestamp']}.`}</code>{' '}
-          followed by the body as it is sent.
+            ? 'The signatures are masked. There are two, because the secret can be read as plain characters and as base64; one that matches is enough.'
+            : 'The signature is masked. There is one, because the secret can be read as plain characters only.'}{' '}
+          The signed text is{' '}
+          <code>{`${headers['webhook-id']}.${headers['webhook-timestamp']}.`}</code> followed by the
+          raw body.
         </p>
       )}
       {!sent && !forgery && 'none'}
@@ -106,14 +113,7 @@ const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) =>
       facts={[
         ['At', <At key="at" at={attempt.at} />],
         ['To', <code key="url">{attempt.url}</code>],
-        [
-          'Answer',
-          attempt.status === null ? (
-            attempt.error?.code
-          ) : (
-            <HttpStatus key="status" status={attempt.status} />
-          ),
-        ],
+        ['Answer', <Answer key="answer" attempt={attempt} />],
         ['Took', `${attempt.durationMs} ms`],
         ['Error', attempt.error?.message],
         ['Signature', <Signature key="signature" attempt={attempt} delivery={delivery} />],
@@ -207,14 +207,7 @@ export function OneDelivery({ id }: { id: string }) {
                   ['Rule', delivery.rule],
                 ]}
               />
-              <Act
-                label="Redeliver"
-                call={{
-                  method: 'POST',
-                  path: `/webhooks/deliveries/${delivery.delivery_id}/redeliver`,
-                }}
-                onDone={() => void reload()}
-              />
+              <Redeliver id={delivery.delivery_id} onDone={() => void reload()} />
             </Card>
             {delivery.event_id && <Received eventId={delivery.event_id} />}
             <Card title="Body" wide>

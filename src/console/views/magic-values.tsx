@@ -9,17 +9,18 @@ export function MagicValues() {
     <>
       <h2>Magic values</h2>
       <p class="hint">
-        Values to which the default scenario gives a meaning, whatever scenario is on top.
+        The default scenario gives these values a meaning. It stays underneath whatever scenario is
+        active.
       </p>
       <Problem text={problem} />
       {data && (
         <Scroll label="Magic values">
-          <table>
+          <table class="stack">
             <thead>
               <tr>
                 <th scope="col">Where</th>
                 <th scope="col">Value</th>
-                <th scope="col">What becomes of it</th>
+                <th scope="col">Outcome</th>
                 <th scope="col">Operation</th>
               </tr>
             </thead>
@@ -27,7 +28,7 @@ export function MagicValues() {
               {data.magicValues.map(({ where, operation, value, outcome }) => (
                 <tr key={`${operation} ${where} ${value}`}>
                   <td>{where}</td>
-                  <td>
+                  <td class="whole">
                     <code>{value}</code>
                   </td>
                   <td>{outcome}</td>

@@ -5,6 +5,7 @@ import { useLoaded } from '../data.ts'
 import { Form, Input } from '../fields.tsx'
 import type { Client, Timer } from '../types.ts'
 import { At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
+import { Fire } from './send.tsx'
 
 const MOST_TIMERS = 20
 // How an instant begins, which no duration does.
@@ -31,7 +32,7 @@ function Time({ client, reload }: { client: Client; reload: () => void }) {
         />
       </div>
       <Form>
-        <Input label="By or to" value={by} onInput={setBy} />
+        <Input label="Duration or instant" value={by} onInput={setBy} />
         <Act
           submit
           label="Advance"
@@ -52,6 +53,7 @@ function Time({ client, reload }: { client: Client; reload: () => void }) {
           onDone={reload}
         />
       </Form>
+      {mode === 'frozen' && <p class="hint">The clock is frozen: resume it to use this speed.</p>}
     </Card>
   )
 }
@@ -101,7 +103,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
   return (
     <Card title="What comes next" wide>
       <Problem text={problem} />
-      {data?.timers.length === 0 && <p class="empty">Nothing is to come.</p>}
+      {data?.timers.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {data !== undefined && data.timers.length > 0 && (
         <Scroll label="Timers">
           <table class="stack">
@@ -125,13 +127,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
                   </td>
                   <td>
                     <span class="row tight">
-                      <Act
-                        quiet
-                        label="Now"
-                        name={timer.timer_id}
-                        call={{ method: 'POST', path: `/timers/${timer.timer_id}/fire` }}
-                        onDone={done}
-                      />
+                      <Fire timer={timer} onDone={done} />
                       <Act
                         quiet
                         label="Cancel"

@@ -6,6 +6,7 @@ import { useLoaded } from '../data.ts'
 import { Choice, Input } from '../fields.tsx'
 import type { Payment, PaymentWithAll, User } from '../types.ts'
 import { Card, Chip, Facts, Problem } from '../ui.tsx'
+import { Trigger } from './send.tsx'
 import { Timeline } from './timeline.tsx'
 
 const MOVES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const
@@ -47,14 +48,7 @@ function Move({ payment }: { payment: Payment }) {
           values={EVENTS.filter((one) => one.startsWith('transaction.'))}
           onChange={setEvent}
         />
-        <Act
-          label="Trigger"
-          call={{
-            method: 'POST',
-            path: '/webhooks/trigger',
-            body: { event, resource_id: transaction_id },
-          }}
-        />
+        <Trigger event={event} resource={transaction_id} />
       </div>
     </Card>
   )

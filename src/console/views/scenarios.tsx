@@ -74,8 +74,8 @@ export function Scenarios() {
     <>
       <h2>Scenarios</h2>
       <p class="hint">
-        What decides how calls end. Using one, or starting it anew, sets its counts to nothing and
-        begins its timeline.
+        A scenario decides how calls end. When you use one, or start it anew, its counts begin at 0
+        and its timeline begins.
       </p>
       <Problem text={problem} />
       {data && data.problems.length > 0 && (

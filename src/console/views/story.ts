@@ -61,6 +61,10 @@ export function storyOf(steps: readonly Step[], deliveries: readonly Delivery[])
   )
 }
 
+/** The number of a further copy: `dlv_…_2` is the second. An event that was only recorded, `rec_2`, has no copies. */
+export const copyOf = (delivery_id: string): string | undefined =>
+  /^dlv_[^_]+_(\d+)$/.exec(delivery_id)?.[1]
+
 const times = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
 
 /** How a delivery ended, or what it waits for. */
@@ -90,6 +94,8 @@ export function fateOf({
   }
 }
 
-/** How an attempt ended. */
-export const answerOf = ({ status, error }: Delivery['attempts'][number]): string =>
-  status === null ? (error?.code ?? 'no answer') : String(status)
+/** How an attempt ended. Where no answer came, the message says why. */
+export function endOf({ ok, status, error }: Delivery['attempts'][number]): string {
+  if (status === null) return `failed: ${error?.message ?? 'no answer'}`
+  return `${ok ? 'accepted' : 'refused'} (${status})`
+}

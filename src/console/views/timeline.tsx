@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { type Clock, spanText, untilText, useNow } from '../clock.ts'
 import type { Delivery, Payment, PaymentWithAll, Timer } from '../types.ts'
 import { Chip } from '../ui.tsx'
-import { answerOf, fateOf, type Moment, storyOf } from './story.ts'
+import { copyOf, endOf, fateOf, type Moment, storyOf } from './story.ts'
 
 /** What a payment's coming into a state brought with it. */
 function Detail({ payment, status }: { payment: Payment; status: Moment['status'] }) {
@@ -26,20 +26,19 @@ function Detail({ payment, status }: { payment: Payment; status: Moment['status'
 /** A delivery in one line, and its attempts under it where there is more to tell than that it went well. */
 function Told({ delivery, timeOf }: { delivery: Delivery; timeOf: (at: string) => string }) {
   const { delivery_id, event, attempts, status } = delivery
-  const copy = /_(\d+)$/.exec(delivery_id)?.[1]
+  const copy = copyOf(delivery_id)
   const isPlain = attempts.length < 2 && attempts.every(({ ok }) => ok)
   return (
     <li>
       <a href={`#/deliveries/${delivery_id}`}>{event}</a>
       {copy && ` (copy ${copy})`}{' '}
       <span class={status === 'failed' ? 'refused' : ''}>{fateOf(delivery)}</span>
-      {isPlain && attempts[0] && ` (${answerOf(attempts[0])})`}
+      {isPlain && attempts[0] && ` (${attempts[0].status})`}
       {!isPlain && (
         <ol class="attempts">
           {attempts.map((attempt) => (
             <li key={attempt.number} class={attempt.ok ? '' : 'refused'}>
-              attempt {attempt.number} at {timeOf(attempt.at)}: {attempt.ok ? 'taken' : 'refused'} (
-              {answerOf(attempt)})
+              attempt {attempt.number} at {timeOf(attempt.at)}: {endOf(attempt)}
             </li>
           ))}
         </ol>

@@ -1,0 +1,73 @@
+// Buttons that send webhooks now. The bar says how the attempts ended: the status of the admin call does not.
+import { isRefused, nextAttempt, type Sent, sentStatus } from '../../model/delivery-words.ts'
+import { Act } from '../act.tsx'
+import { type Effect, read } from '../api.ts'
+import type { Delivery, Timer } from '../types.ts'
+
+const textOf = (one: Sent): string =>
+  [sentStatus(one), nextAttempt(one)].filter((part) => part !== undefined).join('; ')
+
+/** How the deliveries of one event ended. */
+function effectOf(deliveries: readonly Sent[]): Effect {
+  const texts = deliveries.map(textOf)
+  return {
+    text: texts.length === 1 ? texts[0]! : texts.map((text, i) => `${i + 1}: ${text}`).join('. '),
+    isBad: deliveries.some(isRefused),
+  }
+}
+
+/** Fires an event about a resource; about the newest of its kind where the id is empty. */
+export const Trigger = ({
+  event,
+  resource,
+  submit = false,
+}: {
+  event: string
+  resource: string
+  submit?: boolean
+}) => (
+  <Act
+    submit={submit}
+    label="Trigger"
+    call={{
+      method: 'POST',
+      path: '/webhooks/trigger',
+      body: { event, ...(resource !== '' && { resource_id: resource }) },
+    }}
+    effectOf={({ deliveries }: { deliveries: Delivery[] }) => effectOf(deliveries)}
+  />
+)
+
+export const Redeliver = ({ id, onDone }: { id: string; onDone: () => void }) => (
+  <Act
+    label="Redeliver"
+    call={{ method: 'POST', path: `/webhooks/deliveries/${id}/redeliver` }}
+    effectOf={(delivery: Delivery) => effectOf([delivery])}
+    onDone={onDone}
+  />
+)
+
+/** How the attempt of a timer ended, once it was fired; undefined where the delivery is gone. */
+const attemptEffect = (delivery_id: string) =>
+  read<Delivery>(`/webhooks/deliveries/${delivery_id}`).then(
+    (delivery) => effectOf([delivery]),
+    () => undefined,
+  )
+
+/** Runs a timer now. */
+export const Fire = ({
+  timer: { timer_id, kind, resource_id },
+  onDone,
+}: {
+  timer: Timer
+  onDone: () => void
+}) => (
+  <Act
+    quiet
+    label="Now"
+    name={timer_id}
+    call={{ method: 'POST', path: `/timers/${timer_id}/fire` }}
+    effectOf={kind === 'webhook.attempt' ? () => attemptEffect(resource_id!) : undefined}
+    onDone={onDone}
+  />
+)

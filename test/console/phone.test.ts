@@ -1,0 +1,106 @@
+import t from 'tap'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+import { show } from './tour.ts'
+
+t.test('on a phone', { skip: noBrowser }, async (t) => {
+  const opened = await openConsole(t, await openBrowser(t))
+  const { page, origin, assertCalm } = opened
+
+  await t.test('the tab of the view is in sight, without a scrollbar', async (t) => {
+    const place = `(() => {
+      const { left, right } = document.querySelector('nav [aria-current]').getBoundingClientRect()
+      return { left, right, width: innerWidth, scrolled: document.querySelector('.side').scrollLeft }
+    })()`
+    type Place = { left: number; right: number; width: number; scrolled: number }
+    const inSight = `(() => {
+      const { left, right, width } = ${place}
+      return left >= 0 && right <= width
+    })()`
+    const scrolled = async () => (await page.evaluate<Place>(place)).scrolled
+    for (const width of [360, 390]) {
+      await page.setViewportSize({ width, height: 640 })
+      for (const view of ['control', 'magic-values', 'overview', 'scenarios']) {
+        await page.goto(`${origin}/__admin/#/${view}`)
+        await page.reload()
+        await page.locator('main h2').first().waitFor()
+        await opened.until(inSight)
+      }
+    }
+    for (const view of ['overview', 'control', 'deliveries', 'users']) {
+      await opened.go(view)
+      await opened.until(
+        `document.querySelector('nav [aria-current]').hash === '#/${view}' && ${inSight}`,
+      )
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await show(opened, 'control')
+    await opened.until(inSight)
+    t.equal(await scrolled(), 0)
+    await page.setViewportSize({ width: 390, height: 800 })
+    await opened.until(inSight)
+    t.ok((await scrolled()) > 0, 'it went there')
+    t.equal(
+      await page.evaluate(`(() => {
+        const { offsetHeight, clientHeight } = document.querySelector('.side')
+        return offsetHeight - clientHeight
+      })()`),
+      1,
+      'a border, and no scrollbar',
+    )
+    t.equal(
+      await page.evaluate(`getComputedStyle(document.querySelector('.side')).scrollbarWidth`),
+      'none',
+    )
+  })
+
+  await t.test('a magic value is whole, and all of its row is seen', async (t) => {
+    for (const width of [320, 360, 390, 701, 920]) {
+      await page.setViewportSize({ width, height: 640 })
+      await show(opened, 'magic-values')
+      const { broken, cut, count } = await page.evaluate<Record<string, unknown>>(`(() => {
+        const values = [...document.querySelectorAll('td code')]
+        const cells = [...document.querySelectorAll('td')]
+        return {
+          count: values.length,
+          broken: values.filter((one) => one.getClientRects().length > 1).map((one) => one.textContent),
+          cut: cells
+            .filter((one) => one.getBoundingClientRect().right > innerWidth)
+            .map((one) => one.textContent),
+        }
+      })()`)
+      t.ok((count as number) > 10)
+      t.same(broken, [], `whole at ${width}`)
+      t.same(cut, [], `in sight at ${width}`)
+    }
+  })
+
+  await t.test('a long name of a client fits, and the menu shows each name whole', async (t) => {
+    await page.setViewportSize({ width: 360, height: 640 })
+    const name = `worker-${'w'.repeat(56)}`
+    t.equal((await opened.post('/__admin/clients', { name })).status, 201)
+    await page.goto(`${origin}/@${name}/__admin/`)
+    await page.locator('main h2').first().waitFor()
+    const menu = page.locator('header .menu')
+    await menu.getByText(name).first().waitFor()
+    t.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 360)
+    const chip = (await page.locator('header .chip').boundingBox())!
+    t.ok(chip.x + chip.width <= 360, 'the state of the connection is in sight')
+    for (const [width, height] of [
+      [360, 640],
+      [1280, 800],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      await menu.locator('summary').click()
+      for (const one of ['default', name]) {
+        const place = (await menu.getByRole('link', { name: one, exact: true }).boundingBox())!
+        t.ok(
+          place.x >= 0 && place.x + place.width <= width,
+          `${one} at ${width}: from ${place.x}, ${place.width} wide`,
+        )
+      }
+      await page.keyboard.press('Escape')
+    }
+  })
+
+  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+})

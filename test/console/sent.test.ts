@@ -1,0 +1,132 @@
+import t from 'tap'
+import { nextAttempt, sentStatus } from '../../src/model/delivery-words.ts'
+import { receiver, SECRET, status } from '../receiver.ts'
+import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
+
+const DEADLINE_MS = 300
+
+/** Presses a button, and answers what the bar says when the call has ended. */
+async function press({ page }: Opened, name: string) {
+  await page.getByRole('button', { name, exact: true }).click()
+  // A call is shown at once, busy until it is answered.
+  const said = page.locator('footer [role=status]:not([aria-busy=true])')
+  const text = (await said.textContent())!
+  return { text, isRed: (await page.locator('footer').getAttribute('class')) === 'refused' }
+}
+
+t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async (t) => {
+  const browser = await openBrowser(t)
+  const hook = await receiver(t)
+  const webhooks = { allow: [], time: 'wall', retries: 'fast', deadlineMs: DEADLINE_MS } as const
+  const opened = await openConsole(t, browser, { view: 'control', sandbox: { webhooks } })
+  const { page, go, post, put, pay, get, advance, assertCalm } = opened
+  const newest = async () => (await get('/__admin/webhooks/deliveries')).body.deliveries[0]
+  const pick = (event: string) => page.getByLabel('Event', { exact: true }).selectOption(event)
+
+  await t.test('no webhook is set', async (t) => {
+    await pick('user.created')
+    const { text, isRed } = await press(opened, 'Trigger')
+    t.match(text, /404 This client has no webhook yet, so there is nowhere to send to\./)
+    t.equal(isRed, true)
+    await pay()
+    const { delivery_id } = await newest()
+    await go(`deliveries/${delivery_id}`)
+    const again = await press(opened, 'Redeliver')
+    t.match(again.text, /redeliver 404 This client has no webhook yet/)
+    t.equal(again.isRed, true)
+    await go('control')
+  })
+
+  await t.test('accepted', async (t) => {
+    await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    await pick('user.created')
+    const { text, isRed } = await press(opened, 'Trigger')
+    t.match(text, /"user.created"} 200 delivered \(204\)$/)
+    t.equal(isRed, false)
+  })
+
+  await t.test('refused by status, by its port, and after the deadline', async (t) => {
+    hook.answer(status(503))
+    const refused = await press(opened, 'Trigger')
+    t.match(
+      refused.text,
+      / 200 pending \(answered 503 Service Unavailable; only 2xx is delivered\); the next attempt is at 2026-\S+Z$/,
+    )
+    t.equal(refused.isRed, true)
+
+    hook.answer(() => {})
+    const late = await press(opened, 'Trigger')
+    t.match(late.text, / 200 pending \(.* did not answer within 300 ms\); the next attempt is at /)
+    t.equal(late.isRed, true)
+
+    await put('/v1/clientWebhook', { url: 'http://127.0.0.1:1/nobody', webhook_secret: SECRET })
+    const dead = await press(opened, 'Trigger')
+    t.match(
+      dead.text,
+      / 200 pending \(nothing listens on 127\.0\.0\.1:1: the connection was refused\);/,
+    )
+    t.equal(dead.isRed, true)
+    const last = await newest()
+    t.ok(
+      dead.text.endsWith(` 200 ${sentStatus(last)}; ${nextAttempt(last)}`),
+      'in the words of the command line',
+    )
+  })
+
+  await t.test('a payment’s page and a delivery’s', async (t) => {
+    const id = (await pay()).body.data[0].transaction_id
+    await go(`payments/${id}`)
+    await pick('transaction.pending')
+    const trigger = await press(opened, 'Trigger')
+    t.match(
+      trigger.text,
+      /"transaction.pending","resource_id":"\S+"} 200 pending \(nothing listens/,
+    )
+    t.equal(trigger.isRed, true)
+
+    const { delivery_id } = await newest()
+    await go(`deliveries/${delivery_id}`)
+    const again = await press(opened, 'Redeliver')
+    t.match(again.text, /redeliver 200 pending \(nothing listens/)
+    t.equal(again.isRed, true)
+    hook.answer(status(204))
+    await put('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
+    const good = await press(opened, 'Redeliver')
+    t.match(good.text, /redeliver 200 delivered \(204\)$/)
+    t.equal(good.isRed, false)
+    hook.answer(status(500))
+    const bad = await press(opened, 'Redeliver')
+    t.match(bad.text, /redeliver 200 delivered before, this redelivery failed \(answered 500/)
+    t.equal(bad.isRed, true)
+  })
+
+  await t.test('the timer of an attempt that is run now', async (t) => {
+    await go('overview')
+    const { timers } = (await get('/__admin/timers')).body
+    const attempt = timers.find(({ kind }: { kind: string }) => kind === 'webhook.attempt')
+    const { text, isRed } = await press(opened, `Now: ${attempt.timer_id}`)
+    t.match(text, /fire 200 (pending|failed) \(answered 500/)
+    t.equal(isRed, true)
+    const step = timers.find(({ kind }: { kind: string }) => kind === 'transaction.step')
+    t.match(await press(opened, `Now: ${step.timer_id}`), { text: /fire 200$/, isRed: false })
+  })
+
+  await t.test('each copy of an event', async (t) => {
+    await advance('2d')
+    await put('/__admin/scenario', {
+      definition: { webhooks: [{ when: { event: 'user.created' }, then: { copies: 2 } }] },
+    })
+    hook.answer((message, response, count) =>
+      status(count % 2 === 0 ? 204 : 500)(message, response, count),
+    )
+    await go('control')
+    await pick('user.created')
+    const { text, isRed } = await press(opened, 'Trigger')
+    t.match(text, / 200 1: .*\. 2: /)
+    t.match(text, 'delivered (204)')
+    t.match(text, 'pending (answered 500')
+    t.equal(isRed, true)
+  })
+
+  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+})
