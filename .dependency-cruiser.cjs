@@ -9,7 +9,7 @@ const FLOORS = [
   '^src/(http|log\\.ts)',
   '^src/routes',
   '^src/app\\.ts',
-  '^src/((server|index|admin-client|exchange)\\.ts|replay/)',
+  '^src/((server|index|admin-arguments|admin-client|exchange)\\.ts|replay/)',
   '^src/conform',
   '^src/cli',
   '^src/bundle\\.ts',

@@ -1,5 +1,7 @@
+import { checkKinds } from './admin-arguments.ts'
 import { ADMIN_CALLS } from './app.ts'
 import { exchange, open } from './exchange.ts'
+import type { AdminCall } from './http/admin.ts'
 import { ClientName } from './model/client.ts'
 
 type Call = (typeof ADMIN_CALLS)[number]
@@ -75,11 +77,11 @@ function baseOf({ url: given, client }: AdminClientOptions): string {
 }
 
 function pathOf(url: string, { params, query }: Sent<CallId>): string {
-  const values = (params ?? {}) as Record<string, string>
+  const values = (params ?? {}) as Record<string, unknown>
   const path = url.replace(/:(\w+)/g, (_, name: string) => {
-    const value = String(values[name])
-    // A path would lose these, and be another call's.
-    if (/^\.{0,2}$/.test(value))
+    const value: unknown = values[name]
+    // A path would lose dots, and be another call's.
+    if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
       throw new TypeError(`${name} must be a name or an id, not ${JSON.stringify(value)}`)
     return encodeURIComponent(value)
   })
@@ -113,7 +115,9 @@ function createCaller(options: AdminClientOptions) {
   const base = baseOf(options)
   const { token } = options
   return async <Id extends CallId>(id: Id, sent: Sent<Id> = {}): Promise<Answer<Id>> => {
-    const { method, url } = ADMIN_CALLS.find((call) => call.id === id)!
+    const known: AdminCall = ADMIN_CALLS.find((call) => call.id === id)!
+    checkKinds(known, sent)
+    const { method, url } = known
     const place = new URL(base + pathOf(url, sent as Sent<CallId>))
     const text = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body))
     const headers = {
@@ -271,7 +275,7 @@ function callsOf(options: AdminClientOptions) {
       speed: (factor: number) => call('setClockSpeed', { body: { factor } }),
       /** Moves time by a duration such as `2d`, or to an instant `{to}`; answers when all that was due has settled. */
       advance: (by: string | { by: string } | { to: string }) =>
-        call('advanceClock', { body: typeof by === 'string' ? { by } : by }),
+        call('advanceClock', { body: typeof by === 'object' ? by : { by } }),
       /** Jumps to the next timer and runs it. */
       next: () => call('advanceClockToNext'),
     },

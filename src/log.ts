@@ -1,4 +1,4 @@
-import { maskText } from './model/mask.ts'
+import { maskLogText } from './model/mask.ts'
 import type { Log } from './sandbox.ts'
 
 const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
@@ -19,9 +19,9 @@ export function createLog(options: {
     if (LEVELS.indexOf(level) > most) return () => {}
     return (message: string, error?: unknown) => {
       const time = new Date(options.wall()).toISOString()
-      const text = maskText(message)
+      const text = maskLogText(message)
       const cause =
-        error === undefined ? undefined : maskText((error as Error)?.stack ?? String(error))
+        error === undefined ? undefined : maskLogText((error as Error)?.stack ?? String(error))
       if (options.format === 'json')
         options.write(`${JSON.stringify({ time, level, message: text, error: cause })}\n`)
       else

@@ -6,6 +6,7 @@ import type { Recorder } from './core/recorder.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
+import { validationFailed } from './model/issues.ts'
 import { echoed } from './model/mask.ts'
 import type { Library } from './scenarios/library.ts'
 import type { WebhookSettings } from './services/delivery-attempts.ts'
@@ -92,16 +93,11 @@ function inlineFixtures(content: object) {
       code: 'invalid_value',
       message,
     }))
-    const { field, message } = errors[0]!
-    throw new SandboxError('validation_failed', `The body is refused: ${field} ${message}.`, {
-      errors,
-    })
+    throw validationFailed(errors)
   }
   if (sets.size === 1) return sets.get(DEFAULT)!
   const message = `must tell of one client, called default; found ${sets.size}`
-  throw new SandboxError('validation_failed', `The body is refused: fixtures.clients ${message}.`, {
-    errors: [{ field: 'fixtures.clients', code: 'invalid_value', message }],
-  })
+  throw validationFailed([{ field: 'fixtures.clients', code: 'invalid_value', message }])
 }
 
 /** Opens the clients and their worlds: those of the data file, and those of the fixtures that are not in it yet. */

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { type ErrorWord, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { World } from '../world.ts'
+import { refuseUnknownQuery } from './admin-query.ts'
 import { type ClientChoice, sameSecret } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
 import { refuseCrossSite } from './host-guard.ts'
@@ -76,17 +77,9 @@ export function adminCall<
 }
 
 /** The refusals that a call of the admin API may answer with. */
-export function refusalsOf({
-  method,
-  params,
-  query,
-  body,
-  open,
-  raw,
-  refusals = [],
-}: AdminCall): ErrorWord[] {
+export function refusalsOf({ method, open, raw, refusals = [] }: AdminCall): ErrorWord[] {
   const words: ErrorWord[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
-  if (params || query || body || (method === 'POST' && !raw)) words.push('validation_failed')
+  if (!raw) words.push('validation_failed')
   if (!open) words.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
   if (!open && !raw) words.push('admin_token_required')
   if (raw) words.push('payload_too_large')
@@ -158,6 +151,8 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
           const known = choice.known(request)
           if (known) request.world = known
         }
+        // Who sends webhooks may have a query in the URL.
+        if (!call.raw) refuseUnknownQuery(request, call.query)
         done()
       } catch (error) {
         done(error as Error)

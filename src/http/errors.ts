@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord, SandboxError } from '../model/errors.ts'
-import { maskLogText } from '../model/mask.ts'
+import { beginningOf } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
 
 /** The content type of every JSON answer. */
@@ -117,7 +117,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
 /** Answers an `Expect` that is none we can meet. */
 export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
   const [status] = ERRORS.expectation_failed
-  const message = `There is no Expect: ${maskLogText(String(request.headers.expect).slice(0, 40))} here. Leave the header out.`
+  const message = `There is no Expect: ${beginningOf(String(request.headers.expect), 40)} here. Leave the header out.`
   const body = errorText(status, 'expectation_failed', message)
   const headers = { 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) }
   response.writeHead(status, { ...headers, connection: 'close' }).end(body)
@@ -127,5 +127,5 @@ export function answerExpectation(request: IncomingMessage, response: ServerResp
 export const noRoute = (method: string, url: string): SandboxError =>
   new SandboxError(
     'not_found',
-    `There is no ${method} ${maskLogText(url.split('?')[0]!.slice(0, 100))}. See /docs for what there is.`,
+    `There is no ${method} ${beginningOf(url.split('?')[0]!, 100)}. See /docs for what there is.`,
   )

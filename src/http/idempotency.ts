@@ -36,7 +36,7 @@ function earlier(world: World, scoped: string, fingerprint: string): Answer | un
   if (running.get(world)?.has(scoped)) {
     throw new SandboxError(
       'idempotency_in_flight',
-      'A request with this Idempotency-Key is still running. Wait for its answer, then try again.',
+      'A request with this Idempotency-Key is still running. Wait, then send the same request with the same key again.',
     )
   }
   const row = world.tables.tables.idempotency.get(scoped)
@@ -44,7 +44,7 @@ function earlier(world: World, scoped: string, fingerprint: string): Answer | un
   if (row.fingerprint !== fingerprint) {
     throw new SandboxError(
       'idempotency_mismatch',
-      'This Idempotency-Key was used with another body. Use a new key for a new request.',
+      'This Idempotency-Key was used with another body. If you are retrying, send the same body as before; only another request takes another key.',
     )
   }
   return { status: row.status, body: row.body, replayed: true }

@@ -1,15 +1,16 @@
 import type * as z from 'zod'
 import { SandboxError } from '../model/errors.ts'
-import { fieldErrors } from '../model/issues.ts'
+import { fieldErrors, validationFailed } from '../model/issues.ts'
 
-const PLACE: Readonly<Record<string, string>> = {
-  body: 'body',
-  querystring: 'query',
-  params: 'path',
+/** How a sentence about a part of a request starts: a field of the body speaks for itself. */
+function subjectOf(part: string, field: string): string {
+  if (part === 'querystring') return `The query parameter ${field}`
+  if (part === 'params') return `The path parameter ${field}`
+  return field === 'body' ? 'The request body' : field
 }
 
 /** The refusal of a request whose body, query or path is not as its schema says. */
-function validationFailed(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
+function refusalOf(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
   if (part === 'body' && data == null) {
     return new SandboxError(
       'validation_failed',
@@ -18,11 +19,8 @@ function validationFailed(error: z.core.$ZodError, data: unknown, part: string):
     )
   }
   const errors = fieldErrors(error, data)
-  const [first] = errors
-  const others = error.issues.length - 1
-  const more = others > 0 ? ` and ${others} more` : ''
-  const message = `The ${PLACE[part] ?? part} is refused: ${first!.field} ${first!.message}${more}.`
-  return new SandboxError('validation_failed', message, { errors })
+  const subject = subjectOf(part, errors[0]!.field)
+  return validationFailed(errors, { subject, count: Math.max(errors.length, error.issues.length) })
 }
 
 /** Fastify's validator compiler: zod's `safeParse`, and a `SandboxError` where it fails. */
@@ -33,6 +31,6 @@ export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpP
     const result = zod.safeParse(data ?? undefined)
     return result.success
       ? { value: result.data }
-      : { error: validationFailed(result.error, data, httpPart ?? 'body') }
+      : { error: refusalOf(result.error, data, httpPart ?? 'body') }
   }
 }

@@ -26,7 +26,10 @@ export const ERRORS = {
   ],
   request_timeout: [408, 'The request did not arrive whole within the time limit.'],
   user_exists: [409, 'The e-mail or mobile belongs to another user of this client.'],
-  duplicate_reference: [409, 'The `reference_id` was used before by this client.'],
+  duplicate_reference: [
+    409,
+    'The `reference_id` was used before by this client; the message says for which transaction.',
+  ],
   bank_account_exists: [409, 'The user has this verified account already.'],
   webhook_exists: [409, 'The client has a webhook already; change it with PUT.'],
   idempotency_in_flight: [409, 'A request with this `Idempotency-Key` is still running.'],
@@ -43,7 +46,10 @@ export const ERRORS = {
   bank_user_mismatch: [422, 'The bank account is not the receiver’s.'],
   bank_not_verified: [422, 'The bank account is not verified.'],
   kyc_required: [422, 'This client checks KYC and the payer has no successful record.'],
-  idempotency_mismatch: [422, 'The `Idempotency-Key` was used with another request.'],
+  idempotency_mismatch: [
+    422,
+    'The `Idempotency-Key` was used with another body; a retry sends the same one.',
+  ],
   clock_cannot_go_back: [422, 'The clock only advances; `freeze` sets it to an earlier instant.'],
   explore_failed: [
     422,

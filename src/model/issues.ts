@@ -1,11 +1,7 @@
 import type * as z from 'zod'
-import type { FieldError } from './errors.ts'
-import { echoed, isSecretName, maskLogText } from './mask.ts'
+import { type FieldError, SandboxError } from './errors.ts'
+import { beginningOf, echoed, isSecretName } from './mask.ts'
 
-/** Fields whose value no message repeats, not even masked by its form, as those with the name of a secret. */
-const HIDDEN_FIELDS = new Set(['document_number', 'account_number', 'ifsc_code'])
-/** Numbers that are nobody's, however long. */
-const OPEN_NUMBERS = new Set(['factor', 'timeoutMs'])
 const LONGEST_SHOWN = 40
 
 /** `kyc[0].dateOfBirth` for the path of an issue. */
@@ -27,21 +23,18 @@ export const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
     data,
   )
 
-/** A value as a message may show it: its kind, and its masked beginning where that helps and gives nothing away. */
+/** A value as its sender is shown it again: whole but for its length, unless it is a secret. */
 function shown(value: unknown, path: readonly PropertyKey[]): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return `a list of ${value.length}`
-  const name = String(path.at(-1))
-  const isHidden = HIDDEN_FIELDS.has(name) || isSecretName(name)
+  const isSecret = isSecretName(String(path.at(-1)))
   if (typeof value === 'string') {
-    if (isHidden) return `a text of ${value.length} characters`
-    // Masked before it is cut, so that no number is cut into one that looks harmless.
-    const start = maskLogText(value.slice(0, 4 * LONGEST_SHOWN)).slice(0, LONGEST_SHOWN)
+    if (isSecret) return `a text of ${value.length} characters`
+    const start = beginningOf(value, LONGEST_SHOWN)
     return JSON.stringify(start + (value.length > LONGEST_SHOWN ? '…' : ''))
   }
-  if (typeof value === 'number' && isHidden) return 'a number'
-  if (typeof value === 'number' && OPEN_NUMBERS.has(name)) return String(value)
-  if (typeof value === 'number' || typeof value === 'boolean') return maskLogText(String(value))
+  if (typeof value === 'number') return isSecret ? 'a number' : String(value)
+  if (typeof value === 'boolean') return String(value)
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
@@ -74,7 +67,10 @@ function expectationOf(issue: Issue, code: string): string {
   if (code === 'required' && issue.code !== 'custom') return 'is required'
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${KIND[issue.expected] ?? issue.expected}`
+      // A schema may have a better sentence than zod's own.
+      return issue.message.startsWith('Invalid input')
+        ? `must be ${KIND[issue.expected] ?? issue.expected}`
+        : issue.message
     case 'invalid_format':
       return EXPECTED_FORMAT[issue.format] ?? issue.message
     case 'invalid_value':
@@ -105,6 +101,17 @@ export function told(issue: Issue, data: unknown): Omit<FieldError, 'field'> {
   const message =
     code === 'required' ? expectation : `${expectation}; found ${shown(value, issue.path)}`
   return { code, message }
+}
+
+/** The refusal of what was sent: its first error in a sentence, and how many more there are. */
+export function validationFailed(
+  errors: readonly FieldError[],
+  { subject = errors[0]!.field, count = errors.length } = {},
+): SandboxError {
+  const others = count - 1
+  const more = others > 0 ? ` (and ${others} more error${others === 1 ? '' : 's'}: see errors)` : ''
+  const message = `${subject} ${errors[0]!.message}${more}.`
+  return new SandboxError('validation_failed', message, { errors })
 }
 
 // A large body may be wrong in every row.

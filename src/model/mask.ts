@@ -61,11 +61,26 @@ export function maskLogText(value: string): string {
   return masked + maskText(text.slice(rest))
 }
 
+const SECRET_TEXT = /whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+|(?<=\b(?:bearer|basic) +)\S+/gi
+
+/** Hides secrets only: tokens, webhook secrets, credentials in headers and URLs. Numbers of persons stay. */
+export const maskSecrets = (value: string): string =>
+  value.replace(USER_INFO, HIDDEN).replace(SECRET_IN_URL, HIDDEN).replace(SECRET_TEXT, HIDDEN)
+
+/**
+ * The beginning of a text for the person who sent it: without secrets, and cut where it is long. What is cut off never
+ * leaves a few digits of a longer number: a log that masks the message would take them for a harmless number.
+ */
+export function beginningOf(text: string, most: number): string {
+  const clean = maskSecrets(text.slice(0, 4 * most))
+  const start = clean.slice(0, most)
+  return /\d/.test(clean[most] ?? '') ? start.replace(/(?<!\d)\d{1,8}$/, '') : start
+}
+
 const LONGEST_ECHO = 64
 
-/** What a message may repeat of an id or a name that it knows nothing of: masked before it is cut. */
-export const echoed = (asked: string): string =>
-  maskLogText(asked.slice(0, 4 * LONGEST_ECHO)).slice(0, LONGEST_ECHO)
+/** An id or a name of a request, as its refusal may repeat it. */
+export const echoed = (asked: string): string => beginningOf(asked, LONGEST_ECHO)
 
 // Deeper levels hold nothing that the service would read.
 const MOST_LEVELS = 32
@@ -91,3 +106,32 @@ export function maskValue(value: unknown, name = '', level = 0): unknown {
   const masked = maskLogText(text)
   return masked === text ? value : masked
 }
+
+type Refusal = { message: string; errors: readonly { field: string; message: string }[] }
+
+// A scenario may answer with any JSON, so the form is checked to the end.
+function isRefusal(answer: unknown): answer is Refusal {
+  const { message, errors } = (answer ?? {}) as Partial<Refusal>
+  const isError = (one: unknown) => {
+    const { field, message } = (one ?? {}) as Partial<Refusal['errors'][number]>
+    return typeof field === 'string' && typeof message === 'string'
+  }
+  return typeof message === 'string' && Array.isArray(errors) && errors.every(isError)
+}
+
+/** Hides what a refusal repeats of a field with a person's number: it may be too short to be known by its form. */
+function maskRefusal(refusal: Refusal): Refusal {
+  let { message } = refusal
+  const errors = refusal.errors.map((error) => {
+    const name = error.field.match(/[^.[\]]+/g)?.findLast((part) => !/^\d+$/.test(part)) ?? ''
+    if (!NUMBER_NAME.test(name) && !IFSC_NAME.test(name)) return error
+    const masked = error.message.replace(/(?<=; found ).*/s, HIDDEN)
+    message = message.replaceAll(error.message, masked)
+    return { ...error, message: masked }
+  })
+  return { ...refusal, message, errors }
+}
+
+/** The JSON of an answer, masked for a log. A refusal repeats to its caller what was sent; a log must not. */
+export const maskAnswer = (answer: unknown): unknown =>
+  maskValue(isRefusal(answer) ? maskRefusal(answer) : answer)

@@ -68,7 +68,8 @@ export const ListTransactionsAnswer = envelope(
   }),
 ).meta({ id: 'ListTransactionsAnswer' })
 
-const SHOWN_STATUS: Readonly<Record<PaymentStatus, 'pending' | 'success' | 'failed'>> = {
+/** The status of a payment as the API shows it in `transaction_status`. */
+export const SHOWN_STATUS: Readonly<Record<PaymentStatus, 'pending' | 'success' | 'failed'>> = {
   PENDING: 'pending',
   PROCESSING: 'pending',
   SUCCESS: 'success',

@@ -1,4 +1,4 @@
-import { maskText } from '../model/mask.ts'
+import { beginningOf } from '../model/mask.ts'
 
 /**
  * How many edits lie between two words, a swap of neighbours being one; `most` where it is that many or more.
@@ -47,25 +47,22 @@ export function orMeant(word: string, known: readonly string[]): string {
   return near === undefined ? '' : `; did you mean "${near}"?`
 }
 
+const listOf = (words: readonly unknown[], last: string): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`
+
 /** `a, b or c`. */
-export const oneOf = (words: readonly unknown[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+export const oneOf = (words: readonly unknown[]): string => listOf(words, 'or')
+
+/** `a, b and c`. */
+export const allOf = (words: readonly unknown[]): string => listOf(words, 'and')
 
 const LONGEST_SHOWN = 48
 
-function masked(text: string): string {
-  // Whatever could be an account, card, Aadhaar, PAN or IFSC keeps its last characters, as in an answer.
-  return maskText(text)
-    .replace(/\b[A-Z]{5}\d{4}[A-Z]\b/gi, (pan) => `XXXXXX${pan.slice(-4)}`)
-    .replace(/\b([A-Z]{4})0[A-Z0-9]{3}([A-Z0-9]{3})\b/gi, '$1XXXX$2')
-    .replace(/\d{8,}/g, (digits) => 'X'.repeat(digits.length - 4) + digits.slice(-4))
-}
-
-/** A value of a file as a message may show it: in quotes, masked, and cut where it is long. */
+/** A value of a file as a message shows it to who wrote it: in quotes, without secrets, and cut where it is long. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a mapping'
-  if (typeof value !== 'string') return value === undefined ? 'nothing' : masked(String(value))
-  const text = masked(value)
-  return JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)
+  if (typeof value !== 'string') return value === undefined ? 'nothing' : String(value)
+  const start = beginningOf(value, LONGEST_SHOWN)
+  return JSON.stringify(value.length > LONGEST_SHOWN ? `${start}…` : start)
 }

@@ -9,7 +9,7 @@ import {
   type PaymentRow,
   type PaymentStatus,
 } from '../model/payment.ts'
-import type { CreateTransaction } from '../model/transaction.ts'
+import { type CreateTransaction, SHOWN_STATUS } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { blame, notFound, type Parts } from './parts.ts'
 import type { Users } from './users.ts'
@@ -46,6 +46,16 @@ type Parties = { payer_id: string; account: BankAccountRow }
 
 /** `transaction.success` for SUCCESS: the event of a state. */
 export const eventOf = (status: PaymentStatus) => `transaction.${status.toLowerCase()}`
+
+/** Refuses a second payment. It must not lead a client that lost the first answer to pay twice. */
+function duplicateReference({ transaction_id, status }: PaymentRow): SandboxError {
+  const used = `was used for transaction ${transaction_id}, which is ${SHOWN_STATUS[status]}`
+  return new SandboxError(
+    'duplicate_reference',
+    `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Only another payment takes another reference_id.`,
+    { errors: [{ field: 'reference_id', code: 'duplicate', message: used }] },
+  )
+}
 
 /** Payments: made once, seen as transactions and as history (defaults: Transactions and history). */
 export function createPayments(parts: Parts & { users: Users; checkKyc: () => boolean }) {
@@ -118,13 +128,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     }
     const earlier =
       reference_id === undefined ? undefined : payments.findUnique('reference', reference_id)
-    if (earlier) {
-      throw new SandboxError(
-        'duplicate_reference',
-        `The reference_id was used for transaction ${earlier.id}. Use a new one.`,
-        { errors: [{ field: 'reference_id', code: 'duplicate', message: 'was used before' }] },
-      )
-    }
+    if (earlier) throw duplicateReference(earlier.row)
     return { payer_id, account }
   }
 

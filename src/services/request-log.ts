@@ -1,6 +1,6 @@
 import { type Budget, createRing } from '../core/ring.ts'
 import type { LoggedRequest } from '../model/logged-request.ts'
-import { HIDDEN, isSecretName, maskLogText, maskValue } from '../model/mask.ts'
+import { HIDDEN, isSecretName, maskAnswer, maskLogText, maskValue } from '../model/mask.ts'
 
 /** What is known of a call when it is answered. Texts and objects are kept as they are, and masked when they are shown. */
 export type AnsweredCall = {
@@ -209,7 +209,7 @@ const shownHeaders = (headers: NotedCall['headers']) =>
 
 /** What was answered: masked JSON, or the masked text of another kind. */
 const shownAnswer = (answer: string): unknown =>
-  answer ? maskValue(jsonOf(answer) ?? answer) : null
+  answer ? maskAnswer(jsonOf(answer) ?? answer) : null
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const round = (ms: number) => Math.round(ms * 1_000) / 1_000

@@ -4,8 +4,9 @@ import { createTable } from '../core/table.ts'
 import { AccountNumber, BankAccountRow, IfscCode } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
 import { Delivery, DeliveryStatus } from '../model/delivery.ts'
-import { type FieldError, SandboxError } from '../model/errors.ts'
+import type { FieldError } from '../model/errors.ts'
 import { InboxRow } from '../model/inbox.ts'
+import { validationFailed } from '../model/issues.ts'
 import { KycRow } from '../model/kyc.ts'
 import { MOST_PAISE } from '../model/money.ts'
 import { PaymentRow } from '../model/payment.ts'
@@ -171,13 +172,6 @@ function relationErrors({ tables, draws }: StateDocument): FieldError[] {
   return errors
 }
 
-const refused = (errors: FieldError[]) =>
-  new SandboxError(
-    'validation_failed',
-    `The state is refused: ${errors[0]!.field} ${errors[0]!.message}.`,
-    { errors },
-  )
-
 export type StateDeps = Parts & {
   scenarios: Scenarios
   clockNow: () => ClockState
@@ -231,7 +225,9 @@ export function createState({ store, scenarios, clockNow, adopt }: StateDeps) {
       if (webhook_secret !== undefined) return { ...row, webhook_secret }
       const message =
         'is required: a state is told without it, and this client has no webhook whose secret could be kept'
-      throw refused([{ field: `tables.webhook[${i}].webhook_secret`, code: 'required', message }])
+      throw validationFailed([
+        { field: `tables.webhook[${i}].webhook_secret`, code: 'required', message },
+      ])
     })
   }
 
@@ -251,7 +247,7 @@ export function createState({ store, scenarios, clockNow, adopt }: StateDeps) {
     /** Refuses a document that can't be taken over as it is; answers the verb that takes it over. */
     async check(state: StateDocument): Promise<() => void> {
       const errors = relationErrors(state)
-      if (errors.length > 0) throw refused(errors)
+      if (errors.length > 0) throw validationFailed(errors)
       const { scenario, tables } = state
       if (scenario.definition) await scenarios.check(scenario.definition)
       else scenarios.checkName(scenario.name)

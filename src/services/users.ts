@@ -1,6 +1,6 @@
 import { type FieldError, SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
-import { maskText } from '../model/mask.ts'
+import { echoed } from '../model/mask.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
 import { notFound, type Parts } from './parts.ts'
 
@@ -19,7 +19,7 @@ export function createUsers({ store, clock, random, events }: Parts) {
     const errors: FieldError[] = []
     const look = (field: 'email' | 'mobile', key: string, sent: string) => {
       const other = users.findUnique(field, key)
-      const message = other && `The ${field} ${maskText(sent)} belongs to user ${other.id}.`
+      const message = other && `The ${field} ${echoed(sent)} belongs to user ${other.id}.`
       if (message) errors.push({ field, code: 'duplicate', message })
     }
     look('email', email.toLowerCase(), email)

@@ -46,6 +46,7 @@ t.test('the same request again gets the same bytes and makes nothing', async (t)
     const other = await post(path, { ...body, more: 1 }, KEY)
     t.equal(other.status, 422)
     t.equal(other.body.error, 'idempotency_mismatch')
+    t.match(other.body.message, 'If you are retrying, send the same body as before')
   }
 })
 

@@ -62,6 +62,14 @@ function* methods(value: object, at = ''): Generator<[at: string, method: Leaf]>
   }
 }
 
+/** Calls a method that takes an id or a text, a number, or an object. */
+async function called(method: Leaf): Promise<void> {
+  for (const args of [['x', {}], [1], [{}]]) {
+    const error = await method(...args).catch((thrown: unknown) => thrown)
+    if (!(error instanceof TypeError)) return
+  }
+}
+
 t.test('every admin call can be reached, each by a method of its own', async (t) => {
   const seen: string[] = []
   const server = createServer((request, response) => {
@@ -74,11 +82,11 @@ t.test('every admin call can be reached, each by a method of its own', async (t)
   const { forClient: _, ...admin } = createAdminClient({ url: `http://127.0.0.1:${port}` })
   const reached: Record<string, string> = {}
   for (const [at, method] of methods(admin)) {
-    const answer = method('x', {})
     // The stream is asked for when it is read.
     if (at === 'events')
-      for await (const _ of answer as unknown as AsyncIterable<unknown>) t.fail('nothing is told')
-    else await answer
+      for await (const _ of method({}) as unknown as AsyncIterable<unknown>)
+        t.fail('nothing is told')
+    else await called(method)
     const asked = seen.pop()
     const call = ADMIN_CALLS.find(
       ({ method, url }) =>
@@ -222,6 +230,33 @@ t.test('a refusal is an AdminError with status, word, message and fields', async
   })
   for (const url of ['', 'localhost:4310', 'ftp://localhost', `${adminUrl}/clock`])
     t.throws(() => createAdminClient({ url }), { message: /takes the url of a sandbox/ }, url)
+})
+
+t.test('an argument of the wrong kind is refused before it is sent', async (t) => {
+  // Nobody answers here: what is sent would be an AdminError.
+  const admin = createAdminClient({ url: 'http://127.0.0.1:1' })
+  const table: [() => Promise<unknown>, RegExp][] = [
+    [
+      () => admin.clock.advance(180_000 as never),
+      /^POST \/__admin\/clock\/advance: by must be a duration such as "3m".*; found 180000$/,
+    ],
+    [() => admin.clock.advance({ by: 5 } as never), /by must be a duration such as "3m"/],
+    [() => admin.clock.speed('60' as never), /factor must be a number; found "60"/],
+    [() => admin.scenario.use(null as never), /name must be a text; found null/],
+    [() => admin.snapshots.save({} as never), /name must be a text; found an object/],
+    [() => admin.rules.push('x' as never), /the body must be an object; found "x"/],
+    [() => admin.reset('data' as never), /the body must be an object; found "data"/],
+    [() => admin.reset({ parts: 'data' } as never), /parts must be a list; found "data"/],
+    [() => admin.requests.list(5 as never), /the query must be an object; found 5/],
+    [() => admin.timers.delete({ id: 'x' } as never), /id must be a name or an id, not/],
+    [() => admin.transactions.get(undefined as never), /id must be a name or an id, not undefined/],
+  ]
+  for (const [call, message] of table)
+    await t.rejects(call(), { name: 'TypeError', message }, String(message))
+  const { admin: real } = await started(t)
+  // What is wrong in another way is for the sandbox to say.
+  t.match(await refused(real.clock.advance({} as never)), { status: 400 })
+  t.match(await refused(real.clock.freeze('noon')), { status: 400 })
 })
 
 t.test('the admin token is sent where there is one', async (t) => {

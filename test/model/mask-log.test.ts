@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createLog } from '../../src/log.ts'
 import { isSecretName, maskLogText, maskValue } from '../../src/model/mask.ts'
 
 const ID = '00000000-0000-4000-8000-000000000001'
@@ -105,4 +106,23 @@ t.test('neither depth nor length makes masking slow or break', async (t) => {
     maskLogText(piece.repeat(Math.ceil((64 * 1024) / piece.length)))
     t.ok(performance.now() - began < 2_000, JSON.stringify(piece))
   }
+})
+
+t.test('a log line masks what a message shows to the owner of a file', (t) => {
+  for (const format of ['pretty', 'json'] as const) {
+    const lines: string[] = []
+    const log = createLog({
+      level: 'warn',
+      format,
+      wall: () => 0,
+      write: (line) => lines.push(line),
+    })
+    log.warn('x.yaml:2:64: put "000123456789" in quotes; HDFC0001234, ABCPX1234Z, sbx_a')
+    log.error(`user ${ID}`, new Error('account 000123456789'))
+    const told = lines.join('')
+    t.match(told, /XXXXXXXX6789.*HDFCXXXX234, XXXXXX234Z, XXXX/)
+    t.notMatch(told, /000123456789|HDFC0001234|ABCPX|sbx_a/)
+    t.match(told, ID)
+  }
+  t.end()
 })

@@ -248,6 +248,27 @@ t.test('a client that checks KYC lets only those pay who have a successful recor
   }
 })
 
+t.test('a second payment with a reference is sent to read the first one', async (t) => {
+  const { pay, advance, get } = await start(t)
+  const { transaction_id } = (await pay({ reference_id: 'INV-7' })).body.data[0]
+  for (const [by, status] of [
+    ['0s', 'pending'],
+    ['1s', 'pending'],
+    ['2s', 'success'],
+  ] as const) {
+    await advance(by)
+    const { body } = await pay({ reference_id: 'INV-7' })
+    const place = `GET /transaction/${transaction_id}`
+    t.equal(
+      body.message,
+      `This reference_id was used for transaction ${transaction_id}, which is ${status}. If you are retrying, do not pay again: read it with ${place}. Only another payment takes another reference_id.`,
+    )
+    t.notMatch(body.message, /new/)
+    const read = await get(`/v1/transaction/${transaction_id}`)
+    t.equal(read.body.data[0].transaction_status, status)
+  }
+})
+
 t.test('a reference is used once per client, also after a failure', async (t) => {
   const { sandbox, pay, get } = await start(t)
   const made = await pay({ reference_id: 'twice' })
@@ -256,6 +277,7 @@ t.test('a reference is used once per client, also after a failure', async (t) =>
   const again = await pay({ reference_id: 'twice', amount: 200 })
   t.equal(again.status, 409)
   t.match(again.body, { error: 'duplicate_reference', errors: [{ field: 'reference_id' }] })
+  t.match(again.body.message, 'which is failed')
   t.equal((await pay({ reference_id: 'TWICE' })).status, 200, 'case tells references apart')
   t.equal((await pay({}, { authorization: 'Bearer sbx_test_token' })).status, 200)
   const ids = (await get('/v1/transaction/history?limit=3', TOKEN)).body.data.transactions

@@ -196,24 +196,24 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'an unquoted account number',
     rule('{ operation: addBankAccount, body: { account_number: 999900000001 } }'),
-    ['2:64: `account_number` is a word, not a number: put XXXXXXXX0001 in quotes'],
+    ['2:64: `account_number` is a word, not a number: put 999900000001 in quotes'],
   ],
   [
     'an unquoted account number in a list',
     rule(
       '{ operation: addBankAccount, body: { account_number: { in: [999900000001, "999900000002"] } } }',
     ),
-    ['2:71: `account_number` is a word, not a number: put XXXXXXXX0001 in quotes'],
+    ['2:71: `account_number` is a word, not a number: put 999900000001 in quotes'],
   ],
   [
     'an account number with a zero in front',
     rule('{ operation: addBankAccount, body: { account_number: 000123456789 } }'),
-    ['2:64: put "XXXXXXXX6789" in quotes: read as a number it loses its form'],
+    ['2:64: put "000123456789" in quotes: read as a number it loses its form'],
   ],
   [
     'an account number of twenty digits',
     rule('{ operation: addBankAccount, body: { account_number: 12345678901234567890 } }'),
-    ['2:64: put "XXXXXXXXXXXXXXXX7890" in quotes: read as a number it loses its form'],
+    ['2:64: put "12345678901234567890" in quotes: read as a number it loses its form'],
   ],
   [
     'a code with an exponent',
@@ -538,7 +538,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
       `an amount of ${amount}`,
       `timeline:\n  - do: { credit: { amount: ${amount} } }\n`,
       [
-        `2:29: \`amount\` must be rupees such as "2500.00", from 1.00 to 9999999999.99, not ${amount.replace(/^1\d{6}(?=0{4})/, 'XXXXXXX')}`,
+        `2:29: \`amount\` must be rupees such as "2500.00", from 1.00 to 9999999999.99, not ${amount}`,
       ],
     ],
   ),
@@ -655,15 +655,15 @@ t.test('no file of 64 KiB takes long, right or wrong', async (t) => {
   }
 })
 
-t.test('a value that a message shows is masked and cut', async (t) => {
+t.test('a message shows a value of the file, cut and without secrets', async (t) => {
   const result = read(
-    `base: "${'x'.repeat(500)}"\nextends: "999912345678 ABCDE1234F HDFC0001234"\n`,
+    `base: "${'x'.repeat(500)}"\nextends: "sbx_live_1 999912345678 ABCDE1234F HDFC0001234"\n`,
   )
   t.notOk(result.ok)
   if (result.ok) return
   const text = result.problems.map(problemText).join()
-  t.notMatch(text, /999912345678|ABCDE1234F|HDFC0001234|x{60}/)
-  t.match(text, /XXXXXXXX5678 XXXXXX234F HDFCXXXX234/)
+  t.notMatch(text, /sbx_live_1|x{60}/)
+  t.match(text, /XXXX 999912345678 ABCDE1234F HDFC0001234/)
 })
 
 t.test('JSON is read like YAML, tabs and all', async (t) => {

@@ -11,9 +11,8 @@ const instant = z.iso.datetime({
   offset: true,
   error: 'must be an ISO 8601 instant such as 2026-01-01T00:00:00Z',
 })
-const duration = z.string().refine((text) => parseDuration(text) !== undefined, {
-  error: 'must be a duration such as 500ms, 5s, 2m, 1h, 2d or PT5S, at most 10 years',
-})
+const error = 'must be a duration such as "3m", "500ms", "2d" or "PT5S", of at most 10 years'
+const duration = z.string({ error }).refine((text) => parseDuration(text) !== undefined, { error })
 
 /** Where a client's clock stands, and what is next on it. */
 export const ClockAnswer = z
@@ -61,7 +60,7 @@ const TimerPath = z.object({ id: z.string().min(1).max(64) })
 function writable(ms: number, field: string): number {
   if (isClockTime(ms)) return ms
   const message = `must not lead ${ms < 0 ? 'before the year 1970' : 'beyond the year 9999'}`
-  throw new SandboxError('validation_failed', `The body is refused: ${field} ${message}.`, {
+  throw new SandboxError('validation_failed', `${field} ${message}.`, {
     errors: [{ field, code: 'out_of_range', message }],
   })
 }

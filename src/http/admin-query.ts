@@ -1,0 +1,24 @@
+import type { FastifyRequest } from 'fastify'
+import type * as z from 'zod'
+import { validationFailed } from '../model/issues.ts'
+import { echoed } from '../model/mask.ts'
+import { allOf, orMeant } from '../scenarios/wording.ts'
+
+function notKnown(name: string, known: readonly string[]): string {
+  if (known.length === 0) return 'is not known here; this call takes no query parameters'
+  const near = orMeant(name, known)
+  return `is not known here${near ? `${near} This` : '; this'} call takes ${allOf(known)}`
+}
+
+/** Refuses query parameters that a call does not know: a misspelled filter would be ignored without a word. */
+export function refuseUnknownQuery(request: FastifyRequest, query: z.ZodObject | undefined): void {
+  const known = Object.keys(query?.shape ?? {})
+  const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  const errors = unknown.map((name) => ({
+    field: echoed(name),
+    code: 'unrecognized_keys',
+    message: notKnown(name, known),
+  }))
+  throw validationFailed(errors, { subject: `The query parameter ${errors[0]!.field}` })
+}
