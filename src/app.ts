@@ -14,6 +14,7 @@ import { serveDocs } from './http/docs-page.ts'
 import {
   answerClientError,
   answerExpectation,
+  COMMON_HEADERS,
   createErrorHandler,
   JSON_TYPE,
 } from './http/errors.ts'
@@ -90,6 +91,8 @@ export type AppOptions = {
   log: Log
   /** Told of every call and its answer. */
   watch?: CallWatch | undefined
+  /** How long a request may take to arrive, real ms; 10 s unless given. */
+  requestMs?: number | undefined
 }
 
 const MIB = 1024 * 1024
@@ -98,16 +101,16 @@ const REQUEST_MS = 10_000
 
 /** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
-  const { log } = options
+  const { log, requestMs = REQUEST_MS } = options
   const choice = createClientChoice(sandbox, options.auth)
   const answerError = createErrorHandler(log, createRefusalNote(choice))
   const app = Fastify({
     bodyLimit: MIB,
-    requestTimeout: REQUEST_MS,
+    requestTimeout: requestMs,
     keepAliveTimeout: 5_000,
     // Without both of these a slow body stays open for ever.
     http: {
-      headersTimeout: REQUEST_MS,
+      headersTimeout: requestMs,
       connectionsCheckingInterval: 1_000,
       requireHostHeader: false,
     },
@@ -135,7 +138,8 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   const allow =
     origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, unknown })
   // Before the body is read: what it holds does not matter where there is no such path or method.
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(COMMON_HEADERS)
     request.began = sandbox.outside.elapsed()
     done(request.is404 ? unknown(request) : undefined)
   })
