@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
 import type { CallWatch } from './core/recorder.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
@@ -14,16 +14,18 @@ import { serveDocs } from './http/docs-page.ts'
 import {
   answerClientError,
   answerExpectation,
+  COMMON_HEADERS,
   createErrorHandler,
   JSON_TYPE,
 } from './http/errors.ts'
-import { createHostGuard, refuseCrossSite } from './http/host-guard.ts'
+import { createHostGuard } from './http/host-guard.ts'
 import { takeJsonOnly } from './http/json-body.ts'
 import { collectMethods } from './http/methods.ts'
 import { createRefusalNote } from './http/note.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
+import { createSiteGuard } from './http/site-guard.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { watchCalls } from './http/watch-calls.ts'
 import { clientCalls } from './routes/admin/clients.ts'
@@ -90,6 +92,8 @@ export type AppOptions = {
   log: Log
   /** Told of every call and its answer. */
   watch?: CallWatch | undefined
+  /** How long a request may take to arrive, real ms; 10 s unless given. */
+  requestMs?: number | undefined
 }
 
 const MIB = 1024 * 1024
@@ -98,16 +102,16 @@ const REQUEST_MS = 10_000
 
 /** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
-  const { log } = options
+  const { log, requestMs = REQUEST_MS } = options
   const choice = createClientChoice(sandbox, options.auth)
   const answerError = createErrorHandler(log, createRefusalNote(choice))
   const app = Fastify({
     bodyLimit: MIB,
-    requestTimeout: REQUEST_MS,
+    requestTimeout: requestMs,
     keepAliveTimeout: 5_000,
     // Without both of these a slow body stays open for ever.
     http: {
-      headersTimeout: REQUEST_MS,
+      headersTimeout: requestMs,
       connectionsCheckingInterval: 1_000,
       requireHostHeader: false,
     },
@@ -127,6 +131,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.decorateRequest('watched', undefined)
   const see = options.watch && watchCalls(app, options.watch)
   app.addHook('onRequest', createHostGuard(options.allowHost))
+  app.addHook('onRequest', createSiteGuard(options.cors))
   const unknown = collectMethods(app)
   app.server.on('checkExpectation', answerExpectation)
   const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
@@ -135,7 +140,8 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   const allow =
     origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, unknown })
   // Before the body is read: what it holds does not matter where there is no such path or method.
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(COMMON_HEADERS)
     request.began = sandbox.outside.elapsed()
     done(request.is404 ? unknown(request) : undefined)
   })
@@ -185,7 +191,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
         serveConsole(admin)
-        serveDocument(admin, () => adminDocument(ADMIN_CALLS), refuseCrossSite)
+        serveDocument(admin, () => adminDocument(ADMIN_CALLS), { ownSiteOnly: true })
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, {
             sandbox,
@@ -206,23 +212,22 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
 /** Names the client on every answer to a call that is one's, refusals included. */
 function explainClient(app: FastifyInstance, choice: ClientChoice) {
   app.addHook('onSend', async (request, reply) => {
-    // One whose Host was refused is nobody's call.
+    // One whose Host or site was refused is nobody's call.
     if (request.began === 0 || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
     const world = request.world ?? choice.ofRefused(request)
     if (world) reply.header('x-sandbox-client', world.name)
   })
 }
 
-/** `openapi.json`, made when it is first asked for; `check` throws where it is refused. */
+/** `openapi.json`, made when it is first asked for. */
 function serveDocument(
   app: FastifyInstance,
   make: () => object,
-  check: (request: FastifyRequest) => void = () => {},
+  config: FastifyContextConfig = {},
 ) {
   let document: { servers?: readonly { url: string }[] } | undefined
   let text: string | undefined
-  app.get('/openapi.json', (request, reply) => {
-    check(request)
+  app.get('/openapi.json', { config }, (request, reply) => {
     document ??= make()
     text ??= JSON.stringify(document)
     reply.header('content-type', JSON_TYPE)

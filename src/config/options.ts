@@ -102,7 +102,7 @@ export const OPTIONS = {
     }),
     undefined,
     'ORIGIN',
-    'let a browser app of that origin call /v1',
+    'let a browser app of that origin call /v1; other sites are refused',
   ],
   'allow-host': [
     list.refine((hosts) => hosts.every(isHost), { error: HOST_WANTED }),

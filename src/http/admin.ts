@@ -6,7 +6,6 @@ import type { World } from '../world.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
 import { type ClientChoice, sameSecret } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
-import { refuseCrossSite } from './host-guard.ts'
 
 type Shape<S> = S extends z.ZodType ? z.output<S> : undefined
 
@@ -112,7 +111,7 @@ const takeRaw = (app: FastifyInstance) => {
   })
 }
 
-/** Serves one admin call behind its guards: same site, admin token, client. */
+/** Serves one admin call behind its guards: admin token, client. */
 export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDeps) {
   const { sandbox, choice, adminToken, explain } = deps
   function refuseStranger(request: FastifyRequest) {
@@ -140,12 +139,11 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       ...(call.query && { querystring: call.query }),
       ...(body && { body }),
     },
-    config: { admin: call },
+    config: { admin: call, ownSiteOnly: true },
     ...(call.stream && { exposeHeadRoute: false }),
     ...(call.large && { bodyLimit: LARGE_BODY }),
     onRequest(request, _reply, done) {
       try {
-        refuseCrossSite(request)
         if (!call.open) {
           if (!call.raw) refuseStranger(request)
           const known = choice.known(request)

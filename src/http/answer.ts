@@ -13,6 +13,7 @@ import {
 import type { Decision } from '../scenarios/decide.ts'
 import type { Call } from '../scenarios/match.ts'
 import type { World } from '../world.ts'
+import { closeWith } from './closing.ts'
 import type { Operation } from './operation.ts'
 
 /** What a call meets: how it is answered, what becomes of what it makes, and the rule that says so. */
@@ -172,7 +173,7 @@ export function sendBroken(reply: FastifyReply, fault: Fault, status: number, bo
   reply.hijack()
   const { socket } = reply.raw
   if (fault === 'reset') socket?.resetAndDestroy?.()
-  else if (fault === 'empty') socket?.end()
+  else if (fault === 'empty') socket && closeWith(socket, '')
   else if (fault === 'truncate') {
     reply.raw.writeHead(status, {
       ...(reply.getHeaders() as OutgoingHttpHeaders),

@@ -5,9 +5,16 @@ import { errorText } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord, SandboxError } from '../model/errors.ts'
 import { beginningOf } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
+import { closeWith, dropBody, isClosing } from './closing.ts'
 
 /** The content type of every JSON answer. */
 export const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** What every answer carries unless it says otherwise: nobody guesses its type, and nobody keeps it. */
+export const COMMON_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+} as const
 
 /** What Fastify and Node call an error, in our words. */
 const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
@@ -73,21 +80,29 @@ export function createErrorHandler(
     const refusal = refusalOf(error, log)
     const body = refusalText(refusal)
     note(request, refusal, body)
-    // A refused body may still be on its way; the connection can't be used again.
+    // The rest of such a body may never end; the connection can't be used again.
     if (refusal.status === 413) reply.header('connection', 'close')
-    return reply
+    reply
       .code(refusal.status)
+      .headers(COMMON_HEADERS)
       .headers(refusal.headers)
       .header('content-type', JSON_TYPE)
-      .send(body)
+    // A client that is still sending its body reads the answer only once the body is through.
+    if (hasUnreadBody(request)) dropBody(request.raw, () => reply.send(body))
+    else reply.send(body)
   }
 }
+
+const hasUnreadBody = ({ raw, headers }: FastifyRequest): boolean =>
+  !raw.readableEnded &&
+  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
 
 // After these their connection is closed: what came behind their calls was no HTTP.
 const lastAnswers = new WeakSet<ServerResponse>()
 
 /** Answers what is no HTTP at all, in our envelope, and closes the connection. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (isClosing(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -109,18 +124,23 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   ]
   const [status] = ERRORS[word]
   const body = errorText(status, word, message)
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
+  const headers = { ...jsonHeaders(body), connection: 'close' }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  closeWith(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
+
+const jsonHeaders = (body: string) => ({
+  ...COMMON_HEADERS,
+  'content-type': JSON_TYPE,
+  'content-length': Buffer.byteLength(body),
+})
 
 /** Answers an `Expect` that is none we can meet. */
 export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
   const [status] = ERRORS.expectation_failed
   const message = `There is no Expect: ${beginningOf(String(request.headers.expect), 40)} here. Leave the header out.`
   const body = errorText(status, 'expectation_failed', message)
-  const headers = { 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) }
-  response.writeHead(status, { ...headers, connection: 'close' }).end(body)
+  response.writeHead(status, { ...jsonHeaders(body), connection: 'close' }).end(body)
 }
 
 /** The refusal of a path that no route has. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Feed, FeedEvent } from '../services/feed.ts'
+import { COMMON_HEADERS } from './errors.ts'
 
 export type StreamOptions = {
   /** The id of the last event that the reader has had, to go on from. */
@@ -24,8 +25,8 @@ export function streamEvents(
   { lastEventId, heartbeatMs = HEARTBEAT_MS, mostUnread = MOST_UNREAD }: StreamOptions = {},
 ): void {
   response.writeHead(200, {
+    ...COMMON_HEADERS,
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
     // The connection is of no more use once the stream has ended.
     connection: 'close',
   })

@@ -65,17 +65,3 @@ export function createHostGuard(allowed: readonly string[]) {
     )
   }
 }
-
-/** Refuses an admin call that a browser sent for a page of another site: checked on the matched route. */
-export function refuseCrossSite(request: FastifyRequest): void {
-  const site = request.headers['sec-fetch-site']
-  const { origin, host } = request.headers
-  const foreign =
-    (site !== undefined && site !== 'none' && site !== 'same-origin') ||
-    (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
-  if (!foreign) return
-  throw new SandboxError(
-    'cross_site_refused',
-    'The admin API answers no page of another site. Call it from a program, or from the console page itself.',
-  )
-}

@@ -60,10 +60,13 @@ const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 /** Whether a request is for the service, be there such a path or not. */
 export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
 
-/** Notes what the service refused, where it is known whose call it was. A strange Host header is nobody's call. */
+// The Host of such a call is not ours, or a page of another site sent it: it is no call of the client.
+const NOBODYS: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_refused'])
+
+/** Notes what the service refused, where it is known whose call it was. */
 export const createRefusalNote =
   (choice: ClientChoice) => (request: FastifyRequest, refusal: SandboxError, body: string) => {
-    if (!isOfService(request) || refusal.word === 'host_not_allowed') return
+    if (!isOfService(request) || NOBODYS.has(refusal.word)) return
     const world = request.world ?? choice.ofRefused(request)
     const operation = request.routeOptions.config.operation?.id
     if (world) note(world, request, operation, { status: refusal.status, body })

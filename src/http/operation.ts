@@ -233,5 +233,6 @@ export const COMMON_REFUSALS: readonly ErrorWord[] = [
   'validation_failed',
   'unauthorized',
   'client_inactive',
+  'cross_site_refused',
   'not_found',
 ]

@@ -15,7 +15,7 @@ export const ERRORS = {
   ],
   client_inactive: [403, 'The client of this call is not active.'],
   host_not_allowed: [403, 'The Host header is not a loopback, IP, one-word or allowed name.'],
-  cross_site_refused: [403, 'A browser sent this admin call from another site.'],
+  cross_site_refused: [403, 'A browser sent this call for a page of another site; see `--cors`.'],
   admin_token_required: [401, 'The admin API wants its token in `X-Admin-Token`.'],
   not_found: [404, 'The id, route or webhook does not exist for this client.'],
   method_not_allowed: [405, 'The path exists, the method does not; see `Allow`.'],

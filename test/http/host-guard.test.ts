@@ -42,37 +42,3 @@ t.test('answers loopback names, addresses, one-word names and allowed ones', asy
   }
   t.equal(hostNameOf('[FE80::1]:80'), 'fe80::1')
 })
-
-t.test('the admin API answers no page of another site; the service does', async (t) => {
-  const { call, get } = await start(t)
-  const own = 'http://127.0.0.1:4310'
-  const table: [headers: Record<string, string>, status: number][] = [
-    [{}, 200],
-    [{ origin: own }, 200],
-    [{ origin: 'https://127.0.0.1:4310' }, 200],
-    [{ origin: own, 'sec-fetch-site': 'same-origin' }, 200],
-    [{ 'sec-fetch-site': 'none' }, 200],
-    [{ origin: 'http://127.0.0.1:3000' }, 403],
-    [{ origin: 'http://127.0.0.1' }, 403],
-    [{ origin: 'http://localhost:4310' }, 403],
-    [{ origin: 'http://127.0.0.1:4310.evil.com' }, 403],
-    [{ origin: 'null' }, 403],
-    [{ origin: '' }, 403],
-    [{ origin: 'https://evil.com' }, 403],
-    [{ 'sec-fetch-site': 'cross-site' }, 403],
-    [{ 'sec-fetch-site': 'same-site' }, 403],
-    [{ 'sec-fetch-site': '' }, 403],
-    [{ origin: own, 'sec-fetch-site': 'cross-site' }, 403],
-  ]
-  for (const [headers, status] of table) {
-    const told = JSON.stringify(headers)
-    for (const path of ['/__admin/clock', '/@other/__admin/clock', '/__admin/health']) {
-      const answer = await get(path, headers)
-      t.equal(answer.status, status, `${path} ${told}`)
-      if (status === 403) t.equal(answer.body.error, 'cross_site_refused')
-      t.notOk('access-control-allow-origin' in answer.headers)
-    }
-    t.equal((await call('POST', '/__admin/clock/freeze', {}, headers)).status, status, told)
-    t.equal((await get('/v1/users?limit=1', headers)).status, 200)
-  }
-})

@@ -32,7 +32,6 @@ export function serveConsole(admin: FastifyInstance) {
       return reply
         .header('content-type', type)
         .header('content-security-policy', POLICY)
-        .header('x-content-type-options', 'nosniff')
         .header('referrer-policy', 'no-referrer')
         .header('cache-control', 'no-cache')
         .send(content)

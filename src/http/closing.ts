@@ -1,0 +1,49 @@
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+
+// How long a peer may take to read a last answer before its connection is destroyed, real ms.
+const LINGER_MS = 1_000
+// How much of what a peer still sends is read and dropped: a connection that is closed with unread bytes is reset, and
+// the reset can overtake the answer.
+const MOST_DROPPED = 16 * 1024 * 1024
+// How long a refused body may take to arrive before its refusal is sent all the same, real ms.
+const LONGEST_BODY_MS = 2_000
+
+const closing = new WeakSet<Socket>()
+
+/** Whether a connection has its last answer: what comes on it now is dropped. */
+export const isClosing = (socket: Socket): boolean => closing.has(socket)
+
+/**
+ * Sends a last text, then closes the connection for good. The peer has a second to read the text and to close its own
+ * side; a peer that keeps its side open does not keep the descriptor.
+ */
+export function closeWith(socket: Socket, text: string): void {
+  closing.add(socket)
+  let dropped = 0
+  // The HTTP parser gets no more of it: the rest of a late request must not be carried out.
+  socket.removeAllListeners('data')
+  socket.on('data', (chunk: Buffer) => {
+    dropped += chunk.length
+    if (dropped > MOST_DROPPED) socket.destroy()
+  })
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer))
+  socket.end(text)
+}
+
+/** Reads a body to its end and drops it, within limits; then calls back. */
+export function dropBody(body: Readable, done: () => void): void {
+  let dropped = 0
+  function take(chunk: Buffer) {
+    dropped += chunk.length
+    if (dropped > MOST_DROPPED) finish()
+  }
+  function finish() {
+    clearTimeout(timer)
+    body.off('data', take).off('end', finish).off('close', finish)
+    done()
+  }
+  const timer = setTimeout(finish, LONGEST_BODY_MS)
+  body.on('data', take).once('end', finish).once('close', finish).resume()
+}

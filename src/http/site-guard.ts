@@ -1,0 +1,42 @@
+import type { FastifyRequest } from 'fastify'
+import { SandboxError } from '../model/errors.ts'
+import { isOfService } from './note.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Is refused to pages of other sites, as all of `/v1` is. */
+    ownSiteOnly?: true
+  }
+}
+
+/**
+ * Whether a browser sent a request for a page of another site. A browser says so by `Sec-Fetch-Site`, an older one by
+ * `Origin` alone; other callers send neither.
+ */
+function isCrossSite({ headers }: FastifyRequest): boolean {
+  const { 'sec-fetch-site': site, origin, host } = headers
+  if (site !== undefined && site !== 'none' && site !== 'same-origin') return true
+  return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`
+}
+
+/**
+ * Refuses calls that a browser sent for a page of another site, before anything is done for them: of the service,
+ * unless `allowed` is that page's origin, and of the admin API.
+ */
+export function createSiteGuard(allowed: string | undefined) {
+  /** A Fastify `onRequest` hook. */
+  return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
+    if (!isCrossSite(request)) return done()
+    const isService = isOfService(request)
+    if (!isService && !request.routeOptions.config.ownSiteOnly) return done()
+    if (isService && allowed !== undefined && request.headers.origin === allowed) return done()
+    done(
+      new SandboxError(
+        'cross_site_refused',
+        isService
+          ? 'A page of another site sent this call. Call from a program, or start with --cors ORIGIN to allow that page.'
+          : 'A page of another site sent this admin call. Call from a program, or from the console.',
+      ),
+    )
+  }
+}

@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { start } from '../helper.ts'
+
+const HEAD = 'POST /v1/user HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+const BODY = '{"email":"late@example.com","mobile":"9876500001"}'
+const LONGEST_MS = 8_000
+
+async function listening(t: Test, requestMs?: number) {
+  const box = await start(t, { app: { requestMs } })
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as { port: number }
+  const open = () =>
+    new Promise<number>((resolve) =>
+      box.app.server.getConnections((_error, count) => resolve(count)),
+    )
+  /** Waits until the server holds so many connections. */
+  async function held(wanted: number): Promise<number> {
+    const until = performance.now() + LONGEST_MS
+    while ((await open()) !== wanted && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    return open()
+  }
+  return { box, port, held }
+}
+
+/** A peer that never closes its own side; what it reads grows in `text`. */
+async function stubborn(t: Test, port: number, bytes: string) {
+  const socket: Socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  const peer = { socket, text: '' }
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    peer.text += chunk
+  })
+  socket.on('error', () => {})
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  if (bytes) socket.write(bytes)
+  return peer
+}
+
+t.test('a peer that is silent loses its connection, though it keeps its side open', async (t) => {
+  const { box, port, held } = await listening(t, 300)
+  const begun = ['', `${HEAD}A: `, `${HEAD}Content-Length: ${BODY.length}\r\n\r\n{`]
+  const peers = await Promise.all(
+    begun.flatMap((bytes) => [1, 2, 3].map(() => stubborn(t, port, bytes))),
+  )
+  t.equal(await held(9), 9)
+  t.equal(await held(0), 0, 'no descriptor is left')
+  for (const { text } of peers) {
+    t.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/)
+    t.equal(text.match(/HTTP\/1\.1/g)!.length, 1)
+  }
+  t.equal((await box.get('/__admin/health')).status, 200)
+})
+
+t.test('the rest of a request that came too late is not carried out', async (t) => {
+  const { box, port, held } = await listening(t, 300)
+  const peer = await stubborn(t, port, `${HEAD}Content-Length: ${BODY.length}\r\n\r\n${BODY[0]}`)
+  await once(peer.socket, 'data')
+  peer.socket.write(BODY.slice(1))
+  t.equal(await held(0), 0)
+  t.match(peer.text, /request_timeout/)
+  t.notMatch((await box.get('/v1/users?limit=100')).text, 'late@example.com')
+})
+
+t.test('what is no request is answered, and its connection is closed for good', async (t) => {
+  const { port, held } = await listening(t)
+  const table: [bytes: string, status: string][] = [
+    ['hello\r\n\r\n', '400 Bad Request'],
+    [`${HEAD}A: ${'a'.repeat(200_000)}`, '431 Request Header Fields Too Large'],
+    [`GET /${'a'.repeat(200_000)} HTTP/1.1\r\n`, '431 Request Header Fields Too Large'],
+  ]
+  for (const [bytes, status] of table) {
+    const peer = await stubborn(t, port, bytes)
+    await once(peer.socket, 'end')
+    peer.socket.write('more of it')
+    t.ok(peer.text.startsWith(`HTTP/1.1 ${status}\r\n`), `${status}: ${peer.text.slice(0, 40)}`)
+    t.equal(await held(0), 0)
+  }
+})
+
+/** Sends all of a request before it reads the answer, as simple clients do. */
+function sendAll(port: number, head: string, body: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.pause()
+      const length = `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`
+      socket.write(Buffer.concat([Buffer.from(head + length), body]), () => socket.resume())
+    })
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', reject).on('close', () => resolve(text.split('\r\n')[0]!))
+  })
+}
+
+t.test('a client that sends a large body reads why it is refused', async (t) => {
+  const { port } = await listening(t)
+  const table: [head: string, bytes: number, line: string][] = [
+    [HEAD, 1_100_000, 'HTTP/1.1 413 Payload Too Large'],
+    [HEAD, 8_000_000, 'HTTP/1.1 413 Payload Too Large'],
+    [HEAD.replace('application/json', 'text/csv'), 900_000, 'HTTP/1.1 415 Unsupported Media Type'],
+    [HEAD.replace('/v1/user', '/v1/nothing'), 900_000, 'HTTP/1.1 404 Not Found'],
+    [HEAD.replace('localhost', 'evil.example'), 8_000_000, 'HTTP/1.1 403 Forbidden'],
+  ]
+  for (const [head, bytes, line] of table) {
+    const body = Buffer.alloc(bytes, ' ')
+    for (let i = 0; i < 10; i++) t.equal(await sendAll(port, head, body), line, `${bytes} bytes`)
+  }
+})
+
+t.test('a body that never comes to its end does not hold back its refusal', async (t) => {
+  const { port } = await listening(t)
+  const peer = await stubborn(t, port, `${HEAD}Content-Length: 8000000\r\n\r\n{`)
+  await once(peer.socket, 'data')
+  t.match(peer.text, /^HTTP\/1\.1 413 /)
+})

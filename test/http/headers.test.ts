@@ -1,0 +1,51 @@
+import t from 'tap'
+import { start } from '../helper.ts'
+
+t.test('no answer has its type guessed, and none is kept unless it says so', async (t) => {
+  const { app } = await start(t, { app: { cors: 'http://localhost:3000' } })
+  const host = '127.0.0.1:4310'
+  const table: [method: string, url: string, status: number, more?: Record<string, string>][] = [
+    ['GET', '/v1/users?limit=1', 200],
+    ['GET', '/@w/v1/users?limit=x', 400],
+    ['GET', '/v1/transaction/history', 401],
+    ['GET', '/v1/nothing', 404],
+    ['DELETE', '/v1/users', 405],
+    ['GET', '/v1/%ff', 400],
+    ['GET', '/v1/users', 403, { host: 'evil.example' }],
+    ['POST', '/v1/user', 415, { 'content-type': 'text/plain' }],
+    ['GET', '/__admin/health', 200],
+    ['GET', '/__admin/snapshots/none', 404],
+    ['GET', '/__admin/openapi.json', 200],
+    ['GET', '/__admin', 308],
+    ['GET', '/openapi.json', 200],
+    ['GET', '/docs', 200],
+    ['GET', '/docs/page.js', 200],
+    ['GET', '/docs/swagger-ui.css', 200],
+    ['GET', '/docs/swagger-ui-bundle.js', 200],
+  ]
+  for (const [method, url, status, more] of table) {
+    const { statusCode, headers } = await app.inject({
+      method: method as 'GET',
+      url,
+      headers: { host, ...more },
+      ...(method === 'POST' && { payload: 'x' }),
+    })
+    t.equal(statusCode, status, url)
+    t.equal(headers['x-content-type-options'], 'nosniff', url)
+    t.equal(headers['cache-control'], 'no-store', url)
+  }
+})
+
+t.test('a scenario may say otherwise', async (t) => {
+  const { put, get } = await start(t)
+  const headers = { 'Cache-Control': 'max-age=60', 'X-Content-Type-Options': 'sniff' }
+  const definition = {
+    title: 'headers of its own',
+    rules: [{ when: { operation: 'listUsers' }, then: { respond: { status: 503, headers } } }],
+  }
+  t.equal((await put('/__admin/scenario', { definition })).status, 200)
+  const answer = await get('/v1/users')
+  t.equal(answer.status, 503)
+  t.equal(answer.headers['cache-control'], 'max-age=60')
+  t.equal(answer.headers['x-content-type-options'], 'sniff')
+})

@@ -1,0 +1,117 @@
+import t from 'tap'
+import { start, TOKEN } from '../helper.ts'
+
+const OWN = 'http://127.0.0.1:4310'
+const PAGE = 'http://localhost:3000'
+type Headers = Record<string, string>
+
+const ANSWERED: Headers[] = [
+  {},
+  { origin: OWN },
+  { origin: 'https://127.0.0.1:4310' },
+  { origin: OWN, 'sec-fetch-site': 'same-origin' },
+  { 'sec-fetch-site': 'same-origin' },
+  { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' },
+]
+const REFUSED: Headers[] = [
+  { origin: 'http://127.0.0.1:3000' },
+  { origin: 'http://127.0.0.1' },
+  { origin: 'http://localhost:4310' },
+  { origin: 'http://127.0.0.1:4310.evil.com' },
+  { origin: 'null' },
+  { origin: '' },
+  { origin: 'https://evil.com' },
+  { origin: 'https://evil.com', 'sec-fetch-site': 'same-origin' },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': '' },
+  { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+  { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
+  { origin: OWN, 'sec-fetch-site': 'cross-site' },
+]
+
+t.test('a page of another site reaches neither the admin API nor the service', async (t) => {
+  const { call, get } = await start(t)
+  const paths = ['/__admin/clock', '/@other/__admin/clock', '/__admin/health', '/v1/users?limit=1']
+  for (const headers of ANSWERED) {
+    const told = JSON.stringify(headers)
+    for (const path of paths) t.equal((await get(path, headers)).status, 200, `${path} ${told}`)
+    t.equal((await call('POST', '/__admin/clock/freeze', {}, headers)).status, 200, told)
+  }
+  for (const headers of REFUSED) {
+    const told = JSON.stringify(headers)
+    for (const path of [...paths, '/v1/nothing', '/v1']) {
+      const answer = await get(path, headers)
+      t.match(answer, { status: 403, body: { error: 'cross_site_refused' } }, `${path} ${told}`)
+      t.notOk('access-control-allow-origin' in answer.headers)
+    }
+    t.equal((await call('POST', '/__admin/clock/freeze', {}, headers)).status, 403, told)
+    for (const path of ['/v1/user', '/@w/v1/user'])
+      t.equal((await call('OPTIONS', path, undefined, headers)).status, 403, told)
+  }
+})
+
+t.test('what a page of another site sends does nothing', async (t) => {
+  const box = await start(t, { app: { explain: true } })
+  const { get, post, put, sandbox } = box
+  const rules = [
+    { when: { operation: 'listUsers' }, then: { respond: { status: 503 } }, times: 1 },
+    { when: { operation: 'createUser' }, then: { respond: { status: 503 } }, times: 1 },
+  ]
+  await put('/__admin/scenario', { definition: { title: 'once', rules } })
+  const before = JSON.stringify([...sandbox.default.tables.tables.settings.rows()])
+  const user = { email: 'page@example.com', mobile: '9876500001' }
+  for (const headers of REFUSED) {
+    const answers = [
+      await get('/v1/users', headers),
+      await get('/v1/nothing', headers),
+      await get('/@fresh/v1/users', headers),
+      await post('/v1/user', user, headers),
+      await post('/v1/user', user, { ...headers, ...TOKEN, 'idempotency-key': 'k' }),
+      await get('/v1/transaction/history', { ...headers, ...TOKEN }),
+    ]
+    for (const { status, headers: answered } of answers) {
+      t.equal(status, 403)
+      t.notOk('x-sandbox-client' in answered)
+    }
+  }
+  t.notOk(sandbox.worlds.has('fresh'), 'no client is made')
+  t.equal(JSON.stringify([...sandbox.default.tables.tables.settings.rows()]), before)
+  t.equal((await get('/__admin/requests')).body.total, 0, 'no call is in the log')
+  t.equal((await get('/v1/users')).status, 503, 'no rule is spent')
+  t.equal((await post('/v1/user', user)).status, 503)
+  t.equal((await post('/v1/user', user, { 'idempotency-key': 'k' })).status, 201)
+})
+
+t.test('--cors opens the service to the pages of that origin, and to no others', async (t) => {
+  const { app, get, post } = await start(t, { app: { cors: PAGE } })
+  const browsers: Headers[] = [
+    { origin: PAGE },
+    { origin: PAGE, 'sec-fetch-site': 'same-site' },
+    { origin: PAGE, 'sec-fetch-site': 'cross-site' },
+  ]
+  const ask = { 'access-control-request-method': 'POST', host: '127.0.0.1:4310' }
+  const preflight = (headers: Headers) =>
+    app.inject({ method: 'OPTIONS', url: '/@w/v1/user', headers: { ...ask, ...headers } })
+  for (const headers of browsers) {
+    const answer = await get('/v1/users', headers)
+    t.equal(answer.status, 200)
+    t.equal(answer.headers['access-control-allow-origin'], PAGE)
+    t.equal((await preflight(headers)).statusCode, 204)
+    t.equal((await get('/__admin/clock', headers)).status, 403, 'never the admin API')
+  }
+  for (const headers of [...REFUSED, { origin: `${PAGE}.evil.com` }, { origin: `${PAGE}/` }]) {
+    t.equal((await get('/v1/users', headers)).status, 403)
+    t.equal((await post('/@w/v1/user', {}, headers)).status, 403)
+    t.equal((await preflight(headers)).statusCode, 403)
+  }
+  for (const headers of ANSWERED) t.equal((await get('/v1/users', headers)).status, 200)
+})
+
+t.test('a link of another site opens the pages, for they are only HTML', async (t) => {
+  const { app } = await start(t)
+  const headers = { host: '127.0.0.1:4310', 'sec-fetch-site': 'cross-site' }
+  for (const url of ['/docs', '/docs/page.js', '/openapi.json', '/@w/__admin'])
+    t.match((await app.inject({ url, headers })).statusCode, /200|308/, url)
+  t.equal((await app.inject({ url: '/__admin/openapi.json', headers })).statusCode, 403)
+})
