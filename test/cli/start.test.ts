@@ -49,6 +49,18 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
   const cwd = t.testdir({ 'plain.txt': 'x' })
   const cases: [string[], RegExp][] = [
     [['--prot', '1'], /unknown option --prot \(did you mean --port\?\)/],
+    [['--frozen'], /unknown option --frozen \(did you mean --clock frozen\?\)/],
+    [['exec', '--frozen', '--', 'true'], /\(did you mean --clock frozen\?\)/],
+    [['--speed', '60'], /\(did you mean --clock-speed\?\)/],
+    [['--in-memory'], /\(did you mean --memory\?\)/],
+    [['--log', 'debug'], /\(did you mean --log-level or --log-format\?\)/],
+    [['-V'], /unknown option -V \(did you mean --version\?\)/],
+    [['-p', '1'], /unknown option -p \(did you mean --port, /],
+    [['-3'], /there is no command "-3"/],
+    [['version'], /there is no command "version"; did you mean --version\?/],
+    [['start', 'foo'], /start takes no "foo"; use payout-sandbox start, with options/],
+    [['start', 'frozen'], /start takes no "frozen"; .+ payout-sandbox start --clock frozen\?/],
+    [['start', 'memory'], /did you mean payout-sandbox start --memory\?/],
     [['--port', 'x'], /--port takes a whole number from 0 to 65535, not "x"/],
     [['--port', '70000'], /--port takes/],
     [['--port'], /--port takes N, and none follows it/],
@@ -137,6 +149,10 @@ t.test('flag beats variable beats file', async (t) => {
     code: 2,
     stderr: /unknown option PAYOUT_SANDBOX_COLCK \(did you mean PAYOUT_SANDBOX_CLOCK\?\)/,
   })
+  t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_FROZEN: '1' } }), {
+    code: 2,
+    stderr: /PAYOUT_SANDBOX_FROZEN \(did you mean PAYOUT_SANDBOX_CLOCK=frozen\?\)/,
+  })
   t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_PROT: '1', PORT: '2' } }), {
     code: 2,
     stderr: /unknown option PAYOUT_SANDBOX_PROT \(did you mean PAYOUT_SANDBOX_PORT\?\)/,
@@ -161,6 +177,8 @@ t.test('flag beats variable beats file', async (t) => {
     code: 2,
     stderr: /unknown option prot of payout-sandbox\.config\.json \(did you mean port\?\)/,
   })
+  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"frozen": true}')
+  t.match(await run([], { cwd: dir }), { code: 2, stderr: /\(did you mean "clock": "frozen"\?\)/ })
   writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"data": "of-file.json"}')
   const dataOf = async (args: string[], env: Record<string, string> = {}) => {
     const { ready, stop } = await serve(t, args, { cwd: dir, env })
