@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
-import { call, run, serve } from './program.ts'
+import t, { type Test } from 'tap'
+import { call, run, serve, spawned } from './program.ts'
 
 t.test('one JSON line tells a program where to call', async (t) => {
   const { ready, port, stop, child } = await serve(t, ['--memory'])
@@ -29,7 +29,46 @@ t.test('each signal that asks for an end is a graceful stop', async (t) => {
   }
 })
 
-t.test('the banner tells a person', async (t) => {
+/** What a start prints for a person. */
+async function bannerOf(t: Test, args: readonly string[]): Promise<string> {
+  const { child, told, ended } = spawned(['start', '--port', '0', ...args], {})
+  t.teardown(() => child.kill('SIGKILL'))
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', () => told.stdout.includes('  Data') && resolve())
+    void ended.then(({ stderr }) => reject(new Error(stderr)))
+  })
+  child.kill('SIGTERM')
+  return (await ended).stdout
+}
+
+t.test('the banner tells a person where to call, and what time it is there', async (t) => {
+  const FROM_NOW = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z`
+  const clocks: [args: string[], clock: string][] = [
+    [['--memory'], 'real time'],
+    [['--memory', '--clock', 'frozen'], 'frozen at 2026-01-01T00:00:00Z'],
+    [['--memory', '--clock', '2030-05-06T07:08:09.5Z'], 'frozen at 2030-05-06T07:08:09.500Z'],
+    [
+      ['--memory', '--clock', 'frozen', '--clock-speed', '60'],
+      'frozen at 2026-01-01T00:00:00Z; once resumed, 60 times as fast as real time',
+    ],
+    [['--memory', '--clock-speed', '60'], `60 times as fast as real time, from ${FROM_NOW}`],
+  ]
+  for (const [args, clock] of clocks)
+    t.match(
+      await bannerOf(t, args),
+      new RegExp(
+        String.raw`^payout-sandbox is ready.+\n\n {2}Service {6}http://127\.0\.0\.1:\d+/v1\n.* {2}Scenario {5}default\n {2}Clock {8}${clock}\n {2}Data {9}kept in memory only\n$`,
+        's',
+      ),
+    )
+  const data = join(t.testdir(), 'db.json')
+  const first = await serve(t, ['--data', data])
+  await call(`${first.adminUrl}/clock/advance`, { by: '2d' })
+  await first.stop()
+  t.match(await bannerOf(t, ['--data', data]), / {2}Clock {8}as fast as real time, from \d{4}-/)
+})
+
+t.test('a port in use, the help, the version and the documents', async (t) => {
   const dir = t.testdir()
   const bound = createServer().listen(0, '127.0.0.1')
   await once(bound, 'listening')
