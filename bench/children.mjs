@@ -31,14 +31,15 @@ export function end(child) {
   })
 }
 
-/** The next message of a child; its early end is an error. */
+/** The next message of a child; its early end is an error, and so is a failure that it tells. */
 export function messageOf(child) {
   return new Promise((resolve, reject) => {
     const early = () => reject(new Error(`${child.spawnargs.join(' ')} ended early`))
     child.once('exit', early)
     child.once('message', (message) => {
       child.off('exit', early)
-      resolve(message)
+      if (message?.failure === undefined) resolve(message)
+      else reject(new Error(message.failure))
     })
   })
 }

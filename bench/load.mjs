@@ -108,7 +108,13 @@ process.on('message', async (job) => {
   const connections = Array.from({ length: job.connections }, () =>
     keepBusy(job, next, () => answered++),
   )
-  await Promise.all(connections)
+  try {
+    await Promise.all(connections)
+  } catch ({ message }) {
+    // The one that asked says it, with its own context; the other connections end with this process.
+    process.send({ failure: message }, () => process.exit(1))
+    return
+  }
   busy = false
   process.send({ requests: answered, ms: performance.now() - start })
 })

@@ -12,10 +12,11 @@ export async function open(
 ): Promise<IncomingMessage> {
   const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest
   return new Promise((resolve, reject) => {
-    const sent = request(url, { ...options, agent: false, timeout: ANSWER_MS }, resolve)
+    const sent = request(url, { timeout: ANSWER_MS, ...options, agent: false }, resolve)
+    const connectMs = Math.min(CONNECT_MS, options.timeout ?? CONNECT_MS)
     const slow = setTimeout(
-      () => sent.destroy(new Error(`no connection within ${CONNECT_MS / 1_000} s`)),
-      CONNECT_MS,
+      () => sent.destroy(new Error(`no connection within ${connectMs / 1_000} s`)),
+      connectMs,
     )
     sent.on('socket', (socket) => socket.once('connect', () => clearTimeout(slow)))
     sent.on('timeout', () => sent.destroy(new Error('no answer')))

@@ -1,5 +1,6 @@
 import { type AdminClient, createAdminClient } from './admin-client.ts'
-import { optionsOf, startServer, stderrLog } from './server.ts'
+import { libraryOptions } from './config/library-options.ts'
+import { startServer, stderrLog } from './server.ts'
 
 export {
   type AdminClient,
@@ -84,8 +85,6 @@ export type RunningSandbox = {
   close(): Promise<void>
 }
 
-const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-
 /**
  * Starts a sandbox in this process, in memory and on a free port unless told otherwise; there may be many at once. It
  * throws where an option is not known or not usable, and what a start on the command line ends with 2 to 6 for
@@ -100,11 +99,8 @@ const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.to
 export async function startSandbox(given: SandboxOptions = {}): Promise<RunningSandbox> {
   if (typeof given !== 'object' || given === null)
     throw new TypeError(`startSandbox takes an object of options, not ${String(given)}`)
-  const memory = given.memory ?? given.data === undefined
-  const values = { port: 0, logLevel: 'warn', ...given, memory }
-  const options = optionsOf(
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [kebab(name), value])),
-  )
+  const memory = given.data === undefined
+  const options = libraryOptions(given, { port: 0, logLevel: 'warn', memory })
   const server = await startServer(options, stderrLog(options))
   const { url, adminUrl, token, adminToken, close } = server
   const admin = createAdminClient({ url: adminUrl, token: adminToken })

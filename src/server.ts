@@ -184,7 +184,7 @@ export async function startServer(given: Options, log: Log): Promise<RunningServ
   try {
     await app.listen({ port: options.port, host: options.host })
   } catch (error) {
-    recorder?.close()
+    recorder?.discard()
     await sandbox.close()
     throw error
   }

@@ -1,13 +1,23 @@
 #!/usr/bin/env bash
 # Starts a sandbox, waits until it is ready, makes a payment with curl, and stops it, whatever happens.
-# SANDBOX says how it is called; `payout-sandbox exec -- CMD` does the same around a command of yours.
+# It runs as it lies: in a clone after npm ci && npm run build, and in an installed package. Copied into a project of
+# yours it runs the package that is installed there. SANDBOX names another command.
+# `payout-sandbox exec -- CMD` does the same around a command of yours.
 set -euo pipefail
-SANDBOX=${SANDBOX:-npx payout-sandbox}
+bin=$(dirname "$0")/../../dist/bin.cjs
+if [ -n "${SANDBOX:-}" ]; then
+  read -ra sandbox <<< "$SANDBOX"
+elif [ -f "$bin" ]; then
+  sandbox=(node "$bin")
+else
+  # Where it is not installed, npx shall not look for it in a registry.
+  sandbox=(npx --offline payout-sandbox)
+fi
 # A process group of its own: npx starts the sandbox as a child, and all of it is to be stopped.
 set -m
 
 dir=$(mktemp -d)
-$SANDBOX start --memory --clock frozen --port 0 --json > "$dir/ready.json" &
+"${sandbox[@]}" start --memory --clock frozen --port 0 --json > "$dir/ready.json" &
 pid=$!
 trap 'kill -- "-$pid" 2> "$dir/kill" || true; wait "$pid" || true; rm -r "$dir"' EXIT
 

@@ -1,22 +1,26 @@
 import { BadOption } from '../config/options.ts'
 import { exchange } from '../exchange.ts'
+import { ClientName } from '../model/client.ts'
 import { CommandFailed, type Input } from './command.ts'
 import { gatherSome } from './options.ts'
 
 /** The host that a server which listens on `host` is asked at. */
-export const askedHost = (host: string): string =>
+const askedHost = (host: string): string =>
   host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
 
-/** Where the sandbox is, without `/v1` and `/__admin`: `--url`, else the variable, else where these options put it. */
-function baseOf({ flags, env }: Input): URL {
-  const [called, given] = flags['url']
-    ? ['--url', String(flags['url'])]
-    : ['PAYOUT_SANDBOX_URL', env['PAYOUT_SANDBOX_URL']]
-  if (!given) {
-    const { host, port } = gatherSome(['host', 'port'], {}, env)
-    const name = askedHost(host)
-    return new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`)
-  }
+/** The address that these options give a sandbox on this machine. */
+function placeOf(flags: Input['flags'], env: Input['env']): URL {
+  const { port, host } = gatherSome(
+    ['host', 'port'],
+    { port: flags['port'], host: flags['host'] },
+    env,
+  )
+  const name = askedHost(host)
+  return new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`)
+}
+
+/** The address in a URL of a sandbox, without `/v1` and `/__admin`. */
+function addressIn(called: string, given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new BadOption(
@@ -26,6 +30,35 @@ function baseOf({ flags, env }: Input): URL {
   url.pathname = url.pathname.replace(/(?:\/(?:v1|__admin))?\/*$/, '')
   url.search = ''
   url.hash = ''
+  return url
+}
+
+/** Where the sandbox is: the place that flags say, else `PAYOUT_SANDBOX_URL`, else the place of the other options. */
+function sandboxOf({ flags, env }: Input): URL {
+  const isPlaced = flags['port'] !== undefined || flags['host'] !== undefined
+  if (flags['url'] !== undefined && isPlaced)
+    throw new BadOption('--url excludes --port and --host: the URL has both')
+  if (flags['url'] !== undefined) return addressIn('--url', String(flags['url']))
+  const known = env['PAYOUT_SANDBOX_URL']
+  return known && !isPlaced ? addressIn('PAYOUT_SANDBOX_URL', known) : placeOf(flags, env)
+}
+
+const CLIENT_AT_END = /\/@([^/]+)$/
+
+/** Where the client that is meant has its world, without `/v1` and `/__admin`. */
+function baseOf(input: Input): URL {
+  const url = sandboxOf(input)
+  const { client, url: given } = input.flags
+  if (client === undefined) return url
+  const named = ClientName.safeParse(client)
+  if (!named.success)
+    throw new BadOption(
+      `--client takes the name of a client, such as worker-3, not ${JSON.stringify(client)}: it ${named.error.issues[0]!.message}`,
+    )
+  const inUrl = CLIENT_AT_END.exec(url.pathname)?.[1]
+  if (given !== undefined && inUrl !== undefined && inUrl !== named.data)
+    throw new BadOption(`--client ${named.data} and the /@${inUrl} of --url name two clients`)
+  url.pathname = `${url.pathname.replace(CLIENT_AT_END, '').replace(/\/$/, '')}/@${named.data}`
   return url
 }
 
@@ -41,7 +74,7 @@ const BAD_OPTION = 2
 type Answer = any
 
 /** Calls the admin API of a running sandbox. Throws `CommandFailed` where none answers, or the call is refused: with 2 for a bad value. */
-export function connect(input: Input) {
+export function connect(input: Input, silentMs?: number) {
   const base = baseOf(input)
   const token = tokenOf(input)
   return async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => {
@@ -56,11 +89,11 @@ export function connect(input: Input) {
     }
     let found: { status: number; text: string }
     try {
-      found = await exchange(url, { method, headers }, text)
+      found = await exchange(url, { method, headers, ...(silentMs && { timeout: silentMs }) }, text)
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       throw new CommandFailed(
-        `No sandbox answers at ${base.origin} (${code ?? message}). Start one with payout-sandbox start, or say where it is with --url.`,
+        `No sandbox answers at ${base.origin} (${code ?? message}). Start one with payout-sandbox start, or say where it is with --url or --port.`,
       )
     }
     let answer: Answer

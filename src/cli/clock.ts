@@ -63,7 +63,13 @@ export const clock = remoteCommand({
     advance: {
       takes: 'BY|TO',
       does: 'move on by a duration (30s, 25m, 2d) or to an instant, and run what is due on the way',
-      run: (api, [to]) => moved(api, 'advance', /^\d{4}-/.test(to!) ? { to } : { by: to }),
+      async run(api, [to]) {
+        if (to!.startsWith('-'))
+          throw new BadOption(
+            `clock advance takes a duration above 0, such as 3m, not ${JSON.stringify(to)}: time does not go back. payout-sandbox reset clock sets the clock to its start.`,
+          )
+        return moved(api, 'advance', /^\d{4}-/.test(to!) ? { to } : { by: to })
+      },
     },
     next: {
       takes: '',

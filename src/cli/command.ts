@@ -1,4 +1,5 @@
-import { BadOption, distance } from '../config/options.ts'
+import { distance, meantByWord } from '../config/did-you-mean.ts'
+import { BadOption } from '../config/options.ts'
 
 /** What a flag takes (`''`: nothing, it is a switch) and what it means. */
 type Flag = readonly [takes: string, meaning: string]
@@ -40,13 +41,32 @@ export class CommandFailed extends Error {
   }
 }
 
-/** The command of a name; throws which one was probably meant. */
-export function commandOf(name: string, commands: readonly Command[]): Command {
+/** What each of these flags takes, to find the one that was meant. */
+export const takenBy = (flags: Command['flags']): Record<string, string> =>
+  Object.fromEntries(Object.entries(flags).map(([name, [takes]]) => [name, takes]))
+
+/** A flag as it is typed. */
+export const asFlag = (name: string, value?: string): string =>
+  `--${name}${value === undefined ? '' : ` ${value}`}`
+
+/** The flag that was meant by a word without its dashes: `--clock frozen` by `frozen`. */
+export function flagMeantBy(word: string, flags: Command['flags']): string | undefined {
+  const meant = meantByWord(word, takenBy(flags))
+  return meant && asFlag(meant.name, meant.value)
+}
+
+/** The command of a name; throws which one, or which flag, was probably meant. */
+export function commandOf(
+  name: string,
+  commands: readonly Command[],
+  flags: Command['flags'] = {},
+): Command {
   const found = commands.find((command) => command.name === name)
   if (found) return found
-  const near = commands.find((command) => distance(name, command.name) <= 2)
+  const near =
+    flagMeantBy(name, flags) ?? commands.find((command) => distance(name, command.name) <= 2)?.name
   throw new BadOption(
-    `there is no command ${JSON.stringify(name)}; ${near ? `did you mean ${near.name}?` : 'see payout-sandbox --help'}`,
+    `there is no command ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : 'see payout-sandbox --help'}`,
   )
 }
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { BadOption } from '../config/options.ts'
 import type { LeftScenario } from '../services/scenarios.ts'
-import { type Command, checkWords } from './command.ts'
+import type { Command } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { expectTable } from './scenario.ts'
 
@@ -85,8 +85,7 @@ export const exec: Command = {
     'exec --data ./run.json --log-level info -- sh -c \'curl "$PAYOUT_SANDBOX_URL/users"\'',
   ],
   takesProgram: true,
-  async run({ words, program, flags, env }) {
-    checkWords('exec', '', words)
+  async run({ program, flags, env }) {
     if (program.length === 0)
       throw new BadOption('exec needs a program behind --, such as payout-sandbox exec -- npm test')
     // A PORT of the environment is meant for the program, and each run has a world of its own.

@@ -1,7 +1,7 @@
 import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { clock } from './clock.ts'
-import { type Command, columns, commandOf, helpOf } from './command.ts'
+import { type Command, checkWords, columns, commandOf, helpOf } from './command.ts'
 import { conform } from './conform.ts'
 import { deliveries } from './deliveries.ts'
 import { exec } from './exec.ts'
@@ -20,6 +20,21 @@ import { snapshot } from './snapshot.ts'
 import { start } from './start.ts'
 import { trigger } from './trigger.ts'
 import { validate } from './validate.ts'
+
+const help: Command = {
+  name: 'help',
+  summary: 'print this text, or that of one command',
+  usage: [
+    ['help [COMMAND]', 'all commands and the options of start, or one command with its flags'],
+  ],
+  flags: {},
+  examples: ['help', 'help exec'],
+  async run({ words }) {
+    checkWords('help', '[COMMAND]', words)
+    const [name] = words
+    return print(name === undefined ? overview() : helpOf(commandOf(name, COMMANDS)))
+  },
+}
 
 /** Every command of the program. */
 export const COMMANDS: readonly Command[] = [
@@ -40,12 +55,14 @@ export const COMMANDS: readonly Command[] = [
   conform,
   health,
   openapi,
+  help,
 ]
 
 const overview = () => `payout-sandbox: a local sandbox of a payout and user-account service
 
 ${columns(COMMANDS.map(({ name, summary }) => [name, summary]))}
-payout-sandbox COMMAND --help tells more of one. Without a command it is start, with these options:
+payout-sandbox help COMMAND, or COMMAND --help (-h), shows one of them; --version (-v) prints the version.
+Without a command it is start, with these options:
 
 ${columns(Object.entries(start.flags).map(([name, [takes, meaning]]) => [`--${name}${takes && ` ${takes}`}`, meaning]))}
 Each option but --json has a variable PAYOUT_SANDBOX_<OPTION> (also PORT) and a place in
@@ -61,12 +78,12 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     const {
       words: [name, ...words],
       behind,
-      flags: { help, version, ...flags },
+      flags: { help: isHelp, version, ...flags },
     } = parseArguments(args, COMMANDS)
     if (version) return print(`${VERSION}\n`)
-    if (help && name === undefined) return print(overview())
+    if (isHelp && name === undefined) return print(overview())
     const command = commandOf(name ?? 'start', COMMANDS)
-    if (help) return print(helpOf(command))
+    if (isHelp) return print(helpOf(command))
     for (const flag of Object.keys(flags)) {
       if (Object.hasOwn(command.flags, flag)) continue
       const taken = Object.keys(command.flags).map((one) => `--${one}`)

@@ -11,7 +11,8 @@ import {
   unknownOption,
   variableOf,
 } from '../config/options.ts'
-import { type Command, commandOf } from './command.ts'
+import { asFlag, type Command, commandOf, takenBy } from './command.ts'
+import { shellWords } from './shell-words.ts'
 
 const CONFIG_FILE = 'payout-sandbox.config.json'
 const PREFIX = 'PAYOUT_SANDBOX_'
@@ -35,6 +36,7 @@ const EVERYWHERE: Command['flags'] = {
   help: ['', 'this text'],
   version: ['', 'the version of the program'],
 }
+const SHORT: Readonly<Record<string, string>> = { help: 'h', version: 'v' }
 
 type Token = ReturnType<typeof parseArgs>['tokens'] extends (infer T)[] | undefined ? T : never
 
@@ -42,16 +44,40 @@ type Token = ReturnType<typeof parseArgs>['tokens'] extends (infer T)[] | undefi
 const lacksValue = ({ value, inlineValue }: Token & { kind: 'option' }) =>
   value === undefined || (!inlineValue && value.startsWith('--'))
 
-/** Tells an unknown command or option, the one in front first; what a known option lacks comes after that. */
+// No flag begins with a digit: `-3m` is a duration, and `-1` a number.
+const NEGATIVE = /^-(?:\.?\d|P)/
+
+/** Takes each negative number or duration for one word; the parser reads it as short flags. */
+function withNegativeWords(tokens: readonly Token[], args: readonly string[]): Token[] {
+  return tokens.flatMap((token, i): Token[] => {
+    const value = args[token.index]!
+    if (token.kind !== 'option' || !NEGATIVE.test(value)) return [token]
+    const isFirst = tokens[i - 1]?.index !== token.index
+    return isFirst ? [{ kind: 'positional', index: token.index, value }] : []
+  })
+}
+
+/** The refusal of a program without `--` in front of it, with the command line that was meant. */
+const lacksDashes = (args: readonly string[], at: number) =>
+  new BadOption(
+    `exec runs a program that follows --; use payout-sandbox ${shellWords(args.slice(0, at))} -- ${shellWords(args.slice(at))}`,
+  )
+
+/** Refuses an unknown command or option, the first one first; what a known option lacks is found later. */
 function refuseUnknown(
+  args: readonly string[],
   tokens: readonly Token[],
   known: Command['flags'],
   commands: readonly Command[],
 ) {
+  const named = tokens.find((token) => token.kind === 'positional')?.value ?? 'start'
+  const own = commands.find(({ name }) => name === named)?.flags
   const check = (rawName: string, name: string) => {
-    if (!Object.hasOwn(known, name)) throw unknownOption(rawName, name, Object.keys(known), asFlag)
+    if (Object.hasOwn(known, name)) return
+    // The flags of this command are meant rather than those of another one.
+    throw unknownOption(rawName, name, takenBy({ ...own, ...known }), asFlag)
   }
-  let named = false
+  let command: Command | undefined
   for (const token of tokens) {
     if (token.kind === 'option-terminator') return
     if (token.kind === 'option') {
@@ -62,8 +88,8 @@ function refuseUnknown(
       const [rawName = ''] = value.split('=')
       return check(rawName, rawName.slice(2))
     }
-    if (!named) commandOf(token.value, commands)
-    named = true
+    if (command?.takesProgram) throw lacksDashes(args, token.index)
+    command ??= commandOf(token.value, commands, { ...own, ...known })
   }
 }
 
@@ -74,19 +100,23 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
     ...commands.map(({ flags }) => flags),
     EVERYWHERE,
   )
-  const { tokens } = parseArgs({
+  const parsed = parseArgs({
     args: [...args],
     options: Object.fromEntries(
       Object.entries(known).map(([name, [takes]]) => [
         name,
-        { type: takes === '' ? 'boolean' : 'string', ...(name === 'help' && { short: 'h' }) },
+        {
+          type: takes === '' ? 'boolean' : 'string',
+          ...(SHORT[name] !== undefined && { short: SHORT[name] }),
+        },
       ]),
     ),
     strict: false,
     allowPositionals: true,
     tokens: true,
   })
-  refuseUnknown(tokens, known, commands)
+  const tokens = withNegativeWords(parsed.tokens, args)
+  refuseUnknown(args, tokens, known, commands)
   const flags: Record<string, string | boolean | string[]> = {}
   const words: string[] = []
   const behind: string[] = []
@@ -125,7 +155,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
   return {
     values,
     called: (name) => (name === 'port' && !env['PAYOUT_SANDBOX_PORT'] ? 'PORT' : variableOf(name)),
-    spelled: variableOf,
+    spelled: (name, value) => `${variableOf(name)}${value === undefined ? '' : `=${value}`}`,
   }
 }
 
@@ -143,11 +173,9 @@ function fromFile(): OptionSource {
   return {
     values: values as Record<string, unknown>,
     called: (name) => `${name} of ${CONFIG_FILE}`,
-    spelled: String,
+    spelled: (name, value) => (value === undefined ? name : `"${name}": "${value}"`),
   }
 }
-
-const asFlag = (name: string) => `--${name}`
 
 const sourcesOf = (
   flags: Record<string, unknown>,

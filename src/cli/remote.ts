@@ -7,6 +7,9 @@ const FLAGS: Command['flags'] = {
     'URL',
     'the sandbox, with /@name for a client; default: PAYOUT_SANDBOX_URL, else port 4310',
   ],
+  port: ['N', 'in place of --url: the port of a sandbox on this machine'],
+  host: ['NAME', 'with --port: the address that it listens on'],
+  client: ['NAME', 'the client whose world is meant, as /@name in the URL'],
   'admin-token': ['T', 'the token that its admin API wants, if it wants one'],
   json: ['', 'print the answer as one line of JSON'],
 }
@@ -29,8 +32,10 @@ export function remoteCommand(definition: {
   summary: string
   verbs: Readonly<Record<string, Verb>>
   examples: readonly string[]
+  /** How long the sandbox may be silent, ms. */
+  silentMs?: number
 }): Command {
-  const { name, summary, verbs, examples } = definition
+  const { name, summary, verbs, examples, silentMs } = definition
   const known = Object.keys(verbs)
   const callOf = (verb: string) => (verb === '' ? name : `${name} ${verb}`)
   return {
@@ -60,14 +65,16 @@ export function remoteCommand(definition: {
             `${callOf(verb)} takes no --${flag}; see payout-sandbox ${name} --help`,
           )
       const { json } = input.flags
-      const { answer, text, failed } = await run(connect(input), words, input.flags).catch(
-        (error) => {
-          // What programs read says why as well.
-          if (json && error instanceof CommandFailed && error.answer !== undefined)
-            process.stdout.write(`${JSON.stringify(error.answer)}\n`)
-          throw error
-        },
-      )
+      const { answer, text, failed } = await run(
+        connect(input, silentMs),
+        words,
+        input.flags,
+      ).catch((error) => {
+        // What programs read says why as well.
+        if (json && error instanceof CommandFailed && error.answer !== undefined)
+          process.stdout.write(`${JSON.stringify(error.answer)}\n`)
+        throw error
+      })
       process.stdout.write(json ? `${JSON.stringify(answer)}\n` : text)
       return failed ? 1 : 0
     },

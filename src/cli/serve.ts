@@ -1,4 +1,5 @@
 import type { Options } from '../config/options.ts'
+import { wallNow } from '../core/clock.ts'
 import { OtherFormat } from '../core/document.ts'
 import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
@@ -14,6 +15,9 @@ class CannotStart extends Error {
     this.exitCode = exitCode
   }
 }
+
+// A client's clock that is nearer to the wall's than this shows real time.
+const NEAR_MS = 1_000
 
 const UNWRITABLE = [
   'EACCES',
@@ -95,7 +99,18 @@ function readyOf(server: RunningServer, options: Options) {
   }
 }
 
-function banner(ready: ReturnType<typeof readyOf>, keptOtherFixtures: boolean): string {
+/** The time that a client of the sandbox sees, and how fast it passes. */
+function clockText({ clock }: RunningServer['sandbox']['default']): string {
+  const { mode, speed } = clock.state
+  const at = clock.iso().replace('.000Z', 'Z')
+  const rate = `${speed} times as fast as real time`
+  if (mode === 'frozen') return `frozen at ${at}${speed === 1 ? '' : `; once resumed, ${rate}`}`
+  const isWall = Math.abs(clock.now() - wallNow()) < NEAR_MS
+  if (speed === 1) return isWall ? 'real time' : `as fast as real time, from ${at}`
+  return `${rate}, from ${at}`
+}
+
+function banner(ready: ReturnType<typeof readyOf>, server: RunningServer): string {
   const line = (name: string, value: string | null | false | undefined) =>
     value ? `  ${name.padEnd(12)} ${value}\n` : ''
   return (
@@ -107,10 +122,11 @@ function banner(ready: ReturnType<typeof readyOf>, keptOtherFixtures: boolean): 
     line('Token', ready.token) +
     line('Admin token', ready.adminToken) +
     line('Scenario', ready.scenario) +
+    line('Clock', clockText(server.sandbox.default)) +
     line('Data', ready.data ?? 'kept in memory only') +
     line(
       '',
-      keptOtherFixtures &&
+      server.keptOtherFixtures &&
         'made from other fixtures; payout-sandbox reset --all brings the new ones',
     )
   )
@@ -142,8 +158,6 @@ export async function serve(options: Options, json: boolean): Promise<number> {
     // A closed terminal or a service manager says this; by itself it would end the process at once.
     process.on('SIGHUP', stop)
     // Last: whoever reads this may ask for a stop at once.
-    process.stdout.write(
-      json ? `${JSON.stringify(ready)}\n` : banner(ready, server.keptOtherFixtures),
-    )
+    process.stdout.write(json ? `${JSON.stringify(ready)}\n` : banner(ready, server))
   })
 }

@@ -1,5 +1,15 @@
-import { type Command, checkWords } from './command.ts'
+import { BadOption } from '../config/options.ts'
+import { type Command, flagMeantBy } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
+
+/** Refuses a word: `start frozen` means `start --clock frozen`. */
+function refuseWord(word: string): never {
+  const meant = flagMeantBy(word, START_FLAGS)
+  const use = meant
+    ? `did you mean payout-sandbox start ${meant}?`
+    : 'use payout-sandbox start, with options such as --scenario NAME or --port N'
+  throw new BadOption(`start takes no ${JSON.stringify(word)}; ${use}`)
+}
 
 export const start: Command = {
   name: 'start',
@@ -12,7 +22,7 @@ export const start: Command = {
     '--scenarios ./scenarios --scenario my-first --watch',
   ],
   async run({ words, flags: { json, ...flags }, env }) {
-    checkWords('start', '', words)
+    if (words[0] !== undefined) refuseWord(words[0])
     const options = gatherOptions(flags, env)
     const { serve } = await import('./serve.ts')
     return serve(options, Boolean(json))

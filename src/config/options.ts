@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isClockTime } from '../model/text.ts'
+import { meantOptions, type TakenValues } from './did-you-mean.ts'
 
 /** A number of a file as it is, or the digits of a flag or a variable; `Number` alone would take '', 5e3 and 0x10. */
 const digits = (form: RegExp, error: string) =>
@@ -169,16 +170,17 @@ export type Options = {
 export class BadOption extends Error {}
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
+const TAKEN: TakenValues = Object.fromEntries(NAMES.map((name) => [name, OPTIONS[name][2]]))
 
 /** The environment variable of an option. */
 export const variableOf = (name: string): string =>
   `PAYOUT_SANDBOX_${name.toUpperCase().replaceAll('-', '_')}`
 
-/** One source of options: values by name, how to call a name of it in a message, and how it is spelled there. */
+/** One source of options: values by name, how to call a name of it in a message, and how to write an option there. */
 export type OptionSource = {
   values: Readonly<Record<string, unknown>>
   called: (name: string) => string
-  spelled: (name: string) => string
+  spelled: (name: string, value?: string) => string
 }
 
 /**
@@ -193,7 +195,7 @@ export function readSome<T extends OptionName>(
   for (const { values, called, spelled } of sources) {
     for (const name of Object.keys(values)) {
       if (!NAMES.includes(name as OptionName)) {
-        throw unknownOption(called(name), name, NAMES, spelled)
+        throw unknownOption(called(name), name, TAKEN, spelled)
       }
     }
   }
@@ -209,7 +211,8 @@ export function readSome<T extends OptionName>(
     if (!result.success) {
       const why = result.error.issues[0]?.message ?? ''
       const expected = why.startsWith('takes') ? why : `takes ${takesWhat || 'true or false'}`
-      const shown = name === 'admin-token' ? '' : `, not ${JSON.stringify(value)}`
+      const found = typeof value === 'number' ? String(value) : JSON.stringify(value)
+      const shown = name === 'admin-token' ? '' : `, not ${found}`
       throw new BadOption(`${source.called(name)} ${expected}${shown}`)
     }
     options[name] = result.data
@@ -237,33 +240,15 @@ export function readOptions(sources: readonly OptionSource[]): Options {
   return read
 }
 
-/** The refusal of an option that there is not: it names the known one that was probably meant. */
+/** The refusal of an unknown option: it names the known ones that were probably meant. */
 export function unknownOption(
   called: string,
   name: string,
-  known: readonly string[],
-  spelled: (name: string) => string,
+  known: TakenValues,
+  spelled: OptionSource['spelled'],
 ): BadOption {
-  const near = known
-    .map((one) => [distance(name, one), one] as const)
-    .sort((a, b) => a[0] - b[0])[0]
-  const meant = near && near[0] <= 2 ? ` (did you mean ${spelled(near[1])}?)` : ''
-  return new BadOption(`unknown option ${called}${meant}`)
-}
-
-/** How many single-character edits lie between two words. */
-export function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(
-        row[j]! + 1,
-        next[j - 1]! + 1,
-        row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
-      )
-    }
-    row = next
-  }
-  return row[b.length]!
+  const meant = meantOptions(name, known).map((one) => spelled(one.name, one.value))
+  const [last, ...others] = meant.reverse()
+  const list = others.length > 0 ? `${others.reverse().join(', ')} or ${last}` : last
+  return new BadOption(`unknown option ${called}${list ? ` (did you mean ${list}?)` : ''}`)
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import type {
   RecordedBody,
   RecordedBytes,
@@ -14,15 +14,24 @@ import type { SendRequest } from './send.ts'
 /** A file that a run can't be recorded in. */
 export class CannotRecord extends Error {}
 
+/** Whether a run may be in this file; a device, or an empty file made before, holds none. */
+function holdsSomething(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false })
+  return found?.isFile() === true && found.size > 0
+}
+
 function openFile(file: string): number {
   try {
-    return openPrivate(file)
+    if (!holdsSomething(file)) return openPrivate(file)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new CannotRecord(
       `The recording ${file} cannot be written (${code}). Use --record FILE in a folder of yours.`,
     )
   }
+  throw new CannotRecord(
+    `The recording ${file} is there already, and is not overwritten. Delete it, or choose another name with --record FILE.`,
+  )
 }
 
 /** A call as it came. */
@@ -66,7 +75,7 @@ export const recordedSend = ({ method = 'POST', url, headers, body }: SendReques
  * Writes down all that reaches a sandbox and all that it answers and sends, a line each, in the order in which it
  * happened. Between two lines the wall clock stands still: so each line has the one instant of all that followed from it.
  *
- * The file is written anew, for its owner alone; throws `CannotRecord`. A line that can't be written ends
+ * The file is for its owner alone. Throws `CannotRecord`, also where an earlier recording would be overwritten. A line that can't be written ends
  * the recording, and the sandbox goes on.
  */
 export function createRecorder({
@@ -142,6 +151,13 @@ export function createRecorder({
     },
   }
 
+  /** What comes now is no part of the run any more. */
+  function close() {
+    if (isClosed) return
+    isClosed = true
+    closeSync(fd)
+  }
+
   return {
     file,
     /** When the recording began, ms. */
@@ -180,11 +196,11 @@ export function createRecorder({
     },
     /** All that was written until now. */
     text: () => readFileSync(file, 'utf8'),
-    /** What comes now is no part of the run any more. */
-    close() {
-      if (isClosed) return
-      isClosed = true
-      closeSync(fd)
+    close,
+    /** Closes a recording whose sandbox never served, and removes its file, so that the next start can record there. */
+    discard() {
+      close()
+      if (holdsSomething(file)) rmSync(file)
     },
   }
 }

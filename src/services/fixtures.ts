@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { distance } from '../config/options.ts'
+import { distance } from '../config/did-you-mean.ts'
 import { type JsonPath, jsonPlaces } from '../core/json-places.ts'
 import type { Problem } from '../core/problem.ts'
 import { uuidOf } from '../core/random.ts'

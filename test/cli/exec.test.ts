@@ -167,7 +167,24 @@ t.test('what cannot be run is told', async (t) => {
     stderr: /cannot be run \(EACCES\)/,
   })
   t.match(await run(['exec']), { code: 2, stderr: /exec needs a program behind --/ })
-  t.match(await run(['exec', 'npm', '--', 'test']), { code: 2, stderr: /exec takes no "npm"/ })
+  const meant: [args: string[], words: string][] = [
+    [['exec', 'npm', 'test'], 'exec -- npm test'],
+    [['exec', 'npm', 'test', '--watch', '--no-such', 'x'], 'exec -- npm test --watch --no-such x'],
+    [
+      ['exec', '--clock', 'frozen', 'npx', 'a b', "it's"],
+      `exec --clock frozen -- npx 'a b' 'it'\\''s'`,
+    ],
+    [['exec', 'npm', 'run', 't', '--', '-x'], 'exec -- npm run t -- -x'],
+    [['--memory', 'exec', 'npm'], '--memory exec -- npm'],
+    [['exec', '--admin-token', 's3cret', 'npm'], 'exec --admin-token T -- npm'],
+    [['exec', '--admin-token=s3cret', 'npm'], 'exec --admin-token=T -- npm'],
+  ]
+  for (const [args, words] of meant)
+    t.strictSame(await run(args), {
+      code: 2,
+      stdout: '',
+      stderr: `payout-sandbox: exec runs a program that follows --; use payout-sandbox ${words}\n`,
+    })
   t.match(await run(['exec', '--clock', 'soon', ...node('')]), { code: 2, stderr: /--clock takes/ })
   t.match(await run(['exec', '--scenario', 'slwo', ...node('')]), { code: 2, stderr: /"slow"/ })
   const cwd = t.testdir({ data: 'x' })

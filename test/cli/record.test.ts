@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { call, run, serve } from './program.ts'
@@ -75,7 +77,7 @@ t.test('record export writes the run of a sandbox that goes on', async (t) => {
 })
 
 t.test('a file that others could read is theirs no more once a run is in it', async (t) => {
-  const cwd = t.testdir({ 'kept.ndjson': 'old', 'run.ndjson': 'old' })
+  const cwd = t.testdir({ 'kept.ndjson': '', 'run.ndjson': 'old' })
   const files = ['kept.ndjson', 'run.ndjson'].map((name) => join(cwd, name))
   for (const file of files) chmodSync(file, 0o644)
   const { url, stop } = await serve(t, ['--memory', '--record', 'kept.ndjson'], { cwd })
@@ -88,6 +90,31 @@ t.test('a file that others could read is theirs no more once a run is in it', as
   t.equal((await run(['record', 'export', '/dev/null', '--url', url], { cwd })).code, 0)
   t.equal(statSync('/dev/null').mode, before, 'a device stays as it is')
   await stop()
+})
+
+t.test('an earlier recording is never overwritten', async (t) => {
+  const { cwd, file } = await failedRun(t)
+  const before = readFileSync(file)
+  for (const args of [
+    ['exec', '--record', 'run.ndjson', ...node('process.exit(0)')],
+    ['start', '--memory', '--port', '0', '--record', 'run.ndjson'],
+  ]) {
+    const told = await run(args, { cwd })
+    t.match(told, { code: 5, stdout: '' })
+    t.equal(
+      told.stderr,
+      'payout-sandbox: The recording run.ndjson is there already, and is not overwritten. Delete it, or choose another name with --record FILE.\n',
+    )
+  }
+  t.ok(readFileSync(file).equals(before))
+  // A start that fails leaves no recording behind that would refuse the next one.
+  const busy = createServer().listen(0, '127.0.0.1')
+  await once(busy, 'listening')
+  const { port } = busy.address() as AddressInfo
+  const refused = ['start', '--memory', '--port', String(port), '--record', 'new.ndjson']
+  t.match(await run(refused, { cwd }), { code: 6 })
+  busy.close()
+  t.notOk(existsSync(join(cwd, 'new.ndjson')))
 })
 
 t.test('what can not be recorded, exported or replayed is refused in words', async (t) => {

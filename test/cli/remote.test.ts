@@ -192,6 +192,52 @@ t.test(
   },
 )
 
+t.test('every command that asks a sandbox finds it by --port and --client too', async (t) => {
+  const { port, stop } = await serve(t, ['--memory', '--clock', 'frozen'])
+  const at = ['--port', String(port)]
+  const now = async (more: string[], env = {}) => {
+    const { code, stdout, stderr } = await run(['clock', 'show', '--json', ...more], { env })
+    t.equal(code, 0, stderr)
+    return JSON.parse(stdout).now
+  }
+  t.equal((await run(['clock', 'advance', '2d', '--client', 'w1', ...at])).code, 0)
+  const [moved, start] = ['2026-01-03T00:00:00.000Z', '2026-01-01T00:00:00.000Z']
+  t.equal(await now(at), start)
+  t.equal(await now([...at, '--host', '127.0.0.1', '--client', 'w1']), moved)
+  const url = `http://127.0.0.1:${port}`
+  t.equal(await now(['--url', url, '--client', 'w1']), moved)
+  t.equal(await now(['--url', `${url}/@w1/v1`, '--client', 'w1']), moved)
+  t.equal(await now(['--client', 'w1'], { PAYOUT_SANDBOX_URL: `${url}/@w2/v1` }), moved)
+  t.equal(await now(at, { PAYOUT_SANDBOX_URL: 'http://127.0.0.1:1' }), start, 'a flag is nearer')
+  const help = (await run(['help'])).stdout
+  const remote = ['scenario', 'clock', 'reset', 'requests', 'snapshot', 'trigger', 'deliveries']
+  for (const name of [...remote, 'explore', 'record', 'health']) {
+    t.match(help, `  ${name} `)
+    const { stdout } = await run(['help', name])
+    for (const flag of ['url URL', 'port N', 'client NAME', 'admin-token T', 'json'])
+      t.match(stdout, `\n  --${flag} `, `${name} --${flag}`)
+  }
+  await stop()
+})
+
+t.test('health says how a running sandbox is', async (t) => {
+  const { url, stop } = await serve(t, ['--memory', '--admin-token', 's3cret'])
+  const ask = ['health', '--url', url]
+  t.strictSame(await run(ask), { code: 0, stdout: 'healthy\n', stderr: '' })
+  const told = await run([...ask, '--json'])
+  t.match(JSON.parse(told.stdout), { status: 'healthy', uptimeInSeconds: Number })
+  await stop()
+  t.match(await run(ask), { code: 1, stdout: /^not healthy: .+ECONNREFUSED/, stderr: '' })
+  const none = await run([...ask, '--json'])
+  t.match([none.code, JSON.parse(none.stdout)], [1, { status: 'unreachable' }])
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  t.match(await run(['health', '--port', String(port)]), { code: 1, stdout: /not healthy: / })
+  silent.close()
+  silent.closeAllConnections()
+})
+
 t.test('a refusal or no answer is told, and ends with 1', async (t) => {
   const { url, stop } = await serve(t, ['--memory', '--admin-token', 's3cret'])
   const show = ['clock', 'show', '--url', url]
@@ -226,9 +272,20 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
     [['scenario', 'use'], /scenario use needs NAME; use payout-sandbox scenario use NAME/],
     [['scenario', 'use', 'a', 'b'], /scenario use takes no "b"/],
     [
-      ['scenario', 'list', '--port', '1'],
-      /scenario takes no --port; it takes --url, --admin-token, --json/,
+      ['scenario', 'list', '--memory'],
+      /scenario takes no --memory; it takes --url, --port, --host, --client, --admin-token, --json/,
     ],
+    [['clock', 'show', '--port', 'x'], /--port takes a whole number/],
+    [['clock', 'show', '--url', 'http://127.0.0.1:1', '--port', '2'], /--url excludes --port/],
+    [['clock', 'show', '--client', 'A'], /--client takes the name of a client, .+ not "A"/],
+    [
+      ['clock', 'show', '--url', 'http://127.0.0.1:1/@a/v1', '--client', 'b'],
+      /--client b and the \/@a of --url name two clients/,
+    ],
+    [['clock', 'advance', '-3m'], /duration above 0.+ not "-3m": time does not go back/],
+    [['clock', 'advance', '-3h'], /duration above 0.+ not "-3h"/],
+    [['clock', 'advance', '--url', 'http://127.0.0.1:1', '-PT3M'], /above 0.+ not "-PT3M"/],
+    [['clock', 'speed', '-2'], /clock speed takes a number above 0, .+, not "-2"/],
     [['clock', 'advance'], /clock advance needs BY\|TO/],
     [
       ['clock', 'speed', 'fast'],
@@ -293,6 +350,10 @@ t.test('each command has a help text with its calls, flags and examples', async 
     t.match(stdout, new RegExp(`^payout-sandbox ${name}: `))
     t.match(stdout, /\n\nExamples\n {2}payout-sandbox /)
   }
+  t.equal((await run(['help'])).stdout, overview)
+  t.equal((await run(['help', 'exec'])).stdout, (await run(['exec', '--help'])).stdout)
+  t.match(await run(['help', 'exce']), { code: 2, stderr: /"exce"; did you mean exec\?/ })
+  t.equal((await run(['-v'])).stdout, (await run(['--version'])).stdout)
   t.match(
     (await run(['scenario', '--help'])).stdout,
     /scenario use NAME +activate.+--url URL .+--json /s,

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
-import { call, run, serve } from './program.ts'
+import t, { type Test } from 'tap'
+import { call, run, serve, spawned } from './program.ts'
 
 t.test('one JSON line tells a program where to call', async (t) => {
   const { ready, port, stop, child } = await serve(t, ['--memory'])
@@ -29,7 +29,46 @@ t.test('each signal that asks for an end is a graceful stop', async (t) => {
   }
 })
 
-t.test('the banner tells a person', async (t) => {
+/** What a start prints for a person. */
+async function bannerOf(t: Test, args: readonly string[]): Promise<string> {
+  const { child, told, ended } = spawned(['start', '--port', '0', ...args], {})
+  t.teardown(() => child.kill('SIGKILL'))
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', () => told.stdout.includes('  Data') && resolve())
+    void ended.then(({ stderr }) => reject(new Error(stderr)))
+  })
+  child.kill('SIGTERM')
+  return (await ended).stdout
+}
+
+t.test('the banner tells a person where to call, and what time it is there', async (t) => {
+  const FROM_NOW = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z`
+  const clocks: [args: string[], clock: string][] = [
+    [['--memory'], 'real time'],
+    [['--memory', '--clock', 'frozen'], 'frozen at 2026-01-01T00:00:00Z'],
+    [['--memory', '--clock', '2030-05-06T07:08:09.5Z'], 'frozen at 2030-05-06T07:08:09.500Z'],
+    [
+      ['--memory', '--clock', 'frozen', '--clock-speed', '60'],
+      'frozen at 2026-01-01T00:00:00Z; once resumed, 60 times as fast as real time',
+    ],
+    [['--memory', '--clock-speed', '60'], `60 times as fast as real time, from ${FROM_NOW}`],
+  ]
+  for (const [args, clock] of clocks)
+    t.match(
+      await bannerOf(t, args),
+      new RegExp(
+        String.raw`^payout-sandbox is ready.+\n\n {2}Service {6}http://127\.0\.0\.1:\d+/v1\n.* {2}Scenario {5}default\n {2}Clock {8}${clock}\n {2}Data {9}kept in memory only\n$`,
+        's',
+      ),
+    )
+  const data = join(t.testdir(), 'db.json')
+  const first = await serve(t, ['--data', data])
+  await call(`${first.adminUrl}/clock/advance`, { by: '2d' })
+  await first.stop()
+  t.match(await bannerOf(t, ['--data', data]), / {2}Clock {8}as fast as real time, from \d{4}-/)
+})
+
+t.test('a port in use, the help, the version and the documents', async (t) => {
   const dir = t.testdir()
   const bound = createServer().listen(0, '127.0.0.1')
   await once(bound, 'listening')
@@ -49,6 +88,18 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
   const cwd = t.testdir({ 'plain.txt': 'x' })
   const cases: [string[], RegExp][] = [
     [['--prot', '1'], /unknown option --prot \(did you mean --port\?\)/],
+    [['--frozen'], /unknown option --frozen \(did you mean --clock frozen\?\)/],
+    [['exec', '--frozen', '--', 'true'], /\(did you mean --clock frozen\?\)/],
+    [['--speed', '60'], /\(did you mean --clock-speed\?\)/],
+    [['--in-memory'], /\(did you mean --memory\?\)/],
+    [['--log', 'debug'], /\(did you mean --log-level or --log-format\?\)/],
+    [['-V'], /unknown option -V \(did you mean --version\?\)/],
+    [['-p', '1'], /unknown option -p \(did you mean --port, /],
+    [['-3'], /there is no command "-3"/],
+    [['version'], /there is no command "version"; did you mean --version\?/],
+    [['start', 'foo'], /start takes no "foo"; use payout-sandbox start, with options/],
+    [['start', 'frozen'], /start takes no "frozen"; .+ payout-sandbox start --clock frozen\?/],
+    [['start', 'memory'], /did you mean payout-sandbox start --memory\?/],
     [['--port', 'x'], /--port takes a whole number from 0 to 65535, not "x"/],
     [['--port', '70000'], /--port takes/],
     [['--port'], /--port takes N, and none follows it/],
@@ -137,6 +188,10 @@ t.test('flag beats variable beats file', async (t) => {
     code: 2,
     stderr: /unknown option PAYOUT_SANDBOX_COLCK \(did you mean PAYOUT_SANDBOX_CLOCK\?\)/,
   })
+  t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_FROZEN: '1' } }), {
+    code: 2,
+    stderr: /PAYOUT_SANDBOX_FROZEN \(did you mean PAYOUT_SANDBOX_CLOCK=frozen\?\)/,
+  })
   t.match(await run([], { cwd: dir, env: { PAYOUT_SANDBOX_PROT: '1', PORT: '2' } }), {
     code: 2,
     stderr: /unknown option PAYOUT_SANDBOX_PROT \(did you mean PAYOUT_SANDBOX_PORT\?\)/,
@@ -161,6 +216,8 @@ t.test('flag beats variable beats file', async (t) => {
     code: 2,
     stderr: /unknown option prot of payout-sandbox\.config\.json \(did you mean port\?\)/,
   })
+  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"frozen": true}')
+  t.match(await run([], { cwd: dir }), { code: 2, stderr: /\(did you mean "clock": "frozen"\?\)/ })
   writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"data": "of-file.json"}')
   const dataOf = async (args: string[], env: Record<string, string> = {}) => {
     const { ready, stop } = await serve(t, args, { cwd: dir, env })

@@ -1,12 +1,13 @@
-import { mock } from 'node:test'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { createChanges } from '../../src/core/changes.ts'
 import { createClock } from '../../src/core/clock.ts'
+import { realLater } from '../../src/core/outside.ts'
 import { createRandom } from '../../src/core/random.ts'
 import { createScheduler, type TimerRow } from '../../src/core/scheduler.ts'
 import { SandboxError } from '../../src/model/errors.ts'
+import { manualTimers } from '../manual-timers.ts'
 
-function build(mode: 'real' | 'frozen' = 'frozen') {
+function build(mode: 'real' | 'frozen' = 'frozen', later = realLater) {
   const rows = new Map<string, TimerRow>()
   const ran: string[] = []
   const errors: unknown[] = []
@@ -44,6 +45,7 @@ function build(mode: 'real' | 'frozen' = 'frozen') {
       nextSeq: () => ++seq,
     },
     onError: (error) => errors.push(error),
+    outside: { later, pauses: true },
   })
   scheduler.handle('note', (timer) => {
     changes.change(() => {
@@ -118,21 +120,20 @@ t.test('ten thousand timers run in order', async (t) => {
 })
 
 /** Lets time pass: the wall's, the client's and that of the process's own timers. */
-function ticking(t: Test) {
-  mock.timers.enable({ apis: ['setTimeout'] })
-  t.teardown(() => mock.timers.reset())
-  const built = build('real')
+function ticking() {
+  const timers = manualTimers()
+  const built = build('real', timers.later)
   return {
     ...built,
     pass(ms: number) {
       built.wall.now += ms
-      mock.timers.tick(ms)
+      timers.pass(ms)
     },
   }
 }
 
 t.test('a ticking clock runs each timer when it is due, and no sooner', async (t) => {
-  const { ran, add, scheduler, rows, pass } = ticking(t)
+  const { ran, add, scheduler, rows, pass } = ticking()
   add('b', 2_000)
   add('a', 1_000)
   const cancelled = add('cancelled', 1_500)
@@ -150,7 +151,7 @@ t.test('a ticking clock runs each timer when it is due, and no sooner', async (t
 })
 
 t.test('a change of the clock changes when timers run', async (t) => {
-  const { ran, add, clock, scheduler, pass } = ticking(t)
+  const { ran, add, clock, scheduler, pass } = ticking()
   add('a', 10_000)
   clock.freeze()
   scheduler.arm()
@@ -169,7 +170,7 @@ t.test('a change of the clock changes when timers run', async (t) => {
 })
 
 t.test('a stopped scheduler runs nothing; a new one finds what is stored', async (t) => {
-  const { ran, add, scheduler, rows, pass } = ticking(t)
+  const { ran, add, scheduler, rows, pass } = ticking()
   add('a', 1_000)
   add('b', 2_000)
   scheduler.stop()
@@ -197,7 +198,7 @@ t.test('a timer farther off than a process timer can wait runs when it is due', 
   t.same(warned, [], 'Node would warn, and fire at once')
   real.scheduler.stop()
 
-  const { ran, add, pass } = ticking(t)
+  const { ran, add, pass } = ticking()
   add('far', 40 * DAY)
   for (let day = 1; day < 40; day++) pass(DAY)
   pass(DAY - 1)
@@ -209,7 +210,7 @@ t.test('a timer farther off than a process timer can wait runs when it is due', 
 t.test(
   'timers that are due together are written together, and a bad one of them falls out',
   async (t) => {
-    const { ran, errors, rows, add, scheduler, pass, disk } = ticking(t)
+    const { ran, errors, rows, add, scheduler, pass, disk } = ticking()
     scheduler.handle('bad', () => {
       add('never', 5_000)
       throw new Error('bad')
@@ -225,7 +226,7 @@ t.test(
 )
 
 t.test('a timer whose change cannot be written is tried again', async (t) => {
-  const { ran, errors, rows, add, pass, disk } = ticking(t)
+  const { ran, errors, rows, add, pass, disk } = ticking()
   add('a', 10)
   add('b', 20)
   disk.full = true

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -67,13 +68,13 @@ t.test('the Testcontainers test is JavaScript that names what there is', async (
   t.ok(ADMIN_CALLS.some(({ url, open }) => url === waited && open))
 })
 
-/** Runs the shell recipe around the built program, or around another one. */
-function shell(sandbox: string) {
+/** Runs the shell recipe as it lies or a copy of it, around the program that it finds or around another one. */
+function shell({ sandbox = '', script = join(PACKAGE_ROOT, 'examples/ci/shell.sh'), cwd = '/' }) {
   const env: NodeJS.ProcessEnv = { ...process.env, SANDBOX: sandbox }
   for (const name of Object.keys(env))
-    if (name.startsWith('PAYOUT_SANDBOX_') || name === 'NODE_EXTRA_CA_CERTS') delete env[name]
-  const script = join(PACKAGE_ROOT, 'examples/ci/shell.sh')
+    if (/^(PAYOUT_SANDBOX_|npm_|NODE_EXTRA)/i.test(name)) delete env[name]
   return spawnSync('env', ['-u', 'NODE_OPTIONS', script], {
+    cwd,
     encoding: 'utf8',
     env,
     timeout: 60_000,
@@ -82,17 +83,31 @@ function shell(sandbox: string) {
 
 t.test('the shell recipe starts a sandbox, pays, and stops it', async (t) => {
   const bin = `${process.execPath} ${join(PACKAGE_ROOT, 'dist/bin.cjs')}`
-  const { status, stdout, stderr } = shell(bin)
+  const { status, stdout, stderr } = shell({})
   t.equal(status, 0, stderr)
   const url = /^ready at (\S+)\nthe payment is a success\n$/.exec(stdout)?.[1]
   t.ok(url, stdout)
   await t.rejects(fetch(`${url}/users`), 'nothing listens any more')
   // As npx does: the sandbox is a child of what is started.
   const wrapped = join(t.testdir({ npx: `#!/bin/sh\n${bin} "$@" & wait\n` }), 'npx')
-  const behind = /^ready at (\S+)/.exec(shell(`sh ${wrapped}`).stdout)?.[1]
+  const behind = /^ready at (\S+)/.exec(shell({ sandbox: `sh ${wrapped}` }).stdout)?.[1]
   t.ok(behind)
   await t.rejects(fetch(`${behind}/users`), 'nothing of it is left')
-  const failed = shell(`${bin} start --no-such-option`)
+  const failed = shell({ sandbox: `${bin} start --no-such-option` })
   t.not(failed.status, 0)
   t.match(failed.stderr, /--no-such-option/)
+})
+
+t.test('a copy of the shell recipe runs the package that is installed beside it', async (t) => {
+  const project = t.testdir({ node_modules: { '.bin': {} }, 'package.json': '{}', ci: {} })
+  const script = join(project, 'ci/shell.sh')
+  cpSync(join(PACKAGE_ROOT, 'examples/ci/shell.sh'), script)
+  const missing = shell({ script, cwd: project })
+  t.not(missing.status, 0, 'nothing is fetched')
+  // What an install of the tarball leaves there.
+  symlinkSync(PACKAGE_ROOT, join(project, 'node_modules/payout-sandbox'))
+  symlinkSync('../payout-sandbox/dist/bin.cjs', join(project, 'node_modules/.bin/payout-sandbox'))
+  const { status, stdout, stderr } = shell({ script, cwd: project })
+  t.equal(status, 0, stderr)
+  t.match(stdout, /\nthe payment is a success\n$/)
 })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
@@ -10,25 +10,28 @@ const scripts: Record<string, string> = JSON.parse(
   readFileSync(join(FOLDER, 'package.json'), 'utf8'),
 ).scripts
 
-/** The example as a user has it: in a folder of its own, with the package installed. */
-function installed(t: Test): string {
-  const dir = t.testdir()
+/** The example as it lies in a clone that was built, in a copy of that clone. */
+function clone(t: Test): string {
+  const root = t.testdir()
+  const dir = join(root, 'examples/first-payout')
   cpSync(FOLDER, dir, {
     recursive: true,
     filter: (path) => !path.includes('node_modules', FOLDER.length),
   })
-  mkdirSync(join(dir, 'node_modules'))
-  symlinkSync(PACKAGE_ROOT, join(dir, 'node_modules/payout-sandbox'))
+  for (const name of ['package.json', 'dist', 'fixtures', 'scenarios', 'node_modules'])
+    symlinkSync(join(PACKAGE_ROOT, name), join(root, name))
   return dir
 }
 
-/** Runs a script of the example's package.json; a run that leaves a handle open does not end, and is killed. */
-async function run(dir: string, script: string) {
-  const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, NODE_TEST_CONTEXT: ___, ...env } = process.env
+/** Runs npm in the example; a run that leaves a handle open does not end, and is killed. */
+async function npm(dir: string, ...words: string[]) {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|TAP)/i.test(name)),
+  )
   // tap puts NODE_OPTIONS back into the environment of what is spawned.
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', 'sh', '-c', scripts[script]!], {
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', 'npm', ...words], {
     cwd: dir,
-    env: { ...env, PATH: `${join(PACKAGE_ROOT, 'node_modules/.bin')}:${env['PATH']}` },
+    env,
     timeout: 100_000,
     killSignal: 'SIGKILL',
   })
@@ -44,23 +47,28 @@ async function run(dir: string, script: string) {
 }
 
 const TALLY: Readonly<Record<string, [passed: RegExp, failed: RegExp]>> = {
-  'test:node': [/# pass 3\n# fail 0/, /# pass 2\n# fail 1/],
+  test: [/# pass 3\n# fail 0/, /# pass 2\n# fail 1/],
   'test:vitest': [/Tests +3 passed \(3\)/, /Tests +1 failed \| 2 passed \(3\)/],
   'test:jest': [/Tests: +3 passed, 3 total/, /Tests: +1 failed, 2 passed, 3 total/],
 }
 
 t.strictSame(Object.keys(scripts).sort(), Object.keys(TALLY).sort(), 'every script is run here')
 
+const OFFLINE = ['--offline', '--no-audit', '--no-fund', '--loglevel=error']
+
 for (const [script, [passed, failed]] of Object.entries(TALLY)) {
-  t.test(`the first payout is tested by ${script}, and a bug is found`, async (t) => {
-    const dir = installed(t)
-    const good = await run(dir, script)
+  t.test(`the first payout is tested by npm run ${script}, and a bug is found`, async (t) => {
+    const dir = clone(t)
+    const installed = await npm(dir, 'install', ...OFFLINE)
+    t.equal(installed.code, 0, installed.text)
+    t.notOk(existsSync(join(dir, 'package-lock.json')), 'nothing is left to commit')
+    const good = await npm(dir, 'run', script)
     t.equal(good.code, 0, good.text)
     t.match(good.text, passed)
     // Without its Idempotency-Key the code pays twice.
     const code = readFileSync(join(dir, 'payouts.mjs'), 'utf8')
     writeFileSync(join(dir, 'payouts.mjs'), code.replace('key: reference', 'key: undefined'))
-    const bad = await run(dir, script)
+    const bad = await npm(dir, 'run', script)
     t.equal(bad.code, 1)
     t.match(bad.text, failed)
   })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { ASHA, start, TOKEN } from '../helper.ts'
+import { manualTimers } from '../manual-timers.ts'
 import { faultyDisk } from '../torture/faulty-disk.ts'
 
 t.test('the clock is moved, and what is due runs in order', async (t) => {
@@ -64,12 +64,11 @@ t.test('reset goes back to the fixtures, and the same seed gives the same bytes'
 /** A sandbox whose clocks tick on a wall that the test moves. */
 async function onWall(t: Test) {
   const wall = { now: Date.parse('2026-03-01T00:00:00Z') }
-  mock.timers.enable({ apis: ['setTimeout'] })
-  t.teardown(() => mock.timers.reset())
+  const timers = manualTimers()
   const box = await start(t, {
     sandbox: {
       start: { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' },
-      wall: () => wall.now,
+      outside: (real) => ({ ...real, wall: () => wall.now, later: timers.later }),
     },
   })
   return {
@@ -77,7 +76,7 @@ async function onWall(t: Test) {
     /** Lets real time pass. */
     pass(ms: number) {
       wall.now += ms
-      mock.timers.tick(ms)
+      timers.pass(ms)
     },
     statusOfNewest: async () =>
       (await box.get('/v1/transaction/history', TOKEN)).body.data.transactions[0].status,
