@@ -4,6 +4,7 @@ import { OtherFormat } from '../core/document.ts'
 import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
 import { CannotRecord } from '../core/recorder.ts'
+import { UnfitFile } from '../core/unfit-file.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
 
@@ -58,6 +59,8 @@ function explained(error: unknown, options: Options): Error & { exitCode?: numbe
   if (error instanceof BadFixtures || error instanceof BadScenarios)
     return new CannotStart(message, 2)
   if (error instanceof CannotRecord) return new CannotStart(message, 5)
+  if (error instanceof UnfitFile)
+    return new CannotStart(`The data file cannot be used. ${message}.`, 5)
   if (code === 'EADDRINUSE') {
     return new CannotStart(
       `Port ${options.port} of ${options.host} is in use. Choose another with --port, or 0 for a free one.`,

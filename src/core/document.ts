@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import type { Adapter } from 'lowdb'
 import type { Disk } from './disk.ts'
-import { quietly, syncFolderOf } from './files.ts'
+import { createPrivate, quietly, syncFolderOf } from './files.ts'
 import { DamagedFile } from './lines.ts'
 
 /** Numbers of layers, by table: what a world of the document stands on, besides its base. */
@@ -136,10 +136,12 @@ export function generationOf(content: Buffer): number {
 /**
  * lowdb's adapter for the document: `write` makes it anew beside the old one, in slices that leave the event loop
  * free, syncs it and renames it into place, so that a reader finds the old document or the new one, whole.
+ * `confirm` throws where the data file is ours no more: then its draft may be another's, and all is left as it is.
  */
 export function documentAdapter(
   disk: Disk,
   file: string,
+  confirm: () => void,
 ): Adapter<DocumentContent> & { bytes: () => number } {
   let bytes = 0
   return {
@@ -156,36 +158,49 @@ export function documentAdapter(
       return { generation: generationOf(content), ops: parseDocument(file, content) }
     },
     async write(content) {
+      confirm()
       const draft = `${file}.tmp`
-      const fd = disk.openSync(draft, 'w', 0o600)
-      let size = 0
       try {
-        let slice = ''
-        let sliceStart = performance.now()
-        for (const line of documentLines(content)) {
-          slice += line
-          if (slice.length >= SLICE_CHARS || performance.now() - sliceStart >= SLICE_MS) {
-            const buffer = Buffer.from(slice, 'utf8')
-            slice = ''
-            const took = performance.now() - sliceStart
-            size += await writeBuffer(disk, fd, buffer)
-            await letOthersWork(took * OTHERS_SHARE)
-            sliceStart = performance.now()
-          }
-        }
-        size += await writeBuffer(disk, fd, Buffer.from(slice, 'utf8'))
-        await promisify(disk.fsync)(fd)
+        const size = await writeDraft(disk, draft, content)
+        confirm()
+        // Letting go of a large old document takes tens of ms.
+        await promisify(disk.rename)(draft, file)
+        bytes = size
       } catch (error) {
-        quietly(() => disk.closeSync(fd))
-        quietly(() => disk.unlinkSync(draft))
+        quietly(() => {
+          confirm()
+          disk.unlinkSync(draft)
+        })
         throw error
       }
-      disk.closeSync(fd)
-      // Letting go of a large old document takes tens of ms.
-      await promisify(disk.rename)(draft, file)
       syncFolderOf(disk, file)
-      bytes = size
     },
+  }
+}
+
+/** Writes a document in slices and syncs it; answers with its bytes. */
+async function writeDraft(disk: Disk, draft: string, content: DocumentContent): Promise<number> {
+  const fd = createPrivate(disk, draft)
+  try {
+    let size = 0
+    let slice = ''
+    let sliceStart = performance.now()
+    for (const line of documentLines(content)) {
+      slice += line
+      if (slice.length >= SLICE_CHARS || performance.now() - sliceStart >= SLICE_MS) {
+        const buffer = Buffer.from(slice, 'utf8')
+        slice = ''
+        const took = performance.now() - sliceStart
+        size += await writeBuffer(disk, fd, buffer)
+        await letOthersWork(took * OTHERS_SHARE)
+        sliceStart = performance.now()
+      }
+    }
+    size += await writeBuffer(disk, fd, Buffer.from(slice, 'utf8'))
+    await promisify(disk.fsync)(fd)
+    return size
+  } finally {
+    quietly(() => disk.closeSync(fd))
   }
 }
 

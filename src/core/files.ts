@@ -35,6 +35,15 @@ export function removeFile(disk: Disk, file: string): void {
   }
 }
 
+/**
+ * Makes a file anew for its owner alone and opens it. What stood there is removed first, be it a link or a file of
+ * somebody else: nothing is written through it.
+ */
+export function createPrivate(disk: Disk, file: string): number {
+  removeFile(disk, file)
+  return disk.openSync(file, 'wx', 0o600)
+}
+
 /** Makes a folder and those above it. Node's own way never ends where a file system takes no folders (`/proc`). */
 export function makeFolder(disk: Disk, folder: string): void {
   if (isThere(disk, folder)) return

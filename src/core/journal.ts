@@ -1,6 +1,7 @@
 import type { Disk } from './disk.ts'
-import { appendWhole, isThere, quietly, removeFile, syncFolderOf } from './files.ts'
+import { appendWhole, createPrivate, isThere, quietly, removeFile, syncFolderOf } from './files.ts'
 import { checkedLines, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
+import type { Ownership } from './ownership.ts'
 
 /** What a journal tells of itself when it is read at start. */
 export type JournalNotes = {
@@ -21,7 +22,13 @@ const headerOf = (header: Header) => checkedLines([JSON.stringify(header)])
  * Two files at most: the one written to, and, while the document is made anew, the one before it.
  * Each starts with the generation that tells whether a document already holds its changes.
  */
-export function createJournal(disk: Disk, file: string, previousFile: string, fsync: boolean) {
+export function createJournal(
+  disk: Disk,
+  file: string,
+  previousFile: string,
+  fsync: boolean,
+  owner: Pick<Ownership, 'confirm' | 'confirmSometimes' | 'confirmWritten' | 'journalIs'>,
+) {
   let fd: number | undefined
   let size = 0
   let headerBytes = 0
@@ -32,7 +39,7 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
   let halfTurned = false
 
   function start(next: number, after?: number) {
-    const opened = disk.openSync(file, 'w', 0o600)
+    const opened = createPrivate(disk, file)
     const header = headerOf(
       after === undefined ? { generation: next } : { generation: next, after },
     )
@@ -45,13 +52,39 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
       throw error
     }
     if (fsync) syncFolderOf(disk, file)
-    const before = fd
-    fd = opened
-    if (before !== undefined) quietly(() => disk.closeSync(before))
+    writeTo(opened)
     generation = next
     size = written
     headerBytes = written
+  }
+
+  function writeTo(opened: number) {
+    const before = fd
+    fd = opened
+    if (before !== undefined) quietly(() => disk.closeSync(before))
     untidy = false
+    owner.journalIs(file, opened)
+  }
+
+  /**
+   * Goes on in a file of our own that holds what was read. An owner of before that is not dead, as was thought, has the
+   * old file open: what it still writes there can't hurt.
+   */
+  function carryOver(read: Buffer) {
+    const draft = `${file}.tmp`
+    const opened = createPrivate(disk, draft)
+    try {
+      appendWhole(disk, opened, 0, read)
+      // Also without fsync: what the disk has of the old file it must have of the new one.
+      disk.fdatasyncSync(opened)
+      disk.renameSync(draft, file)
+    } catch (error) {
+      quietly(() => disk.closeSync(opened))
+      quietly(() => disk.unlinkSync(draft))
+      throw error
+    }
+    if (fsync) syncFolderOf(disk, file)
+    writeTo(opened)
   }
 
   /** Cuts off what a failed write left: it was refused, and must not come back. */
@@ -69,9 +102,10 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
   ) {
     if (!isThere(disk, path)) return undefined
     let header: Header | undefined
+    const content = disk.readFileSync(path)
     const result = readCheckedLines(
       path,
-      disk.readFileSync(path),
+      content,
       (value) => {
         if (header === undefined) {
           header = value as Header
@@ -81,7 +115,7 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
       notes.damage,
     )
     if (result.tornBytes > 0) notes.torn(path, result.tornBytes)
-    return { ...result, header }
+    return { ...result, header, good: content.subarray(0, result.goodBytes) }
   }
 
   return {
@@ -125,27 +159,27 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
         start(Math.max(documentGeneration, next), previous?.goodBytes)
         return
       }
-      const opened = disk.openSync(file, 'r+')
-      try {
-        // A shorter line must not leave the rest of a torn one behind it.
-        disk.ftruncateSync(opened, current.goodBytes)
-      } catch (error) {
-        quietly(() => disk.closeSync(opened))
-        throw error
+      const { header, good } = current
+      const ofHeader = headerOf(header).length
+      if (good.length === ofHeader) {
+        start(header.generation, header.after)
+        return
       }
-      fd = opened
-      generation = current.header.generation
-      size = current.goodBytes
-      headerBytes = headerOf(current.header).length
+      carryOver(good)
+      generation = header.generation
+      size = good.length
+      headerBytes = ofHeader
     },
     /** Writes changes, a line each, or none of them. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
     append(changes: readonly string[]) {
       if (fd === undefined) throw new Error('The journal is closed')
+      owner.confirmSometimes()
       tidy()
       untidy = true
       const written = appendWhole(disk, fd, size, checkedLines(changes))
       try {
         if (fsync) disk.fdatasyncSync(fd)
+        owner.confirmWritten()
       } catch (error) {
         // What was refused must not come back at the next start.
         disk.ftruncateSync(fd, size)
@@ -161,17 +195,20 @@ export function createJournal(disk: Disk, file: string, previousFile: string, fs
      * into the file that has the other name already, and the next call starts the empty one.
      */
     rotate() {
+      owner.confirm()
       if (!halfTurned) {
         if (isThere(disk, previousFile)) return
         tidy()
         disk.renameSync(file, previousFile)
         halfTurned = true
+        owner.journalIs(previousFile, fd!)
       }
       start(generation + 1, size)
       halfTurned = false
     },
     /** The document holds all up to this generation: the file before is done. */
     dropPrevious() {
+      owner.confirm()
       removeFile(disk, previousFile)
     },
     close() {

@@ -1,11 +1,10 @@
-import { hostname } from 'node:os'
-import { resolve } from 'node:path'
-import { threadId } from 'node:worker_threads'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import type { Disk } from './disk.ts'
-import { errnoOf, quietly, removeFile } from './files.ts'
-
-/** Who holds a data file. `startedAt` tells two processes with one number apart. */
-export type LockOwner = { pid: number; host: string; startedAt: string }
+import { createPrivate, errnoOf, quietly, removeFile } from './files.ts'
+import { held, isAlive, type Judge, type LockOwner, newOwner, readOwner } from './lock-owner.ts'
+import type { Later } from './outside.ts'
+import { openOwnerSocket, socketOf } from './owner-socket.ts'
 
 /** The data file is in use by another process, which the message names. */
 export class FileInUse extends Error {
@@ -17,127 +16,171 @@ export class FileInUse extends Error {
   }
 }
 
-// A lock from another machine or container can't be asked; its owner touches the file this often, real ms.
-const TOUCH_EVERY = 2_000
-const SILENT_AFTER = 10_000
-// The lock files this process holds: where there is no /proc, its own number alone does not tell.
-const held = new Set<string>()
-
-/** When a process started, as the kernel counts it; empty where there is none, or no /proc; `undefined` where it is hidden. */
-function startOf(disk: Disk, pid: number): string | undefined {
-  try {
-    const stat = disk.readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const boot = disk.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-    return `${boot}:${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
-  } catch (error) {
-    const code = errnoOf(error)
-    if (code === 'ENOENT' || code === 'ESRCH') return ''
-    if (code === 'EACCES' || code === 'EPERM') return undefined
-    // A disk that can't tell must not make an owner dead.
-    throw error
-  }
+/** A lock that was taken. `nonce`: what it says for as long as it is ours. */
+export type Lock = {
+  file: string
+  nonce: string
+  /** Gives it back. `isOurs`: whether the lock file may be removed. */
+  release: (isOurs: boolean) => void
 }
 
-function isAlive(disk: Disk, owner: LockOwner, lockFile: string, wall: () => number): boolean {
-  if (owner.host !== hostname()) {
-    const touched = disk.statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs
-    return touched !== undefined && wall() - touched < SILENT_AFTER
-  }
-  if (owner.startedAt !== '' && (startOf(disk, owner.pid) ?? owner.startedAt) !== owner.startedAt)
-    return false
-  if (owner.pid === process.pid) return held.has(resolve(lockFile))
-  try {
-    process.kill(owner.pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** Whose a lock is; `undefined` where there is none, or what stands there was written by no owner. */
-function readOwner(disk: Disk, lockFile: string): LockOwner | undefined {
-  try {
-    const owner = JSON.parse(disk.readFileSync(lockFile, 'utf8'))
-    return typeof owner?.pid === 'number' ? owner : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError || errnoOf(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
+// Another starter holds a claim for less than a millisecond.
+const MOST_ATTEMPTS = 20
+const RETRY_MS = 20
+// Windows replaces no folder, not even an empty one.
+const IS_CLAIMED = [
+  'EEXIST',
+  'ENOTEMPTY',
+  'ENOTDIR',
+  ...(process.platform === 'win32' ? ['EPERM'] : []),
+]
+// What this process calls its drafts: what a failed try leaves is taken by the next.
+const DRAFT = randomBytes(6).toString('hex')
 
 /**
- * Takes the lock of a data file, or throws `FileInUse`. A lock whose process is dead is taken over at once.
- * Returns the verb that gives it back.
+ * Takes the lock of a data file, or throws `FileInUse`. A lock whose owner is dead is taken over at once, one whose
+ * owner can't be asked after a wait.
  */
-export function takeLock(disk: Disk, file: string, wall: () => number): () => void {
+export async function takeLock(
+  disk: Disk,
+  file: string,
+  later: Later,
+  log: Judge['log'],
+): Promise<Lock> {
   const lockFile = `${file}.lock`
-  const mine: LockOwner = {
-    pid: process.pid,
-    host: hostname(),
-    startedAt: startOf(disk, process.pid) ?? '',
-  }
-  // One name for each who may ask at once: what a failed try leaves is taken by the next.
-  const draft = `${lockFile}.${process.pid}.${threadId}`
+  const owner = newOwner(disk)
+  const { nonce } = owner
+  const socket = openOwnerSocket(disk, file, nonce)
+  const me: LockOwner = { ...owner, listens: socket !== undefined }
   try {
-    disk.writeFileSync(draft, JSON.stringify(mine), { mode: 0o600 })
-    for (let attempt = 0; ; attempt++) {
-      try {
-        // A link appears whole and fails if the name is taken: two starters can't both succeed.
-        disk.linkSync(draft, lockFile)
-        break
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 20) throw error
-        const owner = readOwner(disk, lockFile)
-        if (owner && isAlive(disk, owner, lockFile, wall)) throw new FileInUse(file, owner)
-        removeStale(disk, lockFile, draft, owner, wall)
-      }
-    }
+    await place({ disk, file, me, later, log }, lockFile)
+  } catch (error) {
+    socket?.close()
+    throw error
+  }
+  held.add(nonce)
+  return {
+    file: lockFile,
+    nonce,
+    release(isOurs) {
+      held.delete(nonce)
+      // The lock first: who finds a lock without its socket takes the owner for dead.
+      if (isOurs) quietly(() => disk.unlinkSync(lockFile))
+      socket?.close()
+    },
+  }
+}
+
+async function place(judge: Judge, lockFile: string) {
+  const { disk, file, me, later } = judge
+  for (let attempt = 0; ; attempt++) {
+    if (link(disk, me, lockFile)) return
+    const owner = readOwner(disk, lockFile)
+    if (owner && (await isAlive(judge, lockFile, owner))) throw new FileInUse(file, owner)
+    const other = await replaceDead(judge, lockFile, owner)
+    if (other === undefined) return
+    if (attempt === MOST_ATTEMPTS) throw new FileInUse(file, other)
+    await new Promise<void>((resolve) => later(RETRY_MS, resolve))
+  }
+}
+
+/** Puts our lock in its place, if there is none. It appears whole: of two starters one succeeds. */
+function link(disk: Disk, me: LockOwner, lockFile: string): boolean {
+  const draft = `${lockFile}.${DRAFT}.tmp`
+  try {
+    writePrivate(disk, draft, JSON.stringify(me))
+    disk.linkSync(draft, lockFile)
+    return true
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
+    return false
   } finally {
     quietly(() => disk.unlinkSync(draft))
   }
-  held.add(resolve(lockFile))
-  const touch = setInterval(() => {
-    const now = new Date(wall())
-    try {
-      disk.utimesSync(lockFile, now, now)
-    } catch {
-      // Gone with its folder: the next write of the document tells.
-    }
-  }, TOUCH_EVERY)
-  touch.unref()
-  return () => {
-    clearInterval(touch)
-    if (!held.delete(resolve(lockFile))) return
-    quietly(() => {
-      const owner = readOwner(disk, lockFile)
-      if (owner?.pid === mine.pid && owner.host === mine.host) disk.unlinkSync(lockFile)
-    })
+}
+
+function writePrivate(disk: Disk, file: string, text: string) {
+  const fd = createPrivate(disk, file)
+  try {
+    disk.writeFileSync(fd, text)
+  } finally {
+    disk.closeSync(fd)
   }
 }
 
-/** Removes a dead owner's lock; of several starters only the one that can claim the removal does it. */
-function removeStale(
-  disk: Disk,
+/** Puts our lock in the place of a dead owner's. Answers with the other starter where one was quicker. */
+async function replaceDead(
+  judge: Judge,
   lockFile: string,
-  draft: string,
   dead: LockOwner | undefined,
-  wall: () => number,
-): void {
+): Promise<LockOwner | undefined> {
+  const { disk, file, me } = judge
   const claim = `${lockFile}.claim`
-  try {
-    disk.linkSync(draft, claim)
-  } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw error
-    const claimant = readOwner(disk, claim)
-    if (claimant && claimant.pid !== process.pid && isAlive(disk, claimant, claim, wall)) return
-    removeFile(disk, claim)
-    return
-  }
+  if (!claimIt(disk, me, claim)) return (await removeDeadClaim(judge, claim)) ?? me
+  // Nobody else removes a lock until the claim is gone, and nothing is waited for.
   try {
     const now = readOwner(disk, lockFile)
-    if (now?.pid === dead?.pid && now?.startedAt === dead?.startedAt) removeFile(disk, lockFile)
+    if (now?.nonce !== dead?.nonce || now?.startedAt !== dead?.startedAt || now?.pid !== dead?.pid)
+      return now ?? me
+    removeFile(disk, lockFile)
+    if (!link(disk, me, lockFile)) return readOwner(disk, lockFile) ?? me
   } finally {
-    quietly(() => disk.unlinkSync(claim))
+    quietly(() => disk.unlinkSync(join(claim, DRAFT)))
+    quietly(() => disk.rmdirSync(claim))
   }
+  const socket = dead && socketOf(file, dead)
+  if (socket !== undefined) quietly(() => disk.unlinkSync(socket))
+  return undefined
+}
+
+/**
+ * Takes the right to remove a lock. A claim is a folder that holds one file, named after the process that claims. A
+ * folder that is not empty can't be replaced, and nobody removes a file of another name by mistake: so there is one.
+ */
+function claimIt(disk: Disk, me: LockOwner, claim: string): boolean {
+  const draft = `${claim}.${DRAFT}.tmp`
+  try {
+    makeEmpty(disk, draft)
+    writePrivate(disk, join(draft, DRAFT), JSON.stringify(me))
+    disk.renameSync(draft, claim)
+    return true
+  } catch (error) {
+    if (!IS_CLAIMED.includes(errnoOf(error))) throw error
+    return false
+  } finally {
+    quietly(() => disk.unlinkSync(join(draft, DRAFT)))
+    quietly(() => disk.rmdirSync(draft))
+  }
+}
+
+function makeEmpty(disk: Disk, folder: string) {
+  try {
+    disk.mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** Removes a claim whose process died before it was done. Answers with the owner of one that is used just now. */
+async function removeDeadClaim(judge: Judge, claim: string): Promise<LockOwner | undefined> {
+  const { disk } = judge
+  let claimants: string[]
+  try {
+    claimants = disk.readdirSync(claim)
+  } catch (error) {
+    // An earlier version made a file of it.
+    if (errnoOf(error) === 'ENOTDIR') removeFile(disk, claim)
+    else if (errnoOf(error) !== 'ENOENT') throw error
+    return undefined
+  }
+  for (const name of claimants) {
+    const entry = join(claim, name)
+    const claimant = readOwner(disk, entry)
+    if (claimant && claimant.nonce !== judge.me.nonce && (await isAlive(judge, entry, claimant)))
+      return claimant
+    removeFile(disk, entry)
+  }
+  // Another starter's, if it is not empty.
+  quietly(() => disk.rmdirSync(claim))
+  return undefined
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
+import { createAvailability } from './availability.ts'
 import { createChanges } from './changes.ts'
 import { createCompaction } from './compaction.ts'
 import { takeCut } from './cut.ts'
@@ -15,8 +16,8 @@ import {
 import { errnoOf, isThere, makeFolder, removeFile, targetOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { DamagedFile } from './lines.ts'
-import { takeLock } from './lock.ts'
 import { type Later, realLater } from './outside.ts'
+import { LostOwnership, type Ownership, takeOwnership } from './ownership.ts'
 import { createReplay, type ReplayDeps } from './replay.ts'
 import {
   createTable,
@@ -26,6 +27,7 @@ import {
   type TableImage,
   type TableSpec,
 } from './table.ts'
+import { refuseMountedFile, refuseOtherThanFiles } from './unfit-file.ts'
 
 /** The tables' specs, by table name. */
 export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
@@ -51,7 +53,7 @@ export type StoreOptions<Rows> = {
   disk?: Disk
   wall: () => number
   later?: Later
-  log: { info(message: string): void; warn(message: string): void }
+  log: { info(message: string): void; warn(message: string): void; error(message: string): void }
 }
 
 /** One world's tables and draw counter. All changes go through `put` and `remove`. */
@@ -90,11 +92,10 @@ type Cut = { ops: () => Iterable<Op>; rows: number; entries: number }
 
 // At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
 const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
-const RETRY_MS = 1_000
 
 /**
  * Opens the store: worlds of tables in memory, each change written to the journal before it counts, the document
- * made anew by lowdb now and then. A change that can't be written is undone and told as `storage_unavailable`.
+ * made anew by lowdb now and then. A change that can't be written is undone and answered with `storage_unavailable`.
  */
 export async function openStore<Rows>(options: StoreOptions<Rows>) {
   type Name = keyof Rows & string
@@ -105,8 +106,12 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   const worlds = new Map<string, WorldTables<Rows>>()
   const changes = createChanges(file === undefined ? undefined : write)
   const { change } = changes
-  let failure: string | undefined
-  let retry: NodeJS.Timeout | undefined
+  // An empty change shows whether the disk takes writes again.
+  const availability = createAvailability({
+    file,
+    log,
+    probe: () => journal?.append(['["",0,[]]']),
+  })
   const compaction = createCompaction({
     from: options.compactFrom,
     journalBytes: () => journal!.size,
@@ -123,49 +128,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     changes.record(...op)
   }
 
-  function fail(error: unknown): SandboxError {
-    const code = errnoOf(error)
-    if (!failure)
-      log.warn(
-        `The data file ${file} cannot be written (${code}); changes are refused until it can.`,
-      )
-    failure = code
-    retry ??= setInterval(probe, RETRY_MS).unref()
-    return new SandboxError(
-      'storage_unavailable',
-      `The data file cannot be written (${code}); nothing was changed. Free the disk or make it writable, then try again.`,
-      { headers: { 'retry-after': '1' } },
-    )
-  }
-
-  function healed() {
-    if (!failure) return
-    log.info(`The data file ${file} can be written again.`)
-    failure = undefined
-    clearInterval(retry)
-    retry = undefined
-  }
-
   function write(lines: readonly string[]) {
     // What is read back at the start is not written again.
     if (!journal) return
     try {
       journal.append(lines)
     } catch (error) {
-      throw fail(error)
+      throw availability.failed(error)
     }
-    if (failure) healed()
+    availability.written()
     if (!compacting) compaction.written()
-  }
-
-  /** An empty change: shows whether the disk takes writes again. */
-  function probe() {
-    try {
-      journal?.append(['["",0,[]]'])
-      healed()
-    } catch {
-      // Still failing; the next probe tells.
-    }
   }
 
   /** A new row is written whole, one that is changed as its id and its changed fields. */
@@ -388,10 +360,11 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   // ---- files
 
-  const adapter = file === undefined ? undefined : documentAdapter(disk, file)
+  const adapter =
+    file === undefined ? undefined : documentAdapter(disk, file, () => owner!.confirm())
   const document = adapter && new Low<DocumentContent>(adapter, { generation: 0, ops: [] })
   let journal: Journal | undefined
-  let unlock: (() => void) | undefined
+  let owner: Ownership | undefined
   let compacting: Promise<void> | undefined
   // What there was when the journal was last turned over, until a document holds it. The journal goes on from there.
   let cut: Cut | undefined
@@ -399,12 +372,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   async function load(path: string) {
     makeFolder(disk, dirname(path))
-    unlock = takeLock(disk, path, options.wall)
+    refuseOtherThanFiles(disk, [...filesOf(path), `${path}.lock`])
+    owner = await takeOwnership({ disk, file: path, later, log })
     try {
+      refuseMountedFile(disk, path)
       await readFiles(path)
     } catch (error) {
       if (!(error instanceof DamagedFile) || options.onDamage !== 'reset') {
-        unlock()
+        owner.release()
         throw error
       }
       log.warn(
@@ -458,7 +433,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     replay.finish()
     // The ops are spent; what they said lives in the worlds now.
     document!.data = { generation, ops: [] }
-    const opened = createJournal(disk, journalFile, previousFile, options.fsync ?? false)
+    const opened = createJournal(disk, journalFile, previousFile, options.fsync ?? false, owner!)
     opened.open(generation, (line) => !recovered && replay.line(line), {
       torn: (name, bytes) =>
         log.warn(
@@ -532,9 +507,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       thaw()
     } catch (error) {
       compaction.failed()
-      log.warn(
-        `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
-      )
+      if (!(error instanceof LostOwnership))
+        log.warn(
+          `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
+        )
     } finally {
       document!.data = { generation: 0, ops: [] }
     }
@@ -556,7 +532,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     compact,
     /** `undefined` while all is well, else the errno of the last failed write. */
     get failure() {
-      return failure
+      return availability.failure
+    },
+    /** Why the data file is not ours any more, which is final; looks anew. */
+    lostOwnership(): string | undefined {
+      try {
+        if (!closed) owner?.confirm()
+      } catch {
+        // Lost; or the disk can't tell just now, which the next write does.
+      }
+      return owner?.lost
     },
     async close() {
       if (!journal || closed) return
@@ -570,8 +555,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         if (!isTidy && total <= TIDY_AT_STOP_BYTES) await compact()
         journal.close()
       } finally {
-        clearInterval(retry)
-        unlock?.()
+        availability.stop()
+        owner?.release()
       }
     },
   }

@@ -18,7 +18,7 @@ const open = (file: string, disk: Partial<Disk> = {}) =>
     specs: SPECS,
     file,
     wall: Date.now,
-    log: { info() {}, warn() {} },
+    log: { info() {}, warn() {}, error() {} },
     disk: { ...nodeDisk, ...disk },
   })
 type Opened = Awaited<ReturnType<typeof open>>
@@ -116,29 +116,36 @@ t.test(
   },
 )
 
-t.test('a start that fails on the way leaves no file open', async (t) => {
-  const dir = t.testdir({})
-  const file = join(dir, 'db.json')
-  await (await open(file)).close()
+t.test('a start that fails on the way leaves no file open, and nothing beside', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const store = await open(join(dir, 'live/db.json'))
+  store.addWorld('w', store.makeBase('base', {})).put('notes', { id: 'a' })
+  const file = crashCopy(join(dir, 'live'), join(dir, 'copy'))
+  await store.close()
+  const before = readdirSync(join(dir, 'copy'))
   const opened = new Set<number>()
-  await t.rejects(
-    open(file, {
-      openSync(path, flags, mode) {
-        const fd = nodeDisk.openSync(path, flags, mode)
-        opened.add(fd)
-        return fd
-      },
-      closeSync(fd) {
-        opened.delete(fd)
-        nodeDisk.closeSync(fd)
-      },
-      ftruncateSync() {
-        throw failed('EROFS')
-      },
-    }),
-    { code: 'EROFS' },
-  )
-  t.equal(opened.size, 0)
+  const failing = {
+    openSync(path, flags, mode) {
+      const fd = nodeDisk.openSync(path, flags, mode)
+      opened.add(fd)
+      return fd
+    },
+    closeSync(fd) {
+      opened.delete(fd)
+      nodeDisk.closeSync(fd)
+    },
+  } satisfies Partial<Disk>
+  const refuse = () => {
+    throw failed('EROFS')
+  }
+  for (const name of ['fdatasyncSync', 'renameSync', 'writeSync']) {
+    await t.rejects(open(file, { ...failing, [name]: refuse }), { code: 'EROFS' }, name)
+    t.equal(opened.size, 0)
+    t.same(readdirSync(join(dir, 'copy')), before)
+  }
+  const again = await open(file)
+  t.same(idsIn(again), ['a'])
+  await again.close()
 })
 
 t.test('a journal knows how long the one before it was', async (t) => {

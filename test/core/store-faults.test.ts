@@ -30,6 +30,7 @@ async function open(t: Test, file: string, more: Partial<StoreOptions<Rows>> = {
   const log = {
     info: (line: string) => void lines.push(line),
     warn: (line: string) => void lines.push(line),
+    error: (line: string) => void lines.push(line),
   }
   const store = await openStore<Rows>({
     specs: SPECS,

@@ -20,7 +20,7 @@ const start = (file: string | undefined) =>
     specs: SPECS,
     ...(file !== undefined && { file }),
     wall: () => 1_767_225_600_000,
-    log: { info() {}, warn() {} },
+    log: { info() {}, warn() {}, error() {} },
   })
 type Opened = Awaited<ReturnType<typeof start>>
 

@@ -91,7 +91,7 @@ const disk: Disk = {
 /** Opens the files of a folder: what they hold and what was said about them, or the damage that was told. */
 async function opened(dir: string) {
   const told: string[] = []
-  const log = { info() {}, warn: (line: string) => void told.push(line) }
+  const log = { info() {}, warn: (line: string) => void told.push(line), error() {} }
   try {
     const store = await openStore({
       specs: TABLES,

@@ -14,6 +14,9 @@ const Health = z
   .meta({ id: 'Health' })
 const Ready = z.strictObject({ ready: z.literal(true), clients: z.int() }).meta({ id: 'Ready' })
 
+const unwritable = (errno: string | undefined) =>
+  errno && `The data file cannot be written (${errno}); changes are refused.`
+
 /** Whether the process is up, and whether it can do its work. */
 export const healthCalls = [
   adminCall({
@@ -24,15 +27,13 @@ export const healthCalls = [
     open: true,
     answer: Health,
     handle(_world, _input, { store, startedAt, outside: { wall } }) {
-      const failure = store.failure
+      const message = store.lostOwnership() ?? unwritable(store.failure)
       return {
-        status: failure ? ('degraded' as const) : ('healthy' as const),
+        status: message ? ('degraded' as const) : ('healthy' as const),
         version: VERSION,
         uptimeInSeconds: Math.floor((wall() - startedAt) / 1_000),
         timestamp: new Date(wall()).toISOString(),
-        ...(failure && {
-          message: `The data file cannot be written (${failure}); changes are refused.`,
-        }),
+        ...(message && { message }),
       }
     },
   }),

@@ -1,0 +1,68 @@
+import { SandboxError } from '../model/errors.ts'
+import { errnoOf } from './files.ts'
+import { LostOwnership } from './ownership.ts'
+
+const RETRY_MS = 1_000
+
+type Deps = {
+  file: string | undefined
+  log: { info(message: string): void; warn(message: string): void }
+  /** Tries to write; throws where that fails. */
+  probe: () => void
+}
+
+/** Whether changes can be written, and what is said where they can't. */
+export function createAvailability({ file, log, probe }: Deps) {
+  let failure: string | undefined
+  let retry: NodeJS.Timeout | undefined
+
+  function written() {
+    if (!failure) return
+    log.info(`The data file ${file} can be written again.`)
+    failure = undefined
+    stop()
+  }
+
+  function stop() {
+    clearInterval(retry)
+    retry = undefined
+  }
+
+  function tryAgain() {
+    try {
+      probe()
+      written()
+    } catch (error) {
+      // Still failing; the next try tells. What is not ours any more is tried no more.
+      if (error instanceof LostOwnership) stop()
+    }
+  }
+
+  return {
+    /** `undefined` while all is well, else the errno of the last failed write. */
+    get failure() {
+      return failure
+    },
+    /** What to answer where a write failed. */
+    failed(error: unknown): SandboxError {
+      if (error instanceof LostOwnership) {
+        stop()
+        return new SandboxError('storage_unavailable', `${error.message} Nothing was changed.`)
+      }
+      const code = errnoOf(error)
+      if (!failure)
+        log.warn(
+          `The data file ${file} cannot be written (${code}); changes are refused until it can.`,
+        )
+      failure = code
+      retry ??= setInterval(tryAgain, RETRY_MS).unref()
+      return new SandboxError(
+        'storage_unavailable',
+        `The data file cannot be written (${code}); nothing was changed. Free the disk or make it writable, then try again.`,
+        { headers: { 'retry-after': '1' } },
+      )
+    },
+    written,
+    stop,
+  }
+}

@@ -1,0 +1,126 @@
+import type { Stats } from 'node:fs'
+import { wallNow } from './clock.ts'
+import type { Disk } from './disk.ts'
+import { quietly } from './files.ts'
+import { takeLock } from './lock.ts'
+import { type Judge, readOwner, TOUCH_EVERY } from './lock-owner.ts'
+import type { Later } from './outside.ts'
+
+/** This process owns its data file no more, and never writes it again. */
+export class LostOwnership extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'LostOwnership'
+  }
+}
+
+// Before a write the lock is read again where the last look is older than this, real ms.
+const LOOK_AGAIN_AFTER = 1_000
+
+type Deps = {
+  disk: Disk
+  file: string
+  later: Later
+  log: Judge['log'] & { error(message: string): void }
+}
+
+/** Owns a data file: takes its lock, or throws `FileInUse`, and looks again and again whether it is still ours. */
+export async function takeOwnership({ disk, file, later, log }: Deps) {
+  const lock = await takeLock(disk, file, later, log)
+  const look = (path: string) => disk.statSync(path, { throwIfNoEntry: false })
+  let seen: Stats | undefined
+  // Both clocks: a machine that is suspended stops the one, and the other may be set back.
+  let lookedAt = { elapsed: Number.NEGATIVE_INFINITY, wall: 0 }
+  let lost: LostOwnership | undefined
+  let journal: { path: string; fd: number } | undefined
+
+  function lose(why: string): LostOwnership {
+    clearInterval(touching)
+    lost = new LostOwnership(
+      `This process no longer owns the data file ${file}: ${why}. It refuses all changes from now on. ` +
+        'Restart it to go on with what the data file holds.',
+    )
+    log.error(lost.message)
+    return lost
+  }
+
+  const sameFile = (a: Stats, b: Stats) => a.ino === b.ino && a.dev === b.dev
+
+  /** Throws `LostOwnership` where the lock or the journal is another's, or gone. */
+  function confirm() {
+    if (lost) throw lost
+    const before = look(lock.file)
+    const owner = readOwner(disk, lock.file)
+    if (owner?.nonce !== lock.nonce) throw lose(whyNotOurs(lock.file, before, owner))
+    if (journal) {
+      const { path, fd } = journal
+      const there = look(path)
+      if (!there || !sameFile(there, disk.fstatSync(fd)))
+        throw lose(`its journal ${path} was removed or replaced`)
+    }
+    seen = before
+    lookedAt = { elapsed: performance.now(), wall: wallNow() }
+  }
+
+  function touch() {
+    try {
+      confirm()
+      // The real time: another machine looks for a change of it, and a clock of ours may stand still.
+      const now = new Date(wallNow())
+      disk.utimesSync(lock.file, now, now)
+      seen = look(lock.file)
+    } catch {
+      // Lost, which was said; or the disk can't tell, and the next write or touch will.
+    }
+  }
+  const touching = setInterval(touch, TOUCH_EVERY)
+  touching.unref()
+
+  return {
+    /** Why it is ours no more. */
+    get lost() {
+      return lost?.message
+    },
+    confirm,
+    /** Before a write: `confirm`, unless that was done a moment ago. */
+    confirmSometimes() {
+      const elapsed = performance.now() - lookedAt.elapsed
+      const wall = Math.abs(wallNow() - lookedAt.wall)
+      if (lost || elapsed > LOOK_AGAIN_AFTER || wall > LOOK_AGAIN_AFTER) confirm()
+    },
+    /**
+     * After a write and before it is acknowledged: whoever takes over puts a lock of their own in the place of ours
+     * first, and reads the journal then. So what was written while the lock is still as it was, they have.
+     */
+    confirmWritten() {
+      const now = look(lock.file)
+      const isAsSeen = now && seen && now.ino === seen.ino && now.mtimeMs === seen.mtimeMs
+      if (!isAsSeen || disk.fstatSync(journal!.fd).nlink === 0) confirm()
+    },
+    /** Which file the journal is written to. */
+    journalIs(path: string, fd: number) {
+      journal = { path, fd }
+    },
+    /** Gives the data file back, as far as it is still ours. */
+    release() {
+      clearInterval(touching)
+      let isOurs = false
+      quietly(() => {
+        isOurs = !lost && readOwner(disk, lock.file)?.nonce === lock.nonce
+      })
+      lock.release(isOurs)
+    },
+  }
+}
+
+function whyNotOurs(
+  lockFile: string,
+  lock: Stats | undefined,
+  owner: ReturnType<typeof readOwner>,
+): string {
+  if (owner) return `process ${owner.pid} on ${owner.host} took it over`
+  return lock ? `its lock ${lockFile} was overwritten` : `its lock ${lockFile} was removed`
+}
+
+/** A data file that is ours, as long as nobody takes it over. */
+export type Ownership = Awaited<ReturnType<typeof takeOwnership>>

@@ -1,0 +1,62 @@
+// A store and nothing else, served: POST /ID writes a row, GET / lists them. It prints its port, and ends with 3 where
+// another has the file. As "another machine" it has a boot id of its own, and is not patient with a silent owner.
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Disk, nodeDisk } from '../../src/core/disk.ts'
+import { FileInUse } from '../../src/core/lock.ts'
+import { realLater } from '../../src/core/outside.ts'
+import { openStore } from '../../src/core/store.ts'
+
+const [file, machine] = process.argv.slice(2) as [string, 'here' | 'elsewhere']
+const HURRY = 40
+const boot = randomUUID()
+const elsewhere: Disk = {
+  ...nodeDisk,
+  readFileSync: ((path: string, options: 'utf8') =>
+    path.endsWith('/boot_id')
+      ? boot
+      : nodeDisk.readFileSync(path, options)) as Disk['readFileSync'],
+}
+const tell = (message: string) => void process.stderr.write(`${message}\n`)
+
+const store = await openStore<{ notes: { id: string; text: string } }>({
+  specs: { notes: { id: (row) => row.id, at: () => 0, indexes: { all: () => 'all' } } },
+  file,
+  wall: Date.now,
+  compactFrom: 2_048,
+  ...(machine === 'elsewhere' && {
+    disk: elsewhere,
+    later: (ms: number, run: () => void) => realLater(ms / HURRY, run),
+  }),
+  log: { info: tell, warn: tell, error: tell },
+}).catch((error: unknown) => {
+  tell(String(error))
+  process.exit(error instanceof FileInUse ? 3 : 1)
+})
+const world = store.worlds.get('w') ?? store.addWorld('w', store.makeBase('', {}))
+
+const server = createServer((request, response) => {
+  const end = (status: number, body: unknown) =>
+    response.writeHead(status).end(JSON.stringify(body))
+  if (request.method === 'GET') {
+    const ids = [...world.tables.notes.rows()].map(({ id }) => id)
+    end(200, { ids, lost: store.lostOwnership() ?? null })
+    return
+  }
+  request.resume()
+  try {
+    store.together(() => world.put('notes', { id: request.url!.slice(1), text: 'x'.repeat(200) }))
+    store.whenWritten((error) => end(error ? 503 : 201, String(error ?? '')))
+  } catch (error) {
+    end(503, String(error))
+  }
+})
+server.listen(0, '127.0.0.1', () =>
+  process.stdout.write(`${(server.address() as AddressInfo).port}\n`),
+)
+process.on('SIGTERM', () => {
+  server.close()
+  server.closeAllConnections()
+  void store.close().then(() => process.exit(0))
+})
