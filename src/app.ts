@@ -18,6 +18,7 @@ import {
   createErrorHandler,
   JSON_TYPE,
 } from './http/errors.ts'
+import { cutHanging } from './http/hang.ts'
 import { createHostGuard } from './http/host-guard.ts'
 import { takeJsonOnly } from './http/json-body.ts'
 import { collectMethods } from './http/methods.ts'
@@ -126,6 +127,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     return503OnClosing: false,
   })
   app.server.maxConnections = 4_096
+  cutHanging(app)
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler as never)
   app.decorateRequest('watched', undefined)

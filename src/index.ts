@@ -1,5 +1,8 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { type AdminClient, createAdminClient } from './admin-client.ts'
 import { libraryOptions } from './config/library-options.ts'
+import { BadOption } from './config/options.ts'
+import { isUnderTestRunner } from './config/test-runner.ts'
 import { startServer, stderrLog } from './server.ts'
 
 export {
@@ -11,7 +14,7 @@ export {
   type SandboxEvent,
 } from './admin-client.ts'
 
-/** What `startSandbox` takes: the options of `start`, in camelCase. */
+/** What `startSandbox` takes: the options of `start` in camelCase, and `unref`. */
 export type SandboxOptions = {
   /** 0, the default here, is a free port. */
   port?: number
@@ -67,6 +70,11 @@ export type SandboxOptions = {
   record?: string
   /** Answers carry `X-Sandbox-Client` and `X-Sandbox-Rule`. */
   explain?: boolean
+  /**
+   * The process may end though the sandbox still runs, as when a test fails before `close()`. Default: true in a
+   * process of node --test, vitest, jest or tap, else false.
+   */
+  unref?: boolean
 }
 
 /** A sandbox that runs in this process. */
@@ -81,8 +89,10 @@ export type RunningSandbox = {
   adminToken: string | undefined
   /** A client of the admin API, for the default client's world. */
   admin: AdminClient
-  /** Stops; what listens and what is timed is gone when it answers. */
+  /** Stops; what listens and what is timed is gone when it answers. A second call changes nothing. */
   close(): Promise<void>
+  /** The same, for `await using sandbox = await startSandbox()`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
@@ -99,10 +109,13 @@ export type RunningSandbox = {
 export async function startSandbox(given: SandboxOptions = {}): Promise<RunningSandbox> {
   if (typeof given !== 'object' || given === null)
     throw new TypeError(`startSandbox takes an object of options, not ${String(given)}`)
-  const memory = given.data === undefined
-  const options = libraryOptions(given, { port: 0, logLevel: 'warn', memory })
-  const server = await startServer(options, stderrLog(options))
+  const { unref = isUnderTestRunner(process.env), ...start } = given
+  if (typeof unref !== 'boolean')
+    throw new BadOption(`unref takes true or false, not ${JSON.stringify(unref)}`)
+  const memory = start.data === undefined
+  const options = libraryOptions(start, { port: 0, logLevel: 'warn', memory })
+  const server = await startServer(options, stderrLog(options), { unref })
   const { url, adminUrl, token, adminToken, close } = server
   const admin = createAdminClient({ url: adminUrl, token: adminToken })
-  return { url, adminUrl, token, adminToken, admin, close }
+  return { url, adminUrl, token, adminToken, admin, close, [Symbol.asyncDispose]: close }
 }

@@ -41,6 +41,8 @@ export type SandboxConfig = {
   /** How webhooks are sent, and to which public hosts they may go. */
   webhooks: WebhookSettings & { allow: readonly string[] }
   wall?: () => number
+  /** The process does not stay alive for timers and webhooks. */
+  unref?: boolean | undefined
   /** Writes down all that reaches the sandbox. */
   recorder?: Recorder | undefined
   /** Puts another outside in place of the real one. */
@@ -106,7 +108,7 @@ export async function openSandbox(config: SandboxConfig) {
   let { library } = config
   let libraryProblems: readonly string[] = []
   const { allow, ...webhooks } = config.webhooks
-  const real = createOutside({ allow, wall: config.wall })
+  const real = createOutside({ allow, wall: config.wall, unref: config.unref })
   const outside = (config.outside ?? config.recorder?.outside)?.(real) ?? real
   const { wall } = outside
   const store = await openStore({

@@ -10,6 +10,7 @@ import { wallNow } from './core/clock.ts'
 import { problemText } from './core/problem.ts'
 import type { CallWatch } from './core/recorder.ts'
 import { hostNameOf } from './http/host-guard.ts'
+import { listeningServers, unrefServer } from './http/listening.ts'
 import { createLog } from './log.ts'
 import { type Log, openSandbox, type Sandbox, type SandboxConfig } from './sandbox.ts'
 import type { Library } from './scenarios/library.ts'
@@ -126,7 +127,7 @@ async function openRecorder(options: Options, library: Library, log: Log) {
 }
 
 /** What a sandbox is made of besides its options. */
-type Content = Pick<SandboxConfig, 'fixtures' | 'library' | 'recorder' | 'outside'> & {
+type Content = Pick<SandboxConfig, 'fixtures' | 'library' | 'recorder' | 'outside' | 'unref'> & {
   file?: string | undefined
   watch?: CallWatch | undefined
 }
@@ -168,8 +169,15 @@ export async function assemble(options: Options, content: Content, log: Log) {
   return { sandbox, app, adminToken }
 }
 
-/** Opens the sandbox of these options and listens. Throws what the store, the fixtures or the port refuse. */
-export async function startServer(given: Options, log: Log): Promise<RunningServer> {
+/**
+ * Opens the sandbox of these options and listens. `unref`: the process does not stay alive for it. Throws what the
+ * store, the fixtures or the port refuse.
+ */
+export async function startServer(
+  given: Options,
+  log: Log,
+  { unref = false }: { unref?: boolean } = {},
+): Promise<RunningServer> {
   // A token that is made here is needed to send the same calls again.
   const options = { ...given, 'admin-token': adminTokenOf(given) ?? 'none' }
   const file = options.memory ? undefined : options.data
@@ -178,7 +186,7 @@ export async function startServer(given: Options, log: Log): Promise<RunningServ
   const recorder = await openRecorder(options, library, log)
   const { sandbox, app, adminToken } = await assemble(
     options,
-    { fixtures, library, file, recorder, watch: recorder?.calls },
+    { fixtures, library, file, recorder, watch: recorder?.calls, unref },
     log,
   )
   try {
@@ -188,6 +196,8 @@ export async function startServer(given: Options, log: Log): Promise<RunningServ
     await sandbox.close()
     throw error
   }
+  const servers = listeningServers(app)
+  if (unref) for (const server of servers) unrefServer(server)
   // What is printed is what is bound, not what was asked for.
   const { address, port, family } = app.server.address() as AddressInfo
   const shown = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address
@@ -213,7 +223,9 @@ export async function startServer(given: Options, log: Log): Promise<RunningServ
         recorder?.close()
         // A delayed answer would wait for a clock that nobody moves any more, an advance for a silent receiver.
         sandbox.stop()
-        const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
+        const cut = setTimeout(() => {
+          for (const server of servers) server.closeAllConnections()
+        }, GRACE_MS)
         await app.close()
         clearTimeout(cut)
         await sandbox.close()

@@ -1,4 +1,4 @@
-import type { Later } from './outside.ts'
+import type { Later } from './later.ts'
 
 // The document is made anew when the journal is at least this large, and so many times as large as the document: that
 // many bytes are read back in about a second after a crash, and a smaller journal would be rewritten all the time.

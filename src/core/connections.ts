@@ -24,11 +24,26 @@ type Pool = { target: Target; idle: Connection[]; open: number; waiting: Waiting
 const IDLE_MS = 15_000
 const HEADER_BYTES = 16 * 1024
 
+/** The HTTP client calls `ref` for as long as a request is under way. */
+function unrefForGood(socket: Socket) {
+  socket.unref()
+  socket.ref = () => socket
+}
+
 /**
  * Makes the sender's connections: kept alive, at most so many at once to one receiver, each to an address that `lookup`
  * lets through. They have no deadline of their own, and read no body that their holder does not want.
  */
-export function createConnections({ lookup, most }: { lookup: LookupFunction; most: number }) {
+export function createConnections({
+  lookup,
+  most,
+  unref,
+}: {
+  lookup: LookupFunction
+  most: number
+  /** The process does not stay alive for a connection. */
+  unref: boolean
+}) {
   const connector = buildConnector({ lookup, timeout: 0 })
   const pools = new Map<string, Pool>()
 
@@ -46,6 +61,7 @@ export function createConnections({ lookup, most }: { lookup: LookupFunction; mo
       connect(options, callback) {
         connection.reused = false
         connection.socket = connector({ ...options, host, hostname: host }, callback)
+        if (unref) unrefForGood(connection.socket)
       },
       maxHeaderSize: HEADER_BYTES,
       headersTimeout: 0,

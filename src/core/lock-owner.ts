@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Disk } from './disk.ts'
 import { errnoOf } from './files.ts'
-import type { Later } from './outside.ts'
+import type { Later } from './later.ts'
 import { isListening, socketOf } from './owner-socket.ts'
 
 /**

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { wallNow } from './clock.ts'
+import { type Later, realLater, unrefLater } from './later.ts'
 import { createSender, type Sender } from './send.ts'
-
-/** Runs a function after so many real ms; answers how to give that up. */
-export type Later = (ms: number, run: () => void) => () => void
 
 /** All that reaches a sandbox besides its calls, by one door: so a run can be recorded, and fed with the same again. */
 export type Outside = {
@@ -22,24 +20,22 @@ export type Outside = {
   close: () => void
 }
 
-export const realLater: Later = (ms, run) => {
-  const timer = setTimeout(run, ms)
-  return () => clearTimeout(timer)
-}
-
-/** The real outside; `allow`: the public hosts that webhooks may go to. */
+/** The real outside; `allow`: the public hosts that webhooks may go to; `unref`: the process does not stay alive for it. */
 export function createOutside({
   allow,
   wall = wallNow,
+  unref = false,
 }: {
   allow: readonly string[]
   wall?: (() => number) | undefined
+  unref?: boolean | undefined
 }): Outside {
-  const { send, close } = createSender({ allow, wall })
+  const later = unref ? unrefLater : realLater
+  const { send, close } = createSender({ allow, wall, unref, later })
   return {
     wall,
     elapsed: () => performance.now(),
-    later: realLater,
+    later,
     send,
     secret: () => randomBytes(16).toString('hex'),
     pauses: true,

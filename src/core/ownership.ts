@@ -4,7 +4,7 @@ import type { Disk } from './disk.ts'
 import { quietly } from './files.ts'
 import { takeLock } from './lock.ts'
 import { type Judge, readOwner, TOUCH_EVERY } from './lock-owner.ts'
-import type { Later } from './outside.ts'
+import type { Later } from './later.ts'
 
 /** This process owns its data file no more, and never writes it again. */
 export class LostOwnership extends Error {

@@ -1,7 +1,8 @@
 import { SandboxError } from '../model/errors.ts'
 import { LAST_INSTANT } from '../model/text.ts'
 import type { Clock } from './clock.ts'
-import { type Outside, realLater } from './outside.ts'
+import { realLater } from './later.ts'
+import type { Outside } from './outside.ts'
 
 /** Something that will happen: a stored row, so that it can be listed, fired, cancelled and survives a restart. */
 export type TimerRow = {

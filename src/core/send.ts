@@ -6,6 +6,7 @@ import {
   type Target,
 } from './addresses.ts'
 import type { Connection, Connections, Waiting } from './connections.ts'
+import { type Later, realLater } from './later.ts'
 import {
   type Answer,
   brokenOff,
@@ -48,6 +49,9 @@ export type SenderDeps = AddressPolicyDeps & {
   wall: () => number
   /** Connections at once to one receiver; 256 unless given. An attempt that waits for one uses up its deadline. */
   maxSockets?: number
+  later?: Later
+  /** The process does not stay alive for a connection. */
+  unref?: boolean
 }
 
 const DEADLINE_MS = 10_000
@@ -92,7 +96,7 @@ type Settled = (attempt: Attempt, result: SendResult) => void
 class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   settled = false
   private readonly startedAt = performance.now()
-  private readonly timer: NodeJS.Timeout
+  private readonly endDeadline: () => void
   private readonly kept: Buffer[] = []
   private received = 0
   private keptBytes = 0
@@ -111,6 +115,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
     target: Target,
     connections: Connections,
     wall: () => number,
+    later: Later,
     onSettled: Settled,
   ) {
     this.request = request
@@ -119,7 +124,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
     this.wall = wall
     this.onSettled = onSettled
     const { deadlineMs = DEADLINE_MS } = request
-    this.timer = setTimeout(() => this.expire(deadlineMs), deadlineMs)
+    this.endDeadline = later(deadlineMs, () => this.expire(deadlineMs))
   }
 
   take(connection: Connection) {
@@ -157,7 +162,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
 
   private settle(error: SendError | undefined, ok = false) {
     this.settled = true
-    clearTimeout(this.timer)
+    this.endDeadline()
     const { answer, kept, keptBytes, received } = this
     const packed = answer !== undefined && isPacked(answer)
     const result: SendResult = {
@@ -230,7 +235,13 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
  * to be closed before a byte of the answer is replaced once inside the same attempt: the receiver closed it while
  * idle, which is no failure of its own. Throws where an entry of `allow` is no host.
  */
-export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
+export function createSender({
+  wall,
+  maxSockets = 256,
+  later = realLater,
+  unref = false,
+  ...rules
+}: SenderDeps) {
   const policy = createAddressPolicy(rules)
   const targets = new Map<string, Target | SendError>()
   const active = new Set<Attempt>()
@@ -253,7 +264,7 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
   /** The HTTP client is loaded with the first attempt: most sandboxes send none. */
   async function load() {
     const { createConnections } = await import('./connections.ts')
-    connections ??= createConnections({ lookup: policy.lookup, most: maxSockets })
+    connections ??= createConnections({ lookup: policy.lookup, most: maxSockets, unref })
     return connections
   }
 
@@ -264,7 +275,7 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
   function run(request: SendRequest, target: Target, ready: Connections): Promise<SendResult> {
     if (closed) return unsent(stopping)
     return new Promise((resolve) => {
-      const attempt = new Attempt(request, target, ready, wall, (settled, result) => {
+      const attempt = new Attempt(request, target, ready, wall, later, (settled, result) => {
         active.delete(settled)
         resolve(result)
       })

@@ -15,8 +15,8 @@ import {
 } from './document.ts'
 import { errnoOf, isThere, makeFolder, removeFile, targetOf } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
+import { type Later, realLater } from './later.ts'
 import { DamagedFile } from './lines.ts'
-import { type Later, realLater } from './outside.ts'
 import { LostOwnership, type Ownership, takeOwnership } from './ownership.ts'
 import { createReplay, type ReplayDeps } from './replay.ts'
 import {

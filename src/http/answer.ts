@@ -14,6 +14,7 @@ import type { Decision } from '../scenarios/decide.ts'
 import type { Call } from '../scenarios/match.ts'
 import type { World } from '../world.ts'
 import { closeWith } from './closing.ts'
+import { hang } from './hang.ts'
 import type { Operation } from './operation.ts'
 
 /** What a call meets: how it is answered, what becomes of what it makes, and the rule that says so. */
@@ -180,8 +181,7 @@ export function sendBroken(reply: FastifyReply, fault: Fault, status: number, bo
       'content-length': Buffer.byteLength(body),
     })
     reply.raw.write(body.slice(0, Math.floor(body.length / 2)), () => socket?.destroy())
-  }
-  // `hang`: the socket stays open and nothing is sent until the client gives up.
+  } else if (fault === 'hang') hang(reply)
   reply.request.watched?.broken(fault)
   return reply
 }

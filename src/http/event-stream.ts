@@ -31,7 +31,8 @@ export function streamEvents(
     connection: 'close',
   })
   let stop: (() => void) | undefined
-  const heartbeat = setInterval(() => send(': still here\n\n'), heartbeatMs)
+  // The connection keeps the process alive, where anything should.
+  const heartbeat = setInterval(() => send(': still here\n\n'), heartbeatMs).unref()
 
   function leave() {
     clearInterval(heartbeat)

@@ -274,9 +274,10 @@ t.test('the admin token is sent where there is one', async (t) => {
 t.test('many sandboxes live in one process, and leave nothing open', async (t) => {
   const dir = t.testdir()
   const all = await Promise.all([
-    startSandbox({ clock: 'frozen', logLevel: 'silent' }),
-    startSandbox({ clock: 'frozen', logLevel: 'silent' }),
-    startSandbox({ clock: 'real', logLevel: 'silent', data: join(dir, 'db.json') }),
+    // What is unref'd would not be seen among what is left.
+    startSandbox({ clock: 'frozen', logLevel: 'silent', unref: false }),
+    startSandbox({ clock: 'frozen', logLevel: 'silent', unref: false }),
+    startSandbox({ clock: 'real', logLevel: 'silent', unref: false, data: join(dir, 'db.json') }),
   ])
   t.equal(new Set(all.map(({ url }) => url)).size, 3)
   const [one, two, three] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]]

@@ -10,9 +10,9 @@ import type { SandboxOptions } from '../../src/index.ts'
 type Camel<T extends string> = T extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : T
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 
-t.test('the library takes every option of start, and no other', async (t) => {
+t.test('the library takes every option of start, and besides them only unref', async (t) => {
   // Held by the type check of this repository.
-  const same: Same<keyof SandboxOptions, Camel<OptionName>> = true
+  const same: Same<Exclude<keyof SandboxOptions, 'unref'>, Camel<OptionName>> = true
   t.ok(same)
 })
 
@@ -30,13 +30,15 @@ const status: 'pending' | 'delivered' | 'failed' | 'dropped' | 'cancelled' | 're
   (await admin.webhooks.deliveries({ limit: 1 })).deliveries[0]?.status
 await admin.simulate.transaction('id', { status: 'SUCCESS' })
 await admin.webhooks.trigger({ event: 'transaction.success' })
-const other: AdminClient = createAdminClient({ url, client: 'worker-3' }).forClient('worker-4')
+const another: AdminClient = createAdminClient({ url, client: 'worker-3' }).forClient('worker-4')
 try {
-  await other.scenario.use('no-such')
+  await another.scenario.use('no-such')
 } catch (error) {
   if (error instanceof AdminError) console.log(error.status.toFixed(), error.word, error.errors[0]?.field, kinds, status)
 }
 await sandbox.close()
+await using other = await startSandbox({ unref: true })
+const disposed: Promise<void> = other[Symbol.asyncDispose]()
 
 // @ts-expect-error no such option
 await startSandbox({ clocks: 'frozen' })
