@@ -366,6 +366,7 @@ export function createWorld({
       store: tables,
       save,
       adopt: (load) => adopt('snapshot', load),
+      pauses: outside.pauses,
     }),
     state: createState({
       ...parts,

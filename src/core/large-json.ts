@@ -35,7 +35,7 @@ const isSpace = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0
 const tooLarge = (place: string, limit: string) =>
   new SandboxError(
     'payload_too_large',
-    `The body is refused: ${place || 'a value'} is larger than ${limit}. Send less.`,
+    `The body is refused: ${place || 'the whole'} has more than ${limit}. Send less.`,
   )
 
 /** The bytes of a large JSON text, to be read piece by piece: parsed in one go it would hold up everything else. */

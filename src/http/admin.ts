@@ -29,8 +29,6 @@ export type AdminCall = {
   status?: 201
   /** Takes a body of any size: it comes unchecked, and as `LargeJson` where it is large. */
   large?: true
-  /** The largest body, bytes; 1 MiB by default. */
-  bodyLimit?: number
   answer: z.ZodType
   /** Error words it can answer besides those every admin call can. */
   refusals?: readonly ErrorWord[]
@@ -160,7 +158,6 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
     },
     config: { admin: call },
     ...(call.stream && { exposeHeadRoute: false }),
-    ...(call.bodyLimit !== undefined && { bodyLimit: call.bodyLimit }),
     onRequest(request, _reply, done) {
       try {
         refuseCrossSite(request)

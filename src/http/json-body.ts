@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Gate } from '../core/gate.ts'
 import { LARGEST_BODY } from '../core/heap.ts'
-import { MOST_DEPTH, malformed, parseJson, refuseTooDeep } from '../core/json.ts'
+import { MOST_DEPTH, malformed, parseJson, refuseUnfit } from '../core/json.ts'
 import { LargeJson } from '../core/large-json.ts'
 import { type ErrorWord, SandboxError } from '../model/errors.ts'
 
@@ -17,8 +17,11 @@ export const NOT_WHOLE = 'The body is not as long as its Content-Length says.'
 export const MIB = 1024 * 1024
 /** A body up to this size is parsed in one go, bytes. */
 export const SMALL_BODY = MIB
-// A state holds whole scenarios, rules and timers some levels down, and these may be as deep as a body.
-const MOST_LARGE_DEPTH = MOST_DEPTH + 8
+// A body of more values takes longer than 200 ms to check, whatever is wrong with each.
+const SMALL = { depth: MOST_DEPTH, values: 100_000 }
+// A state holds whole scenarios, rules and timers some levels down, and these may be as deep as a body. It is checked in
+// slices, so it may have any number of values.
+const STATE = { depth: MOST_DEPTH + 8, values: Number.POSITIVE_INFINITY }
 
 /** The refusals of what is no body that can be read. */
 export const BODY_REFUSALS: readonly ErrorWord[] = [
@@ -30,7 +33,7 @@ export const BODY_REFUSALS: readonly ErrorWord[] = [
 
 const mostText = `${Math.floor(LARGEST_BODY / MIB)} MiB`
 /** What a body that is too large is answered. */
-export const TOO_LARGE = `The body is larger than 1 MiB, 4 MiB where a client is made, or ${mostText} where a whole state is sent. Send less.`
+export const TOO_LARGE = `The body is larger than 1 MiB, or ${mostText} where a whole state is sent. Send less.`
 
 function refuseOtherForms({ headers }: FastifyRequest) {
   if (OTHER_CHARSET.test(headers['content-type']!))
@@ -41,9 +44,9 @@ function refuseOtherForms({ headers }: FastifyRequest) {
 }
 
 /** A body that is small enough to be parsed in one go. */
-function parseSmall(request: FastifyRequest, bytes: Buffer, mostDepth: number): unknown {
+function parseSmall(request: FastifyRequest, bytes: Buffer, most: typeof SMALL): unknown {
   if (!isUtf8(bytes)) throw malformed(NOT_UTF8)
-  refuseTooDeep(bytes, mostDepth)
+  refuseUnfit(bytes, most)
   const text = bytes.toString('utf8')
   request.bodyText = text
   // A call that takes no body may still be sent as JSON.
@@ -58,7 +61,7 @@ export function takeJsonOnly(app: FastifyInstance) {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
       refuseOtherForms(request)
-      done(null, parseSmall(request, body as Buffer, MOST_DEPTH))
+      done(null, parseSmall(request, body as Buffer, SMALL))
     } catch (error) {
       done(error as Error)
     }
@@ -127,10 +130,10 @@ export function takeLargeJson(app: FastifyInstance, gate: Gate) {
         })
         if (bytes.length > SMALL_BODY) {
           request.bodyRead = leave
-          return new LargeJson(bytes, MOST_LARGE_DEPTH)
+          return new LargeJson(bytes, STATE.depth)
         }
         leave?.()
-        return parseSmall(request, bytes, MOST_LARGE_DEPTH)
+        return parseSmall(request, bytes, STATE)
       } catch (error) {
         leave?.()
         throw error

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
-import { MIB } from '../../http/json-body.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
 import { isClockTime, Timestamp, Uuid } from '../../model/text.ts'
 
@@ -83,8 +82,6 @@ export const clientCalls = [
     url: '/clients',
     summary: 'Make a client, of fixtures or as a fork of another one',
     status: 201,
-    // Fixtures are checked and stored in one go.
-    bodyLimit: 4 * MIB,
     body: CreateClient,
     answer: z
       .strictObject({ client_id: Uuid, name: ClientName, access_token: AccessToken })

@@ -3,6 +3,7 @@ import { adminCall } from '../../http/admin.ts'
 import { JsonPieces } from '../../http/large-answer.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/text.ts'
+import { areMany, differencesText } from '../../services/snapshots.ts'
 import { StateDocument, type StateText } from '../../services/state.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }
@@ -115,9 +116,10 @@ export const stateCalls = [
     answer: z
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
       .meta({ id: 'SnapshotDifference' }),
-    handle: ({ snapshots }, { params }) => ({
-      snapshot: params.name,
-      tables: snapshots.diff(params.name) as Record<string, never>,
-    }),
+    refusals: ['server_busy'],
+    async handle({ snapshots, outside }, { params: { name } }) {
+      const tables = await snapshots.diff(name)
+      return new JsonPieces(differencesText(name, tables), outside.pauses && areMany(tables))
+    },
   }),
 ]
