@@ -1,5 +1,10 @@
 import swagger from '@fastify/swagger'
-import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
+import Fastify, {
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type FastifyRequest,
+} from 'fastify'
+import { createGate } from './core/gate.ts'
 import type { CallWatch } from './core/recorder.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
@@ -20,7 +25,7 @@ import {
 } from './http/errors.ts'
 import { cutHanging } from './http/hang.ts'
 import { createHostGuard } from './http/host-guard.ts'
-import { takeJsonOnly } from './http/json-body.ts'
+import { SMALL_BODY, takeJsonOnly } from './http/json-body.ts'
 import { collectMethods } from './http/methods.ts'
 import { createRefusalNote } from './http/note.ts'
 import { openApiDocument } from './http/openapi.ts'
@@ -91,23 +96,32 @@ export type AppOptions = {
   cors: string | undefined
   explain: boolean
   log: Log
+  /** How long the reader of a large answer may take for its next piece, real ms. */
+  patienceMs?: number | undefined
   /** Told of every call and its answer. */
   watch?: CallWatch | undefined
   /** How long a request may take to arrive, real ms; 10 s unless given. */
   requestMs?: number | undefined
 }
 
-const MIB = 1024 * 1024
 // Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
 const REQUEST_MS = 10_000
+
+// Each holds one consistent moment in memory while it is sent.
+const MOST_LARGE_ANSWERS = 4
 
 /** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
   const { log, requestMs = REQUEST_MS } = options
   const choice = createClientChoice(sandbox, options.auth)
+  const largeBodies = createGate(1, 'Another large body is being read')
+  const largeAnswers = {
+    gate: createGate(MOST_LARGE_ANSWERS, `${MOST_LARGE_ANSWERS} large answers are being sent`),
+    patienceMs: options.patienceMs,
+  }
   const answerError = createErrorHandler(log, createRefusalNote(choice))
   const app = Fastify({
-    bodyLimit: MIB,
+    bodyLimit: SMALL_BODY,
     requestTimeout: requestMs,
     keepAliveTimeout: 5_000,
     // Without both of these a slow body stays open for ever.
@@ -149,6 +163,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   })
   app.decorateRequest('bodyText', '')
   app.decorateRequest('sent', undefined)
+  app.decorateRequest('bodyRead', undefined)
   app.decorateRequest('began', 0)
   app.decorateRequest('cameAt', 0)
   app.decorateRequest('rule', undefined)
@@ -177,6 +192,8 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
         for (const call of healthCalls)
           serveAdmin(admin, call, {
             sandbox,
+            largeBodies,
+            largeAnswers,
             choice,
             adminToken: undefined,
             explain: options.explain,
@@ -197,6 +214,8 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, {
             sandbox,
+            largeBodies,
+            largeAnswers,
             choice,
             adminToken: options.adminToken,
             explain: options.explain,

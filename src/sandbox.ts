@@ -14,7 +14,7 @@ import { BadFixtures } from './services/fixture-problems.ts'
 import { type FixtureWorlds, fixturesOf } from './services/fixtures.ts'
 import { createLogBudget } from './services/request-log.ts'
 import { type SandboxTables, TABLES } from './services/tables.ts'
-import { createWorld, takeOverSettings, type World, type WorldStart } from './world.ts'
+import { createWorld, isStaged, takeOverSettings, type World, type WorldStart } from './world.ts'
 
 /** Where messages for the person who runs the sandbox go. */
 export type Log = {
@@ -310,6 +310,8 @@ export async function openSandbox(config: SandboxConfig) {
     throw new SandboxError('not_found', `There is no client ${echoed(name)}.`)
   }
 
+  // A process that was killed may have left rows that it gathered for a client.
+  for (const name of [...store.worlds.keys()]) if (isStaged(name)) store.dropWorld(name)
   for (const name of store.worlds.keys()) enter(begin(name))
   for (const name of fixtures.keys()) if (!worlds.has(name)) createOfFixtures(name, '')
 

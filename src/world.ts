@@ -66,6 +66,16 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
 // Where the clock stands is stored after this long where it could not be, real ms.
 const REKEEP_MS = 1_000
 
+/** Names no client may have: rows are gathered there until they take the place of a client's. */
+const STAGED = '~'
+export const isStaged = (name: string): boolean => name.startsWith(STAGED)
+
+function stagedName(taken: ReadonlyMap<string, unknown>): string {
+  let n = 1
+  while (taken.has(`${STAGED}${n}`)) n++
+  return `${STAGED}${n}`
+}
+
 /** The kind of timer that a held-back answer is. */
 const DELAYED = 'answer.delay'
 
@@ -356,12 +366,15 @@ export function createWorld({
       store: tables,
       save,
       adopt: (load) => adopt('snapshot', load),
+      pauses: outside.pauses,
     }),
     state: createState({
       ...parts,
       scenarios,
       clockNow,
       adopt: (load) => adopt('state', load),
+      stage: () => store.addWorld(stagedName(store.worlds), tables.empty),
+      pauses: outside.pauses,
     }),
     /** Stores where the clock stands, so that a restart goes on from there. */
     keepClock,

@@ -26,6 +26,7 @@ export type Op =
   | ['fork', name: string, source: string, snapshot: string | null, about: WorldAbout]
   | ['save', snapshot: string, counter: number]
   | ['restore', snapshot: string]
+  | ['take', source: string]
   | ['forget', snapshot: string]
   | ['put', table: string, row: unknown]
   | ['set', table: string, id: string, fields: unknown]

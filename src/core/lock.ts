@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Disk } from './disk.ts'
 import { createPrivate, errnoOf, quietly, removeFile } from './files.ts'
-import { held, isAlive, type Judge, type LockOwner, newOwner, readOwner } from './lock-owner.ts'
 import type { Later } from './later.ts'
+import { held, isAlive, type Judge, type LockOwner, newOwner, readOwner } from './lock-owner.ts'
 import { openOwnerSocket, socketOf } from './owner-socket.ts'
 
 /** The data file is in use by another process, which the message names. */

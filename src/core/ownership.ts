@@ -2,9 +2,9 @@ import type { Stats } from 'node:fs'
 import { wallNow } from './clock.ts'
 import type { Disk } from './disk.ts'
 import { quietly } from './files.ts'
+import type { Later } from './later.ts'
 import { takeLock } from './lock.ts'
 import { type Judge, readOwner, TOUCH_EVERY } from './lock-owner.ts'
-import type { Later } from './later.ts'
 
 /** This process owns its data file no more, and never writes it again. */
 export class LostOwnership extends Error {

@@ -6,6 +6,23 @@ function mix(value: number): number {
   return (h ^ (h >>> 16)) >>> 0
 }
 
+/** What times an odd number is 1 in 32 bits. */
+function inverseOf(factor: number): number {
+  let inverse = factor
+  // Each round doubles the number of bits that are right.
+  for (let i = 0; i < 5; i++) inverse = Math.imul(inverse, 2 - Math.imul(factor, inverse))
+  return inverse
+}
+
+/** The value that `mix` makes a number of. */
+function unmix(mixed: number): number {
+  let h = mixed ^ (mixed >>> 16)
+  h = Math.imul(h, UNDO_SECOND)
+  h = Math.imul(h ^ (h >>> 13) ^ (h >>> 26), UNDO_FIRST)
+  return (h ^ (h >>> 16)) >>> 0
+}
+const [UNDO_FIRST, UNDO_SECOND] = [inverseOf(0x85ebca6b), inverseOf(0xc2b2ae35)]
+
 function hashText(text: string): number {
   let h = 0x811c9dc5
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193)
@@ -13,6 +30,7 @@ function hashText(text: string): number {
 }
 
 const GOLDEN = 0x9e3779b9
+const UNDO_GOLDEN = inverseOf(GOLDEN)
 // Ids are written digit by digit into bytes: put together of pieces of text they would cost three times as much, most
 // of it where they are first looked up or written.
 const DIGITS = Buffer.from('0123456789abcdef')
@@ -34,21 +52,29 @@ export function createRandom(seed: number, state: { counter: number } = { counte
   const word = (n: number, lane: number) =>
     mix(mix(Math.imul(n, GOLDEN) + lanes[lane]!) ^ mix(Math.floor(n / 2 ** 32) + lane))
 
+  function uuidAt(n: number): string {
+    const variant = 0x8000 | ((word(n, 2) >>> 16) & 0x3fff)
+    writeHex(uuidBytes, 0, word(n, 0), 8)
+    writeHex(uuidBytes, 9, word(n, 1) >>> 16, 4)
+    // Behind the version, which stands there already.
+    writeHex(uuidBytes, 15, word(n, 1), 3)
+    writeHex(uuidBytes, 19, variant, 4)
+    writeHex(uuidBytes, 24, word(n, 2), 4)
+    writeHex(uuidBytes, 28, word(n, 3), 8)
+    return uuidBytes.toString('latin1')
+  }
+
   return {
     /** The next whole number of a series; unique in its world. */
     next: () => ++state.counter,
     /** A UUID in version 4 form. */
-    uuid(): string {
-      const n = ++state.counter
-      const variant = 0x8000 | ((word(n, 2) >>> 16) & 0x3fff)
-      writeHex(uuidBytes, 0, word(n, 0), 8)
-      writeHex(uuidBytes, 9, word(n, 1) >>> 16, 4)
-      // Behind the version, which stands there already.
-      writeHex(uuidBytes, 15, word(n, 1), 3)
-      writeHex(uuidBytes, 19, variant, 4)
-      writeHex(uuidBytes, 24, word(n, 2), 4)
-      writeHex(uuidBytes, 28, word(n, 3), 8)
-      return uuidBytes.toString('latin1')
+    uuid: (): string => uuidAt(++state.counter),
+    /** Which draw of this series (of its first 2^32) gives a UUID; `undefined` where none does. */
+    drawOf(uuid: string): number | undefined {
+      // The first word of an id is made of its draw by steps that can be undone; the other words then prove it.
+      const first = Number.parseInt(uuid.slice(0, 8), 16)
+      const n = Math.imul(unmix(unmix(first)) - lanes[0]!, UNDO_GOLDEN) >>> 0
+      return uuidAt(n) === uuid ? n : undefined
     },
     /** A fraction in [0, 1). */
     fraction: () => word(++state.counter, 0) / 2 ** 32,

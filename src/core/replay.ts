@@ -86,6 +86,9 @@ export function createReplay<Rows>(deps: ReplayDeps<Rows>) {
       case 'restore':
         world?.restore(op[1])
         return
+      case 'take':
+        world?.take(worlds.get(op[1])!)
+        return
       case 'forget':
         world?.forget(op[1])
         return

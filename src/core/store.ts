@@ -37,6 +37,8 @@ export type Images<Rows> = { [K in keyof Rows]: TableImage<Rows[K]> }
 export type Base<Rows> = { key: string; images: Images<Rows> }
 /** What a world was at one moment, its draw counter included. */
 export type Snapshot<Rows> = { base: Base<Rows>; images: Images<Rows>; counter: number }
+/** A state that stays as it is until it is released, whatever its world becomes. */
+export type Held<Rows> = Snapshot<Rows> & { release: () => void }
 /** Rows to make a base of, oldest first, by table. */
 export type BaseRows<Rows> = { [K in keyof Rows]?: readonly Rows[K][] }
 
@@ -77,6 +79,10 @@ export type WorldTables<Rows> = {
   now(): Snapshot<Rows>
   /** What the world is now, to be looked at before it changes again. */
   look(): Images<Rows>
+  /** What the world or one of its snapshots is now, to be read for as long as wanted: until it is released. */
+  hold(snapshot?: string): Held<Rows>
+  /** Takes all rows of another world of the same store in place of its own. */
+  take(source: WorldTables<Rows>): void
   /** Keeps what the world is now under a name; one of that name is replaced. */
   save(snapshot: string): void
   /** Back to a snapshot, which stays. */
@@ -104,6 +110,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   const names = Object.keys(specs as object) as Name[]
   const bases = new Map<string, Base<Rows>>()
   const worlds = new Map<string, WorldTables<Rows>>()
+  // What is being read just now.
+  const held: Images<Rows>[] = []
   const changes = createChanges(file === undefined ? undefined : write)
   const { change } = changes
   // An empty change shows whether the disk takes writes again.
@@ -246,6 +254,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       snapshots,
       now,
       look: () => imagesBy((table) => tables[table].look()),
+      hold(snapshot) {
+        // What may still be undone must not be read.
+        changes.flush()
+        return hold(snapshot === undefined ? now() : snapshots.get(snapshot)!)
+      },
+      take: (source) =>
+        within(() => {
+          const wayBack = load(source.now())
+          record(name, counterNow, ['take', source.name], wayBack)
+        }),
       save: (snapshot) =>
         within(() => setSnapshot(snapshot, now(), ['save', snapshot, random.counter])),
       forget: (snapshot) => within(() => setSnapshot(snapshot, undefined, ['forget', snapshot])),
@@ -266,6 +284,22 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         }),
     }
     return world
+  }
+
+  /** Keeps a state for a reader. Without it the layers would be changed again after the next document. */
+  function hold(state: Snapshot<Rows>): Held<Rows> {
+    const { images } = state
+    held.push(images)
+    return {
+      ...state,
+      release() {
+        const place = held.indexOf(images)
+        if (place === -1) return
+        held.splice(place, 1)
+        // A document that is being made stands on layers too, and thaws them when it is made.
+        if (!compacting && cut === undefined) thaw()
+      },
+    }
   }
 
   /** Makes a base of rows given oldest first. The key names their content: equal keys, equal rows. */
@@ -459,13 +493,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     document!.data = { generation: 0, ops: [] }
   }
 
-  /** The layers of every world and snapshot; one that several stand on is told for each. */
+  /** The layers of every world, snapshot and reader; one that several stand on is told for each. */
   function* layersHeld(): Generator<{ rows: ReadonlyMap<string, unknown> }> {
     for (const world of worlds.values()) {
       for (const table of names) yield* world.look()[table].layers
       for (const { images } of world.snapshots.values())
         for (const table of names) yield* images[table].layers
     }
+    for (const images of held) for (const table of names) yield* images[table].layers
   }
 
   /** Rows of all worlds, those that several share once: about as many entries has a document. */

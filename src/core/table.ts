@@ -432,8 +432,14 @@ const findIn = <R>(layers: readonly Layer<R>[], id: string, depth?: number) =>
 /** A row that is not the same in two images; `undefined` where it is not there. */
 export type Difference<R> = { id: string; before: R | undefined; after: R | undefined }
 
-/** The rows that differ between two images, in the order they came; layers that both share cost nothing. */
-export function differences<R>(before: TableImage<R>, after: TableImage<R>): Difference<R>[] {
+/**
+ * The rows that differ between two images, in the order they came; layers that both share cost nothing. Each `yield` is
+ * a place to pause.
+ */
+export function* differences<R>(
+  before: TableImage<R>,
+  after: TableImage<R>,
+): Generator<undefined, Difference<R>[]> {
   let shared = 0
   while (shared < before.layers.length && before.layers[shared] === after.layers[shared]) shared++
   const ids = new Set(
@@ -443,6 +449,7 @@ export function differences<R>(before: TableImage<R>, after: TableImage<R>): Dif
   )
   const found: (Difference<R> & { seq: number })[] = []
   for (const id of ids) {
+    yield
     const [a, b] = [findIn(before.layers, id), findIn(after.layers, id)]
     if (a?.row === b?.row || JSON.stringify(a?.row) === JSON.stringify(b?.row)) continue
     found.push({ id, before: a?.row, after: b?.row, seq: (b ?? a)!.seq })

@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import * as z from 'zod'
+import type { Gate } from '../core/gate.ts'
 import { type ErrorWord, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { World } from '../world.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
 import { type ClientChoice, sameSecret } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
+import { BODY_REFUSALS, takeLargeJson } from './json-body.ts'
+import { JsonPieces, sendPieces } from './large-answer.ts'
 
 type Shape<S> = S extends z.ZodType ? z.output<S> : undefined
 
@@ -24,7 +27,7 @@ export type AdminCall = {
   open?: boolean
   /** 200, if not told. */
   status?: 201
-  /** Takes a whole world as its body. */
+  /** Takes a body of any size: it comes unchecked, and as `LargeJson` where it is large. */
   large?: true
   answer: z.ZodType
   /** Error words it can answer besides those every admin call can. */
@@ -69,32 +72,40 @@ export function adminCall<
       world: World,
       input: Input<Shape<P>, Shape<Q>, Shape<B>>,
       sandbox: Sandbox,
-    ): z.input<A> | Promise<z.input<A>>
+    ): z.input<A> | JsonPieces | Promise<z.input<A> | JsonPieces>
   },
 ): AdminCall & Typed<Id, P, Q, B, A> {
   return definition as unknown as AdminCall & Typed<Id, P, Q, B, A>
 }
 
 /** The refusals that a call of the admin API may answer with. */
-export function refusalsOf({ method, open, raw, refusals = [] }: AdminCall): ErrorWord[] {
+export function refusalsOf({
+  method,
+  body,
+  open,
+  raw,
+  large,
+  refusals = [],
+}: AdminCall): ErrorWord[] {
   const words: ErrorWord[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
   if (!raw) words.push('validation_failed')
   if (!open) words.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
   if (!open && !raw) words.push('admin_token_required')
   if (raw) words.push('payload_too_large')
-  else if (method !== 'GET')
-    words.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
+  else if (method !== 'GET') words.push(...BODY_REFUSALS)
+  if (large) words.push('server_busy')
   return words
 }
 
 /** The body of a POST that takes none: a field of it would do nothing, and whoever sent it would not know. */
 const NoFields = z.strictObject({}).default({})
 
-// A world of half a million rows; it is read into memory whole.
-const LARGE_BODY = 256 * 1024 * 1024
-
 export type AdminDeps = {
   sandbox: Sandbox
+  /** One large body at a time, for all calls together. */
+  largeBodies: Gate
+  /** A few large answers at once, for all calls together; how long their readers are waited for. */
+  largeAnswers: { gate: Gate; patienceMs?: number | undefined }
   choice: ClientChoice
   adminToken: string | undefined
   explain: boolean
@@ -113,7 +124,7 @@ const takeRaw = (app: FastifyInstance) => {
 
 /** Serves one admin call behind its guards: admin token, client. */
 export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDeps) {
-  const { sandbox, choice, adminToken, explain } = deps
+  const { sandbox, choice, adminToken, explain, largeBodies, largeAnswers } = deps
   function refuseStranger(request: FastifyRequest) {
     if (adminToken === undefined) return
     const sent = request.headers['x-admin-token']
@@ -126,7 +137,11 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
   async function answer(request: FastifyRequest, reply: FastifyReply) {
     const { world, params, query, body: given, headers } = request
     const input = { params, query, body: given, headers } as Input<never, never, never>
-    const told = (await call.handle(world, input, sandbox)) as { httpStatus?: number } | undefined
+    const told = (await call.handle(world, input, sandbox)) as
+      | { httpStatus?: number }
+      | JsonPieces
+      | undefined
+    if (told instanceof JsonPieces) return sendPieces(reply, told, largeAnswers)
     const { httpStatus = call.status ?? 200, ...body } = told ?? {}
     return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
   }
@@ -137,11 +152,10 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
     schema: {
       ...(call.params && { params: call.params }),
       ...(call.query && { querystring: call.query }),
-      ...(body && { body }),
+      ...(body && !call.large && { body }),
     },
     config: { admin: call, ownSiteOnly: true },
     ...(call.stream && { exposeHeadRoute: false }),
-    ...(call.large && { bodyLimit: LARGE_BODY }),
     onRequest(request, _reply, done) {
       try {
         if (!call.open) {
@@ -169,13 +183,15 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
         failed = reply.statusCode >= 400
         return answered
       } finally {
+        request.bodyRead?.()
         choice.settle(request.world, failed)
       }
     },
   }
-  if (call.raw)
+  if (call.raw || call.large)
     app.register(async (scope) => {
-      takeRaw(scope)
+      if (call.raw) takeRaw(scope)
+      else takeLargeJson(scope, largeBodies)
       scope.route(route)
     })
   else app.route(route)

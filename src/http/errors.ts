@@ -6,6 +6,7 @@ import { ERRORS, type ErrorWord, SandboxError } from '../model/errors.ts'
 import { beginningOf } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
 import { closeWith, dropBody, isClosing } from './closing.ts'
+import { NOT_WHOLE, TOO_LARGE } from './json-body.ts'
 
 /** The content type of every JSON answer. */
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -18,14 +19,8 @@ export const COMMON_HEADERS = {
 
 /** What Fastify and Node call an error, in our words. */
 const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
-    'malformed_json',
-    'The body is not as long as its Content-Length says.',
-  ],
-  FST_ERR_CTP_BODY_TOO_LARGE: [
-    'payload_too_large',
-    'The body is larger than 1 MiB, or 256 MiB where a whole state is sent. Send less.',
-  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', NOT_WHOLE],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', TOO_LARGE],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
     'The body must be JSON: send it with Content-Type: application/json.',

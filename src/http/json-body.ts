@@ -1,40 +1,150 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyInstance } from 'fastify'
-import { parse as parseJson } from 'secure-json-parse'
-import { SandboxError } from '../model/errors.ts'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Gate } from '../core/gate.ts'
+import { LARGEST_BODY } from '../core/heap.ts'
+import { MOST_DEPTH, malformed, parseJson, refuseUnfit } from '../core/json.ts'
+import { LargeJson } from '../core/large-json.ts'
+import { type ErrorWord, SandboxError } from '../model/errors.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
 const PACKED = 'The body has a Content-Encoding, and none is undone here. Send it as it is.'
-const notUtf8 = (word: 'malformed_json' | 'unsupported_media_type') =>
-  new SandboxError(word, 'The body is not in UTF-8, and JSON is. Send it so.')
+const NOT_UTF8 = 'The body is not in UTF-8, and JSON is. Send it so.'
+
+/** What a body that ends early is answered. */
+export const NOT_WHOLE = 'The body is not as long as its Content-Length says.'
+
+export const MIB = 1024 * 1024
+/** A body up to this size is parsed in one go, bytes. */
+export const SMALL_BODY = MIB
+// A body of more values takes longer than 200 ms to check, whatever is wrong with each.
+const SMALL = { depth: MOST_DEPTH, values: 100_000 }
+// A state holds whole scenarios, rules and timers some levels down, and these may be as deep as a body. It is checked in
+// slices, so it may have any number of values.
+const STATE = { depth: MOST_DEPTH + 8, values: Number.POSITIVE_INFINITY }
+
+/** The refusals of what is no body that can be read. */
+export const BODY_REFUSALS: readonly ErrorWord[] = [
+  'malformed_json',
+  'json_too_deep',
+  'payload_too_large',
+  'unsupported_media_type',
+]
+
+const mostText = `${Math.floor(LARGEST_BODY / MIB)} MiB`
+/** What a body that is too large is answered. */
+export const TOO_LARGE = `The body is larger than 1 MiB, or ${mostText} where a whole state is sent. Send less.`
+
+function refuseOtherForms({ headers }: FastifyRequest) {
+  if (OTHER_CHARSET.test(headers['content-type']!))
+    throw new SandboxError('unsupported_media_type', NOT_UTF8)
+  const { 'content-encoding': encoding = 'identity' } = headers
+  if (encoding.toLowerCase() !== 'identity')
+    throw new SandboxError('unsupported_media_type', PACKED)
+}
+
+/** A body that is small enough to be parsed in one go. */
+function parseSmall(request: FastifyRequest, bytes: Buffer, most: typeof SMALL): unknown {
+  if (!isUtf8(bytes)) throw malformed(NOT_UTF8)
+  refuseUnfit(bytes, most)
+  const text = bytes.toString('utf8')
+  request.bodyText = text
+  // A call that takes no body may still be sent as JSON.
+  if (text === '') return undefined
+  request.sent = parseJson(text)
+  return request.sent
+}
 
 /** Bodies are JSON or refused; a form or plain text could be sent by any web page. */
 export function takeJsonOnly(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const type = request.headers['content-type']!
-    if (OTHER_CHARSET.test(type)) return done(notUtf8('unsupported_media_type'))
-    const { 'content-encoding': encoding = 'identity' } = request.headers
-    if (encoding.toLowerCase() !== 'identity')
-      return done(new SandboxError('unsupported_media_type', PACKED))
-    if (!isUtf8(body as Buffer)) return done(notUtf8('malformed_json'))
-    const text = (body as Buffer).toString('utf8')
-    request.bodyText = text
-    // A call that takes no body may still be sent as JSON.
-    if (text === '') return done(null, undefined)
     try {
-      request.sent = parseJson(text, undefined, {
-        protoAction: 'error',
-        constructorAction: 'error',
-      })
-      done(null, request.sent)
-    } catch {
-      done(
-        new SandboxError(
-          'malformed_json',
-          'The body is not valid JSON, or holds a key such as __proto__. Send a JSON object.',
-        ),
-      )
+      refuseOtherForms(request)
+      done(null, parseSmall(request, body as Buffer, SMALL))
+    } catch (error) {
+      done(error as Error)
     }
   })
+}
+
+/** Collects a body of at most `LARGEST_BODY`; `enter` is called once it is known that it is no small one. */
+function collect(
+  { headers }: FastifyRequest,
+  payload: IncomingMessage,
+  enter: () => void,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const declared = Number(headers['content-length'] ?? 0)
+    let bytes = Buffer.alloc(0)
+    let size = 0
+    function makeRoom(most: number) {
+      if (most > LARGEST_BODY) throw new SandboxError('payload_too_large', TOO_LARGE)
+      if (most > SMALL_BODY) enter()
+      if (most <= bytes.length) return
+      const larger = Buffer.allocUnsafeSlow(Math.max(most, 2 * bytes.length))
+      bytes.copy(larger, 0, 0, size)
+      bytes = larger
+    }
+    function take(chunk: Buffer) {
+      try {
+        makeRoom(size + chunk.length)
+        chunk.copy(bytes, size)
+        size += chunk.length
+      } catch (error) {
+        refuse(error)
+      }
+    }
+    /** What still comes of the body is read and dropped: so its sender gets to the answer. */
+    function refuse(error: unknown) {
+      payload.off('data', take)
+      payload.resume()
+      reject(error)
+    }
+    payload.on('data', take)
+    payload.on('end', () => {
+      if (declared === 0 || declared === size) resolve(bytes.subarray(0, size))
+      else reject(malformed(NOT_WHOLE))
+    })
+    payload.on('error', () => reject(malformed(NOT_WHOLE)))
+    payload.on('close', () => reject(malformed(NOT_WHOLE)))
+    try {
+      makeRoom(declared)
+    } catch (error) {
+      refuse(error)
+    }
+  })
+}
+
+/** Takes large bodies too, one at a time: such a one comes as `LargeJson`, to be read in slices. */
+export function takeLargeJson(app: FastifyInstance, gate: Gate) {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    async (request: FastifyRequest, payload: IncomingMessage) => {
+      refuseOtherForms(request)
+      let leave: (() => void) | undefined
+      try {
+        const bytes = await collect(request, payload, () => {
+          leave ??= gate.enter()
+        })
+        if (bytes.length > SMALL_BODY) {
+          request.bodyRead = leave
+          return new LargeJson(bytes, STATE.depth)
+        }
+        leave?.()
+        return parseSmall(request, bytes, STATE)
+      } catch (error) {
+        leave?.()
+        throw error
+      }
+    },
+  )
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Lets the next large body in. */
+    bodyRead: (() => void) | undefined
+  }
 }

@@ -3,6 +3,7 @@ import { VERSION } from '../config/version.ts'
 import { ErrorAnswer } from '../model/envelope.ts'
 import { ERRORS, type ErrorWord } from '../model/errors.ts'
 import { type AuthMode, isTokenNeeded } from './clients.ts'
+import { BODY_REFUSALS } from './json-body.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import { webhooksOf } from './openapi-webhooks.ts'
 import { COMMON_REFUSALS, type Operation } from './operation.ts'
@@ -92,7 +93,7 @@ const queryWord = (name: string, schema: Json): Json => {
 function wordsOf(op: Operation): ErrorWord[] {
   const words: ErrorWord[] = [...COMMON_REFUSALS, ...op.refusals, 'storage_unavailable']
   words.push('host_not_allowed', 'request_timeout', 'headers_too_large')
-  if (op.body) words.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
+  if (op.body) words.push(...BODY_REFUSALS)
   if (op.method === 'POST') words.push('idempotency_in_flight', 'idempotency_mismatch')
   return words
 }
@@ -101,6 +102,7 @@ const header = (description: string) => ({ description, schema: { type: 'string'
 
 const HEADERS_OF: Readonly<Partial<Record<ErrorWord, Json>>> = {
   unauthorized: { 'WWW-Authenticate': header('Always `Bearer`.') },
+  server_busy: { 'Retry-After': header('Seconds until the next try is worth it.') },
   storage_unavailable: { 'Retry-After': header('Seconds until the next try is worth it.') },
 }
 

@@ -4,6 +4,7 @@
  */
 export const ERRORS = {
   malformed_json: [400, 'The body is not JSON in UTF-8, or holds a key such as `__proto__`.'],
+  json_too_deep: [400, 'The JSON of the body is nested deeper than the limit.'],
   malformed_request: [400, 'The request is not well-formed HTTP, or has not one Host header.'],
   validation_failed: [
     400,
@@ -58,6 +59,10 @@ export const ERRORS = {
   headers_too_large: [431, 'The request’s headers are larger than the limit.'],
   forbidden_move: [422, 'A state of a resource does not lead to the one asked for.'],
   rate_limited: [429, 'A scenario says that too many requests were sent; see `Retry-After`.'],
+  server_busy: [
+    429,
+    'The sandbox reads a large body, or sends large answers, already; see `Retry-After`.',
+  ],
   internal_error: [500, 'A fault of the sandbox itself; its log has the details.'],
   bad_gateway: [502, 'A scenario says that a bank behind the service failed.'],
   service_unavailable: [503, 'A scenario says that the service is down.'],

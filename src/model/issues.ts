@@ -115,15 +115,20 @@ export function validationFailed(
 }
 
 // A large body may be wrong in every row.
-const MOST_ERRORS = 100
+export const MOST_ERRORS = 100
 
-/** What zod found, as fields of an error answer. */
-export function fieldErrors(error: z.core.$ZodError, data: unknown): FieldError[] {
+/** What zod found, as fields of an error answer; `at`: where the data stands in the body. */
+export function fieldErrors(
+  error: z.core.$ZodError,
+  data: unknown,
+  at: readonly PropertyKey[] = [],
+): FieldError[] {
   return error.issues.slice(0, MOST_ERRORS).flatMap((issue) => {
+    const path = [...at, ...issue.path]
     if (issue.code !== 'unrecognized_keys')
-      return [{ field: fieldOf(issue.path) || 'body', ...told(issue, data) }]
+      return [{ field: fieldOf(path) || 'body', ...told(issue, data) }]
     return issue.keys.slice(0, MOST_ERRORS).map((key) => ({
-      field: fieldOf([...issue.path, key]),
+      field: fieldOf([...path, key]),
       code: issue.code,
       message: 'is not known here',
     }))

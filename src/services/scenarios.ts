@@ -215,6 +215,16 @@ export function createScenarios(parts: ScenariosDeps) {
     changed()
   }
 
+  /** What checks rules that come as JSON, one after the other. */
+  async function ruleCheck() {
+    const { readRule } = await loadReader()
+    return (value: unknown): Checked<RuleDefinition> => {
+      const read = readRule(value)
+      if (!read.ok) throw refused(read.problems, '')
+      return { definition: read.rule, warnings: told(read.warnings) }
+    }
+  }
+
   return {
     changed,
     /** The scenarios that can be used. */
@@ -300,12 +310,9 @@ export function createScenarios(parts: ScenariosDeps) {
       return { definition: read.scenario.definition, warnings: told(read.warnings) }
     },
     /** Checks a rule that came as JSON. */
-    async checkRule(value: unknown): Promise<Checked<RuleDefinition>> {
-      const { readRule } = await loadReader()
-      const read = readRule(value)
-      if (!read.ok) throw refused(read.problems, '')
-      return { definition: read.rule, warnings: told(read.warnings) }
-    },
+    checkRule: async (value: unknown): Promise<Checked<RuleDefinition>> =>
+      (await ruleCheck())(value),
+    ruleCheck,
     /** Activates a scenario that was checked; its counters start anew. */
     useDefinition: (definition: ScenarioDefinition) =>
       activate(compileScenario(definition, INLINE), { name: INLINE, definition }),

@@ -1,3 +1,5 @@
+import { inSlices } from '../core/slices.ts'
+import type { Images } from '../core/store.ts'
 import { createTable, differences } from '../core/table.ts'
 import { SandboxError } from '../model/errors.ts'
 import { echoed, maskIfsc, maskNumber, maskText } from '../model/mask.ts'
@@ -7,6 +9,7 @@ import { type Rows, type SandboxTables, TABLES } from './tables.ts'
 export const MAX_SNAPSHOTS = 100
 
 type Name = keyof Rows
+type SandboxImages = Images<Rows>
 const NAMES = Object.keys(TABLES) as Name[]
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 /** Where the wall clock stood, how long an attempt took, and how the world was started, is no difference of its state. */
@@ -54,15 +57,20 @@ export type TableDifference = {
   changed: { id: string; fields: Record<string, { before: unknown; after: unknown }> }[]
 }
 
+export type Differences = Partial<Record<Name, TableDifference>>
+
 /** The named states of one client: all it has, its clock, timers, scenario and place in its random series included. */
 export function createSnapshots({
   store,
   save,
   adopt,
+  pauses,
 }: {
   store: SandboxTables
   save: (name: string) => void
   adopt: (load: () => void) => void
+  /** Whether long work lets other calls in between. */
+  pauses: boolean
 }) {
   function check(name: string) {
     const snapshot = store.snapshots.get(name)
@@ -105,25 +113,66 @@ export function createSnapshots({
       store.forget(name)
     },
     /** What became of the client since a snapshot, by table; tables that are the same are left out. */
-    diff(name: string): Partial<Record<Name, TableDifference>> {
-      const [before, after] = [check(name).images, store.look()]
-      const told: Partial<Record<Name, TableDifference>> = {}
-      for (const table of NAMES) {
-        const found: TableDifference = { added: [], removed: [], changed: [] }
-        for (const one of differences<object>(before[table], after[table])) {
-          // An idempotency key is a user's own text; all other ids are to be looked up by.
-          const id = table === 'idempotency' ? masked(one.id) : one.id
-          if (!one.before) found.added.push(id)
-          else if (!one.after) found.removed.push(id)
-          else {
-            const fields = changedFields(one.before, one.after)
-            if (Object.keys(fields).length > 0) found.changed.push({ id, fields })
-          }
-        }
-        if (found.added.length + found.removed.length + found.changed.length > 0)
-          told[table] = found
+    async diff(name: string): Promise<Differences> {
+      const before = check(name)
+      const now = store.look()
+      const isLarge = pauses && NAMES.some((table) => sizeOf(now[table]) > FEW_ROWS)
+      // A few rows are compared before anything changes; many must be kept as they are.
+      const held = isLarge ? [store.hold(name), store.hold()] : []
+      try {
+        const [then, later] = isLarge ? held.map(({ images }) => images) : [before.images, now]
+        return await inSlices(compare(then!, later!), { pauses })
+      } finally {
+        for (const { release } of held) release()
       }
-      return told
     },
   }
 }
+
+const FEW_ROWS = 1_000
+const sizeOf = ({ layers }: SandboxImages[Name]) =>
+  layers.reduce((sum, { rows }) => sum + rows.size, 0)
+
+function* compare(before: SandboxImages, after: SandboxImages): Generator<undefined, Differences> {
+  const told: Differences = {}
+  for (const table of NAMES) {
+    const found: TableDifference = { added: [], removed: [], changed: [] }
+    for (const one of yield* differences<object>(before[table], after[table])) {
+      yield
+      // An idempotency key is a user's own text; all other ids are to be looked up by.
+      const id = table === 'idempotency' ? masked(one.id) : one.id
+      if (!one.before) found.added.push(id)
+      else if (!one.after) found.removed.push(id)
+      else {
+        const fields = changedFields(one.before, one.after)
+        if (Object.keys(fields).length > 0) found.changed.push({ id, fields })
+      }
+    }
+    if (found.added.length + found.removed.length + found.changed.length > 0) told[table] = found
+  }
+  return told
+}
+
+/** The JSON text of differences, an id or a row a piece. */
+export function* differencesText(snapshot: string, tables: Differences): Generator<string> {
+  yield `{"snapshot":${JSON.stringify(snapshot)},"tables":{`
+  let between = ''
+  for (const [table, difference] of Object.entries(tables)) {
+    yield `${between}"${table}":{`
+    between = ','
+    for (const list of ['added', 'removed', 'changed'] as const) {
+      yield `${list === 'added' ? '' : ','}"${list}":[`
+      for (const [i, one] of difference[list].entries())
+        yield (i === 0 ? '' : ',') + JSON.stringify(one)
+      yield ']'
+    }
+    yield '}'
+  }
+  yield '}}'
+}
+
+/** Whether differences are too many to be sent in one go. */
+export const areMany = (tables: Differences): boolean =>
+  Object.values(tables).some(
+    ({ added, removed, changed }) => added.length + removed.length + changed.length > FEW_ROWS,
+  )

@@ -1,21 +1,29 @@
 import * as z from 'zod'
 import type { ClockState } from '../core/clock.ts'
+import { quietly } from '../core/files.ts'
+import { isHeapFull } from '../core/heap.ts'
+import type { Random } from '../core/random.ts'
+import { inSlices } from '../core/slices.ts'
+import type { Images, Snapshot } from '../core/store.ts'
 import { createTable } from '../core/table.ts'
 import { AccountNumber, BankAccountRow, IfscCode } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
 import { Delivery, DeliveryStatus } from '../model/delivery.ts'
-import type { FieldError } from '../model/errors.ts'
+import { type FieldError, SandboxError } from '../model/errors.ts'
 import { InboxRow } from '../model/inbox.ts'
 import { validationFailed } from '../model/issues.ts'
 import { KycRow } from '../model/kyc.ts'
 import { MOST_PAISE } from '../model/money.ts'
+import { inOrderOf } from '../model/order.ts'
 import { PaymentRow } from '../model/payment.ts'
 import { isClockTime, LAST_INSTANT, Timestamp } from '../model/text.ts'
 import { CreateUser, UserRow } from '../model/user.ts'
 import { CreateWebhook, WebhookRow } from '../model/webhook.ts'
 import type { Parts } from './parts.ts'
 import type { Scenarios } from './scenarios.ts'
-import { type Rows, TABLES } from './tables.ts'
+import { lowestDraws } from './state-draws.ts'
+import { readState } from './state-reader.ts'
+import { type Rows, type SandboxTables, TABLES } from './tables.ts'
 
 /** The tables that a state tells row by row; the client and the settings have places of their own in it. */
 type TableName = Exclude<keyof Rows, 'client' | 'settings'>
@@ -117,8 +125,20 @@ export type StateDocument = z.infer<typeof StateDocument>
 
 const MOST_ERRORS = 20
 
-/** What zod can't see: rows that are there twice, and rows that refer to none. */
-function relationErrors({ tables, draws }: StateDocument): FieldError[] {
+/** The ids of a table's rows. */
+function* idsOf<R>(rows: readonly R[], idOf: (row: R) => string) {
+  const ids = new Set<string>()
+  for (const row of rows) {
+    ids.add(idOf(row))
+    yield
+  }
+  return ids
+}
+
+/**
+ * What zod can't see: rows that are there twice, and rows that refer to none. Each `yield` is a place to pause.
+ */
+function* relationErrors({ tables, draws }: StateDocument): Generator<undefined, FieldError[]> {
   const errors: FieldError[] = []
   const note = (field: string, message: string) => {
     if (errors.length < MOST_ERRORS) errors.push({ field, code: 'invalid_value', message })
@@ -130,6 +150,7 @@ function relationErrors({ tables, draws }: StateDocument): FieldError[] {
     for (const [key, keyOf] of Object.entries(keys)) {
       const seen = new Set<string>()
       for (const [i, row] of rows.entries()) {
+        yield
         const value = keyOf(row)
         if (value === undefined) continue
         if (seen.has(value)) note(`tables.${name}[${i}]`, `has the ${key} of a row before it`)
@@ -138,16 +159,20 @@ function relationErrors({ tables, draws }: StateDocument): FieldError[] {
     }
   }
   if (tables.webhook.length > 1) note('tables.webhook', 'must have at most 1 row')
-  const users = new Set(tables.users.map((row) => row.user_id))
-  const accounts = new Set(tables.bank_accounts.map((row) => row.bank_id))
+  if (tables.rules.length > MOST_RULES) note('tables.rules', `must have at most ${MOST_RULES} rows`)
+  const users = yield* idsOf(tables.users, TABLES.users.id)
+  const accounts = yield* idsOf(tables.bank_accounts, TABLES.bank_accounts.id)
   const refers = (place: string, known: Set<string>, id: string) => {
     if (!known.has(id)) note(place, 'refers to no row of this state')
   }
   for (const name of ['kyc', 'bank_accounts'] as const)
-    for (const [i, row] of tables[name].entries())
+    for (const [i, row] of tables[name].entries()) {
+      yield
       refers(`tables.${name}[${i}].user_id`, users, row.user_id)
+    }
   const utrs = new Set<string>()
   for (const [i, row] of tables.payments.entries()) {
+    yield
     refers(`tables.payments[${i}].from_user_id`, users, row.from_user_id)
     refers(`tables.payments[${i}].to_user_id`, users, row.to_user_id)
     refers(`tables.payments[${i}].benif_bank_id`, accounts, row.benif_bank_id)
@@ -163,58 +188,135 @@ function relationErrors({ tables, draws }: StateDocument): FieldError[] {
       note(`tables.payments[${i}].utr`, 'is that of a row before it')
     if (utr !== null) utrs.add(utr)
   }
-  const events = new Set(tables.events.map((row) => row.event_id))
-  for (const [i, row] of tables.deliveries.entries())
+  const events = yield* idsOf(tables.events, TABLES.events.id)
+  for (const [i, row] of tables.deliveries.entries()) {
+    yield
     refers(`tables.deliveries[${i}].event_id`, events, row.event_id)
+  }
   // A rule's may be: rules outlive a reset of the data, with which the series starts anew.
   for (const [i, { seq }] of tables.timers.entries())
     if (seq > draws) note(`tables.timers[${i}].seq`, 'must not be above draws')
   return errors
 }
 
+/** Draws that would come again: an id that the series has given must not be given to another row. */
+function* drawErrors(
+  { tables, draws }: StateDocument,
+  random: Random,
+): Generator<undefined, FieldError[]> {
+  const { least, place } = yield* lowestDraws(tables, draws, random)
+  if (draws >= least) return []
+  const message = `must be at least ${least}: the random series of this client has given ${place} already; found ${draws}`
+  return [{ field: 'draws', code: 'too_small', message }]
+}
+
+/** Throws the refusal of the first rule that is none. */
+function* ruleErrors(check: (rule: unknown) => unknown, rules: StateDocument['tables']['rules']) {
+  for (const { definition } of rules) {
+    check(definition)
+    yield
+  }
+}
+
+/** The refusal of a document that this process has no room for. */
+function refuseFullHeap() {
+  if (!isHeapFull()) return
+  throw new SandboxError(
+    'payload_too_large',
+    'The state is refused: too little memory is left for it, and nothing was changed. Send less, delete clients, or start the sandbox with more (NODE_OPTIONS=--max-old-space-size=MB).',
+  )
+}
+
+// A state of fewer rows is sent in one go.
+const FEW_ROWS = 2_000
+// What is stored by one change, rows.
+const STORED_AT_ONCE = 100
+// Every call asks all of them, and they are made ready in one go.
+const MOST_RULES = 10_000
+
+/** A state to be sent: its JSON text in pieces. */
+export type StateText = { pieces: Iterable<string>; isLarge: boolean; done: () => void }
+
 export type StateDeps = Parts & {
   scenarios: Scenarios
   clockNow: () => ClockState
   adopt: (load: () => void) => void
+  /** Makes an empty world that nobody sees, to gather rows in. */
+  stage: () => SandboxTables
+  /** Whether long work lets other calls in between. */
+  pauses: boolean
 }
 
+const inOrder = Object.fromEntries(
+  TABLE_NAMES.map((name) => [name, inOrderOf(ROWS[name])]),
+) as Record<TableName, (row: object) => object>
+const profileInOrder = inOrderOf(Profile)
+
+type RowsOf = <K extends keyof Rows>(table: K) => Iterable<Rows[K]>
+
 /** A client's whole state, out and in. */
-export function createState({ store, scenarios, clockNow, adopt }: StateDeps) {
+export function createState(deps: StateDeps) {
+  const { store, scenarios, scheduler, random, clockNow, adopt, stage, pauses } = deps
   // A state that comes back to its client finds the secret that the webhook of it had.
   const secrets = new Map<string, string>()
 
-  function document(
-    rowsOf: <K extends keyof Rows>(table: K) => Iterable<Rows[K]>,
-    clock: ClockState,
-    draws: number,
-  ): StateDocument {
-    const [{ client: _, client_id: __, access_token: ___, ...profile }] = [...rowsOf('client')] as [
-      ClientRow,
-    ]
+  /** The rows of a table as a document tells them. */
+  function* told<K extends TableName>(name: K, rowsOf: RowsOf): Generator<object> {
+    for (const row of rowsOf(name)) {
+      if (name !== 'webhook') {
+        yield inOrder[name](row)
+        continue
+      }
+      const { webhook_secret, ...shown } = row as Rows['webhook']
+      secrets.set(shown.webhook_id, webhook_secret!)
+      yield inOrder.webhook(shown)
+    }
+  }
+
+  /** The JSON text of a document, a row a piece. */
+  function* textOf(rowsOf: RowsOf, clock: ClockState, draws: number): Generator<string> {
+    const [client] = rowsOf('client')
     const settings = [...rowsOf('settings')]
-    const scenario = settings.find((row) => row.name === 'scenario')!.value as {
+    const { name, definition } = settings.find((row) => row.name === 'scenario')!.value as {
       name: string
       definition?: object
     }
-    const tables = Object.fromEntries(
-      TABLE_NAMES.map((name) => [name, [...rowsOf(name)]]),
-    ) as unknown as StateDocument['tables']
-    tables.webhook = tables.webhook.map(({ webhook_secret, ...row }) => {
-      secrets.set(row.webhook_id, webhook_secret!)
-      return row
-    })
     const { mode, speed, anchor } = clock
-    return {
+    const head = {
       format: 1,
       clock: { now: new Date(anchor).toISOString(), mode, speed },
-      scenario: {
-        name: scenario.name,
-        ...(scenario.definition && { definition: scenario.definition as never }),
-      },
+      scenario: { name, ...(definition && { definition }) },
       draws,
-      profile,
-      tables,
+      profile: profileInOrder(client!),
     }
+    yield `${JSON.stringify(head).slice(0, -1)},"tables":{`
+    for (const [i, table] of TABLE_NAMES.entries()) {
+      yield `${i === 0 ? '' : ','}"${table}":[`
+      let comma = ''
+      for (const row of told(table, rowsOf)) {
+        yield comma + JSON.stringify(row)
+        comma = ','
+      }
+      yield ']'
+    }
+    yield '}}'
+  }
+
+  function sizeOf(images: Images<Rows>): number {
+    let rows = 0
+    for (const name of TABLE_NAMES) for (const layer of images[name].layers) rows += layer.rows.size
+    return rows
+  }
+
+  /** A state as text; a large one is held as it is until it is sent. */
+  function textOfState(state: Pick<Snapshot<Rows>, 'images' | 'counter'>, snapshot?: string) {
+    const isLarge = pauses && sizeOf(state.images) > FEW_ROWS
+    const held = isLarge ? store.hold(snapshot) : undefined
+    const { images, counter } = held ?? state
+    const rowsOf: RowsOf = (table) => createTable(TABLES[table], images[table]).rows()
+    const clockThen = () => [...rowsOf('settings')].find((row) => row.name === 'clock')!.value
+    const clock = snapshot === undefined ? clockNow() : (clockThen() as ClockState)
+    return { pieces: textOf(rowsOf, clock, counter), isLarge, done: () => held?.release() }
   }
 
   /** The webhook with its secret: that of the document, else the present one, else the one it was told out with. */
@@ -231,46 +333,76 @@ export function createState({ store, scenarios, clockNow, adopt }: StateDeps) {
     })
   }
 
-  return {
-    /** What is now. */
-    export: () => document((table) => store.tables[table].rows(), clockNow(), store.random.counter),
-    /** What was at a snapshot. */
-    exportSnapshot(name: string): StateDocument {
-      const { images, counter } = store.snapshots.get(name)!
-      const clock = createTable(TABLES.settings, images.settings).get('clock')
-      return document(
-        (table) => createTable(TABLES[table], images[table]).rows(),
-        clock!.value as ClockState,
-        counter,
-      )
-    },
-    /** Refuses a document that can't be taken over as it is; answers the verb that takes it over. */
-    async check(state: StateDocument): Promise<() => void> {
-      const errors = relationErrors(state)
-      if (errors.length > 0) throw validationFailed(errors)
-      const { scenario, tables } = state
-      if (scenario.definition) await scenarios.check(scenario.definition)
-      else scenarios.checkName(scenario.name)
-      for (const { definition } of tables.rules) await scenarios.checkRule(definition)
-      return () => take(state)
-    },
+  const slowly = <T>(work: Generator<unknown, T>) =>
+    inSlices(work, { pauses, check: refuseFullHeap })
+
+  /** Refuses a document that can't be taken over as it is. */
+  async function check(state: StateDocument) {
+    const errors = await slowly(relationErrors(state))
+    if (errors.length === 0) errors.push(...(await slowly(drawErrors(state, random))))
+    if (errors.length > 0) throw validationFailed(errors)
+    webhookOf(state)
+    const { scenario, tables } = state
+    if (scenario.definition) await scenarios.check(scenario.definition)
+    else scenarios.checkName(scenario.name)
+    await slowly(ruleErrors(await scenarios.ruleCheck(), tables.rules))
   }
 
-  function take(state: StateDocument) {
-    const { clock, scenario, draws, profile, tables } = state
+  /** Puts the rows of a document into a world of their own. */
+  function* gather(staged: SandboxTables, { tables }: StateDocument) {
+    for (const name of TABLE_NAMES) {
+      const rows = name === 'webhook' ? [] : tables[name]
+      for (let i = 0; i < rows.length; i += STORED_AT_ONCE) {
+        staged.change(() => {
+          for (const row of rows.slice(i, i + STORED_AT_ONCE)) staged.put(name, row as never)
+        })
+        yield
+      }
+    }
+  }
+
+  /** Puts what was gathered in place of all that the client is, as one change. */
+  function replaceBy(staged: SandboxTables, state: StateDocument) {
+    const { clock, scenario, draws, profile } = state
     const webhook = webhookOf(state)
-    const present = store.tables.client.newest('all', 'all')!.row
     adopt(() => {
-      store.reset(store.empty)
+      const present = store.tables.client.newest('all', 'all')!.row
+      store.take(staged)
+      staged.drop()
       store.put('client', { ...present, ...profile })
-      for (const name of TABLE_NAMES)
-        for (const row of name === 'webhook' ? webhook : tables[name])
-          store.put(name, row as Rows[typeof name])
+      for (const row of webhook) store.put('webhook', row)
       store.put('settings', { name: 'scenario', value: { ...scenario, startedAs: '' } as never })
       const { mode, speed } = clock
       const value = { mode, speed, anchor: Date.parse(clock.now), wallAnchor: 0, startedAs: '' }
       store.put('settings', { name: 'clock', value })
       store.random.counter = draws
     })
+  }
+
+  return {
+    /** What is now. */
+    export: (): StateText => textOfState({ images: store.look(), counter: store.random.counter }),
+    /** What was at a snapshot. */
+    exportSnapshot: (name: string): StateText => textOfState(store.snapshots.get(name)!, name),
+    /**
+     * Reads a document, checks all of it, and puts it in place of what the client is. It takes its time and lets other
+     * calls in between, and yet it is one change. Answers how many rows there are in each table.
+     */
+    async replace(sent: unknown): Promise<Record<string, number>> {
+      const state = await slowly(readState(sent, StateDocument, ROWS))
+      await check(state)
+      const staged = stage()
+      let isTaken = false
+      try {
+        await slowly(gather(staged, state))
+        await scheduler.whenStill(() => replaceBy(staged, state))
+        isTaken = true
+      } finally {
+        if (!isTaken) quietly(staged.drop)
+      }
+      return Object.fromEntries(
+        Object.entries(state.tables).map(([table, { length }]) => [table, length]),
+      )
+    },
   }
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createChanges } from '../../src/core/changes.ts'
 import { createClock } from '../../src/core/clock.ts'
-import { realLater } from '../../src/core/outside.ts'
+import { realLater } from '../../src/core/later.ts'
 import { createRandom } from '../../src/core/random.ts'
 import { createScheduler, type TimerRow } from '../../src/core/scheduler.ts'
 import { SandboxError } from '../../src/model/errors.ts'

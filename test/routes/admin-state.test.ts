@@ -410,8 +410,7 @@ t.test('a large state is taken, a large body elsewhere is not', async (t) => {
   const text = JSON.stringify(body)
   t.equal((await box.post('/v1/user', { email: text })).status, 413)
   t.equal((await box.post(SNAPSHOTS, { name: text })).status, 413)
-  for (const { id, large } of ADMIN_CALLS)
-    t.equal(large ?? false, ['putState', 'createClient'].includes(id), id)
+  for (const { id, large } of ADMIN_CALLS) t.equal(large ?? false, id === 'putState', id)
 })
 
 t.test('a restore and an import wait for a call that moves time', async (t) => {
@@ -491,3 +490,100 @@ t.test(
     t.strictSame((await box.get('/__admin/state')).body, state)
   },
 )
+
+/** What a client comes to when much has happened to it. */
+async function played(box: Box) {
+  await busy(box)
+  await box.put('/__admin/scenario', { name: 'late-reversals' })
+  for (let i = 1; i < 12; i++) await box.pay({ amount: i * 11, reference_id: `played-${i}` })
+  await box.advance('90s')
+  await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
+  await box.post('/__admin/webhooks/inbox', { type: 'webhook.test' })
+  await box.put('/__admin/scenario', { definition: { rules: [COUNTED], extends: 'default' } })
+  await box.pay({ amount: 100.92 })
+  await box.advance('1h')
+  await box.pay({ remark: 'still to come' })
+}
+
+t.test('a state that was put back is told by the same bytes', async (t) => {
+  const dir = t.testdir({})
+  const file = { sandbox: { file: `${dir}/db.json` } }
+  let box = await start(t, file)
+  const text = async (base = '') => (await box.get(`${base}/__admin/state`)).text
+  const json = { 'content-type': 'application/json' }
+  for (const play of [async () => {}, busy, played]) {
+    await play(box)
+    const told = await text()
+    t.equal((await box.call('PUT', '/__admin/state', told, json)).status, 200)
+    t.equal(await text(), told, 'at once')
+    await box.call('PUT', '/@other/__admin/state', await text('/@other'), json)
+    await box.close()
+    box = await start(t, file)
+    t.equal(await text(), told, 'after a restart')
+    await box.sandbox.store.compact()
+    await box.close()
+    box = await start(t, file)
+    t.equal(await text(), told, 'after a rewrite and a restart')
+  }
+  const { tables } = JSON.parse(await text())
+  for (const name of ['kyc', 'events', 'deliveries', 'inbox', 'timers', 'rules', 'idempotency'])
+    t.ok(tables[name].length > 0, `${name} was played`)
+})
+
+t.test('rows that were gathered for a state are gone when the process was killed', async (t) => {
+  const dir = t.testdir({})
+  const file = { sandbox: { file: `${dir}/db.json` } }
+  let box = await start(t, file)
+  const { tables } = box.sandbox.default
+  const staged = box.sandbox.store.addWorld('~1', tables.empty)
+  staged.put('counters', { name: 'left', matched: 1, hits: 1 })
+  await box.close()
+  box = await start(t, file)
+  t.notOk(box.sandbox.store.worlds.has('~1'))
+  t.notOk(box.sandbox.worlds.has('~1'))
+})
+
+t.test('no id is given again where the document says too little of the series', async (t) => {
+  const box = await start(t)
+  await box.post('/v1/clientWebhook', HOOK)
+  const user = (n: number) => ({ email: `n${n}@example.com`, mobile: `987650010${n}` })
+  await box.post('/v1/user', user(1))
+  await box.pay()
+  await box.pay({ reference_id: 'mine' })
+  await box.advance('1h')
+  await box.post('/__admin/webhooks/inbox', {})
+  const { body: state } = await box.get('/__admin/state')
+  const needs: [what: string, keep: Record<string, number[]>, place: RegExp][] = [
+    ['a user', { users: [-1] }, /tables\.users\[\d+\]\.user_id/],
+    ['a payment', { payments: [-2] }, /tables\.payments\[\d+\]\.(?:id|transaction_id|utr)/],
+    ['an event', { events: [-1] }, /tables\.events\[0\]\.event_id/],
+    ['a message', { inbox: [-1] }, /tables\.inbox\[0\]\.message_id/],
+  ]
+  for (const [what, keep, place] of needs) {
+    const copy = structuredClone(state)
+    for (const name of ['events', 'deliveries', 'inbox', 'timers', 'webhook', 'kyc'])
+      copy.tables[name] = keep[name]?.map((i) => state.tables[name].at(i)) ?? []
+    copy.tables.users = copy.tables.users.filter(
+      (row: { user_id: string }, i: number, all: unknown[]) =>
+        row.user_id.startsWith('00000000') || (keep['users'] && i === all.length - 1),
+    )
+    copy.tables.payments = keep['payments']?.map((i) => state.tables.payments.at(i)) ?? []
+    const refused = await box.put('/__admin/state', { ...copy, draws: 0 })
+    t.match(refused.body, { error: 'validation_failed', errors: [{ field: 'draws' }] }, what)
+    t.match(refused.body.message, place, what)
+    const [, least] = /at least (\d+)/.exec(refused.body.message)!
+    t.ok(Number(least) <= state.draws, `${what} needs no more than was drawn`)
+    t.equal((await box.put('/__admin/state', { ...copy, draws: Number(least) - 1 })).status, 400)
+    t.equal((await box.put('/__admin/state', { ...copy, draws: Number(least) })).status, 200, what)
+  }
+  // Rows that another series made, such as those of the fixtures, need nothing.
+  const other = await start(t, {
+    sandbox: { start: { randomSeed: 2, clock: 'frozen', clockSpeed: 1, scenario: 'default' } },
+  })
+  const foreign = {
+    ...state,
+    draws: 0,
+    tables: { ...state.tables, timers: [], inbox: [], webhook: [] },
+  }
+  t.equal((await other.put('/__admin/state', foreign)).status, 200)
+})

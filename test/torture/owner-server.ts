@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Disk, nodeDisk } from '../../src/core/disk.ts'
+import { realLater } from '../../src/core/later.ts'
 import { FileInUse } from '../../src/core/lock.ts'
-import { realLater } from '../../src/core/outside.ts'
 import { openStore } from '../../src/core/store.ts'
 
 const [file, machine] = process.argv.slice(2) as [string, 'here' | 'elsewhere']

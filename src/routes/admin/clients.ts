@@ -82,7 +82,6 @@ export const clientCalls = [
     url: '/clients',
     summary: 'Make a client, of fixtures or as a fork of another one',
     status: 201,
-    large: true,
     body: CreateClient,
     answer: z
       .strictObject({ client_id: Uuid, name: ClientName, access_token: AccessToken })

@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
+import { JsonPieces } from '../../http/large-answer.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/text.ts'
-import { StateDocument } from '../../services/state.ts'
+import { areMany, differencesText } from '../../services/snapshots.ts'
+import { StateDocument, type StateText } from '../../services/state.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }
 const SnapshotPath = z.object({ name: SnapshotName })
@@ -19,6 +21,8 @@ const Difference = z
   })
   .meta({ id: 'TableDifference' })
 
+const textAnswer = ({ pieces, isLarge, done }: StateText) => new JsonPieces(pieces, isLarge, done)
+
 /** A client's whole state: as a document, and as named snapshots. */
 export const stateCalls = [
   adminCall({
@@ -27,7 +31,8 @@ export const stateCalls = [
     url: '/state',
     summary: 'The whole world as one JSON document, without token and webhook secret',
     answer: StateDocument,
-    handle: ({ state }) => state.export(),
+    refusals: ['server_busy'],
+    handle: ({ state }) => textAnswer(state.export()),
   }),
   adminCall({
     id: 'putState',
@@ -39,10 +44,9 @@ export const stateCalls = [
     answer: z
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
       .meta({ id: 'TakenState' }),
-    async handle({ state, scheduler, clock }, { body }) {
-      await scheduler.whenStill(await state.check(body))
-      const rows = Object.entries(body.tables).map(([table, { length }]) => [table, length])
-      return { now: clock.iso(), rows: Object.fromEntries(rows) }
+    async handle({ state, clock }, { body }) {
+      const rows = await state.replace(body)
+      return { now: clock.iso(), rows }
     },
   }),
   adminCall({
@@ -73,9 +77,10 @@ export const stateCalls = [
     summary: 'Download a snapshot, in the form of /state',
     params: SnapshotPath,
     answer: StateDocument,
+    refusals: ['server_busy'],
     handle({ snapshots, state }, { params }) {
       snapshots.check(params.name)
-      return state.exportSnapshot(params.name)
+      return textAnswer(state.exportSnapshot(params.name))
     },
   }),
   adminCall({
@@ -111,9 +116,10 @@ export const stateCalls = [
     answer: z
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
       .meta({ id: 'SnapshotDifference' }),
-    handle: ({ snapshots }, { params }) => ({
-      snapshot: params.name,
-      tables: snapshots.diff(params.name) as Record<string, never>,
-    }),
+    refusals: ['server_busy'],
+    async handle({ snapshots, outside }, { params: { name } }) {
+      const tables = await snapshots.diff(name)
+      return new JsonPieces(differencesText(name, tables), outside.pauses && areMany(tables))
+    },
   }),
 ]

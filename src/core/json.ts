@@ -1,0 +1,62 @@
+import { parse } from 'secure-json-parse'
+import { SandboxError } from '../model/errors.ts'
+
+/** How deep the JSON of a body may be nested; a scenario file may be as deep. */
+export const MOST_DEPTH = 32
+
+export const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
+export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/** The refusal of JSON that is nested too deep. */
+export const tooDeep = (found: number | string, most: number) =>
+  new SandboxError(
+    'json_too_deep',
+    `The JSON of the body is nested ${found} levels deep, and at most ${most} are taken. Send it flatter.`,
+  )
+
+export const malformed = (
+  what = 'The body is not valid JSON, or holds a key such as __proto__. Send a JSON object.',
+) => new SandboxError('malformed_json', what)
+
+/** How deep a JSON text is nested, and about how many values it has. */
+export function measureJson(bytes: Uint8Array): { depth: number; values: number } {
+  let depth = 0
+  let deepest = 0
+  let values = 1
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte === QUOTE) {
+      for (i++; i < bytes.length && bytes[i] !== QUOTE; i++) if (bytes[i] === BACKSLASH) i++
+    } else if (byte === COMMA) values++
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      values++
+      if (++depth > deepest) deepest = depth
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--
+  }
+  return { depth: deepest, values }
+}
+
+/**
+ * Refuses a text that is too deep or has too many values. It is looked at before it is parsed: what is parsed may be too
+ * deep to be walked, and its checks may take long.
+ */
+export function refuseUnfit(bytes: Uint8Array, most: { depth: number; values: number }): void {
+  // Each level takes two characters, so a short text cannot be too deep.
+  if (bytes.length <= 2 * most.depth) return
+  const { depth, values } = measureJson(bytes)
+  if (depth > most.depth) throw tooDeep(depth, most.depth)
+  if (values > most.values)
+    throw new SandboxError(
+      'payload_too_large',
+      `The JSON of the body has ${values} values, and at most ${most.values} are taken. Send less.`,
+    )
+}
+
+/** The value of a JSON text; refuses what is no JSON, and keys that reach for a prototype. */
+export function parseJson(text: string): unknown {
+  try {
+    return parse(text, undefined, { protoAction: 'error', constructorAction: 'error' })
+  } catch {
+    throw malformed()
+  }
+}

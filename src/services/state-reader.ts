@@ -1,0 +1,95 @@
+import type * as z from 'zod'
+import { LargeJson } from '../core/large-json.ts'
+import { type FieldError, SandboxError } from '../model/errors.ts'
+import { fieldErrors, MOST_ERRORS } from '../model/issues.ts'
+
+type Tables = Record<string, unknown>
+
+// A document with so many mistakes is read no further.
+const ENOUGH = 1_000
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Counts what is wrong with a document, and keeps the first of it. */
+function createFindings() {
+  const errors: FieldError[] = []
+  let count = 0
+  const refusal = (more: string) => {
+    const { field, message } = errors[0]!
+    const others = count > 1 ? ` and ${more}${count - 1} more` : ''
+    return new SandboxError(
+      'validation_failed',
+      `The body is refused: ${field} ${message}${others}.`,
+      { errors: errors.slice(0, MOST_ERRORS) },
+    )
+  }
+  return {
+    add(error: z.core.$ZodError, data: unknown, at: readonly PropertyKey[] = []) {
+      count += error.issues.length
+      if (errors.length < MOST_ERRORS) errors.push(...fieldErrors(error, data, at))
+      if (count >= ENOUGH) throw refusal('at least ')
+    },
+    throwIfAny() {
+      if (count > 0) throw refusal('')
+    },
+  }
+}
+
+/** The rows of an object's tables, each as `take` has it. */
+function* mapTables(
+  tables: Tables,
+  takes: Record<string, (row: unknown, index: number) => unknown>,
+): Generator<undefined, Tables> {
+  const mapped: Tables = { ...tables }
+  for (const [name, take] of Object.entries(takes)) {
+    const rows = tables[name]
+    if (!Array.isArray(rows)) continue
+    const taken: unknown[] = []
+    for (const row of rows) {
+      taken.push(take(row, taken.length))
+      yield
+    }
+    mapped[name] = taken
+  }
+  return mapped
+}
+
+/**
+ * Checks a state document row by row against its schema: `rows` has the schema of each table. Takes what a body was
+ * parsed to, or a large body that is not parsed yet. Refuses it by its first hundred mistakes. Each `yield` is a place
+ * to pause.
+ */
+export function* readState<T>(
+  sent: unknown,
+  document: z.ZodType<T>,
+  rows: Readonly<Record<string, z.ZodType>>,
+): Generator<undefined, T> {
+  const findings = createFindings()
+  const takes = Object.fromEntries(
+    Object.entries(rows).map(([name, schema]) => [
+      name,
+      (row: unknown, index: number) => {
+        const { success, data, error } = schema.safeParse(row)
+        if (!success) findings.add(error, row, ['tables', name, index])
+        return data
+      },
+    ]),
+  )
+  let value = sent
+  if (sent instanceof LargeJson) value = yield* sent.read({ tables: takes })
+  else if (isObject(sent) && isObject(sent['tables']))
+    value = { ...sent, tables: yield* mapTables(sent['tables'], takes) }
+  // The rows are checked: what is left is checked without them.
+  const tables = isObject(value) && isObject(value['tables']) ? value['tables'] : undefined
+  const bare = tables ? { ...(value as object), tables: withoutRows(tables) } : value
+  const { success, data, error } = document.safeParse(bare)
+  if (!success) findings.add(error, bare)
+  findings.throwIfAny()
+  return { ...data, tables } as T
+}
+
+const withoutRows = (tables: Tables) =>
+  Object.fromEntries(
+    Object.entries(tables).map(([name, rows]) => [name, Array.isArray(rows) ? [] : rows]),
+  )

@@ -1,0 +1,223 @@
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { start } from '../helper.ts'
+
+const HOST = '127.0.0.1'
+type Box = Awaited<ReturnType<typeof start>>
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a state.
+type State = any
+
+const hex = (n: number) => n.toString(16).padStart(12, '0')
+
+/** A state with so many payments more. */
+function withPayments(state: State, count: number): State {
+  const [payment] = state.tables.payments
+  const more = Array.from({ length: count }, (_, i) => ({
+    ...payment,
+    transaction_id: `11111111-1111-4111-8111-${hex(i)}`,
+    id: `22222222-2222-4222-8222-${hex(i)}`,
+    reference_id: `many-${i}`,
+    client_transaction_id: `many-${i}`,
+    status: 'PENDING',
+    utr: null,
+    failure: null,
+  }))
+  const payments = [...state.tables.payments, ...more]
+  return { ...state, tables: { ...state.tables, payments } }
+}
+
+async function listening(t: Test, options: Parameters<typeof start>[1] = {}) {
+  const box = await start(t, options)
+  await box.app.listen({ port: 0, host: HOST })
+  const { port } = box.app.server.address() as { port: number }
+  return { box, port, url: `http://${HOST}:${port}` }
+}
+
+const putState = (url: string, body: string | Uint8Array<ArrayBuffer>, base = '') =>
+  fetch(`${url}${base}/__admin/state`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+
+const text = async (box: Box, base = '') => (await box.get(`${base}/__admin/state`)).text
+
+t.test('JSON that is nested too deep is refused before it is parsed, on every call', async (t) => {
+  const box = await start(t)
+  await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'whsec_abcd' })
+  const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}[]${'}'.repeat(depth - 1)}`
+  const json = { 'content-type': 'application/json' }
+  const calls: ['POST' | 'PUT', string, (inner: string) => string, number][] = [
+    ['POST', '/v1/user', (inner) => inner, 32],
+    ['PUT', '/__admin/scenario', (inner) => inner, 32],
+    ['POST', '/__admin/clients', (inner) => inner, 32],
+    [
+      'POST',
+      '/__admin/webhooks/trigger',
+      (inner) => `{"event":"webhook.test","override":${inner}}`,
+      31,
+    ],
+    ['PUT', '/__admin/state', (inner) => `{"tables":{"timers":[{"payload":${inner}}]}}`, 36],
+  ]
+  for (const [method, url, body, most] of calls) {
+    for (const depth of [most + 1, 9_000, 100_000]) {
+      const answer = await box.call(method, url, body(nested(depth)), json)
+      t.match(answer, { status: 400, body: { error: 'json_too_deep' } }, `${url} ${depth}`)
+      t.match(
+        answer.body.message,
+        depth - most === 1
+          ? `nested ${url.endsWith('state') ? 41 : 33} levels deep`
+          : /at most (?:32|40)/,
+      )
+    }
+    const { body: fits } = await box.call(method, url, body(nested(most)), json)
+    t.not(fits.error, 'json_too_deep', url)
+    t.not(fits.error, 'internal_error', url)
+  }
+  const quoted = await box.post('/v1/user', { email: '['.repeat(5_000), mobile: '{"\\"[[' })
+  t.equal(quoted.body.error, 'validation_failed', 'brackets in a text are no depth')
+  const values = await box.call(
+    'POST',
+    '/__admin/clients',
+    `{"x":[${'{},'.repeat(60_000)}{}]}`,
+    json,
+  )
+  t.match(values, { status: 413, body: { error: 'payload_too_large', message: /120004 values/ } })
+})
+
+t.test('no large body fails the server, and none that is refused changes anything', async (t) => {
+  const { box, url } = await listening(t)
+  const before = await text(box)
+  const fill = (piece: string) => piece.repeat(Math.ceil(2_000_000 / piece.length))
+  const bodies: [what: string, body: string | Uint8Array<ArrayBuffer>, word: string][] = [
+    ['lists', `{"x":[${fill('[],')}[]]}`, 'payload_too_large'],
+    ['objects', `{"x":[${fill('{},')}{}]}`, 'payload_too_large'],
+    ['rows that are none', `{"tables":{"users":[${fill('{},')}{}]}}`, 'validation_failed'],
+    ['rows of another kind', `{"tables":{"users":[${fill('1,')}1]}}`, 'validation_failed'],
+    ['depth', fill('['), 'json_too_deep'],
+    ['numbers', `[${fill('1,')}1]`, 'payload_too_large'],
+    ['a text', `{"x":"${fill('a')}"}`, 'validation_failed'],
+    ['no object', `"${fill('a')}"`, 'validation_failed'],
+    ['a cut text', `${before.slice(0, -2)}${fill(' ')}`, 'malformed_json'],
+    ['no UTF-8', Buffer.from(`{"x":"${fill('\xff')}"}`, 'latin1'), 'malformed_json'],
+    ['too large at all', new Uint8Array(257 * 1024 * 1024), 'payload_too_large'],
+  ]
+  for (const [what, body, word] of bodies) {
+    const answer = await putState(url, body).catch(() => undefined)
+    // One that is too large by its headers is cut off while it is sent.
+    if (answer) t.equal(((await answer.json()) as State).error, word, what)
+    else t.equal(what, 'too large at all')
+    t.equal(await text(box), before, what)
+    t.equal([...box.sandbox.store.worlds.keys()].filter((name) => name.startsWith('~')).length, 0)
+  }
+})
+
+t.test('others are answered while a large state is taken and sent', async (t) => {
+  const { box, url } = await listening(t)
+  const body = JSON.stringify(withPayments((await box.get('/__admin/state')).body, 30_000))
+  let isDone = false
+  const waits: number[] = []
+  const watch = (async () => {
+    while (!isDone) {
+      const begin = performance.now()
+      const { status } = await fetch(`${url}/__admin/health`)
+      waits.push(performance.now() - begin)
+      if (status !== 200) throw new Error(`health answers ${status}`)
+    }
+  })()
+  const taken = await putState(url, body)
+  t.equal(taken.status, 200)
+  const answered = waits.length
+  const sent = await fetch(`${url}/__admin/state`)
+  t.equal((await sent.text()).length, body.length)
+  isDone = true
+  await watch
+  t.ok(answered >= 10, `${answered} answers while it was taken`)
+  // A machine that is busy with other tests: 200 ms is what is promised of one that is not.
+  t.ok(Math.max(...waits) < 1_000, `the longest wait was ${Math.max(...waits)} ms`)
+})
+
+t.test('one large body at a time; the next one is told when to come again', async (t) => {
+  const { box, port, url } = await listening(t)
+  const body = JSON.stringify(withPayments((await box.get('/__admin/state')).body, 5_000))
+  const slow = connect(port, HOST)
+  t.teardown(() => slow.destroy())
+  await new Promise((resolve) => slow.once('connect', resolve))
+  slow.write(
+    `PUT /__admin/state HTTP/1.1\r\nHost: ${HOST}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 100)}`,
+  )
+  let second = await putState(url, body)
+  // Until its headers were read, the other one is the first.
+  for (let i = 0; i < 100 && second.status === 200; i++) second = await putState(url, body)
+  t.match([second.status, second.headers.get('retry-after')], [429, '1'])
+  t.match(await second.json(), { error: 'server_busy', message: /large body/ })
+  t.equal((await putState(url, '{"a":1}')).status, 400, 'a small one is not held up')
+  slow.destroy()
+  let third = await putState(url, body)
+  for (let i = 0; i < 200 && third.status === 429; i++) third = await putState(url, body)
+  t.equal(third.status, 200, 'who leaves makes room')
+})
+
+t.test('a client that is deleted meanwhile gets no state', async (t) => {
+  const { box, url } = await listening(t)
+  await box.get('/@w/v1/users?limit=1')
+  const body = JSON.stringify(withPayments((await box.get('/@w/__admin/state')).body, 20_000))
+  const put = putState(url, body, '/@w')
+  const { worlds } = box.sandbox.store
+  while (![...worlds.keys()].some((name) => name.startsWith('~'))) await new Promise(setImmediate)
+  t.equal((await box.call('DELETE', '/__admin/clients/w')).status, 200)
+  t.match(await (await put).json(), { error: 'not_found', message: /client w was deleted/ })
+  t.strictSame(
+    [...worlds.keys()].filter((name) => name.startsWith('~')),
+    [],
+  )
+  t.notOk(box.sandbox.worlds.has('w'))
+})
+
+/** A reader that asks for the state and reads nothing of it. */
+async function deaf(t: Test, port: number) {
+  const socket = connect(port, HOST)
+  t.teardown(() => socket.destroy())
+  socket.on('error', () => {})
+  await new Promise((resolve) => socket.once('connect', resolve))
+  socket.pause()
+  socket.write(`GET /__admin/state HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+  return socket
+}
+
+t.test('readers that do not read are few, and are cut off', async (t) => {
+  const { box, port, url } = await listening(t, { app: { patienceMs: 2_000 } })
+  const state = withPayments((await box.get('/__admin/state')).body, 20_000)
+  t.equal((await putState(url, JSON.stringify(state))).status, 200)
+  const before = await text(box)
+  for (let i = 0; i < 4; i++) await deaf(t, port)
+  let answer = await fetch(`${url}/__admin/state`, { method: 'HEAD' })
+  for (let i = 0; i < 200 && answer.status === 200; i++)
+    answer = await fetch(`${url}/__admin/state`, { method: 'HEAD' })
+  t.match([answer.status, answer.headers.get('retry-after')], [429, '1'])
+  const paid = await box.pay()
+  t.match(paid.body, { status: true }, 'calls go on')
+  while (answer.status === 429) answer = await fetch(`${url}/__admin/state`, { method: 'HEAD' })
+  t.equal(answer.status, 200, 'they were cut off')
+  t.equal((await text(box)).length > before.length, true)
+})
+
+t.test('a state that is sent slowly is that of one moment', async (t) => {
+  const dir = t.testdir({})
+  const { box, url } = await listening(t, { sandbox: { file: `${dir}/db.json` } })
+  const state = withPayments((await box.get('/__admin/state')).body, 20_000)
+  t.equal((await putState(url, JSON.stringify(state))).status, 200)
+  await box.post('/__admin/snapshots', { name: 's' })
+  const before = await text(box)
+  for (const path of ['/__admin/state', '/__admin/snapshots/s']) {
+    const answer = await fetch(url + path)
+    await box.pay()
+    await box.advance('1h')
+    await box.sandbox.store.compact()
+    if (path.endsWith('s')) await box.call('DELETE', path)
+    t.equal(await answer.text(), before, path)
+    await putState(url, before)
+  }
+  const layers = box.sandbox.default.tables.look().payments.layers.length
+  t.ok(layers <= 3, `what was kept for readers is taken up again: ${layers} layers`)
+})
