@@ -45,6 +45,8 @@ export type CallWatch = {
   came: (call: CameCall, hasBody: boolean) => number
   /** `partial`: it was answered before all of it was there. */
   bodyCame: (call: number, body: Buffer, partial?: Partial) => void
+  /** The caller closed the connection before the response, and that ended the call. */
+  left: (call: number) => void
   answered: (call: number, answer: GivenAnswer) => void
 }
 
@@ -131,6 +133,7 @@ export function createRecorder({
       open = undefined
       write({ ...line, ...(at !== line.at && { bodyAt: at }), ...recordedBytes(body) })
     },
+    left: (call) => write({ left: call, at: step() }),
     answered(call, { status, headers, fault, body }) {
       write({
         answer: call,

@@ -74,7 +74,10 @@ function expectationOf(issue: Issue, code: string): string {
   if (code === 'required' && issue.code !== 'custom') return 'is required'
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${KIND[issue.expected] ?? issue.expected}`
+      // A schema may say more of what it wants than its kind.
+      return issue.message.startsWith('Invalid input')
+        ? `must be ${KIND[issue.expected] ?? issue.expected}`
+        : issue.message
     case 'invalid_format':
       return EXPECTED_FORMAT[issue.format] ?? issue.message
     case 'invalid_value':
