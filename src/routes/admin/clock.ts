@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { parseDuration } from '../../core/duration.ts'
 import type { Advanced, AdvanceOptions } from '../../core/advance.ts'
+import { parseDuration } from '../../core/duration.ts'
 import type { TimerRow } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'
 import { callerGone, type ErrorWord, SandboxError } from '../../model/errors.ts'
