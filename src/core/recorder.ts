@@ -6,7 +6,7 @@ import type {
   RecordedCall,
   RecordingLine,
 } from '../model/recording.ts'
-import { wallNow } from './clock.ts'
+import { createSteadyWall, wallNow } from './clock.ts'
 import type { Outside } from './outside.ts'
 import { openPrivate } from './private-file.ts'
 import type { SendRequest } from './send.ts'
@@ -54,6 +54,8 @@ export type CallWatch = {
   came: (call: CameCall, hasBody: boolean) => number
   /** `partial`: it was answered before all of it was there. */
   bodyCame: (call: number, body: Buffer, partial?: Partial) => void
+  /** The caller closed the connection before the response, and that ended the call. */
+  left: (call: number) => void
   answered: (call: number, answer: GivenAnswer) => void
 }
 
@@ -86,7 +88,8 @@ export function createRecorder({
   onFailure: (error: unknown) => void
 }) {
   const fd = openFile(file)
-  let now = wallNow()
+  const steadyWall = createSteadyWall({ wall: wallNow, elapsed: () => performance.now() })
+  let now = Math.floor(steadyWall())
   let failure: string | undefined
   let isClosed = false
   // A call whose body is still to come, as long as nothing else happens.
@@ -111,7 +114,7 @@ export function createRecorder({
   }
 
   function step() {
-    now = Math.max(now, wallNow())
+    now = Math.max(now, Math.floor(steadyWall()))
     return now
   }
 
@@ -140,6 +143,7 @@ export function createRecorder({
       open = undefined
       write({ ...line, ...(at !== line.at && { bodyAt: at }), ...recordedBytes(body) })
     },
+    left: (call) => write({ left: call, at: step() }),
     answered(call, { status, headers, fault, body }) {
       write({
         answer: call,

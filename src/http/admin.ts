@@ -7,6 +7,7 @@ import type { World } from '../world.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
 import { type ClientChoice, sameSecret } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
+import { hangUpSignal } from './hang-up.ts'
 import { BODY_REFUSALS, takeLargeJson } from './json-body.ts'
 import { JsonPieces, sendPieces } from './large-answer.ts'
 
@@ -39,7 +40,14 @@ export type AdminCall = {
   unseen?: true
 }
 
-type Input<P, Q, B> = { params: P; query: Q; body: B; headers: FastifyRequest['headers'] }
+type Input<P, Q, B> = {
+  params: P
+  query: Q
+  body: B
+  headers: FastifyRequest['headers']
+  /** Aborted when the caller hangs up: for calls that may take long. */
+  hangUpSignal: () => AbortSignal
+}
 
 type Given<S> = S extends z.ZodType ? z.input<S> : undefined
 
@@ -136,7 +144,13 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
   }
   async function answer(request: FastifyRequest, reply: FastifyReply) {
     const { world, params, query, body: given, headers } = request
-    const input = { params, query, body: given, headers } as Input<never, never, never>
+    const input = {
+      params,
+      query,
+      body: given,
+      headers,
+      hangUpSignal: () => hangUpSignal(request, reply),
+    } as Input<never, never, never>
     const told = (await call.handle(world, input, sandbox)) as
       | { httpStatus?: number }
       | JsonPieces

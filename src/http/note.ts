@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { SandboxError } from '../model/errors.ts'
+import { ERRORS, type SandboxError } from '../model/errors.ts'
 import type { World } from '../world.ts'
 import type { ClientChoice } from './clients.ts'
 import type { Answer } from './idempotency.ts'
@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-// Faults after which no answer reaches the client.
+// Faults after which no answer reaches the client; nor does one after it has hung up.
 const SILENT: ReadonlySet<string> = new Set(['reset', 'hang', 'empty'])
 
 function sizeOf(texts: readonly string[]): number {
@@ -30,7 +30,7 @@ function note(
   operation: string | undefined,
   { status, body, fault, replayed = false }: Omit<Answer, 'headers'>,
 ) {
-  const isSilent = fault !== undefined && SILENT.has(fault)
+  const isSilent = (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
   world.requests.note({
     at: request.cameAt || world.clock.now(),
     wallAt: world.outside.wall(),

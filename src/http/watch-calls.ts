@@ -6,7 +6,14 @@ import type { Fault } from '../scenarios/compiled.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /** Where calls are watched: tells of the body as it is read, and of an answer that was broken on purpose. */
-    watched: { read: () => void; broken: (fault: Fault) => void } | undefined
+    watched:
+      | {
+          read: () => void
+          broken: (fault: Fault) => void
+          /** The caller closed the connection, and that ended the call. */
+          left: () => void
+        }
+      | undefined
   }
 }
 
@@ -84,7 +91,7 @@ export function watchCalls(app: FastifyInstance, watch: CallWatch) {
         if (!isAnswered) watch.bodyCame(call, Buffer.concat(chunks))
       })
     }
-    request.watched = { read, broken }
+    request.watched = { read, broken, left: () => watch.left(call) }
   }
 
   app.addHook('onRequest', (request, reply, done) => {

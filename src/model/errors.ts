@@ -35,6 +35,10 @@ export const ERRORS = {
   webhook_exists: [409, 'The client has a webhook already; change it with PUT.'],
   idempotency_in_flight: [409, 'A request with this `Idempotency-Key` is still running.'],
   client_exists: [409, 'There is a client of this name already.'],
+  advance_in_progress: [
+    409,
+    'An advance of this client waits for a webhook receiver; a handler must not advance.',
+  ],
   client_needed: [409, 'The default client stays; it can be reset.'],
   token_in_use: [409, 'The access token stands for another client.'],
   not_recorded: [409, 'The run is not recorded; it is from the start on, with `--record FILE`.'],
@@ -52,11 +56,16 @@ export const ERRORS = {
     'The `Idempotency-Key` was used with another body; a retry sends the same one.',
   ],
   clock_cannot_go_back: [422, 'The clock only advances; `freeze` sets it to an earlier instant.'],
+  too_many_timers: [
+    422,
+    'More timers would run than one call may; nothing was changed, or the clock went only as far as the message says.',
+  ],
   explore_failed: [
     422,
     'There is nothing to explore, or the receiver or the probe did not answer as needed.',
   ],
   headers_too_large: [431, 'The request’s headers are larger than the limit.'],
+  caller_gone: [499, 'The caller closed the connection before the response; nobody receives this.'],
   forbidden_move: [422, 'A state of a resource does not lead to the one asked for.'],
   rate_limited: [429, 'A scenario says that too many requests were sent; see `Retry-After`.'],
   server_busy: [
@@ -101,3 +110,7 @@ export class SandboxError extends Error {
     this.headers = more.headers ?? {}
   }
 }
+
+/** Ends the work of a call whose caller has closed the connection. */
+export const callerGone = () =>
+  new SandboxError('caller_gone', 'The caller closed the connection before the response.')

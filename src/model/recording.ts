@@ -45,6 +45,8 @@ const Body = z.strictObject({
   partial: z.enum(['refused', 'left']).optional(),
   ...bytes,
 })
+/** The caller closed the connection before the response, which ended what the call had begun. */
+const Left = z.strictObject({ left: Id, at: At })
 const Answer = z.strictObject({
   answer: Id,
   /** Absent where the connection was broken before an answer. */
@@ -73,12 +75,13 @@ const Sent = z.strictObject({
 const Secret = z.strictObject({ secret: z.string() })
 
 /** One of the further lines: what reached the sandbox, or what it answered or sent, in order. */
-export const RecordingLine = z.union([Call, Body, Answer, Timer, Send, Sent, Secret])
+export const RecordingLine = z.union([Call, Body, Left, Answer, Timer, Send, Sent, Secret])
 
 export type RecordingStart = z.infer<typeof RecordingStart>
 export type RecordingLine = z.infer<typeof RecordingLine>
 export type RecordedCall = z.infer<typeof Call>
 export type RecordedBody = z.infer<typeof Body>
+export type RecordedLeft = z.infer<typeof Left>
 export type RecordedAnswer = z.infer<typeof Answer>
 export type RecordedSend = z.infer<typeof Send>
 

@@ -8,6 +8,7 @@ import type {
   RecordedBody,
   RecordedBytes,
   RecordedCall,
+  RecordedLeft,
   RecordingLine,
   RecordingStart,
 } from '../model/recording.ts'
@@ -85,6 +86,7 @@ type Sending = {
   line: RecordedCall
   socket: Socket
   whole: ReturnType<typeof awaited<void>>
+  left: ReturnType<typeof awaited<void>>
   answer: ReturnType<typeof awaited<GivenAnswer>>
 }
 
@@ -122,6 +124,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       if (call?.line.bodyAt !== undefined) fed.set(call.line.bodyAt)
       call?.whole.resolve()
     },
+    left: (id) => calls.get(id)?.left.resolve(),
     answered: (id, answer) => calls.get(id)?.answer.resolve(answer),
   }
 
@@ -136,7 +139,13 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
     // What comes back is seen where it is sent; a broken connection may be what was recorded.
     socket.on('error', () => {}).resume()
     await once(socket, 'connect')
-    const call = { line, socket, whole: awaited<void>(), answer: awaited<GivenAnswer>() }
+    const call = {
+      line,
+      socket,
+      whole: awaited<void>(),
+      left: awaited<void>(),
+      answer: awaited<GivenAnswer>(),
+    }
     calls.set(line.call, call)
     const came = awaited<void>()
     expected = { call, came: came.resolve }
@@ -160,6 +169,15 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       differs({ at: placeOf(call), what: 'its body does not come through in the replay' })
   }
 
+  async function hangUp({ left: id, at }: RecordedLeft) {
+    const call = calls.get(id)
+    if (!call) throw new BadRecording(`the end of call ${id} comes before its call`)
+    fed.set(at)
+    call.socket.destroy()
+    if (!(await happens(call.left.promise)))
+      differs({ at: placeOf(call), what: 'was ended by its caller in the recording, not here' })
+  }
+
   async function compare(line: RecordedAnswer) {
     const call = calls.get(line.answer)
     if (!call) throw new BadRecording(`the answer ${line.answer} comes before its call`)
@@ -178,6 +196,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
   async function feed(line: RecordingLine) {
     if ('call' in line) return send(line)
     if ('body' in line) return sendBody(line)
+    if ('left' in line) return hangUp(line)
     if ('answer' in line) return compare(line)
     if ('timer' in line) {
       fed.set(line.at)

@@ -20,10 +20,11 @@ import { isClockTime, LAST_INSTANT, Timestamp } from '../model/text.ts'
 import { CreateUser, UserRow } from '../model/user.ts'
 import { CreateWebhook, WebhookRow } from '../model/webhook.ts'
 import type { Parts } from './parts.ts'
-import type { Scenarios } from './scenarios.ts'
+import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import { lowestDraws } from './state-draws.ts'
 import { readState } from './state-reader.ts'
 import { type Rows, type SandboxTables, TABLES } from './tables.ts'
+import { checkTimer } from './timer-payloads.ts'
 
 /** The tables that a state tells row by row; the client and the settings have places of their own in it. */
 type TableName = Exclude<keyof Rows, 'client' | 'settings'>
@@ -84,14 +85,16 @@ const ROWS = {
     body: z.string(),
     kept_until: Whole,
   }),
-  timers: z.strictObject({
-    timer_id: z.string(),
-    due_at: Whole.min(0).max(LAST_INSTANT),
-    seq: Whole,
-    kind: z.string(),
-    resource_id: z.string().optional(),
-    payload: z.record(z.string(), z.unknown()),
-  }),
+  timers: z
+    .strictObject({
+      timer_id: z.string(),
+      due_at: Whole.min(0).max(LAST_INSTANT),
+      seq: Whole,
+      kind: z.string(),
+      resource_id: z.string().optional(),
+      payload: z.record(z.string(), z.unknown()),
+    })
+    .superRefine(checkTimer),
   rules: z.strictObject({ rule_id: z.string(), seq: Whole, definition: z.looseObject({}) }),
   counters: z.strictObject({ name: z.string(), matched: Whole, hits: Whole }),
 } satisfies Record<TableName, z.ZodType>
@@ -208,6 +211,22 @@ function* drawErrors(
   if (draws >= least) return []
   const message = `must be at least ${least}: the random series of this client has given ${place} already; found ${draws}`
   return [{ field: 'draws', code: 'too_small', message }]
+}
+
+/** Throws the refusal of the first timeline entry that names a scenario or holds a rule that is none. */
+function* timelineErrors(
+  scenarios: Scenarios,
+  timers: StateDocument['tables']['timers'],
+  checkRule: (rule: unknown) => unknown,
+) {
+  for (const { kind, payload } of timers) {
+    if (kind === TIMELINE_ENTRY) {
+      const { use, rule } = payload['do'] as { use?: string; rule?: object }
+      if (use !== undefined) scenarios.checkName(use)
+      if (rule !== undefined) checkRule(rule)
+    }
+    yield
+  }
 }
 
 /** Throws the refusal of the first rule that is none. */
@@ -346,6 +365,7 @@ export function createState(deps: StateDeps) {
     if (scenario.definition) await scenarios.check(scenario.definition)
     else scenarios.checkName(scenario.name)
     await slowly(ruleErrors(await scenarios.ruleCheck(), tables.rules))
+    await slowly(timelineErrors(scenarios, tables.timers, await scenarios.ruleCheck()))
   }
 
   /** Puts the rows of a document into a world of their own. */

@@ -1,8 +1,9 @@
 import * as z from 'zod'
+import type { Advanced, AdvanceOptions } from '../../core/advance.ts'
 import { parseDuration } from '../../core/duration.ts'
-import type { Fired, TimerRow } from '../../core/scheduler.ts'
+import type { TimerRow } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'
-import { SandboxError } from '../../model/errors.ts'
+import { callerGone, type ErrorWord, SandboxError } from '../../model/errors.ts'
 import { echoed } from '../../model/mask.ts'
 import { isClockTime, Timestamp } from '../../model/text.ts'
 import type { World } from '../../world.ts'
@@ -13,6 +14,14 @@ const instant = z.iso.datetime({
 })
 const error = 'must be a duration such as "3m", "500ms", "2d" or "PT5S", of at most 10 years'
 const duration = z.string({ error }).refine((text) => parseDuration(text) !== undefined, { error })
+
+const NO_ADVANCE =
+  'must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" has its unit with it'
+const ADVANCE_REFUSALS: readonly ErrorWord[] = [
+  'advance_in_progress',
+  'too_many_timers',
+  'caller_gone',
+]
 
 /** Where a client's clock stands, and what is next on it. */
 export const ClockAnswer = z
@@ -34,7 +43,13 @@ const FiredTimer = z
   })
   .meta({ id: 'FiredTimer' })
 const FiredAnswer = z
-  .strictObject({ now: Timestamp, fired: z.array(FiredTimer) })
+  .strictObject({
+    now: Timestamp,
+    fired: z.array(FiredTimer),
+    left_out: z.int().optional().meta({
+      description: 'How many more timers ran: `fired` has the first 10,000.',
+    }),
+  })
   .meta({ id: 'Fired' })
 /** Something that is still to happen. */
 export const Timer = z
@@ -96,9 +111,15 @@ export const shownTimer = ({
 })
 
 /** Runs what is due on the way, and stores where the clock then stands. */
-async function moved(world: World, move: (keep: () => void) => Promise<Fired[]>) {
-  const fired = await move(() => world.changeClock(() => {}))
-  return { now: world.clock.iso(), fired }
+async function moved(
+  world: World,
+  signal: AbortSignal,
+  move: (options: AdvanceOptions) => Promise<Advanced>,
+) {
+  const keep = () => world.changeClock(() => {})
+  const { fired, leftOut } = await move({ keep, signal })
+  if (signal.aborted) throw callerGone()
+  return { now: world.clock.iso(), fired, ...(leftOut > 0 && { left_out: leftOut }) }
 }
 
 function timerOf({ scheduler }: World, id: string) {
@@ -125,11 +146,15 @@ export const clockCalls = [
     summary: 'Stop the clock, where it stands or at an instant; timers passed on the way run',
     body: z.strictObject({ at: instant.optional() }).default({}),
     answer: ClockAnswer,
-    async handle(world, { body }) {
+    refusals: ADVANCE_REFUSALS,
+    async handle(world, { body, hangUpSignal }) {
       const at = body.at === undefined ? world.clock.now() : writable(Date.parse(body.at), 'at')
-      const freeze = () => world.changeClock(() => world.clock.freeze(at))
-      if (at > world.clock.now()) await world.scheduler.advanceTo(at, freeze)
-      else freeze()
+      // One that ends on its way stops the clock where it came to.
+      const freeze = (isThrough: boolean) =>
+        world.changeClock(() => world.clock.freeze(isThrough ? at : world.clock.now()))
+      if (at > world.clock.now())
+        await world.scheduler.advanceTo(at, { keep: freeze, signal: hangUpSignal() })
+      else freeze(true)
       return clockAnswer(world)
     },
   }),
@@ -162,19 +187,23 @@ export const clockCalls = [
     url: '/clock/advance',
     summary: 'Move time by a duration or to an instant; answers when all that was due has settled',
     body: z
-      .strictObject({ by: duration.optional(), to: instant.optional() })
+      .strictObject(
+        { by: duration.optional(), to: instant.optional() },
+        { error: ({ code }) => (code === 'invalid_type' ? NO_ADVANCE : undefined) },
+      )
       .refine(({ by, to }) => (by === undefined) !== (to === undefined), {
         path: ['by'],
         error: 'or to must be sent, and not both',
         params: { code: 'required' },
       }),
     answer: FiredAnswer,
-    refusals: ['clock_cannot_go_back'],
-    handle(world, { body: { by, to } }) {
+    refusals: ['clock_cannot_go_back', ...ADVANCE_REFUSALS],
+    handle(world, { body: { by, to }, hangUpSignal }) {
+      const { scheduler } = world
       if (by !== undefined) {
         const span = parseDuration(by)!
         writable(world.clock.now() + span, 'by')
-        return moved(world, (keep) => world.scheduler.advanceBy(span, keep))
+        return moved(world, hangUpSignal(), (options) => scheduler.advanceBy(span, options))
       }
       const target = writable(Date.parse(to!), 'to')
       if (target < world.clock.now()) {
@@ -183,7 +212,7 @@ export const clockCalls = [
           `It is ${world.clock.iso()} already, later than ${iso(target)}. Set an earlier time with /clock/freeze {"at"}.`,
         )
       }
-      return moved(world, (keep) => world.scheduler.advanceTo(target, keep))
+      return moved(world, hangUpSignal(), (options) => scheduler.advanceTo(target, options))
     },
   }),
   adminCall({
@@ -192,7 +221,9 @@ export const clockCalls = [
     url: '/clock/next',
     summary: 'Jump to the next timer and run it',
     answer: FiredAnswer,
-    handle: (world) => moved(world, world.scheduler.advanceToNext),
+    refusals: ADVANCE_REFUSALS,
+    handle: (world, { hangUpSignal }) =>
+      moved(world, hangUpSignal(), world.scheduler.advanceToNext),
   }),
   adminCall({
     id: 'listTimers',

@@ -1,0 +1,130 @@
+import { SandboxError } from '../model/errors.ts'
+import { LAST_INSTANT } from '../model/text.ts'
+import type { Clock } from './clock.ts'
+import { atOnce, type Fired } from './timer.ts'
+import { isPassing, type Runner } from './timer-runner.ts'
+
+/** The most timers that one call runs; more of them would keep its caller waiting for minutes. */
+export const MOST_TIMERS = 1_000_000
+// An answer of a million timers would fill the memory of both sides.
+const MOST_TOLD = 10_000
+
+/** How a call that moves time is carried out. */
+export type AdvanceOptions = {
+  /** Stores where the clock stands, at the target or short of it; throws where that can't be written. */
+  keep?: (isThrough: boolean) => void
+  /** Aborted when the caller is gone: time then stops where it is. */
+  signal?: AbortSignal | undefined
+}
+
+/** What ran: the first of it, and how many timers more. */
+export type Advanced = { fired: Fired[]; leftOut: number }
+
+export type AdvanceDeps = {
+  clock: Clock
+  runner: Runner
+  /** Changes when the timers are taken anew: an advance of before has nothing to do with them. */
+  lifeOf: () => number
+  /** Told when time went only some of its way, and where it stands could not be stored. */
+  onHalfway?: (() => void) | undefined
+  /** Lets other work in between where this has taken long. */
+  letOthersIn: () => Promise<void> | undefined
+}
+
+const counted = (n: number) => n.toLocaleString('en-US')
+const iso = (ms: number) => new Date(ms).toISOString()
+
+/** The refusal of an advance that came some of its way. */
+const notWritten = (at: number, { word, headers }: SandboxError) =>
+  new SandboxError(
+    word,
+    `The data file cannot be written: time went up to ${iso(at)} and no further. What ran until then is kept, the rest is still to happen. Free the disk or make it writable, then try again.`,
+    { headers },
+  )
+
+const tooManyForeseen = (count: number, end: number) =>
+  new SandboxError(
+    'too_many_timers',
+    `To ${iso(end)} at least ${counted(count)} timers would run; one call runs at most ${counted(MOST_TIMERS)}. Nothing was changed. Advance by less, or use a timeline whose \`every\` is longer.`,
+  )
+
+const tooManyRan = (at: number) =>
+  new SandboxError(
+    'too_many_timers',
+    `The timers that ran scheduled others, ${counted(MOST_TIMERS)} ran, and one call runs no more: time went up to ${iso(at)} and no further. What ran until then is kept. Advance again to go on.`,
+  )
+
+/** Keeps the first of what ran, and counts the rest. */
+function createTold() {
+  const fired: Fired[] = []
+  let leftOut = 0
+  return {
+    add(more: readonly Fired[]) {
+      const room = MOST_TOLD - fired.length
+      fired.push(...(more.length > room ? more.slice(0, room) : more))
+      leftOut += Math.max(0, more.length - room)
+    },
+    result: (): Advanced => ({ fired, leftOut }),
+  }
+}
+
+/**
+ * Runs everything that is due until `target`, each timer at its own instant; resolves when all that it caused has
+ * settled. Where something can't be written, the clock stands where the last that was written ran.
+ */
+export async function advance(
+  target: number,
+  { keep = () => {}, signal }: AdvanceOptions,
+  { clock, runner, lifeOf, onHalfway, letOthersIn }: AdvanceDeps,
+): Promise<Advanced> {
+  const told = createTold()
+  const order = atOnce()
+  let reached = clock.now()
+  let ran = 0
+  const life = lifeOf()
+  // While it waited for its turn, another call may have gone further.
+  const end = Math.min(Math.max(target, reached), LAST_INSTANT)
+  const foreseen = runner.foreseen(end)
+  if (foreseen > MOST_TIMERS) throw tooManyForeseen(foreseen, end)
+
+  /** Runs what is due on the way, and says why it ended. */
+  async function runOnTheWay(): Promise<'through' | 'ended' | 'too many'> {
+    await runner.settled()
+    for (let timer = runner.soonest(); timer && timer.due_at <= end; timer = runner.soonest()) {
+      if (life !== lifeOf() || signal?.aborted) return 'ended'
+      if (ran >= MOST_TIMERS) return 'too many'
+      const at = Math.max(reached, timer.due_at)
+      clock.hold(at)
+      const batch = runner.runDue(at, order)
+      told.add(batch.told)
+      ran += batch.ran
+      reached = at
+      const next = runner.isAnyRunning ? runner.soonest() : undefined
+      const joins = next && next.due_at <= at && runner.isTogether(next)
+      await (joins ? runner.room() : runner.settled())
+      await letOthersIn()
+    }
+    return life !== lifeOf() || signal?.aborted ? 'ended' : 'through'
+  }
+
+  clock.hold(reached)
+  try {
+    const how = await runOnTheWay()
+    // After a reset the clock stands elsewhere already.
+    const { isHeld } = clock
+    if (isHeld) clock.release(how === 'through' ? end : reached)
+    try {
+      keep(how === 'through')
+    } catch (error) {
+      if (isHeld) clock.hold(reached)
+      throw error
+    }
+    if (how === 'too many') throw tooManyRan(reached)
+  } catch (error) {
+    if (clock.isHeld) clock.release(reached)
+    if (ran === 0 || !isPassing(error)) throw error
+    onHalfway?.()
+    throw notWritten(reached, error)
+  }
+  return told.result()
+}

@@ -1,0 +1,36 @@
+/**
+ * Long work shares the event loop: it runs in slices, and between two slices the loop serves everybody else. There is
+ * one event loop for all clients, so the slices are counted here for the whole process.
+ */
+
+// How long one slice may keep the event loop, real ms.
+const SLICE_MS = 10
+
+let sliceEnds: number | undefined
+let lastTurn: Promise<void> = Promise.resolve()
+
+/** Whether long work has kept this turn of the event loop for long enough. */
+export function isSliceOver(): boolean {
+  const now = performance.now()
+  if (sliceEnds === undefined) {
+    sliceEnds = now + SLICE_MS
+    setImmediate(() => {
+      sliceEnds = undefined
+    })
+  }
+  return now >= sliceEnds
+}
+
+/** Resolves in a later turn of the event loop, one caller a turn, first come first served. */
+export function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(
+    () =>
+      new Promise<void>((resolve) => {
+        setImmediate(() => {
+          sliceEnds = undefined
+          resolve()
+        })
+      }),
+  )
+  return lastTurn
+}
