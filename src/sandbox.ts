@@ -2,7 +2,7 @@ import type { Disk } from './core/disk.ts'
 import type { WorldAbout } from './core/document.ts'
 import { createOutside, type Outside } from './core/outside.ts'
 import { uuidOf } from './core/random.ts'
-import type { Recorder } from './core/recorder.ts'
+import type { Recorder, TimerWatch } from './core/recorder.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
@@ -44,6 +44,8 @@ export type SandboxConfig = {
   unref?: boolean | undefined
   /** Writes down all that reaches the sandbox. */
   recorder?: Recorder | undefined
+  /** Told of each timer that runs. */
+  timerRan?: TimerWatch | undefined
   /** Puts another outside in place of the real one. */
   outside?: (real: Outside) => Outside
   log: Log
@@ -160,6 +162,7 @@ export async function openSandbox(config: SandboxConfig) {
       logBudget,
       feedName: `${startedAt.toString(36)}.${++feeds}`,
       outside,
+      timerRan: config.timerRan,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
       profileChanged: () => takeToken(world),

@@ -2,6 +2,7 @@ import { type ClockState, createClock } from './core/clock.ts'
 import { createEvents } from './core/events.ts'
 import type { Outside } from './core/outside.ts'
 import { createRandom } from './core/random.ts'
+import type { TimerWatch } from './core/recorder.ts'
 import type { Budget } from './core/ring.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import { SandboxError } from './model/errors.ts'
@@ -45,6 +46,7 @@ export type WorldDeps = {
   /** Sets the ids of this world's feed apart from all others. */
   feedName: string
   outside: Outside
+  timerRan?: TimerWatch | undefined
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
   /** Back to the fixtures: what a timeline's `reset` does. */
   reset: () => void
@@ -105,6 +107,7 @@ export function createWorld({
   logBudget,
   feedName,
   outside,
+  timerRan,
   log,
   reset,
   profileChanged,
@@ -141,7 +144,10 @@ export function createWorld({
     },
     onError: (error, timer) =>
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
-    onRun: (timer) => tell('timer', timer),
+    onRun(timer) {
+      timerRan?.(name, timer)
+      tell('timer', timer)
+    },
     onHalfway: keepClockSoon,
     outside,
   })

@@ -9,6 +9,7 @@ import type {
 import { wallNow } from './clock.ts'
 import type { Outside } from './outside.ts'
 import { openPrivate } from './private-file.ts'
+import type { TimerRow } from './scheduler.ts'
 import type { SendRequest } from './send.ts'
 
 /** A file that a run can't be recorded in. */
@@ -47,6 +48,9 @@ export type CallWatch = {
   bodyCame: (call: number, body: Buffer, partial?: Partial) => void
   answered: (call: number, answer: GivenAnswer) => void
 }
+
+/** Who is told of each timer that runs, and of whose client it is. */
+export type TimerWatch = (client: string, timer: TimerRow) => void
 
 /** Bytes as a line of a recording has them. */
 export function recordedBytes(bytes: Buffer): RecordedBytes {
@@ -142,12 +146,16 @@ export function createRecorder({
     },
   }
 
+  const timerRan: TimerWatch = (client, { timer_id, kind, due_at }) =>
+    write({ ran: timer_id, client, kind, due_at })
+
   return {
     file,
     /** When the recording began, ms. */
     startedAt: now,
     begin: put,
     calls: calling,
+    timerRan,
     /** The real outside, written down. */
     outside: (real: Outside): Outside => ({
       ...real,
