@@ -4,7 +4,7 @@ import type { WorldAbout } from './core/document.ts'
 import { formatDuration } from './core/duration.ts'
 import { createOutside, type Outside } from './core/outside.ts'
 import { uuidOf } from './core/random.ts'
-import type { Recorder } from './core/recorder.ts'
+import type { Recorder, TimerWatch } from './core/recorder.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
@@ -47,6 +47,8 @@ export type SandboxConfig = {
   unref?: boolean | undefined
   /** Writes down all that reaches the sandbox. */
   recorder?: Recorder | undefined
+  /** Told of each timer that runs. */
+  timerRan?: TimerWatch | undefined
   /** Puts another outside in place of the real one. */
   outside?: (real: Outside) => Outside
   log: Log
@@ -165,6 +167,7 @@ export async function openSandbox(config: SandboxConfig) {
       feedName: `${startedAt.toString(36)}.${++feeds}`,
       outside,
       steadyWall: wall,
+      timerRan: config.timerRan,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
       profileChanged: () => takeToken(world),

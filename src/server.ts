@@ -127,7 +127,10 @@ async function openRecorder(options: Options, library: Library, log: Log) {
 }
 
 /** What a sandbox is made of besides its options. */
-type Content = Pick<SandboxConfig, 'fixtures' | 'library' | 'recorder' | 'outside' | 'unref'> & {
+type Content = Pick<
+  SandboxConfig,
+  'fixtures' | 'library' | 'recorder' | 'timerRan' | 'outside' | 'unref'
+> & {
   file?: string | undefined
   watch?: CallWatch | undefined
 }
@@ -186,7 +189,15 @@ export async function startServer(
   const recorder = await openRecorder(options, library, log)
   const { sandbox, app, adminToken } = await assemble(
     options,
-    { fixtures, library, file, recorder, watch: recorder?.calls, unref },
+    {
+      fixtures,
+      library,
+      file,
+      recorder,
+      timerRan: recorder?.timerRan,
+      watch: recorder?.calls,
+      unref,
+    },
     log,
   )
   try {

@@ -2,6 +2,7 @@ import { type ClockState, createClock } from './core/clock.ts'
 import { createEvents } from './core/events.ts'
 import type { Outside } from './core/outside.ts'
 import { createRandom } from './core/random.ts'
+import type { TimerWatch } from './core/recorder.ts'
 import type { Budget } from './core/ring.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import type { Library } from './scenarios/library.ts'
@@ -47,6 +48,7 @@ export type WorldDeps = {
   outside: Outside
   /** The wall clock that the client's clock hangs on; it never goes back. */
   steadyWall: () => number
+  timerRan?: TimerWatch | undefined
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
   /** Back to the fixtures: what a timeline's `reset` does. */
   reset: () => void
@@ -115,6 +117,7 @@ export function createWorld({
   feedName,
   outside,
   steadyWall: wall,
+  timerRan,
   log,
   reset,
   profileChanged,
@@ -150,7 +153,10 @@ export function createWorld({
     },
     onError: (error, timer) =>
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
-    onRun: (timer) => tell('timer', timer),
+    onRun(timer) {
+      timerRan?.(name, timer)
+      tell('timer', timer)
+    },
     onHalfway: keepClockSoon,
     outside,
   })

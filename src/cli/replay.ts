@@ -3,6 +3,13 @@ import { BadOption } from '../config/options.ts'
 import type { Difference } from '../replay/differences.ts'
 import { type Command, checkWords } from './command.ts'
 
+/** How many of each, the most frequent first. */
+function countsText(name: string, counts: Readonly<Record<string, number>>): string {
+  const most = Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  if (most.length === 0) return ''
+  return `${name.padEnd(8)}  ${most.map(([kind, n]) => `${n} ${kind}`).join(', ')}\n`
+}
+
 const plural = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 function differenceText({ at, what, recorded, found }: Difference): string {
@@ -19,7 +26,12 @@ export const replay: Command = {
       'play it in a sandbox of its own; exit 1 at the first difference; nothing is sent to a receiver',
     ],
   ],
-  flags: { json: ['', 'print one line of JSON: ok, calls, webhooks, timers, difference'] },
+  flags: {
+    json: [
+      '',
+      'print one line of JSON: ok, calls, webhooks, webhook_events, timers, timer_kinds, difference',
+    ],
+  },
   examples: ['replay run.ndjson', 'replay run.ndjson --json'],
   async run({ words, flags: { json } }) {
     checkWords('replay', 'FILE', words)
@@ -44,11 +56,11 @@ export const replay: Command = {
       process.stdout.write(`${JSON.stringify(told)}\n`)
       return ok ? 0 : 1
     }
-    const { calls, webhooks, timers } = counts
+    const { calls, webhooks, webhook_events, timers, timer_kinds } = counts
     const all = [plural(calls, 'call'), plural(webhooks, 'webhook'), plural(timers, 'timer')]
     process.stdout.write(
       ok
-        ? `${all.join(', ')}: every byte is as recorded\n`
+        ? `${all.join(', ')}: every byte is as recorded\n${countsText('webhooks', webhook_events)}${countsText('timers', timer_kinds)}`
         : `not as recorded, after ${all.join(', ')}\n${differenceText(difference)}`,
     )
     return ok ? 0 : 1

@@ -9,6 +9,7 @@ import type {
 import { createSteadyWall, wallNow } from './clock.ts'
 import type { Outside } from './outside.ts'
 import { openPrivate } from './private-file.ts'
+import type { TimerRow } from './scheduler.ts'
 import type { SendRequest } from './send.ts'
 
 /** A file that a run can't be recorded in. */
@@ -58,6 +59,9 @@ export type CallWatch = {
   left: (call: number) => void
   answered: (call: number, answer: GivenAnswer) => void
 }
+
+/** Who is told of each timer that runs, and of whose client it is. */
+export type TimerWatch = (client: string, timer: TimerRow) => void
 
 /** Bytes as a line of a recording has them. */
 export function recordedBytes(bytes: Buffer): RecordedBytes {
@@ -162,12 +166,16 @@ export function createRecorder({
     closeSync(fd)
   }
 
+  const timerRan: TimerWatch = (client, { timer_id, kind, due_at }) =>
+    write({ ran: timer_id, client, kind, due_at })
+
   return {
     file,
     /** When the recording began, ms. */
     startedAt: now,
     begin: put,
     calls: calling,
+    timerRan,
     /** The real outside, written down. */
     outside: (real: Outside): Outside => ({
       ...real,

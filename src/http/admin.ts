@@ -36,7 +36,7 @@ export type AdminCall = {
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
   /** Sends its answer by itself, in place of `handle`. */
   stream?(world: World, request: FastifyRequest, reply: FastifyReply): void
-  /** Is no part of a recording. */
+  /** Is no part of a recording, and so must change nothing: a new name in its base path makes no client. */
   unseen?: true
 }
 
@@ -174,8 +174,11 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       try {
         if (!call.open) {
           if (!call.raw) refuseStranger(request)
-          const known = choice.known(request)
-          if (known) request.world = known
+          if (call.unseen) choice.check(request)
+          else {
+            const known = choice.known(request)
+            if (known) request.world = known
+          }
         }
         // Who sends webhooks may have a query in the URL.
         if (!call.raw) refuseUnknownQuery(request, call.query)
@@ -186,7 +189,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
     },
     async handler(request, reply) {
       // All is checked: a call that is refused makes no client.
-      if (!call.open) request.world = choice.forAdmin(request)
+      if (!call.open && !call.unseen) request.world = choice.forAdmin(request)
       // A stream is sent past all hooks.
       if (call.stream && explain) reply.raw.setHeader('x-sandbox-client', request.world.name)
       let failed = true

@@ -128,6 +128,8 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
         return undefined
       }
     },
+    /** Refuses a request of no client, and makes none. */
+    check: (request: FastifyRequest): void => void choose(request, false),
     /** The world an admin call is for, if it is there; a client need not be active to be administered. */
     known,
     /** The world that a checked admin call is for; `settle` ends the call. */

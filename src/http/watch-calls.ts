@@ -17,17 +17,24 @@ declare module 'fastify' {
   }
 }
 
-/** Pages and documents change nothing, a stream has no end, and a recording is no part of itself. */
+/** Pages and documents change nothing, and a recording is no part of itself. */
 function isWatched({ is404, routeOptions }: FastifyRequest): boolean {
   const { operation, admin } = routeOptions.config
-  return is404 || operation !== undefined || (admin !== undefined && !admin.stream && !admin.unseen)
+  return is404 || operation !== undefined || (admin !== undefined && !admin.unseen)
 }
 
 const bytesOf = (chunk: unknown) =>
   typeof chunk === 'string' ? Buffer.from(chunk) : chunk instanceof Uint8Array ? chunk : undefined
 
-/** Tells what is answered, when it is: status and headers as the sandbox sets them, and every byte of the body. */
-function watchAnswer(raw: ServerResponse, answered: (answer: GivenAnswer) => void) {
+/**
+ * Tells what is answered, when it is: status and headers as the sandbox sets them, and every byte of the body. Of a
+ * stream, which has no end, only that it began.
+ */
+function watchAnswer(
+  raw: ServerResponse,
+  isStream: boolean,
+  answered: (answer: GivenAnswer) => void,
+) {
   const { writeHead, write, end } = raw as unknown as Record<
     'writeHead' | 'write' | 'end',
     (...args: unknown[]) => unknown
@@ -37,7 +44,7 @@ function watchAnswer(raw: ServerResponse, answered: (answer: GivenAnswer) => voi
   let isTold = false
   function keep(chunk: unknown) {
     const bytes = bytesOf(chunk)
-    if (bytes) chunks.push(bytes)
+    if (bytes && !isTold) chunks.push(bytes)
   }
   function tell(fault?: Fault) {
     if (isTold) return
@@ -47,6 +54,7 @@ function watchAnswer(raw: ServerResponse, answered: (answer: GivenAnswer) => voi
   Object.assign(raw, {
     writeHead(status: number, headers: Record<string, unknown>) {
       head = { status, headers }
+      if (isStream && status === 200) tell()
       return writeHead.call(raw, status, headers)
     },
     write(chunk: unknown, ...more: unknown[]) {
@@ -66,6 +74,7 @@ function watchAnswer(raw: ServerResponse, answered: (answer: GivenAnswer) => voi
 export function watchCalls(app: FastifyInstance, watch: CallWatch) {
   function see(request: FastifyRequest, reply: FastifyReply) {
     const { raw, originalUrl, headers } = request
+    const isStream = request.routeOptions?.config?.admin?.stream !== undefined
     const hasBody =
       headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
     const call = watch.came(
@@ -75,7 +84,7 @@ export function watchCalls(app: FastifyInstance, watch: CallWatch) {
     const chunks: Buffer[] = []
     let isWhole = !hasBody
     let isAnswered = false
-    const broken = watchAnswer(reply.raw, (answer) => {
+    const broken = watchAnswer(reply.raw, isStream, (answer) => {
       if (!isWhole && chunks.length > 0)
         watch.bodyCame(call, Buffer.concat(chunks), raw.destroyed ? 'left' : 'refused')
       isAnswered = true

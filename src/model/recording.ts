@@ -8,7 +8,8 @@ const bytes = { text: z.string().optional(), base64: z.string().optional() }
 
 /** The first line of a recording: all that a sandbox is started with, so that no other file is needed. */
 export const RecordingStart = z.strictObject({
-  recording: z.literal(1),
+  /** 2 has a line for each timer that ran; 1 has none. */
+  recording: z.union([z.literal(1), z.literal(2)]),
   version: z.string(),
   at: At,
   /** The options of `start` that change answers. */
@@ -58,6 +59,13 @@ const Answer = z.strictObject({
 })
 /** A real timer of the sandbox ended: what is due on a ticking clock runs, or a wait gives up. */
 const Timer = z.strictObject({ timer: Id, at: At })
+/** A client's timer ran: by a ticking clock, or within a call that moved time. `due_at`: on the client's clock, ms. */
+const Ran = z.strictObject({
+  ran: z.string(),
+  client: z.string(),
+  kind: z.string(),
+  due_at: z.int(),
+})
 /** An attempt of a webhook, or a probe, and how it ended. */
 const Send = z.strictObject({
   send: Id,
@@ -75,7 +83,7 @@ const Sent = z.strictObject({
 const Secret = z.strictObject({ secret: z.string() })
 
 /** One of the further lines: what reached the sandbox, or what it answered or sent, in order. */
-export const RecordingLine = z.union([Call, Body, Left, Answer, Timer, Send, Sent, Secret])
+export const RecordingLine = z.union([Call, Body, Left, Answer, Timer, Ran, Send, Sent, Secret])
 
 export type RecordingStart = z.infer<typeof RecordingStart>
 export type RecordingLine = z.infer<typeof RecordingLine>
@@ -83,6 +91,7 @@ export type RecordedCall = z.infer<typeof Call>
 export type RecordedBody = z.infer<typeof Body>
 export type RecordedLeft = z.infer<typeof Left>
 export type RecordedAnswer = z.infer<typeof Answer>
+export type RecordedTimer = z.infer<typeof Ran>
 export type RecordedSend = z.infer<typeof Send>
 
 /** Bytes as a line has them. */

@@ -1,9 +1,15 @@
 import type { Outside } from '../core/outside.ts'
 import { recordedSend } from '../core/recorder.ts'
-import type { SendResult } from '../core/send.ts'
+import type { SendRequest, SendResult } from '../core/send.ts'
 import type { RecordedSend } from '../model/recording.ts'
 import { type Difference, sendDifference } from './differences.ts'
 import type { Recording } from './recording.ts'
+
+/** Which event a request is about; a cut body begins with it too. */
+function eventOf({ method, body }: SendRequest): string {
+  if (method === 'GET') return 'probe'
+  return /"type":"([\w.]+)"/.exec(Buffer.from(body as Uint8Array).toString('utf8'))?.[1] ?? 'other'
+}
 
 /** The outside of a replay: time, timers, receivers and secrets are those of the recording; `differs` is told of what it has none for. */
 export function createFedOutside(
@@ -20,6 +26,7 @@ export function createFedOutside(
   const waiting = new Map<number, (result: SendResult) => void>()
   let now = start.at
   let [laters, sent] = [0, 0]
+  const events: Record<string, number> = {}
 
   const outside: Outside = {
     wall: () => now,
@@ -36,6 +43,8 @@ export function createFedOutside(
       const found = recordedSend(request)
       const difference = sendDifference(send, recorded, found)
       if (difference) differs(difference)
+      const event = eventOf(request)
+      events[event] = (events[event] ?? 0) + 1
       return new Promise((resolve) => waiting.set(send, resolve))
     },
     secret() {
@@ -47,6 +56,11 @@ export function createFedOutside(
   }
   return {
     outside,
+    /** How many attempts were made here, by event. */
+    events,
+    get sends() {
+      return sent
+    },
     set(at: number) {
       now = at
     },

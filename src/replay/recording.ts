@@ -81,7 +81,7 @@ export async function startRecorder(
     onFailure: (error) => log.error(`The recording ${file} ends here; it cannot be written`, error),
   })
   recorder.begin({
-    recording: 1,
+    recording: 2,
     version: VERSION,
     at: recorder.startedAt,
     options: recordedOptions(options),

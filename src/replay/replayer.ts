@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { VERSION } from '../config/version.ts'
-import type { Outside } from '../core/outside.ts'
 import { type CallWatch, type GivenAnswer, recordedBytes } from '../core/recorder.ts'
 import type {
   RecordedAnswer,
@@ -20,44 +19,27 @@ import { assemble, optionsOf } from '../server.ts'
 import { fixturesOf } from '../services/fixtures.ts'
 import { answerDifference, type Difference } from './differences.ts'
 import { createFedOutside } from './fed-outside.ts'
+import { awaited, happens } from './happens.ts'
 import { BadRecording, readRecording } from './recording.ts'
+import { createTimerCheck } from './timer-check.ts'
 
 /** What a replay came to. */
 export type Replayed = {
   calls: number
+  /** Attempts that were made, and of which events. */
   webhooks: number
+  webhook_events: Record<string, number>
+  /** Timers of clients that ran, within a call that moved time too, and of which kinds. */
   timers: number
+  timer_kinds: Record<string, number>
   /** The first thing that is not as recorded. */
   difference: Difference | undefined
   /** What the person should know besides. */
   notes: string[]
 }
 
-// What does not happen within this, real ms, does not happen: nothing in a replay waits for time.
-const LONGEST_MS = 10_000
-
 const bufferOf = ({ text, base64 }: RecordedBytes): Buffer =>
   base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64')
-
-/** A promise with its end in hand. */
-function awaited<T>() {
-  let resolve!: (value: T) => void
-  const promise = new Promise<T>((done) => {
-    resolve = done
-  })
-  return { promise, resolve }
-}
-
-/** Whether something happens in time. */
-async function happens(promise: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), LONGEST_MS)
-  })
-  const inTime = await Promise.race([promise.then(() => true), late])
-  clearTimeout(timer)
-  return inTime
-}
 
 /** The request line and headers, byte for byte as they came. */
 function headOf({ method, url, http, headers }: RecordedCall): Buffer {
@@ -98,16 +80,23 @@ type Sending = {
 export async function replayRun(text: string, log: Log): Promise<Replayed> {
   const recording = readRecording(text)
   const { start, lines, isTorn } = recording
-  const replayed: Replayed = { calls: 0, webhooks: 0, timers: 0, difference: undefined, notes: [] }
-  if (isTorn) replayed.notes.push('the last line is torn and left out')
+  const notes: string[] = []
+  let calls = 0
+  let difference: Difference | undefined
+  let isOver = false
+  if (isTorn) notes.push('the last line is torn and left out')
   if (start.version !== VERSION)
-    replayed.notes.push(`recorded by version ${start.version}, replayed by ${VERSION}`)
-  const differs = (difference: Difference) => {
-    replayed.difference ??= difference
+    notes.push(`recorded by version ${start.version}, replayed by ${VERSION}`)
+  if (start.recording === 1)
+    notes.push('recorded without the timers that ran: they are counted, and not compared')
+  const differs = (found: Difference) => {
+    // What ends with the replay is no part of the run.
+    if (!isOver) difference ??= found
   }
 
   const fed = createFedOutside(recording, differs)
-  const calls = new Map<number, Sending>()
+  const timers = createTimerCheck(recording, differs)
+  const sendings = new Map<number, Sending>()
   let expected: { call: Sending; came: () => void } | undefined
   const watch: CallWatch = {
     came() {
@@ -120,16 +109,20 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       return mine.call.line.call
     },
     bodyCame(id) {
-      const call = calls.get(id)
+      const call = sendings.get(id)
       if (call?.line.bodyAt !== undefined) fed.set(call.line.bodyAt)
       call?.whole.resolve()
     },
-    left: (id) => calls.get(id)?.left.resolve(),
-    answered: (id, answer) => calls.get(id)?.answer.resolve(answer),
+    left: (id) => sendings.get(id)?.left.resolve(),
+    answered: (id, answer) => sendings.get(id)?.answer.resolve(answer),
   }
 
   await loadReader()
-  const { sandbox, app } = await assembled(start, fed.outside, watch, log)
+  const { sandbox, app } = await assembled(
+    start,
+    { outside: () => fed.outside, timerRan: timers.ran, watch },
+    log,
+  )
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
 
@@ -146,7 +139,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       left: awaited<void>(),
       answer: awaited<GivenAnswer>(),
     }
-    calls.set(line.call, call)
+    sendings.set(line.call, call)
     const came = awaited<void>()
     expected = { call, came: came.resolve }
     const withBody = hasBody(line) && line.bodyLater === undefined
@@ -154,11 +147,11 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
     socket.write(Buffer.concat([headOf(line), body]))
     const reached = await happens(withBody ? call.whole.promise : came.promise)
     if (!reached) differs({ at: placeOf(call), what: 'does not come through in the replay' })
-    replayed.calls++
+    calls++
   }
 
   async function sendBody({ body: id, at, partial, ...bytes }: RecordedBody) {
-    const call = calls.get(id)
+    const call = sendings.get(id)
     if (!call) throw new BadRecording(`the body of call ${id} comes before its call`)
     call.line.bodyAt = at
     const body = bodyOf(call.line, bufferOf(bytes), !partial)
@@ -170,7 +163,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
   }
 
   async function hangUp({ left: id, at }: RecordedLeft) {
-    const call = calls.get(id)
+    const call = sendings.get(id)
     if (!call) throw new BadRecording(`the end of call ${id} comes before its call`)
     fed.set(at)
     call.socket.destroy()
@@ -179,7 +172,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
   }
 
   async function compare(line: RecordedAnswer) {
-    const call = calls.get(line.answer)
+    const call = sendings.get(line.answer)
     if (!call) throw new BadRecording(`the answer ${line.answer} comes before its call`)
     if (!(await happens(call.answer.promise))) {
       differs({ at: placeOf(call), what: 'was answered in the recording, and is not here' })
@@ -189,7 +182,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
     const found = { answer: line.answer, ...given, ...recordedBytes(body) } as RecordedAnswer
     const difference = answerDifference(placeOf(call), line, found)
     if (difference) differs(difference)
-    calls.delete(line.answer)
+    sendings.delete(line.answer)
     call.socket.destroy()
   }
 
@@ -201,37 +194,51 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
     if ('timer' in line) {
       fed.set(line.at)
       fed.ring(line.timer)
-      replayed.timers++
     }
     if ('sent' in line) {
       fed.set(line.at)
       fed.end(line.sent, line.result)
-      replayed.webhooks++
     }
+    if ('ran' in line) return timers.next()
   }
 
   try {
     for (const line of lines) {
+      timers.refuseExtra()
       await feed(line)
       // All that follows from it happens before the next.
       await new Promise(setImmediate)
-      if (replayed.difference) break
+      if (difference) break
+    }
+    // Before the stop below makes more of them.
+    return {
+      calls,
+      webhooks: fed.sends,
+      webhook_events: { ...fed.events },
+      timers: timers.count,
+      timer_kinds: { ...timers.kinds },
+      difference,
+      notes,
     }
   } finally {
-    for (const { socket } of calls.values()) socket.destroy()
+    isOver = true
+    for (const { socket } of sendings.values()) socket.destroy()
     sandbox.stop()
     app.server.closeAllConnections()
     await app.close()
     await sandbox.close()
   }
-  return replayed
 }
 
 const placeOf = ({ line: { call, method, url, at } }: Sending) =>
   `call ${call}, ${method} ${url}, ${new Date(at).toISOString()}`
 
 /** The sandbox as it was started, in memory. */
-function assembled(start: RecordingStart, outside: Outside, watch: CallWatch, log: Log) {
+function assembled(
+  start: RecordingStart,
+  watched: Pick<Parameters<typeof assemble>[1], 'outside' | 'timerRan' | 'watch'>,
+  log: Log,
+) {
   const options = optionsOf({ ...start.options, memory: true })
   const library = createLibrary(
     new Map(
@@ -241,6 +248,5 @@ function assembled(start: RecordingStart, outside: Outside, watch: CallWatch, lo
       ]),
     ),
   )
-  const content = { fixtures: fixturesOf(start.fixtures), library, outside: () => outside, watch }
-  return assemble(options, content, log)
+  return assemble(options, { fixtures: fixturesOf(start.fixtures), library, ...watched }, log)
 }

@@ -34,10 +34,29 @@ t.test('exec --record keeps a run, and replay finds every byte of it again', asy
   t.equal(statSync(file).mode & 0o777, 0o600, 'for its owner alone')
   const replayed = await run(['replay', 'run.ndjson'], { cwd })
   t.match(replayed, { code: 0, stderr: '' })
-  t.match(replayed.stdout, /^\d+ calls, \d+ webhooks?, \d+ timers: every byte is as recorded\n$/)
+  t.match(
+    replayed.stdout,
+    /^\d+ calls, \d+ webhooks?, \d+ timers: every byte is as recorded\nwebhooks {2}[^\n]*3 transaction\.success[^\n]*\ntimers {4}\d+ webhook.attempt, 6 transaction\.step\n$/,
+  )
   const told = JSON.parse((await run(['replay', file, '--json'])).stdout)
-  t.match(told, { ok: true, difference: null })
+  t.match(told, { ok: true, difference: null, timer_kinds: { 'transaction.step': 6 } })
   t.ok(told.calls >= 6, `${told.calls} calls`)
+})
+
+t.test('replay says which timers ran within an advance', async (t) => {
+  const cwd = t.testdir()
+  const code = `${PAY.split('await Promise.all')[0]}
+    await pay()
+    await fetch(admin + '/clock/advance', json({ by: '10s' }))`
+  const args = ['exec', '--record', 'run.ndjson', '--clock', 'frozen', ...node(code)]
+  t.match(await run(args, { cwd }), { code: 0 })
+  t.match(await run(['replay', 'run.ndjson'], { cwd }), {
+    code: 0,
+    stdout:
+      '6 calls, 3 webhooks, 5 timers: every byte is as recorded\n' +
+      'webhooks  1 transaction.pending, 1 transaction.processing, 1 transaction.success\n' +
+      'timers    3 webhook.attempt, 2 transaction.step\n',
+  })
 })
 
 t.test('the first byte that differs is shown, with exit code 1', async (t) => {

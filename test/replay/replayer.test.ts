@@ -68,7 +68,7 @@ async function same(t: Test, text: string) {
   const count = (kind: string) => lines.filter((line) => kind in line).length
   t.strictSame(
     [replayed.calls, replayed.webhooks, replayed.timers],
-    [count('call'), count('sent'), count('timer')],
+    [count('call'), count('send'), count('ran')],
     'all of it was played',
   )
   return { ...replayed, lines }
@@ -285,16 +285,86 @@ t.test('a recording needs no other file', async (t) => {
   t.equal(lines[0].options['admin-token'], 's3cret')
 })
 
-t.test('what only looks, streams, or is the recording itself is no part of it', async (t) => {
+t.test('what only looks, or is the recording itself, is no part of it', async (t) => {
   const box = await recorded(t, { clock: 'frozen' })
   for (const path of ['/docs', '/openapi.json', '/__admin/', '/__admin/openapi.json'])
     t.equal((await box.get(path)).status, 200, path)
-  for await (const _ of box.admin.events({ lastEventId: 'none' })) break
   const { text, lines } = await box.admin.recording()
   t.equal(text, readFileSync(box.file, 'utf8'))
   t.equal(lines, 1, 'the start alone')
-  await box.get('/v1/users')
+  t.equal((await box.get('/@new/__admin/record')).status, 200)
+  t.equal((await box.get('/@NO/__admin/record')).status, 404)
+  await box.get('/__admin/clients')
   t.equal((await box.admin.recording()).lines, 3, 'a call and its answer')
+  // Had the unrecorded call made a client, the replay would list one less.
+  await same(t, await box.stop())
+})
+
+t.test('an event stream is recorded as a call that began', async (t) => {
+  const box = await recorded(t, { clock: 'frozen' })
+  const fresh = createAdminClient({ url: box.origin, client: 'new' })
+  const lists: string[] = []
+  for await (const { kind } of fresh.events({ lastEventId: 'none' })) {
+    lists.push(kind)
+    break
+  }
+  t.strictSame(lists, ['gap'])
+  t.match((await box.get('/__admin/clients')).text, '"new"')
+  t.equal((await box.get('/@NO/__admin/events')).status, 404, 'a refused one too')
+  const { lines } = await same(t, await box.stop())
+  const [stream] = lines.filter(({ url }) => url === '/@new/__admin/events')
+  t.match(
+    lines.find(({ answer }) => answer === stream?.call),
+    { status: 200, headers: { 'content-type': /^text\/event-stream/ }, text: undefined },
+  )
+})
+
+t.test('timers that run within a call that moves time are compared and counted', async (t) => {
+  const { url } = await receiver(t)
+  const box = await recorded(t, { clock: 'frozen', 'webhook-time': 'client' })
+  await box.pay()
+  await box.admin.clock.advance('10s')
+  await box.post('/v1/clientWebhook', { url, webhook_secret: 'secret' })
+  await box.pay()
+  await box.admin.clock.freeze('2026-01-01T00:00:20.000Z')
+  const { lines, ...replayed } = await same(t, await box.stop())
+  t.match(replayed, {
+    timers: 7,
+    timer_kinds: { 'transaction.step': 4, 'webhook.attempt': 3 },
+    webhooks: 3,
+    webhook_events: {
+      'transaction.pending': 1,
+      'transaction.processing': 1,
+      'transaction.success': 1,
+    },
+  })
+  const textOf = (all: object[]) => all.map((line) => `${JSON.stringify(line)}\n`).join('')
+  const ran = lines.findIndex((line) => 'ran' in line)
+  const lacks = lines.filter((_, i) => i !== ran)
+  t.match((await replayRun(textOf(lacks), log)).difference, {
+    at: /^timer tmr_\d+ \(transaction.step\) of client default$/,
+    what: 'another timer ran in the recording',
+  })
+  const last = lines.findLastIndex((line) => 'ran' in line)
+  t.match((await replayRun(textOf(lines.filter((_, i) => i !== last)), log)).difference, {
+    what: 'runs here, and did not in the recording',
+  })
+  const other = lines.map((line, i) => (i === ran ? { ...line, due_at: line.due_at + 1 } : line))
+  t.match((await replayRun(textOf(other), log)).difference, {
+    what: 'another timer ran in the recording',
+    recorded: /"kind":"transaction.step"/,
+    found: /"kind":"transaction.step"/,
+  })
+  // As a version wrote it that did not tell of timers.
+  const first = [
+    { ...lines[0], recording: 1 },
+    ...lines.slice(1).filter((line) => !('ran' in line)),
+  ]
+  t.match(await replayRun(textOf(first), log), {
+    difference: undefined,
+    timers: 7,
+    notes: [/^recorded without the timers/],
+  })
 })
 
 t.test('what a stop answers is no part of the run', async (t) => {
