@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
 import type { Problem } from '../core/problem.ts'
-import { isScenarioFile, readLibrary } from '../scenarios/read-library.ts'
+import { FIXTURE_FILES } from '../model/fixtures.ts'
+import { readLibrary } from '../scenarios/read-library.ts'
+import { holdsFixtures, scenarioTree } from '../scenarios/scenario-files.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
-import { FIXTURE_FILES, readFixtures } from '../services/fixtures.ts'
+import { readFixtures } from '../services/fixtures.ts'
 
 /** What was looked at, and what was found. */
 export type Checked = { files: string[]; problems: Problem[]; warnings: Problem[] }
@@ -25,25 +27,45 @@ const problemIn = (file: string, message: string): Problem => ({
   message,
 })
 
-/** All of a folder's scenarios, or those `asked` for; names that they use may be of the other folders too. */
-function checkScenarios(
-  folder: string,
-  { scenarios }: Folders,
-  asked?: readonly string[],
-): Checked {
+/** Whether a file is in a folder, or in one below it. */
+function isBelow(folder: string, file: string): boolean {
+  const path = relative(folder, file)
+  return !path.startsWith('..') && !isAbsolute(path)
+}
+
+/** Reads a folder's scenarios; names that they use may be of the other folders too. `flat`: not those in its folders. */
+function readWith(folder: string, { scenarios }: Folders, flat = false) {
   const own = (scenarios === undefined ? [] : [scenarios]).filter(existsSync)
-  const read = readLibrary([...new Set([folder, ...own, SHIPPED_SCENARIOS])])
-  const isMine = (file: string) => (asked ? asked.includes(file) : dirname(file) === join(folder))
-  const mine = ({ file }: Problem) => isMine(file) || (!asked && file === folder)
-  const files = read.files.filter(isMine)
+  const isFlat = flat && !own.some((one) => join(one) === folder)
+  return readLibrary([...new Set([folder, ...own, SHIPPED_SCENARIOS])], isFlat ? folder : undefined)
+}
+
+/** The scenarios of a folder and those in it, save `others`. */
+function checkScenarios(folder: string, folders: Folders, others: readonly string[] = []): Checked {
+  const read = readWith(folder, folders)
+  const isMine = (file: string) => isBelow(folder, file) && !others.includes(file)
+  const mine = ({ file }: Problem) => isMine(file)
+  return {
+    files: read.files.filter(isMine),
+    problems: read.ok ? [] : read.problems.filter(mine),
+    warnings: read.warnings.filter(mine),
+  }
+}
+
+/** One scenario file. */
+function checkScenario(file: string, folders: Folders): Checked {
+  const folder = dirname(file)
+  const read = readWith(folder, folders, true)
+  const mine = (one: Problem) => one.file === file
   const problems = read.ok ? [] : read.problems.filter(mine)
-  for (const file of asked ?? []) {
-    if (files.includes(file)) continue
-    files.push(file)
-    const message = 'a name with a dot in front, or of a .schema.json, is that of no scenario'
+  if (!read.files.includes(file)) {
+    const isBesideFixtures = file.endsWith('.json') && holdsFixtures(readdirSync(folder))
+    const message = isBesideFixtures
+      ? 'a start takes each JSON file in a folder with fixtures for fixtures; move the scenario elsewhere'
+      : 'a name with a dot in front, or of a .schema.json, is that of no scenario'
     problems.push(problemIn(file, message))
   }
-  return { files, problems, warnings: read.warnings.filter(mine) }
+  return { files: [file], problems, warnings: read.warnings.filter(mine) }
 }
 
 /** A fixture set; `asked`: only what is wrong in that one file of a folder. */
@@ -88,21 +110,14 @@ const joined = (all: readonly Checked[]): Checked => ({
 const isFixtureSet = (file: string) =>
   file.endsWith('.json') && keysOf(file).some((key) => NOUNS.includes(key))
 
-/** All files of a folder: as fixtures what a start would take for them, the rest as scenarios. */
+/** All files of a folder and of those in it: as fixtures what a start would take for them, the rest as scenarios. */
 function checkFolder(folder: string, folders: Folders): Checked {
-  const entries = readdirSync(folder)
-  const files = entries.filter(isScenarioFile).map((entry) => join(folder, entry))
-  // Where one file has the name of a fixture file, a start takes every JSON file for one.
-  const isFixtures = entries.some((entry) => FIXTURE_FILES.includes(entry))
-  const sets = isFixtures ? [] : files.filter(isFixtureSet)
-  if (!isFixtures && sets.length === 0) return checkScenarios(folder, folders)
-  const scenarios = files.filter((file) =>
-    isFixtures ? !file.endsWith('.json') : !sets.includes(file),
-  )
+  const { files, fixtureFolders } = scenarioTree(folder)
+  const sets = files.map((file) => join(folder, file)).filter(isFixtureSet)
   return joined([
-    ...(isFixtures ? [checkFixtures(folder)] : []),
+    ...fixtureFolders.map((path) => checkFixtures(join(folder, path))),
     ...sets.map((file) => checkFixtures(file)),
-    ...(scenarios.length > 0 ? [checkScenarios(folder, folders, scenarios)] : []),
+    checkScenarios(folder, folders, sets),
   ])
 }
 
@@ -121,7 +136,7 @@ function checkOne(path: string, folders: Folders): Checked {
     if (isFixtureSet(file)) return checkFixtures(file)
     if (FIXTURE_FILES.includes(basename(file))) return checkFixtures(dirname(file), file)
   }
-  return checkScenarios(dirname(file), folders, [file])
+  return checkScenario(file, folders)
 }
 
 /** Checks files, and all that is in folders. */

@@ -10,7 +10,7 @@ export const validate: Command = {
   summary: 'check scenario and fixture files',
   usage: [
     ['validate', 'check all that a start with these options would read'],
-    ['validate FILE...', 'check these files, or all in these folders'],
+    ['validate FILE...', 'check these files, or all in these folders and the folders in them'],
   ],
   flags: {
     scenarios: START_FLAGS['scenarios']!,

@@ -60,7 +60,7 @@ export const OPTIONS = {
     z.string().min(1),
     undefined,
     'DIR',
-    'a folder of scenario files, searched before the shipped set',
+    'a folder of scenario files, and of folders with them; searched before the shipped set',
   ],
   watch: [flag, false, '', 'read the scenario files again when they change'],
   'random-seed': [

@@ -85,5 +85,10 @@ export const FIXTURE_ROWS = {
 /** The nouns of a fixture set: the keys of one file, or the file names of a folder. */
 export type FixtureNoun = keyof typeof FIXTURE_ROWS
 
+/** The names that files of a fixture folder have. */
+export const FIXTURE_FILES: readonly string[] = Object.keys(FIXTURE_ROWS).map(
+  (noun) => `${noun.replaceAll('_', '-')}.json`,
+)
+
 /** A whole checked set, its rows as read. */
 export type Fixtures = { [N in FixtureNoun]: z.output<(typeof FIXTURE_ROWS)[N]>[] }

@@ -1,12 +1,12 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { createLibrary, type Library, type LibraryEntry, referencesOf } from './library.ts'
 import { type Problem, readScenario } from './read.ts'
+import { nameOfFile, scenarioTree } from './scenario-files.ts'
 import { SCENARIO_NAME } from './value-schema.ts'
 import { shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
-const ENDING = /\.(?:yaml|yml|json)$/
 const MOST_FILES = 500
 const MOST_BYTES = 64 * 1024
 
@@ -48,16 +48,13 @@ function textOf(folder: string, entry: string): { text: string } | { refused: st
   }
 }
 
-/** Whether an entry of a folder is taken for a scenario, by its name. */
-export const isScenarioFile = (entry: string): boolean =>
-  ENDING.test(entry) && !entry.endsWith('.schema.json') && !entry.startsWith('.')
-
-/** The scenario files of a folder, by name; everything else in it is left alone. */
-function entriesOf(folder: string, seen: string[], problems: Problem[]): Map<string, string> {
+/** The scenario files of a folder and the folders in it, by name; everything else there is left alone. */
+function entriesOf(folder: string, flat: boolean, seen: string[], problems: Problem[]) {
   const entries = new Map<string, string>()
   const isFile = (entry: string) =>
     statSync(join(folder, entry), { throwIfNoEntry: false })?.isFile()
-  const files = readdirSync(folder).filter(isScenarioFile).sort()
+  const { files, problems: left } = scenarioTree(folder, flat)
+  problems.push(...left.map((message) => problemIn(folder, message)))
   if (files.length > MOST_FILES) {
     problems.push(
       problemIn(
@@ -69,7 +66,7 @@ function entriesOf(folder: string, seen: string[], problems: Problem[]): Map<str
   for (const entry of files.slice(0, MOST_FILES)) {
     const file = join(folder, entry)
     seen.push(file)
-    const name = entry.replace(ENDING, '')
+    const name = nameOfFile(entry)
     const other = entries.get(name)
     if (!isFile(entry))
       problems.push(problemIn(file, 'this is no file that can be read; remove it from the folder'))
@@ -83,12 +80,17 @@ function entriesOf(folder: string, seen: string[], problems: Problem[]): Map<str
   return entries
 }
 
-function load(folders: readonly string[], problems: Problem[], warnings: Problem[]) {
+function load(
+  folders: readonly string[],
+  flat: string | undefined,
+  problems: Problem[],
+  warnings: Problem[],
+) {
   const loaded = new Map<string, Loaded>()
   const names = new Set<string>()
   const files: string[] = []
   for (const folder of folders) {
-    for (const [name, entry] of entriesOf(folder, files, problems)) {
+    for (const [name, entry] of entriesOf(folder, folder === flat, files, problems)) {
       // A folder searched before has the last word about a name, even with a broken file.
       if (names.has(name)) continue
       names.add(name)
@@ -109,16 +111,17 @@ function load(folders: readonly string[], problems: Problem[], warnings: Problem
 }
 
 /**
- * Reads the scenario files of these folders, the first one searched first. Either every file is right and every name
+ * Reads the scenario files of these folders, the first one searched first, with the folders in them save in the one that
+ * is `flat`. Either every file is right and every name
  * in them is known, or there is no library, but all problems.
  *
  * Throws what `readdir` throws where a folder cannot be read.
  */
-export function readLibrary(folders: readonly string[]): LibraryResult {
+export function readLibrary(folders: readonly string[], flat?: string): LibraryResult {
   const problems: Problem[] = []
   const warnings: Problem[] = []
   // While a file is broken its name is not missing.
-  const { loaded, files, names } = load(folders, problems, warnings)
+  const { loaded, files, names } = load(folders, flat, problems, warnings)
   const find = (name: string) => loaded.get(name)?.scenario
   for (const { scenario, problemAt } of loaded.values()) {
     for (const { path, message } of referencesOf(scenario, names, find))

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { scenarioTree } from './scenario-files.ts'
 
 /** A watch that can be ended. */
 export type Watch = { close(): void }
@@ -7,15 +8,20 @@ export type Watch = { close(): void }
 // Soon enough for a person who saves and tries, and next to no work, real ms.
 const LOOK_MS = 200
 
-/** What a folder holds, as a text that differs when a file was written, replaced, made or taken away. */
+/** The state of each entry of one folder. */
+const entriesIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .sort()
+    .map((entry) => {
+      const found = statSync(join(folder, entry), { bigint: true, throwIfNoEntry: false })
+      return found ? `${entry} ${found.ino} ${found.size} ${found.mtimeNs}` : entry
+    })
+
+/** What a folder and those in it hold, as a text that differs when a file was written, replaced, made or taken away. */
 function stateOf(folder: string): string {
   try {
-    return readdirSync(folder)
-      .sort()
-      .map((entry) => {
-        const found = statSync(join(folder, entry), { bigint: true, throwIfNoEntry: false })
-        return found ? `${entry} ${found.ino} ${found.size} ${found.mtimeNs}` : entry
-      })
+    return scenarioTree(folder)
+      .folders.flatMap((path) => [path, ...entriesIn(join(folder, path))])
       .join('\n')
   } catch {
     return 'gone'

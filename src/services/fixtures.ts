@@ -6,7 +6,7 @@ import { type JsonPath, jsonPlaces } from '../core/json-places.ts'
 import type { Problem } from '../core/problem.ts'
 import { uuidOf } from '../core/random.ts'
 import type { BaseRows } from '../core/store.ts'
-import { FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
+import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
 import { told as wordsOf } from '../model/issues.ts'
 import { DOCUMENT_OF, type KycMetadata } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
@@ -22,9 +22,6 @@ export type FixtureWorlds = Map<string, { key: string; rows: BaseRows<Rows> }>
 const NOUNS = Object.keys(FIXTURE_ROWS) as FixtureNoun[]
 const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
 const MOST_PROBLEMS = 20
-
-/** The names that files of a fixture folder have. */
-export const FIXTURE_FILES: readonly string[] = NOUNS.map(fileOf)
 
 /** One noun's rows as they stand in a file, and how to call the file. */
 type Raw = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
@@ -109,6 +109,36 @@ t.test('each file of a folder is checked as what it is', async (t) => {
     code: 1,
     files: ['wrong/set.json'],
     problems: ['wrong/set.json'],
+  })
+})
+
+t.test('what a start reads in a folder, validate checks: the folders in it too', async (t) => {
+  const cwd = t.testdir({
+    mine: {
+      'top.yaml': 'extends: below\n',
+      bank: { 'below.yaml': rule, 'bad.yaml': 'titel: x\n' },
+      data: { 'users.json': users({ email: 'x' }) },
+    },
+  })
+  const told = await run(['validate', 'mine'], { cwd })
+  t.equal(told.code, 1)
+  t.match(
+    told.stdout,
+    /^mine\/data\/users\.json:2:\d+: \[0\]\.email: .+\nmine\/bank\/bad\.yaml:1:1: .+\n$/,
+  )
+  const start = ['exec', '--scenarios', 'mine', '--scenario', 'below', '--', 'true']
+  t.match(await run(start, { cwd }), { code: 2, stderr: /mine\/bank\/bad\.yaml:1:1: / })
+  const options = await run(['validate', '--scenarios', 'mine'], { cwd })
+  t.match(options, { code: 1, stdout: /^mine\/bank\/bad\.yaml:1:1: .+\n$/ })
+  t.match(await run(['validate', 'mine/top.yaml', '--scenarios', 'mine'], { cwd }), { code: 0 })
+  writeFileSync(join(cwd, 'mine/bank/bad.yaml'), rule)
+  t.match(await run(start, { cwd }), { code: 0, stderr: '' })
+  const fine = await run(['validate', '--scenarios', 'mine'], { cwd })
+  t.match(fine, { code: 0, stdout: /\n {2}mine\/bank\/bad\.yaml\n {2}mine\/bank\/below\.yaml\n/ })
+  writeFileSync(join(cwd, 'mine/data/own.json'), '{}')
+  t.match(await run(['validate', 'mine/data/own.json'], { cwd }), {
+    code: 1,
+    stdout: /own\.json:1:1: a start takes each JSON file in a folder with fixtures for fixtures/,
   })
 })
 

@@ -34,6 +34,36 @@ t.test('a folder gives its scenarios by the names of the files', async (t) => {
   t.equal(library.get('four'), undefined)
 })
 
+t.test('folders in the folder are read too, and no link to one is followed', async (t) => {
+  const folder = t.testdir({
+    'one.yaml': 'extends: deep\n',
+    a: { 'two.yaml': rule, b: { c: { 'deep.yml': rule } } },
+    '.git': { 'hidden.yaml': '[' },
+    node_modules: { 'package.json': '{}' },
+    fixtures: { 'users.json': '[]', 'kyc.json': '[]', 'beside.yaml': rule },
+  })
+  symlinkSync(folder, join(folder, 'a/loop'))
+  const library = libraryOf([folder])
+  t.strictSame(library.names, ['beside', 'deep', 'one', 'two'])
+  t.equal(library.fileOf('deep'), join(folder, 'a/b/c/deep.yml'))
+  const flat = readLibrary([folder], folder)
+  t.match(flat, { ok: false, problems: [{ message: /no scenario "deep"/ }] })
+})
+
+t.test('a folder whose folders cannot all be read is refused', async (t) => {
+  const twice = t.testdir({ 'one.yaml': rule, a: { 'one.yaml': rule } })
+  t.strictSame(problemsOf(twice), ['a/one.yaml:1:1: "one.yaml" has the name "one" too; keep one'])
+  const deep = join(t.testdir(), 'top')
+  mkdirSync(join(deep, '1/2/3/4/5/6/7/8/9/10'), { recursive: true })
+  writeFileSync(join(deep, '1/2/3/4/5/6/7/8/in.yaml'), rule)
+  t.match(problemsOf(deep), [
+    /the folder 1\/2\/3\/4\/5\/6\/7\/8\/9 in it is more than 8 folders deep/,
+  ])
+  const wide = join(t.testdir(), 'top')
+  for (let i = 0; i < 200; i++) mkdirSync(join(wide, `f${i}`), { recursive: true })
+  t.match(problemsOf(wide), [/there are more than 200 folders in it/])
+})
+
 t.test('the user’s folder is searched before the shipped one', async (t) => {
   const library = libraryOf([t.testdir({ 'slow.yaml': `title: mine\n${rule}` }), shipped])
   t.equal(library.get('slow')?.title, 'mine')

@@ -121,6 +121,17 @@ t.test('new files, deleted ones and ones put in place of others are seen', async
   t.equal(await users(), 200)
 })
 
+t.test('a folder in the folder is watched too', async (t) => {
+  const { folder, write, until, list } = await watched(t, { 'mine.yaml': down(500) })
+  mkdirSync(join(folder, 'bank'))
+  write('bank/late.yaml', down(502))
+  await until(list, ({ names }) => names.includes('late'))
+  write('bank/later.yaml', down(502))
+  await until(list, ({ names }) => names.includes('later'))
+  unlinkSync(join(folder, 'bank/late.yaml'))
+  await until(list, ({ names }) => !names.includes('late'))
+})
+
 t.test('a folder that is gone, or lacks the start scenario, is a bad edit', async (t) => {
   const { folder, write, users, until, list } = await watched(
     t,
