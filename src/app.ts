@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
 import type { CallWatch } from './core/recorder.ts'
+import { seldom } from './core/seldom.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
   type AuthMode,
@@ -92,6 +93,8 @@ export type AppOptions = {
   log: Log
   /** Told of every call and its answer. */
   watch?: CallWatch | undefined
+  /** Connections at once; 4,096 unless given. */
+  maxConnections?: number | undefined
   /** How long a request may take to arrive, real ms; 10 s unless given. */
   requestMs?: number | undefined
 }
@@ -102,7 +105,7 @@ const REQUEST_MS = 10_000
 
 /** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
-  const { log, requestMs = REQUEST_MS } = options
+  const { log, requestMs = REQUEST_MS, maxConnections = 4_096 } = options
   const choice = createClientChoice(sandbox, options.auth)
   const answerError = createErrorHandler(log, createRefusalNote(choice))
   const app = Fastify({
@@ -125,7 +128,15 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     },
     return503OnClosing: false,
   })
-  app.server.maxConnections = 4_096
+  app.server.maxConnections = maxConnections
+  app.server.on(
+    'drop',
+    seldom(() =>
+      log.warn(
+        `A connection was refused: ${maxConnections} are open, and no more may be. Close some, or raise the limit on open files (ulimit -n).`,
+      ),
+    ),
+  )
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler as never)
   app.decorateRequest('watched', undefined)

@@ -26,11 +26,21 @@ const HEADER_BYTES = 16 * 1024
 
 /**
  * Makes the sender's connections: kept alive, at most so many at once to one receiver, each to an address that `lookup`
- * lets through. They have no deadline of their own, and read no body that their holder does not want.
+ * lets through. They have no deadline of their own, and read no body that their holder does not want. Where `mostOpen`
+ * are open, an idle one is closed before another is opened.
  */
-export function createConnections({ lookup, most }: { lookup: LookupFunction; most: number }) {
+export function createConnections({
+  lookup,
+  most,
+  mostOpen,
+}: {
+  lookup: LookupFunction
+  most: number
+  mostOpen: number
+}) {
   const connector = buildConnector({ lookup, timeout: 0 })
   const pools = new Map<string, Pool>()
+  let openNow = 0
 
   function poolOf(target: Target): Pool {
     const known = pools.get(target.origin)
@@ -40,7 +50,15 @@ export function createConnections({ lookup, most }: { lookup: LookupFunction; mo
     return pool
   }
 
+  function closeIdle() {
+    for (const { idle } of pools.values()) {
+      const oldest = idle.shift()
+      if (oldest) return close(oldest)
+    }
+  }
+
   function open(pool: Pool): Connection {
+    if (openNow >= mostOpen) closeIdle()
     const { host, origin } = pool.target
     const client = new Client(origin, {
       connect(options, callback) {
@@ -61,6 +79,7 @@ export function createConnections({ lookup, most }: { lookup: LookupFunction; mo
       close(connection)
     })
     pool.open++
+    openNow++
     return connection
   }
 
@@ -68,6 +87,7 @@ export function createConnections({ lookup, most }: { lookup: LookupFunction; mo
     client.destroy()
     socket?.destroy()
     pool.open--
+    openNow--
     if (pool.open === 0 && pool.waiting.length === 0) pools.delete(pool.target.origin)
   }
 

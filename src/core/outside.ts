@@ -31,11 +31,21 @@ export const realLater: Later = (ms, run) => {
 export function createOutside({
   allow,
   wall = wallNow,
+  mostOpen,
+  onShortOfDescriptors,
 }: {
   allow: readonly string[]
   wall?: (() => number) | undefined
+  /** Connections to receivers that are open at once. */
+  mostOpen?: number | undefined
+  onShortOfDescriptors?: () => void
 }): Outside {
-  const { send, close } = createSender({ allow, wall })
+  const { send, close } = createSender({
+    allow,
+    wall,
+    mostOpen,
+    ...(onShortOfDescriptors && { onShortOfDescriptors }),
+  })
   return {
     wall,
     elapsed: () => performance.now(),

@@ -48,6 +48,10 @@ export type SenderDeps = AddressPolicyDeps & {
   wall: () => number
   /** Connections at once to one receiver; 256 unless given. An attempt that waits for one uses up its deadline. */
   maxSockets?: number
+  /** Connections that are open at once; those that are idle make room for others. 256 unless given. */
+  mostOpen?: number | undefined
+  /** Told of each attempt that fails because the process or the system can open no further descriptor. */
+  onShortOfDescriptors?: () => void
 }
 
 const DEADLINE_MS = 10_000
@@ -66,6 +70,8 @@ const LOST = new Set([
   'UND_ERR_SOCKET',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
 ])
+
+const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE'])
 
 // By their length, which is told apart sooner than a name.
 const ASKED = new Map(
@@ -105,6 +111,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   private readonly connections: Connections
   private readonly wall: () => number
   private readonly onSettled: Settled
+  private readonly onShortOfDescriptors: (() => void) | undefined
 
   constructor(
     request: SendRequest,
@@ -112,12 +119,14 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
     connections: Connections,
     wall: () => number,
     onSettled: Settled,
+    onShortOfDescriptors?: () => void,
   ) {
     this.request = request
     this.target = target
     this.connections = connections
     this.wall = wall
     this.onSettled = onSettled
+    this.onShortOfDescriptors = onShortOfDescriptors
     const { deadlineMs = DEADLINE_MS } = request
     this.timer = setTimeout(() => this.expire(deadlineMs), deadlineMs)
   }
@@ -211,6 +220,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   onError(error: NodeJS.ErrnoException) {
     if (this.settled) return
     const { connection, answer, target } = this
+    if (NO_DESCRIPTOR.has(error.code ?? '')) this.onShortOfDescriptors?.()
     const isLost = LOST.has(error.code ?? '')
     const isSilent = !answer && connection!.socket?.bytesRead === this.readBefore
     if (isLost && isSilent && connection!.reused && !this.isReplaced) {
@@ -230,7 +240,13 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
  * to be closed before a byte of the answer is replaced once inside the same attempt: the receiver closed it while
  * idle, which is no failure of its own. Throws where an entry of `allow` is no host.
  */
-export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
+export function createSender({
+  wall,
+  maxSockets = 256,
+  mostOpen = 256,
+  onShortOfDescriptors,
+  ...rules
+}: SenderDeps) {
   const policy = createAddressPolicy(rules)
   const targets = new Map<string, Target | SendError>()
   const active = new Set<Attempt>()
@@ -253,7 +269,11 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
   /** The HTTP client is loaded with the first attempt: most sandboxes send none. */
   async function load() {
     const { createConnections } = await import('./connections.ts')
-    connections ??= createConnections({ lookup: policy.lookup, most: maxSockets })
+    connections ??= createConnections({
+      lookup: policy.lookup,
+      most: maxSockets,
+      mostOpen,
+    })
     return connections
   }
 
@@ -264,10 +284,11 @@ export function createSender({ wall, maxSockets = 256, ...rules }: SenderDeps) {
   function run(request: SendRequest, target: Target, ready: Connections): Promise<SendResult> {
     if (closed) return unsent(stopping)
     return new Promise((resolve) => {
-      const attempt = new Attempt(request, target, ready, wall, (settled, result) => {
+      const settle: Settled = (settled, result) => {
         active.delete(settled)
         resolve(result)
-      })
+      }
+      const attempt = new Attempt(request, target, ready, wall, settle, onShortOfDescriptors)
       active.add(attempt)
       ready.wait(target, attempt)
     })
