@@ -6,6 +6,7 @@ import Fastify, {
 } from 'fastify'
 import { createGate } from './core/gate.ts'
 import type { CallWatch } from './core/recorder.ts'
+import { seldom } from './core/seldom.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
   type AuthMode,
@@ -100,6 +101,8 @@ export type AppOptions = {
   patienceMs?: number | undefined
   /** Told of every call and its answer. */
   watch?: CallWatch | undefined
+  /** Connections at once; 4,096 unless given. */
+  maxConnections?: number | undefined
   /** How long a request may take to arrive, real ms; 10 s unless given. */
   requestMs?: number | undefined
 }
@@ -112,7 +115,7 @@ const MOST_LARGE_ANSWERS = 4
 
 /** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
-  const { log, requestMs = REQUEST_MS } = options
+  const { log, requestMs = REQUEST_MS, maxConnections = 4_096 } = options
   const choice = createClientChoice(sandbox, options.auth)
   const largeBodies = createGate(1, 'Another large body is being read')
   const largeAnswers = {
@@ -140,7 +143,15 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     },
     return503OnClosing: false,
   })
-  app.server.maxConnections = 4_096
+  app.server.maxConnections = maxConnections
+  app.server.on(
+    'drop',
+    seldom(() =>
+      log.warn(
+        `A connection was refused: ${maxConnections} are open, and no more may be. Close some, or raise the limit on open files (ulimit -n).`,
+      ),
+    ),
+  )
   cutHanging(app)
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler as never)

@@ -5,6 +5,7 @@ import { formatDuration } from './core/duration.ts'
 import { createOutside, type Outside } from './core/outside.ts'
 import { uuidOf } from './core/random.ts'
 import type { Recorder, TimerWatch } from './core/recorder.ts'
+import { seldom } from './core/seldom.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
@@ -15,6 +16,7 @@ import type { WebhookSettings } from './services/delivery-attempts.ts'
 import { BadFixtures } from './services/fixture-problems.ts'
 import { type FixtureWorlds, fixturesOf } from './services/fixtures.ts'
 import { createLogBudget } from './services/request-log.ts'
+import { createSendRoom } from './services/send-room.ts'
 import { type SandboxTables, TABLES } from './services/tables.ts'
 import { createWorld, isStaged, takeOverSettings, type World, type WorldStart } from './world.ts'
 
@@ -42,6 +44,8 @@ export type SandboxConfig = {
   autoClients: boolean
   /** How webhooks are sent, and to which public hosts they may go. */
   webhooks: WebhookSettings & { allow: readonly string[] }
+  /** Webhook attempts at once; 256 unless given. A recorded run has that on every machine, so that it can be replayed. */
+  mostAttempts?: number
   wall?: () => number
   /** The process does not stay alive for timers and webhooks. */
   unref?: boolean | undefined
@@ -112,7 +116,17 @@ export async function openSandbox(config: SandboxConfig) {
   let { library } = config
   let libraryProblems: readonly string[] = []
   const { allow, ...webhooks } = config.webhooks
-  const real = createOutside({ allow, wall: config.wall, unref: config.unref })
+  const real = createOutside({
+    allow,
+    wall: config.wall,
+    unref: config.unref,
+    mostOpen: config.mostAttempts,
+    onShortOfDescriptors: seldom(() =>
+      log.warn(
+        'A webhook could not be sent: this process has no descriptor left. Raise its limit (ulimit -n).',
+      ),
+    ),
+  })
   const outside = (config.outside ?? config.recorder?.outside)?.(real) ?? real
   const wall = createSteadyWall({
     ...outside,
@@ -136,6 +150,14 @@ export async function openSandbox(config: SandboxConfig) {
   )
   const worlds = new Map<string, World>()
   const logBudget = createLogBudget()
+  const sendRoom = createSendRoom({
+    ...(real === outside && config.mostAttempts && { most: config.mostAttempts }),
+    onShort: seldom(() =>
+      log.warn(
+        'Webhook attempts wait for others to end: as many as this process makes at once are on their way. Receivers that hang hold each of them for up to 10 s.',
+      ),
+    ),
+  })
   const startedAt = wall()
   let feeds = 0
   const tokens = new Map<string, World>()
@@ -163,6 +185,7 @@ export async function openSandbox(config: SandboxConfig) {
       start: startOf(tables),
       library: () => library,
       webhookSettings: webhooks,
+      sendRoom,
       logBudget,
       feedName: `${startedAt.toString(36)}.${++feeds}`,
       outside,

@@ -7,6 +7,7 @@ import { buildApp } from './app.ts'
 import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 import { wallNow } from './core/clock.ts'
+import { shareDescriptors } from './core/descriptors.ts'
 import { problemText } from './core/problem.ts'
 import type { CallWatch } from './core/recorder.ts'
 import { hostNameOf } from './http/host-guard.ts'
@@ -138,6 +139,7 @@ type Content = Pick<
 /** Opens the sandbox of these options, and the app in front of it that does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
+  const { attempts, connections } = shareDescriptors()
   const sandbox = await openSandbox({
     ...parts,
     ...(file !== undefined && { file }),
@@ -156,6 +158,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
       time: options['webhook-time'],
       retries: options['webhook-retries'],
     },
+    mostAttempts: attempts,
     log,
   })
   const adminToken = adminTokenOf(options)
@@ -167,6 +170,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
     cors: options.cors,
     explain: options.explain,
     watch,
+    maxConnections: connections,
     log,
   })
   return { sandbox, app, adminToken }

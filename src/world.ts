@@ -21,6 +21,7 @@ import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
 import { createRequestLog } from './services/request-log.ts'
 import { createScenarios } from './services/scenarios.ts'
+import type { SendRoom } from './services/send-room.ts'
 import { createSnapshots } from './services/snapshots.ts'
 import { createState } from './services/state.ts'
 import type { SandboxStore, SandboxTables } from './services/tables.ts'
@@ -41,6 +42,8 @@ export type WorldDeps = {
   /** The scenarios that can be used; another set after the files were read again. */
   library: () => Library
   webhookSettings: WebhookSettings
+  /** Where webhook attempts of all clients wait for room. */
+  sendRoom: SendRoom
   /** What the request logs of all clients may hold together. */
   logBudget: Budget
   /** Sets the ids of this world's feed apart from all others. */
@@ -113,6 +116,7 @@ export function createWorld({
   start,
   library,
   webhookSettings,
+  sendRoom,
   logBudget,
   feedName,
   outside,
@@ -181,7 +185,12 @@ export function createWorld({
     startScenario: start.scenario,
     onChanged: (name) => tell('scenario', { name }),
   })
-  const attempts = createDeliveryAttempts({ clock, outside, settings: webhookSettings })
+  const attempts = createDeliveryAttempts({
+    clock,
+    outside,
+    settings: webhookSettings,
+    lane: sendRoom.lane(),
+  })
   const deliveries = createDeliveries({
     ...parts,
     webhooks,
@@ -202,6 +211,7 @@ export function createWorld({
     webhooks,
     attempts,
     outside,
+    lane: sendRoom.lane(),
     ...(deadlineMs !== undefined && { deadlineMs }),
   })
   const inbox = createInbox({ ...parts, webhooks, unixNow: attempts.unixNow })

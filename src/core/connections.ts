@@ -32,20 +32,24 @@ function unrefForGood(socket: Socket) {
 
 /**
  * Makes the sender's connections: kept alive, at most so many at once to one receiver, each to an address that `lookup`
- * lets through. They have no deadline of their own, and read no body that their holder does not want.
+ * lets through. They have no deadline of their own, and read no body that their holder does not want. Where `mostOpen`
+ * are open, an idle one is closed before another is opened.
  */
 export function createConnections({
   lookup,
   most,
+  mostOpen,
   unref,
 }: {
   lookup: LookupFunction
   most: number
+  mostOpen: number
   /** The process does not stay alive for a connection. */
   unref: boolean
 }) {
   const connector = buildConnector({ lookup, timeout: 0 })
   const pools = new Map<string, Pool>()
+  let openNow = 0
 
   function poolOf(target: Target): Pool {
     const known = pools.get(target.origin)
@@ -55,7 +59,15 @@ export function createConnections({
     return pool
   }
 
+  function closeIdle() {
+    for (const { idle } of pools.values()) {
+      const oldest = idle.shift()
+      if (oldest) return close(oldest)
+    }
+  }
+
   function open(pool: Pool): Connection {
+    if (openNow >= mostOpen) closeIdle()
     const { host, origin } = pool.target
     const client = new Client(origin, {
       connect(options, callback) {
@@ -77,6 +89,7 @@ export function createConnections({
       close(connection)
     })
     pool.open++
+    openNow++
     return connection
   }
 
@@ -84,6 +97,7 @@ export function createConnections({
     client.destroy()
     socket?.destroy()
     pool.open--
+    openNow--
     if (pool.open === 0 && pool.waiting.length === 0) pools.delete(pool.target.origin)
   }
 

@@ -25,13 +25,25 @@ export function createOutside({
   allow,
   wall = wallNow,
   unref = false,
+  mostOpen,
+  onShortOfDescriptors,
 }: {
   allow: readonly string[]
   wall?: (() => number) | undefined
   unref?: boolean | undefined
+  /** Connections to receivers that are open at once. */
+  mostOpen?: number | undefined
+  onShortOfDescriptors?: () => void
 }): Outside {
   const later = unref ? unrefLater : realLater
-  const { send, close } = createSender({ allow, wall, unref, later })
+  const { send, close } = createSender({
+    allow,
+    wall,
+    unref,
+    later,
+    mostOpen,
+    ...(onShortOfDescriptors && { onShortOfDescriptors }),
+  })
   return {
     wall,
     elapsed: () => performance.now(),

@@ -52,6 +52,10 @@ export type SenderDeps = AddressPolicyDeps & {
   later?: Later
   /** The process does not stay alive for a connection. */
   unref?: boolean
+  /** Connections that are open at once; those that are idle make room for others. 256 unless given. */
+  mostOpen?: number | undefined
+  /** Told of each attempt that fails because the process or the system can open no further descriptor. */
+  onShortOfDescriptors?: () => void
 }
 
 const DEADLINE_MS = 10_000
@@ -70,6 +74,8 @@ const LOST = new Set([
   'UND_ERR_SOCKET',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
 ])
+
+const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE'])
 
 // By their length, which is told apart sooner than a name.
 const ASKED = new Map(
@@ -109,6 +115,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   private readonly connections: Connections
   private readonly wall: () => number
   private readonly onSettled: Settled
+  private readonly onShortOfDescriptors: (() => void) | undefined
 
   constructor(
     request: SendRequest,
@@ -117,12 +124,14 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
     wall: () => number,
     later: Later,
     onSettled: Settled,
+    onShortOfDescriptors?: () => void,
   ) {
     this.request = request
     this.target = target
     this.connections = connections
     this.wall = wall
     this.onSettled = onSettled
+    this.onShortOfDescriptors = onShortOfDescriptors
     const { deadlineMs = DEADLINE_MS } = request
     this.endDeadline = later(deadlineMs, () => this.expire(deadlineMs))
   }
@@ -216,6 +225,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   onError(error: NodeJS.ErrnoException) {
     if (this.settled) return
     const { connection, answer, target } = this
+    if (NO_DESCRIPTOR.has(error.code ?? '')) this.onShortOfDescriptors?.()
     const isLost = LOST.has(error.code ?? '')
     const isSilent = !answer && connection!.socket?.bytesRead === this.readBefore
     if (isLost && isSilent && connection!.reused && !this.isReplaced) {
@@ -240,6 +250,8 @@ export function createSender({
   maxSockets = 256,
   later = realLater,
   unref = false,
+  mostOpen = 256,
+  onShortOfDescriptors,
   ...rules
 }: SenderDeps) {
   const policy = createAddressPolicy(rules)
@@ -264,7 +276,12 @@ export function createSender({
   /** The HTTP client is loaded with the first attempt: most sandboxes send none. */
   async function load() {
     const { createConnections } = await import('./connections.ts')
-    connections ??= createConnections({ lookup: policy.lookup, most: maxSockets, unref })
+    connections ??= createConnections({
+      lookup: policy.lookup,
+      most: maxSockets,
+      mostOpen,
+      unref,
+    })
     return connections
   }
 
@@ -275,10 +292,11 @@ export function createSender({
   function run(request: SendRequest, target: Target, ready: Connections): Promise<SendResult> {
     if (closed) return unsent(stopping)
     return new Promise((resolve) => {
-      const attempt = new Attempt(request, target, ready, wall, later, (settled, result) => {
+      const settle: Settled = (settled, result) => {
         active.delete(settled)
         resolve(result)
-      })
+      }
+      const attempt = new Attempt(request, target, ready, wall, later, settle, onShortOfDescriptors)
       active.add(attempt)
       ready.wait(target, attempt)
     })

@@ -315,7 +315,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   /** Makes the next attempt of a delivery, when there is room; nothing where there is none to be made any more. */
   async function send(delivery_id: string, mine: number): Promise<Result | undefined> {
-    await attempts.turnstile.enter()
+    await attempts.lane.enter()
     try {
       const row = deliveries.get(delivery_id)
       const webhook = webhooks.current()
@@ -323,7 +323,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       const event = eventRows.get(row.event_id)!
       return await attempts.make(event, row.attempts.length + 1, webhook, row.fault)
     } finally {
-      attempts.turnstile.leave()
+      attempts.lane.leave()
     }
   }
 

@@ -5,6 +5,7 @@ import { signWebhook } from '../core/sign.ts'
 import type { Attempt, DeliveryFault, ShownAttempt } from '../model/delivery.ts'
 import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
+import type { SendLane } from './send-room.ts'
 
 /** How webhooks are sent, the same for every client. */
 export type WebhookSettings = {
@@ -21,10 +22,6 @@ export const RETRY_PLANS = {
   fast: [0, S, 5 * S, 30 * S, 2 * M],
   standard: [0, 5 * S, 5 * M, 30 * M, 2 * H, 5 * H, 10 * H, 14 * H, 20 * H, 24 * H],
 } as const
-
-// A receiver that hangs holds this many connections of its client at most; what is due meanwhile waits outside
-// its deadline.
-const AT_ONCE = 64
 
 const MASKED = 'XXXX'
 
@@ -84,50 +81,19 @@ export const shownAttempt = (
 /** A body cut in the middle, as a broken sender or proxy does. */
 const cut = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 
-/** First come, first served, so many at once; what waits costs the same however much does. */
-function createTurnstile(room: number) {
-  let inside = 0
-  let waiting: (() => void)[] = []
-  let next = 0
-  return {
-    enter(): Promise<void> | undefined {
-      if (inside < room) {
-        inside++
-        return undefined
-      }
-      return new Promise((resolve) => waiting.push(resolve))
-    },
-    leave() {
-      const first = waiting[next]
-      if (!first) {
-        inside--
-        return
-      }
-      next++
-      if (next === waiting.length) {
-        waiting = []
-        next = 0
-      } else if (next > 1_024 && next * 2 > waiting.length) {
-        waiting = waiting.slice(next)
-        next = 0
-      }
-      first()
-    },
-  }
-}
-
 /** Makes single attempts: signed, sent, and told as they are kept. */
 export function createDeliveryAttempts({
   clock,
   outside,
   settings,
+  lane,
 }: {
   clock: Clock
   outside: Pick<Outside, 'wall' | 'send'>
   settings: WebhookSettings
+  lane: SendLane
 }) {
   const { time, deadlineMs } = settings
-  const turnstile = createTurnstile(AT_ONCE)
 
   /** Unix seconds as receivers of this sandbox should hold timestamps against. */
   const unixNow = () => Math.floor((time === 'client' ? clock.now() : outside.wall()) / 1_000)
@@ -144,8 +110,8 @@ export function createDeliveryAttempts({
 
   return {
     unixNow,
-    /** Waits until there is room; each `enter` is followed by a `leave`. */
-    turnstile,
+    /** Where an attempt waits for room, outside its deadline. */
+    lane,
     /** Makes one attempt; `undefined` where the sandbox stopped meanwhile, so that it is not known how it ended. */
     async make(
       event: { event_id: string; body: string },

@@ -5,6 +5,7 @@ import { maskNumber } from '../model/mask.ts'
 import type { DeliveryAttempts } from './delivery-attempts.ts'
 import { exploreOrders } from './explore-orders.ts'
 import { notFound, type Parts } from './parts.ts'
+import type { SendLane } from './send-room.ts'
 import type { Webhooks } from './webhooks.ts'
 
 /** Where a probe's URL has the payment's id. */
@@ -83,11 +84,13 @@ export function createExplore({
   webhooks,
   attempts,
   outside,
+  lane,
   deadlineMs,
 }: Parts & {
   webhooks: Webhooks
   attempts: DeliveryAttempts
   outside: Pick<Outside, 'send' | 'secret'>
+  lane: SendLane
   deadlineMs?: number
 }) {
   const { payments, events: eventRows } = store.tables
@@ -104,16 +107,27 @@ export function createExplore({
     return rows.map(({ row }) => JSON.parse(row.body))
   }
 
+  async function inTurn<T>(send: () => Promise<T>): Promise<T> {
+    await lane.enter()
+    try {
+      return await send()
+    } finally {
+      lane.leave()
+    }
+  }
+
   /** Asks the integrator's own URL what they believe of a payment. */
   async function ask(probe: string, transaction_id: string): Promise<unknown> {
     const url = probe.replaceAll(PROBE_PLACE, transaction_id).replaceAll(ID_PLACE, transaction_id)
-    const { ok, answer, truncated, error } = await outside.send({
-      method: 'GET',
-      url,
-      headers: { accept: 'application/json' },
-      body: '',
-      ...(deadlineMs && { deadlineMs }),
-    })
+    const { ok, answer, truncated, error } = await inTurn(() =>
+      outside.send({
+        method: 'GET',
+        url,
+        headers: { accept: 'application/json' },
+        body: '',
+        ...(deadlineMs && { deadlineMs }),
+      }),
+    )
     if (!ok) throw failed(`The probe did not answer as it must: ${error!.message}.`)
     if (truncated) throw failed('The probe answered more than 4 KiB. Let it tell the state alone.')
     try {
@@ -136,7 +150,7 @@ export function createExplore({
     for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
       const refused: typeof left = []
       for (const event of left) {
-        const made = await attempts.make(event, round, webhook)
+        const made = await inTurn(() => attempts.make(event, round, webhook))
         if (!made) throw new SandboxError('not_ready', 'The sandbox stopped. Explore again.')
         const { ok, status, error } = made.attempt
         if (ok) continue

@@ -585,3 +585,37 @@ t.test('closing ends what runs and refuses what comes after', async (t) => {
   t.match(await running, { ok: false, error: { code: 'closed' } })
   t.match(await sender.send(request), { ok: false, error: { code: 'closed' } })
 })
+
+t.test('idle connections make room where as many are open as may be', async (t) => {
+  const open = new Set<Socket>()
+  const ports: number[] = []
+  for (let i = 0; i < 4; i++) {
+    const server = answering(204)
+    server.on('connection', (socket) => {
+      open.add(socket)
+      socket.on('close', () => open.delete(socket))
+    })
+    ports.push(await listen(t, server))
+  }
+  const sender = senderFor(t, { mostOpen: 2 })
+  for (const port of [...ports, ...ports]) {
+    const url = `http://127.0.0.1:${port}/`
+    t.match(await sender.send({ url, headers: {}, body: '{}' }), { ok: true })
+    // Ours is closed by now; the receiver sees that a little later.
+    for (const until = performance.now() + SLACK_MS; open.size > 2 && performance.now() < until; )
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    t.ok(open.size <= 2, `${open.size} open`)
+  }
+})
+
+t.test('an attempt for which there is no descriptor is told of', async (t) => {
+  let told = 0
+  const lookup = ((_host: string, _options: unknown, done: (error: Error) => void) =>
+    setImmediate(() =>
+      done(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE', syscall: 'connect' })),
+    )) as unknown as NonNullable<SenderDeps['lookup']>
+  const sender = senderFor(t, { lookup, onShortOfDescriptors: () => told++ })
+  const result = await sender.send({ url: 'http://receiver.test/', headers: {}, body: '{}' })
+  t.match(result, { ok: false, error: { code: 'failed', message: /EMFILE/ } })
+  t.equal(told, 1)
+})

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+
+/** How many descriptors may go into what. What is left over is for files: journal, document, log. */
+export type DescriptorBudget = { connections: number; attempts: number }
+
+const MOST: DescriptorBudget = { connections: 4_096, attempts: 256 }
+const MOST_FILES = 64
+
+/** The limit on open descriptors of this process; `undefined` where the system tells none. */
+function limitOfProcess(): number | undefined {
+  try {
+    const found = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))
+    return found ? Number(found[1]) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Shares a limit: a quarter for webhook attempts, as much for files, the rest for connections to the port. */
+export function shareDescriptors(limit = limitOfProcess()): DescriptorBudget {
+  if (limit === undefined) return MOST
+  const quarter = Math.floor(limit / 4)
+  const attempts = Math.min(MOST.attempts, quarter)
+  return {
+    attempts: Math.max(1, attempts),
+    connections: Math.max(
+      1,
+      Math.min(MOST.connections, limit - attempts - Math.min(MOST_FILES, quarter)),
+    ),
+  }
+}
