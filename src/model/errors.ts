@@ -79,7 +79,7 @@ export const ERRORS = {
   injected_error: [500, 'A scenario says that the call fails; the status is the scenario’s.'],
   storage_unavailable: [
     503,
-    'The data file cannot be written; nothing was changed, or the clock went only as far as the message says. Try again.',
+    'The data file cannot be written; nothing was changed, or the clock went only as far as the message says. Try again. Or another process owns it now: restart this one.',
   ],
   not_ready: [503, 'The sandbox is still loading or already stopping.'],
 } as const satisfies Record<string, readonly [status: number, meaning: string]>

@@ -1,0 +1,170 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { NO_NAMESPACES, type Place, placed } from '../torture/owner-process.ts'
+import { call, run, serve } from './program.ts'
+
+const PROGRAM = join(PACKAGE_ROOT, 'dist/bin.cjs')
+const user = (n: number) => ({ email: `u${n}@example.com`, mobile: `98765000${10 + n}` })
+const skip = NO_NAMESPACES
+
+/** Starts the program in a place of its own, and answers with the code that it ends with, or its ready line. */
+async function startIn(t: Test, place: Place, host: string, data: string) {
+  const [command, ...args] = placed(
+    place,
+    [process.execPath, PROGRAM, 'start', '--json', '--port', '0', '--data', data],
+    host,
+  )
+  const { NODE_OPTIONS: _, NODE_EXTRA_CA_CERTS: __, ...env } = process.env
+  const child = spawn(command!, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  t.teardown(() => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL')
+    } catch {
+      // It ended.
+    }
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text
+  })
+  const ready = await Promise.race([
+    once(child.stdout, 'data').then(([text]) => JSON.parse(String(text)) as { url: string }),
+    once(child, 'close').then(() => undefined),
+  ])
+  return {
+    url: ready?.url ?? '',
+    code: child.exitCode,
+    stderr: () => stderr,
+    /** To all that was started for it. */
+    signal: (name: NodeJS.Signals) => process.kill(-child.pid!, name),
+    closed: () => once(child, 'close'),
+  }
+}
+
+t.test(
+  'two containers with one host name and one volume: the second is refused',
+  { skip },
+  async (t) => {
+    const data = join(t.testdir({}), 'db.json')
+    const first = await startIn(t, 'container', 'one', data)
+    t.equal((await call(`${first.url}/user`, user(0))).status, 201)
+    const second = await startIn(t, 'container', 'one', data)
+    t.equal(second.code, 3)
+    t.match(second.stderr(), /db\.json is in use by process 1 on one/)
+    t.equal((await call(`${first.url}/user`, user(1))).status, 201)
+  },
+)
+
+t.test('an owner that is paused keeps its data file, whoever asks', { skip }, async (t) => {
+  const data = join(t.testdir({}), 'db.json')
+  const first = await startIn(t, 'own host', 'one', data)
+  first.signal('SIGSTOP')
+  for (const place of ['own host', 'container', 'beside'] as const)
+    t.equal((await startIn(t, place, 'two', data)).code, 3, place)
+  first.signal('SIGCONT')
+  t.equal((await call(`${first.url}/user`, user(0))).status, 201)
+})
+
+t.test(
+  'a container that was killed starts at once under another host name',
+  { skip },
+  async (t) => {
+    const data = join(t.testdir({}), 'db.json')
+    const first = await startIn(t, 'container', 'one', data)
+    t.equal((await call(`${first.url}/user`, user(0))).status, 201)
+    const closed = first.closed()
+    first.signal('SIGKILL')
+    await closed
+    const second = await startIn(t, 'container', 'two', data)
+    t.match(second.url, 'http', second.stderr())
+    t.notMatch(second.stderr(), /Waiting/)
+    t.equal((await call(`${second.url}/users?limit=1`)).body.data.users[0].email, 'u0@example.com')
+  },
+)
+
+t.test(
+  'a folder removed under a running sandbox: changes are refused, health says why',
+  async (t) => {
+    const dir = t.testdir({ data: {} })
+    const first = await serve(t, ['--data', join(dir, 'data/db.json')])
+    t.equal((await call(`${first.url}/user`, user(0))).status, 201)
+    rmSync(join(dir, 'data'), { recursive: true })
+    t.match(await call(`${first.url}/user`, user(1)), {
+      status: 503,
+      body: { error: 'storage_unavailable', message: /no longer owns the data file.*was removed/ },
+    })
+    t.match((await call(`${first.adminUrl}/health`)).body, {
+      status: 'degraded',
+      message: /its lock .* was removed.* Restart it/,
+    })
+    t.equal((await call(`${first.url}/users?limit=1`)).status, 200, 'reads go on')
+
+    const second = await serve(t, ['--data', join(dir, 'data/db.json')])
+    t.equal((await call(`${second.url}/user`, user(2))).status, 201)
+    const { code, stderr } = await first.stop()
+    t.equal(code, 0)
+    t.equal(stderr.split('no longer owns').length, 2, 'the log says it once')
+    t.equal((await call(`${second.url}/user`, user(3))).status, 201)
+    await second.stop('SIGKILL')
+    const again = await serve(t, ['--data', join(dir, 'data/db.json')])
+    const { users } = (await call(`${again.url}/users?limit=2`)).body.data
+    t.same(
+      users.map(({ email }: { email: string }) => email),
+      ['u3@example.com', 'u2@example.com'],
+    )
+    await again.stop()
+  },
+)
+
+t.test('a data file that is no file ends with 5, and nothing hangs', async (t) => {
+  const dir = t.testdir({})
+  const fifo = join(dir, 'fifo')
+  if (process.platform !== 'win32') {
+    spawnSync('mkfifo', [fifo])
+    t.match(await run(['--port', '0', '--data', fifo]), {
+      code: 5,
+      stderr: /cannot be used\. .*fifo is a FIFO, where a regular file must be/,
+    })
+    t.same(readdirSync(dir), ['fifo'])
+  }
+  for (const device of ['/dev/zero', '/dev/full', '/dev/null'].filter((name) => existsSync(name))) {
+    t.match(await run(['--port', '0', '--data', device]), { code: 5, stderr: /is a device/ })
+    t.notOk(existsSync(`${device}.lock`))
+  }
+})
+
+t.test(
+  'a data file that is mounted by itself is refused, and the message says what to mount',
+  { skip },
+  async (t) => {
+    const dir = t.testdir({ host: {}, data: {} })
+    const [source, data] = [join(dir, 'host/db.json'), join(dir, 'data/db.json')]
+    for (const file of [source, data]) closeSync(openSync(file, 'w'))
+    const { status, stderr } = spawnSync(
+      'unshare',
+      [
+        '--mount',
+        'sh',
+        '-c',
+        'mount --bind "$0" "$1" && shift && exec "$@"',
+        source,
+        data,
+        process.execPath,
+        PROGRAM,
+        'start',
+        '--port',
+        '0',
+        '--data',
+        data,
+      ],
+      { encoding: 'utf8', timeout: 20_000 },
+    )
+    t.equal(status, 5, stderr)
+    t.match(stderr, /db\.json is mounted by itself.*mount its folder instead/)
+    t.same(readdirSync(join(dir, 'data')), ['db.json'], 'nothing is left beside it')
+  },
+)

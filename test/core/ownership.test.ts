@@ -1,0 +1,333 @@
+import { execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { hostname } from 'node:os'
+import { basename, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { nodeDisk } from '../../src/core/disk.ts'
+import { openStore, type StoreOptions } from '../../src/core/store.ts'
+
+type Rows = { notes: { id: string } }
+
+async function open(t: Test, file: string, more: Partial<StoreOptions<Rows>> = {}) {
+  const lines: string[] = []
+  const tell = (level: string) => (message: string) => void lines.push(`${level}: ${message}`)
+  const store = await openStore<Rows>({
+    specs: { notes: { id: (row) => row.id, at: () => 0, indexes: { all: () => 'all' } } },
+    file,
+    wall: () => 1_767_225_600_000,
+    log: { info: tell('info'), warn: tell('warn'), error: tell('error') },
+    ...more,
+  })
+  t.teardown(() => store.close())
+  const world = store.worlds.get('w') ?? store.addWorld('w', store.makeBase('', {}))
+  const put = (id: string) => void world.put('notes', { id })
+  const ids = () => [...world.tables.notes.rows()].map(({ id }) => id)
+  return { store, put, ids, lines }
+}
+
+/** All files of a folder and what is in them, its sockets left out. */
+const filesIn = (dir: string) =>
+  existsSync(dir) &&
+  readdirSync(dir)
+    .filter((name) => lstatSync(join(dir, name)).isFile())
+    .map((name) => [name, readFileSync(join(dir, name), 'utf8')])
+
+const LOST = { word: 'storage_unavailable', message: /no longer owns the data file .* Restart it/ }
+const owner = { pid: 7, host: 'other', startedAt: '', nonce: '0123456789abcdef' }
+
+const removals: Record<string, (file: string) => void> = {
+  'another lock in the place of ours': (file) => {
+    rmSync(`${file}.lock`)
+    writeFileSync(`${file}.lock`, JSON.stringify(owner))
+  },
+  'another lock written into ours': (file) => writeFileSync(`${file}.lock`, JSON.stringify(owner)),
+  'something else in our lock': (file) => writeFileSync(`${file}.lock`, ''),
+  'no lock': (file) => rmSync(`${file}.lock`),
+  'no journal': (file) => rmSync(file.replace('.json', '.journal.jsonl')),
+  'no folder': (file) => rmSync(join(file, '..'), { recursive: true }),
+  'a folder that was moved': (file) => renameSync(join(file, '..'), join(file, '../../moved')),
+}
+for (const [what, remove] of Object.entries(removals)) {
+  t.test(`an owner that finds ${what} refuses changes and writes nothing more`, async (t) => {
+    const dir = t.testdir({ live: {} })
+    const file = join(dir, 'live/db.json')
+    const { store, put, ids, lines } = await open(t, file)
+    put('before')
+    remove(file)
+    const left = filesIn(join(dir, 'live'))
+    t.throws(() => put('after'), LOST)
+    await store.compact()
+    t.throws(() => put('again'), LOST)
+    t.same(ids(), ['before'], 'reads go on')
+    t.match(store.lostOwnership(), LOST.message)
+    await store.close()
+    t.same(filesIn(join(dir, 'live')), left)
+    t.equal(lines.filter((line) => line.startsWith('error')).length, 1)
+    t.equal(lines.length, 1, 'it is said once')
+  })
+}
+
+t.test('health finds out by itself, before a write does', async (t) => {
+  const dir = t.testdir({ live: {} })
+  const { store, put } = await open(t, join(dir, 'live/db.json'))
+  put('a')
+  t.equal(store.lostOwnership(), undefined)
+  rmSync(join(dir, 'live'), { recursive: true })
+  t.match(store.lostOwnership(), /its lock .* was removed/)
+})
+
+t.test('a disk that cannot tell loses no ownership', async (t) => {
+  const dir = t.testdir({})
+  let fails = false
+  const statSync = ((path: string, options: object) => {
+    if (fails && path.endsWith('.lock')) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+    return nodeDisk.statSync(path, options)
+  }) as typeof nodeDisk.statSync
+  const { store, put, ids } = await open(t, join(dir, 'db.json'), {
+    disk: { ...nodeDisk, statSync },
+  })
+  put('a')
+  fails = true
+  t.throws(() => put('b'), { word: 'storage_unavailable', message: /EIO/ })
+  t.equal(store.lostOwnership(), undefined)
+  fails = false
+  put('c')
+  t.same(ids(), ['a', 'c'])
+  await store.close()
+  t.same((await open(t, join(dir, 'db.json'))).ids(), ['a', 'c'], 'what was refused is not there')
+})
+
+t.test('what an owner of before writes late does not hurt the next', async (t) => {
+  const dir = t.testdir({})
+  const file = join(dir, 'db.json')
+  const first = await open(t, file)
+  first.put('a')
+  rmSync(`${file}.lock`)
+  const second = await open(t, file)
+  second.put('b')
+  t.throws(() => first.put('x'.repeat(500)), LOST)
+  second.put('c')
+  cpSync(dir, `${dir}-killed`, { recursive: true, filter: (name) => !/\.(lock|tmp)$/.test(name) })
+  t.teardown(() => rmSync(`${dir}-killed`, { recursive: true }))
+  t.same((await open(t, `${dir}-killed/db.json`)).ids(), ['a', 'b', 'c'])
+  await first.store.close()
+  t.ok(existsSync(`${file}.lock`), 'it leaves the lock of the second')
+  second.put('d')
+  t.same(second.ids(), ['a', 'b', 'c', 'd'])
+})
+
+t.test(
+  'a document that is being made when another takes over is not put in its place',
+  async (t) => {
+    const dir = t.testdir({})
+    const file = join(dir, 'db.json')
+    const first = await open(t, file)
+    for (let n = 0; n < 20_000; n++) first.put(`n${n}`)
+    const making = first.store.compact()
+    await new Promise(setImmediate)
+    t.ok(existsSync(`${file}.tmp`), 'it is under way')
+    rmSync(`${file}.lock`)
+    const second = await open(t, file)
+    second.put('b')
+    await second.store.compact()
+    await making
+    second.put('c')
+    await first.store.close()
+    cpSync(dir, `${dir}-killed`, { recursive: true, filter: (name) => !/\.(lock|tmp)$/.test(name) })
+    t.teardown(() => rmSync(`${dir}-killed`, { recursive: true }))
+    const killed = await open(t, `${dir}-killed/db.json`)
+    t.equal(killed.ids().length, 20_002)
+  },
+)
+
+t.test('files are made anew, for their owner alone and through no link', async (t) => {
+  const dir = t.testdir({ victim: 'precious', live: {} })
+  const file = join(dir, 'live/db.json')
+  const { store, put } = await open(t, file)
+  for (const name of ['db.json.tmp', 'db.journal.jsonl.tmp'])
+    symlinkSync('../victim', join(dir, 'live', name))
+  put('a')
+  await store.compact()
+  put('b')
+  for (const name of ['db.json', 'db.json.lock', 'db.journal.jsonl']) {
+    const found = lstatSync(join(dir, 'live', name))
+    t.ok(found.isFile(), name)
+    t.equal(found.mode & 0o777, 0o600, name)
+  }
+  cpSync(join(dir, 'live'), join(dir, 'killed'), {
+    recursive: true,
+    filter: (name) => !/\.(lock|tmp)$/.test(name),
+  })
+  symlinkSync('../victim', join(dir, 'killed/db.journal.jsonl.tmp'))
+  await open(t, join(dir, 'killed/db.json'))
+  t.ok(lstatSync(join(dir, 'killed/db.journal.jsonl')).isFile())
+  t.equal(readFileSync(join(dir, 'victim'), 'utf8'), 'precious')
+})
+
+t.test('what is no regular file is refused before anything is made beside it', async (t) => {
+  const dir = t.testdir({ victim: '' })
+  const places: Record<string, (path: string) => void> = {
+    'a FIFO': (path) => void execFileSync('mkfifo', [path]),
+    'a folder': (path) => void mkdirSync(path),
+    'a link': (path) => symlinkSync(join(dir, 'victim'), path),
+  }
+  for (const [what, make] of Object.entries(places))
+    for (const name of [
+      'db.json',
+      'db.journal.jsonl',
+      'db.journal.previous.jsonl',
+      'db.json.lock',
+    ]) {
+      // The data file itself may be a link to where it is kept.
+      if (what === 'a link' && name === 'db.json') continue
+      if (what === 'a FIFO' && process.platform === 'win32') continue
+      const folder = join(dir, `${what} ${name}`)
+      mkdirSync(folder)
+      make(join(folder, name))
+      await t.rejects(open(t, join(folder, 'db.json')), {
+        name: 'UnfitFile',
+        message: new RegExp(`${name} is ${what}, where a regular file must be`),
+      })
+      t.same(readdirSync(folder), [name])
+    }
+})
+
+/** A `later` that waits for nothing, and counts. */
+function impatient(each: (waits: number) => void = () => {}) {
+  const waited = { times: 0 }
+  const later: StoreOptions<Rows>['later'] = (_, run) => {
+    each(++waited.times)
+    setImmediate(run)
+    return () => {}
+  }
+  return { waited, later }
+}
+
+const elsewhere = { ...owner, boot: 'another', pidNamespace: 'pid:[1]', listens: true }
+t.test('an owner that cannot be asked is waited for until it was silent long enough', async (t) => {
+  const dir = t.testdir({ 'db.json.lock': JSON.stringify(elsewhere) })
+  const { later, waited } = impatient()
+  const { put, lines } = await open(t, join(dir, 'db.json'), { later })
+  t.equal(waited.times, 48, '12 s in quarters of a second')
+  t.match(lines[0], /info: .* held by process 7 on other, .* Waiting 12 s for a sign of life/)
+  put('a')
+  t.equal(JSON.parse(readFileSync(join(dir, 'db.json.lock'), 'utf8')).pid, process.pid)
+})
+
+t.test(
+  'an owner that touches its lock meanwhile has the file, whatever its clock says',
+  async (t) => {
+    const dir = t.testdir({ 'db.json.lock': JSON.stringify(elsewhere) })
+    const lock = join(dir, 'db.json.lock')
+    const { later, waited } = impatient((waits) => {
+      if (waits === 9) utimesSync(lock, new Date(0), new Date(0))
+    })
+    await t.rejects(open(t, join(dir, 'db.json'), { later }), {
+      name: 'FileInUse',
+      message: /process 7 on other/,
+    })
+    t.equal(waited.times, 9)
+    t.same(readdirSync(dir), ['db.json.lock'], 'it leaves nothing')
+  },
+)
+
+t.test('a lock that is given back while it is waited for is free', async (t) => {
+  const dir = t.testdir({ 'db.json.lock': JSON.stringify(elsewhere) })
+  const { later, waited } = impatient((waits) => {
+    if (waits === 3) rmSync(join(dir, 'db.json.lock'))
+  })
+  await open(t, join(dir, 'db.json'), { later })
+  t.ok(waited.times < 10)
+})
+
+t.test('the claim of a starter that died is removed, that of a live one is not', async (t) => {
+  const dir = t.testdir({})
+  const file = join(dir, 'db.json')
+  const { store } = await open(t, file)
+  const mine = JSON.parse(readFileSync(`${file}.lock`, 'utf8'))
+  await store.close()
+  const dead = { ...mine, nonce: 'f'.repeat(16), listens: false, startedAt: 'another start' }
+  mkdirSync(`${file}.lock.claim`)
+  writeFileSync(`${file}.lock`, JSON.stringify(dead))
+  writeFileSync(`${file}.lock.claim/dead`, JSON.stringify(dead))
+  await (await open(t, file)).store.close()
+  t.same(readdirSync(dir).sort(), ['db.journal.jsonl', 'db.json'])
+
+  const alive = { ...dead, pid: process.ppid, startedAt: '' }
+  mkdirSync(`${file}.lock.claim`)
+  writeFileSync(`${file}.lock`, JSON.stringify(dead))
+  writeFileSync(`${file}.lock.claim/alive`, JSON.stringify(alive))
+  await t.rejects(open(t, file, { later: impatient().later }), {
+    name: 'FileInUse',
+    message: new RegExp(`process ${process.ppid} on ${hostname()}`),
+  })
+  t.ok(existsSync(`${file}.lock.claim/alive`))
+})
+
+t.test(
+  'an owner of the same kernel is asked by its socket',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const dir = t.testdir({})
+    const file = join(dir, 'db.json')
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    // Neither its host nor its number says anything here.
+    const other = { ...elsewhere, boot }
+    writeFileSync(`${file}.lock`, JSON.stringify(other))
+    const socket = `${file}.${other.nonce}.lock`
+    const server = createServer()
+    // The whole path may be too long for a socket.
+    const cwd = process.cwd()
+    process.chdir(dir)
+    server.listen(basename(socket))
+    process.chdir(cwd)
+    const { later, waited } = impatient()
+    await t.rejects(open(t, file, { later }), { name: 'FileInUse' })
+    await leaveDead(server, socket)
+    const { store } = await open(t, file, { later })
+    t.equal(waited.times, 0, 'nobody is waited for')
+    t.notOk(existsSync(socket), 'what the dead owner left is removed')
+    await store.close()
+  },
+)
+
+/** What kill -9 leaves of a socket: its file. */
+async function leaveDead(server: Server, socket: string) {
+  renameSync(socket, `${socket}.kept`)
+  await new Promise((resolve) => server.close(resolve))
+  renameSync(`${socket}.kept`, socket)
+}
+
+t.test(
+  'a data file with a long path has a socket too',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const dir = t.testdir({})
+    const file = join(dir, 'a'.repeat(100), 'b'.repeat(100), 'db.json')
+    const { store } = await open(t, file)
+    const lock = JSON.parse(readFileSync(`${file}.lock`, 'utf8'))
+    t.ok(lock.listens)
+    // Were it asked by its number, it would not be found.
+    writeFileSync(
+      `${file}.lock`,
+      JSON.stringify({ ...lock, host: 'other', pidNamespace: 'pid:[1]' }),
+    )
+    const { later, waited } = impatient()
+    await t.rejects(open(t, file, { later }), { name: 'FileInUse' })
+    t.equal(waited.times, 0)
+    await store.close()
+  },
+)
