@@ -18,7 +18,7 @@ const MIB = 1024 * 1024
 // What is parsed in one go: large enough to be fast, small enough for well under a ms.
 const BATCH_BYTES = 64 * 1024
 // A single item must be parsed in one go. The largest that a sandbox makes is far smaller than this.
-const MOST_PIECE_BYTES = 8 * MIB
+const MOST_PIECE_BYTES = 4 * MIB
 const MOST_PIECE_VALUES = 512 * 1024
 // A table with many more rows grows in steps that hold up the event loop.
 const MOST_ITEMS = 1_000_000

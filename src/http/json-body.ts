@@ -14,9 +14,8 @@ const NOT_UTF8 = 'The body is not in UTF-8, and JSON is. Send it so.'
 /** What a body that ends early is answered. */
 export const NOT_WHOLE = 'The body is not as long as its Content-Length says.'
 
-export const MIB = 1024 * 1024
 /** A body up to this size is parsed in one go, bytes. */
-export const SMALL_BODY = MIB
+export const SMALL_BODY = 1024 * 1024
 // A body of more values takes longer than 200 ms to check, whatever is wrong with each.
 const SMALL = { depth: MOST_DEPTH, values: 100_000 }
 // A state holds whole scenarios, rules and timers some levels down, and these may be as deep as a body. It is checked in
@@ -31,7 +30,7 @@ export const BODY_REFUSALS: readonly ErrorWord[] = [
   'unsupported_media_type',
 ]
 
-const mostText = `${Math.floor(LARGEST_BODY / MIB)} MiB`
+const mostText = `${Math.floor(LARGEST_BODY / 1024 / 1024)} MiB`
 /** What a body that is too large is answered. */
 export const TOO_LARGE = `The body is larger than 1 MiB, or ${mostText} where a whole state is sent. Send less.`
 
