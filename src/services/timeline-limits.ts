@@ -1,5 +1,4 @@
 import type { Clock } from '../core/clock.ts'
-import { formatDuration } from '../core/duration.ts'
 import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compiled.ts'
 import type { SandboxTables } from './tables.ts'
 
@@ -68,18 +67,21 @@ export function fullFor(action: TimelineAction, { tables }: SandboxTables): stri
   return undefined
 }
 
-/** Which entries cannot keep their rate on a clock that ticks, in words. */
+/** Says so where the entries of a timeline cannot keep their rates on a clock that ticks. */
 export function rateWarnings(
   timeline: readonly CompiledTimelineEntry[],
   { mode, speed }: Clock['state'],
 ): string[] {
   if (mode === 'frozen') return []
-  return timeline.flatMap(({ everyMs, do: action }) => {
-    if (everyMs === undefined || isLast(action)) return []
-    const turns = (speed * 1_000) / everyMs
-    if (turns * costOf(action) <= MOST_COST_A_SECOND) return []
-    return [
-      `timeline: ${wordOf(action)} every ${formatDuration(everyMs)} is ${counted(turns)} times a real second at clock speed ${speed}, more than can be kept: it runs as often as this machine can, and turns are left out`,
-    ]
-  })
+  let [turns, cost] = [0, 0]
+  for (const { everyMs, do: action } of timeline) {
+    if (everyMs === undefined || isLast(action)) continue
+    const aSecond = (speed * 1_000) / everyMs
+    turns += aSecond
+    cost += aSecond * costOf(action)
+  }
+  if (cost <= MOST_COST_A_SECOND) return []
+  return [
+    `timeline: at clock speed ${speed} its entries come ${counted(turns)} times a real second, more than can be kept: they run as often as this machine can, and turns are left out`,
+  ]
 }

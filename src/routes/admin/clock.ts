@@ -117,9 +117,9 @@ async function moved(
   move: (options: AdvanceOptions) => Promise<Advanced>,
 ) {
   const keep = () => world.changeClock(() => {})
-  const { fired, leftOut } = await move({ keep, signal })
+  const { now, fired, leftOut } = await move({ keep, signal })
   if (signal.aborted) throw callerGone()
-  return { now: world.clock.iso(), fired, ...(leftOut > 0 && { left_out: leftOut }) }
+  return { now, fired, ...(leftOut > 0 && { left_out: leftOut }) }
 }
 
 function timerOf({ scheduler }: World, id: string) {
