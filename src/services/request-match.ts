@@ -1,6 +1,6 @@
 import { SandboxError } from '../model/errors.ts'
 import { maskLogText, maskValue } from '../model/mask.ts'
-import type { Condition } from '../scenarios/condition-schema.ts'
+import type { Condition } from '../scenarios/condition.ts'
 import {
   type Parts as CallParts,
   holds,
