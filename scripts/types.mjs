@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const PUBLISHED = ['index.d.ts', 'admin-client.d.ts']
+const PUBLISHED = ['index.d.ts', 'admin-client.d.ts', 'scenarios/condition.d.ts']
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const out = resolve(process.argv[2])
@@ -21,7 +21,11 @@ if (status === 0) {
   mkdirSync(out, { recursive: true })
   for (const name of PUBLISHED) {
     const text = readFileSync(join(all, name), 'utf8')
-    writeFileSync(join(out, name), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
+    // All lie in one folder, and one imports what is there when the program runs.
+    const flat = text
+      .replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'")
+      .replaceAll(/import\("\.\/(?:[\w-]+\/)*([\w-]+)\.ts"\)/g, 'import("./$1.js")')
+    writeFileSync(join(out, basename(name)), flat)
   }
 }
 rmSync(all, { recursive: true })

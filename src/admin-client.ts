@@ -149,8 +149,18 @@ function createCaller(options: AdminClientOptions) {
 export type SandboxEvent = {
   /** Where to go on from. */
   id: string
-  /** `request`, `change`, `timer`, `delivery`, `clock`, `scenario`, `reset`, `restore`; `gap`: some that were asked for are no longer kept. */
-  kind: string
+  /** `gap`: some that were asked for are no longer kept. */
+  kind:
+    | 'request'
+    | 'change'
+    | 'timer'
+    | 'delivery'
+    | 'clock'
+    | 'scenario'
+    | 'reset'
+    | 'restore'
+    | 'gap'
+  /** What docs/testing.md (Watch it live) says for the kind. */
   data: Record<string, unknown>
 }
 
@@ -165,7 +175,7 @@ function eventOf(block: string): SandboxEvent | undefined {
   if (fields['data'] === undefined) return undefined
   return {
     id: fields['id'] ?? '',
-    kind: fields['event'] ?? '',
+    kind: fields['event'] as SandboxEvent['kind'],
     data: JSON.parse(fields['data']),
   }
 }
@@ -207,6 +217,10 @@ function callsOf(options: AdminClientOptions) {
     <Id extends CallId>(id: Id) =>
     (...[body]: Taken<Body<Id>>): Promise<Answer<Id>> =>
       call(id, { body })
+  const withField =
+    <Id extends CallId, Field extends keyof Body<Id>>(id: Id, field: Field) =>
+    (value: NonNullable<Body<Id>[Field]>): Promise<Answer<Id>> =>
+      call(id, { body: { [field]: value } as unknown as Body<Id> })
   const withQuery =
     <Id extends CallId>(id: Id) =>
     (query?: Query<Id>): Promise<Answer<Id>> =>
@@ -297,8 +311,7 @@ function callsOf(options: AdminClientOptions) {
       /** Activates a scenario by its name. */
       use: (name: string) => call('setScenario', { body: { name } }),
       /** Activates a scenario by its definition, as it stands in a scenario file. */
-      define: (definition: Record<string, unknown>) =>
-        call('setScenario', { body: { definition } }),
+      define: withField('setScenario', 'definition'),
       /** Values to which the default scenario gives a meaning. */
       magicValues: () => call('listMagicValues'),
     },

@@ -62,6 +62,12 @@ type Typed<Id, P, Q, B, A> = {
   }
 }
 
+/**
+ * A schema that checks only the outline, with the type of the one that checks all: the reader of scenarios, which is
+ * loaded when it is needed and has better messages.
+ */
+export const outlineOf = <S extends z.ZodType>(outline: z.ZodType): S => outline as unknown as S
+
 /** Describes one admin call; `handle` answers with the value of its body, or a promise of it. */
 export function adminCall<
   const Id extends string,

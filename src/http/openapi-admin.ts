@@ -8,6 +8,7 @@ import {
   pathOf,
   refusals,
 } from './openapi.ts'
+import { ADMIN_REQUESTS } from './openapi-requests.ts'
 
 /** The first part of a path -> its tag. */
 const TAG_OF: Readonly<Record<string, keyof typeof TAGS>> = {
@@ -50,11 +51,10 @@ function tagOf({ id, url }: AdminCall): keyof typeof TAGS {
 
 const upper = (id: string) => id[0]!.toUpperCase() + id.slice(1)
 
-function bodyOf({ id, body, raw }: AdminCall, { json }: Components): Json {
-  if (raw) return { requestBody: { content: { '*/*': { schema: {} } } } }
-  if (!body) return {}
-  const required = !body.safeParse(undefined).success
-  return { requestBody: { required, content: json(body, 'input', `${upper(id)}Body`) } }
+function bodyOf({ id, body, raw }: AdminCall, { requestBody }: Components): Json {
+  const example = ADMIN_REQUESTS[id]
+  if (raw) return { requestBody: { content: { '*/*': { schema: {}, example: example?.body } } } }
+  return body ? { requestBody: requestBody(body, `${upper(id)}Body`, example) } : {}
 }
 
 // A token picks the client, and the base path does too; the admin token is wanted only where one was set.
@@ -77,7 +77,7 @@ function callOf(call: AdminCall, components: Components): Json {
     summary,
     security: open || raw ? [] : SECURITY,
     parameters: [
-      ...parametersOf(params, 'path'),
+      ...parametersOf(params, 'path', ADMIN_REQUESTS[id]),
       ...parametersOf(query, 'query'),
       ...(stream ? [LAST_EVENT_ID] : []),
     ],

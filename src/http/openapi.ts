@@ -5,6 +5,7 @@ import { ERRORS, type ErrorWord } from '../model/errors.ts'
 import { type AuthMode, isTokenNeeded } from './clients.ts'
 import { BODY_REFUSALS } from './json-body.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
+import { type ExampleRequest, SERVICE_REQUESTS } from './openapi-requests.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
 import { COMMON_REFUSALS, type Operation } from './operation.ts'
 
@@ -53,6 +54,12 @@ export function createComponents() {
     }),
     /** What was referred to so far, by name. */
     all: () => Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+    /** The body of a request, shown by its example. */
+    requestBody(schema: z.ZodType, otherName?: string, { body }: ExampleRequest = {}): Json {
+      const required = !schema.safeParse(undefined).success
+      const content = { schema: ref(schema, 'input', otherName), example: body }
+      return { required, content: { 'application/json': content } }
+    },
     /** Shows a named schema by an example. */
     show(name: string, example: unknown) {
       components[name] = { ...(components[name] as Json), examples: [example] }
@@ -63,7 +70,11 @@ export function createComponents() {
 export type Components = ReturnType<typeof createComponents>
 
 /** Parameters of a path or a query. */
-export function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
+export function parametersOf(
+  object: z.ZodObject | undefined,
+  place: 'path' | 'query',
+  { params = {} }: ExampleRequest = {},
+): Json[] {
   if (!object) return []
   const { properties = {}, required = [] } = schemaOf(object, 'input') as {
     properties?: Json
@@ -74,6 +85,7 @@ export function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'q
     in: place,
     required: place === 'path' || required.includes(name),
     schema: place === 'query' ? queryWord(name, schema as Json) : schema,
+    ...(place === 'path' && params[name] !== undefined && { example: params[name] }),
   }))
 }
 
@@ -179,6 +191,7 @@ const RESOURCES: Json = {
 
 function operationOf(op: Operation, components: Components, auth: AuthMode): Json {
   const { json } = components
+  const example = SERVICE_REQUESTS[op.id]
   const responses: Json = {
     [op.status]: { description: op.summary, content: exampled(json(op.answer, 'output'), op.id) },
     ...refusals(components, wordsOf(op)),
@@ -191,11 +204,11 @@ function operationOf(op: Operation, components: Components, auth: AuthMode): Jso
     // An empty requirement beside the token: it may be left out.
     security: isTokenNeeded(op, auth) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
     parameters: [
-      ...parametersOf(op.params, 'path'),
+      ...parametersOf(op.params, 'path', example),
       ...parametersOf(op.query, 'query'),
       ...(op.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(op.body && { requestBody: { required: true, content: json(op.body, 'input') } }),
+    ...(op.body && { requestBody: components.requestBody(op.body, undefined, example) }),
     responses: op.method === 'POST' ? withReplayed(responses) : responses,
   }
 }

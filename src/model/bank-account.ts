@@ -69,16 +69,7 @@ export const BenifBank = z.strictObject(shown).meta({ id: 'BenifBank' })
 /** Body of POST /bank. */
 export const AddBankAccount = z
   .object({ user_id: Uuid, account_number: AccountNumber, ifsc_code: IfscCode })
-  .meta({
-    id: 'AddBankAccount',
-    examples: [
-      {
-        user_id: '00000000-0000-4000-8000-000000000001',
-        account_number: '999912345678',
-        ifsc_code: 'HDFC0000001',
-      },
-    ],
-  })
+  .meta({ id: 'AddBankAccount' })
 export type AddBankAccount = z.infer<typeof AddBankAccount>
 
 export const AddBankAccountAnswer = envelope(

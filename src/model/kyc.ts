@@ -110,24 +110,7 @@ export const SubmitKyc = z
     user_id: Uuid,
     kyc: z.array(KycItem).min(1).max(50).meta({ description: '1 to 50 documents.' }),
   })
-  .meta({
-    id: 'SubmitKyc',
-    examples: [
-      {
-        user_id: '00000000-0000-4000-8000-000000000001',
-        kyc: [
-          {
-            document_type: 'tid',
-            document_name: 'pan',
-            document_number: 'XXXPX1234A',
-            dateOfBirth: '15-08-1990',
-            Nationality: 'Indian',
-            nameOnCard: 'Asha Verma',
-          },
-        ],
-      },
-    ],
-  })
+  .meta({ id: 'SubmitKyc' })
 export type SubmitKyc = z.infer<typeof SubmitKyc>
 
 export const SubmitKycAnswer = envelope(

@@ -39,18 +39,7 @@ export const CreateTransaction = z
     remark: text(50, 0).optional(),
     currency_code: z.literal('INR').default('INR'),
   })
-  .meta({
-    id: 'CreateTransaction',
-    examples: [
-      {
-        from_user_id: '00000000-0000-4000-8000-000000000001',
-        to_user_id: '00000000-0000-4000-8000-000000000002',
-        benif_bank_id: '00000000-0000-4000-8000-000000000003',
-        amount: 1500.5,
-        reference_id: 'invoice-17',
-      },
-    ],
-  })
+  .meta({ id: 'CreateTransaction' })
 export type CreateTransaction = z.infer<typeof CreateTransaction>
 
 export const TransactionQuery = listQuery(10)

@@ -38,7 +38,7 @@ export const CreateUser = z
     mobile: z.string().regex(MOBILE, { error: 'must be E.164, or an Indian mobile of ten digits' }),
     user_type: UserType.default('individual'),
   })
-  .meta({ id: 'CreateUser', examples: [{ email: 'asha@example.com', mobile: '+919812345678' }] })
+  .meta({ id: 'CreateUser' })
 export type CreateUser = z.infer<typeof CreateUser>
 
 export const UserQuery = listQuery(50)

@@ -16,15 +16,9 @@ const WebhookUrl = text(MAX_URL_LENGTH).refine((url) => webhookUrlProblem(url) =
 const WebhookSecret = text(256)
 
 /** Body of POST /clientWebhook. */
-export const CreateWebhook = z.object({ url: WebhookUrl, webhook_secret: WebhookSecret }).meta({
-  id: 'CreateWebhook',
-  examples: [
-    {
-      url: 'http://127.0.0.1:3000/webhook',
-      webhook_secret: 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA==',
-    },
-  ],
-})
+export const CreateWebhook = z
+  .object({ url: WebhookUrl, webhook_secret: WebhookSecret })
+  .meta({ id: 'CreateWebhook' })
 export type CreateWebhook = z.infer<typeof CreateWebhook>
 
 /** Body of PUT /clientWebhook: either field or both. */
@@ -35,7 +29,7 @@ export const UpdateWebhook = z
     error: 'or webhook_secret must be sent, or both',
     params: { code: 'required' },
   })
-  .meta({ id: 'UpdateWebhook', examples: [{ url: 'http://127.0.0.1:3000/webhook' }] })
+  .meta({ id: 'UpdateWebhook' })
 export type UpdateWebhook = z.infer<typeof UpdateWebhook>
 
 /** Interface 2.7: the secret is never shown. */

@@ -13,7 +13,7 @@ import type {
   Turn,
   WebhookOutcome,
 } from './compiled.ts'
-import type { Condition } from './condition-schema.ts'
+import type { Condition } from './condition.ts'
 import { eventsOf } from './events.ts'
 import { hashOf } from './hash.ts'
 import { keyReader, operationsOf, type Test, testsOf } from './match.ts'

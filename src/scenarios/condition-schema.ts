@@ -1,14 +1,17 @@
 import * as z from 'zod'
+import type { Condition as ConditionType, Json } from './condition.ts'
 import { text } from './value-schema.ts'
 import { OPERATIONS, OPERATORS } from './words.ts'
 
 const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+/** Any value of JSON, of a type that needs no zod. */
+export const AnyJson = z.json() as z.ZodType<Json, Json>
 const Threshold = z.union([z.number(), z.string().regex(/^-?\d{1,15}(\.\d{1,6})?$/)])
 
 const Comparison = z
   .strictObject({
-    eq: z.json().optional().meta({ description: 'Equal.' }),
-    ne: z.json().optional().meta({ description: 'Not equal, or not there.' }),
+    eq: AnyJson.optional().meta({ description: 'Equal.' }),
+    ne: AnyJson.optional().meta({ description: 'Not equal, or not there.' }),
     in: z
       .array(Scalar)
       .min(1)
@@ -46,12 +49,9 @@ const FieldName = z
   .regex(new RegExp(`^(?!(?:${OPERATORS.join('|')})$)`))
   .min(1)
 
-/** What a value must be: itself, a comparison, or a mapping of fields to conditions. */
-export type Condition = z.infer<typeof Scalar> | readonly unknown[] | { [key: string]: Condition }
-
 /** What a value must be. */
-export const Condition: z.ZodType<Condition> = z
-  .lazy(() => z.union([Scalar, z.array(z.json()), Comparison, z.record(FieldName, Condition)]))
+export const Condition: z.ZodType<ConditionType, ConditionType> = z
+  .lazy(() => z.union([Scalar, z.array(AnyJson), Comparison, z.record(FieldName, Condition)]))
   .meta({
     id: 'Condition',
     description: 'A plain value (equal), a comparison, or fields with conditions.',

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { paiseOf } from '../model/money.ts'
-import type { Condition } from './condition-schema.ts'
+import type { Condition } from './condition.ts'
 import {
   type CallPart,
   type EventName,

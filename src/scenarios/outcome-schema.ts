@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { AnyJson } from './condition-schema.ts'
 import { Delay, Duration, text } from './value-schema.ts'
 import { shown } from './wording.ts'
 
@@ -74,10 +75,9 @@ const FRAMING =
 const Respond = z
   .strictObject({
     status: z.int().min(200).max(599),
-    body: z
-      .json()
-      .optional()
-      .meta({ description: 'Sent as JSON; without it, the error envelope of the status.' }),
+    body: AnyJson.optional().meta({
+      description: 'Sent as JSON; without it, the error envelope of the status.',
+    }),
     headers: z
       .record(
         z.string().regex(FRAMING, {

@@ -1,6 +1,6 @@
 import { SandboxError } from '../model/errors.ts'
 import { maskLogText } from '../model/mask.ts'
-import type { Condition } from '../scenarios/condition-schema.ts'
+import type { Condition } from '../scenarios/condition.ts'
 import { type Parts as CallParts, holds, operationsOf, testsOf } from '../scenarios/match.ts'
 import type { MatchDefinition, Problem } from '../scenarios/read.ts'
 import { CALL_PARTS } from '../scenarios/words.ts'

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { OptionName } from '../../src/config/options.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import type { SandboxOptions } from '../../src/index.ts'
+import type { SandboxEvent, SandboxOptions } from '../../src/index.ts'
+import type { FeedKind } from '../../src/services/feed.ts'
 
 type Camel<T extends string> = T extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : T
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
@@ -13,6 +14,11 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 t.test('the library takes every option of start, and besides them only unref', async (t) => {
   // Held by the type check of this repository.
   const same: Same<Exclude<keyof SandboxOptions, 'unref'>, Camel<OptionName>> = true
+  t.ok(same)
+})
+
+t.test('an event of the library has every kind of the feed, and no other but gap', async (t) => {
+  const same: Same<SandboxEvent['kind'], FeedKind | 'gap'> = true
   t.ok(same)
 })
 
@@ -48,6 +54,43 @@ await admin.simulate.transaction('id', { status: 'LOST' })
 now.answered = (await admin.clock.get()).later
 // @ts-expect-error no such event
 await admin.webhooks.trigger({ event: 'transaction.lost' })
+await admin.rules.push({
+  name: 'down',
+  when: { operation: 'createTransaction', body: { amount: { gte: 100 }, remark: { startsWith: 'x' } } },
+  then: { respond: { status: 503, body: { any: ['json', 1, null] } } },
+  times: 1,
+})
+await admin.rules.push({ when: { operation: { in: ['getUser'] } }, sequence: ['pass', { delay: '200ms..2s' }] })
+await admin.scenario.define({ rules: [{ when: { operation: '*' }, then: { fault: 'reset' } }], expect: { requests: { getUser: 1 } } })
+await admin.requests.verify({ match: { path: '/v1/user', status: { gte: 200 } }, exactly: 1 })
+await admin.wait({ for: 'transaction', match: { transaction_status: 'success' }, timeoutMs: 5 })
+await admin.wait({ for: 'request', match: { operation: 'getUser', body: { amount: 5 } } })
+for await (const { kind, data } of admin.events()) if (kind === 'request') console.log(data.path)
+
+// @ts-expect-error no such word in when
+await admin.rules.push({ when: { operaton: 'getUser' }, then: { delay: '1s' } })
+// @ts-expect-error no such operation
+await admin.rules.push({ when: { operation: 'getUsr' }, then: { delay: '1s' } })
+// @ts-expect-error no such word in then
+await admin.rules.push({ when: { operation: 'getUser' }, then: { dely: '1s' } })
+// @ts-expect-error no such word beside them
+await admin.rules.push({ when: { operation: 'getUser' }, then: { delay: '1s' }, time: 1 })
+// @ts-expect-error no such step
+await admin.rules.push({ when: { operation: '*' }, then: { transaction: [{ status: 'LOST' }] } })
+// @ts-expect-error no such word in a scenario
+await admin.scenario.define({ rule: [] })
+// @ts-expect-error no such word in match
+await admin.requests.verify({ match: { operaton: 'getUser' } })
+// @ts-expect-error no such word in match
+await admin.requests.find({ match: { bodi: {} } })
+// @ts-expect-error no such field
+await admin.wait({ for: 'transaction', match: { transaction_state: 'success' } })
+// @ts-expect-error a number is no duration
+await admin.clock.advance(180000)
+// @ts-expect-error an event has a kind
+for await (const event of admin.events()) console.log(event.event)
+// @ts-expect-error no such kind
+for await (const { kind } of admin.events()) if (kind === 'requests') break
 // @ts-expect-error no such call
 await admin.clock.rewind()
 `
@@ -88,8 +131,10 @@ t.test('the published types are whole by themselves for an ES module in TypeScri
     const imported = [...text.matchAll(/from '([^']+)'|import\("([^"]+)"\)/g)].map(
       ([, a, b]) => a ?? b,
     )
-    t.strictSame([...new Set(imported)], name === 'index.d.ts' ? ['./admin-client.js'] : [], name)
+    const wanted = name === 'index.d.ts' ? './admin-client.js' : './condition.js'
+    t.strictSame([...new Set(imported)], [wanted], name)
   }
+  t.notMatch(readFileSync(join(installed, 'dist/types/condition.d.ts'), 'utf8'), 'import')
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   const checked = run([tsc, '-p', dir])
   t.equal(checked.status, 0, checked.text)

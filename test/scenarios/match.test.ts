@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Condition } from '../../src/scenarios/condition-schema.ts'
+import type { Condition } from '../../src/scenarios/condition.ts'
 import { operationsOf, predicateOf, testsOf } from '../../src/scenarios/match.ts'
 import { OPERATORS } from '../../src/scenarios/words.ts'
 

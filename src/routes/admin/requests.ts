@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall, outlineOf } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
 import { echoed } from '../../model/mask.ts'
+import type { CallMatch } from '../../scenarios/condition-schema.ts'
 import { loadReader } from '../../scenarios/reader.ts'
 import { missErrors } from '../../services/near-miss.ts'
 import { type NotedCall, pathOf, requestId, shownRequest } from '../../services/request-log.ts'
@@ -15,7 +16,7 @@ import {
 } from '../../services/request-match.ts'
 import type { World } from '../../world.ts'
 
-const Match = z.looseObject({}).default({}).meta({
+const Match = outlineOf<typeof CallMatch>(z.looseObject({})).default({}).meta({
   description:
     'Conditions as in the `when` of a rule, and method, path and status besides; {}: every call.',
 })

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall, outlineOf } from '../../http/admin.ts'
 import { loadReader } from '../../scenarios/reader.ts'
+import type { Rule } from '../../scenarios/rule-schema.ts'
+import type { Scenario } from '../../scenarios/schema.ts'
 import { scenarioPath } from '../../scenarios/shipped.ts'
 
 const RuleHits = z.strictObject({
@@ -137,7 +139,10 @@ export const scenarioCalls = [
     url: '/scenario',
     summary: 'Activate a scenario by its name, or by its definition',
     body: z
-      .strictObject({ name: z.string().optional(), definition: z.looseObject({}).optional() })
+      .strictObject({
+        name: z.string().optional(),
+        definition: outlineOf<typeof Scenario>(z.looseObject({})).optional(),
+      })
       .refine(({ name, definition }) => (name === undefined) !== (definition === undefined), {
         path: ['name'],
         error: 'or definition, one of the two',
@@ -167,7 +172,7 @@ export const scenarioCalls = [
     method: 'POST',
     url: '/rules',
     summary: 'Put a rule in front of the scenario; times: 1 ends it by itself',
-    body: z.looseObject({}),
+    body: outlineOf<typeof Rule>(z.looseObject({})),
     answer: PushedRule,
     async handle({ scenarios }, { body }) {
       const checked = await scenarios.checkRule(body)

@@ -1,10 +1,11 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall, outlineOf } from '../../http/admin.ts'
 import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
 import { KycRecord } from '../../model/kyc.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
 import { Transaction } from '../../model/transaction.ts'
-import type { Condition } from '../../scenarios/condition-schema.ts'
+import type { Condition } from '../../scenarios/condition.ts'
+import type { CallMatch } from '../../scenarios/condition-schema.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import { loadReader } from '../../scenarios/reader.ts'
 import { orMeant, shown } from '../../scenarios/wording.ts'
@@ -184,6 +185,16 @@ async function forResource(
   return wait
 }
 
+type ResourceField =
+  | keyof typeof Transaction.shape
+  | keyof typeof KycRecord.shape
+  | keyof typeof Delivery.shape
+  | 'body'
+type Matches = z.ZodType<
+  z.output<typeof CallMatch> | { [Field in ResourceField]?: Condition },
+  z.input<typeof CallMatch> | { [Field in ResourceField]?: Condition }
+>
+
 /** Waits in place of sleeping. */
 export const waitCalls = [
   adminCall({
@@ -193,7 +204,7 @@ export const waitCalls = [
     summary: 'Answer when a request, delivery, transaction or kyc is as match says, or 408',
     body: z.strictObject({
       for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
-      match: z.looseObject({}).default({}),
+      match: outlineOf<Matches>(z.looseObject({})).default({}),
       timeoutMs: z.int().min(0).max(LONGEST_MS).default(10_000),
     }),
     answer: z

@@ -1,0 +1,150 @@
+/** The request that shows a call: what fills in its path, and its body. A test sends each one to a fresh sandbox. */
+export type ExampleRequest = {
+  params?: Readonly<Record<string, string>>
+  body?: unknown
+}
+
+// Of the shipped fixtures: both users are ready for a payment.
+const ASHA = '00000000-0000-4000-8000-000000000001'
+const ROHAN = '00000000-0000-4000-8000-000000000003'
+const ROHANS_ACCOUNT = 'b0000000-0000-4000-8000-000000000003'
+const PAID = 'a0000000-0000-4000-8000-000000000001'
+const PENDING_PAYMENT = 'a0000000-0000-4000-8000-000000000045'
+const PENDING_KYC = 'd0000000-0000-4000-8000-000000000006'
+const PENDING_ACCOUNT = 'b0000000-0000-4000-8000-000000000010'
+// Of what is made after the start; put your own in its place.
+const NEW_PAYMENT = 'aa3e5b61-acc8-458a-9a47-6e39c59787c8'
+const DELIVERY = 'dlv_7ce1050a7d924357ab9f500ed785b2c1'
+
+/** Examples for the operations of the service, by operationId. */
+export const SERVICE_REQUESTS: Readonly<Record<string, ExampleRequest>> = {
+  createUser: { body: { email: 'asha.new@example.com', mobile: '+919812345678' } },
+  getUser: { params: { userId: ASHA } },
+  submitKyc: {
+    body: {
+      user_id: ASHA,
+      kyc: [
+        {
+          document_type: 'tid',
+          document_name: 'pan',
+          document_number: 'XXXPX1234A',
+          dateOfBirth: '17-05-1990',
+          Nationality: 'Indian',
+          nameOnCard: 'Asha Rao',
+        },
+      ],
+    },
+  },
+  getKyc: { params: { userId: ROHAN } },
+  addBankAccount: {
+    body: { user_id: ASHA, account_number: '000011112222', ifsc_code: 'HDFC0000001' },
+  },
+  listBankAccounts: { params: { userId: ROHAN } },
+  createTransaction: {
+    body: {
+      from_user_id: ASHA,
+      to_user_id: ROHAN,
+      benif_bank_id: ROHANS_ACCOUNT,
+      amount: 1500.5,
+      reference_id: 'invoice-17',
+    },
+  },
+  getTransaction: { params: { transaction_id: PAID } },
+  listUserTransactionHistory: { params: { userId: ASHA } },
+  createWebhook: {
+    body: {
+      url: 'http://127.0.0.1:3000/hooks',
+      webhook_secret: 'whsec_c2VjcmV0LW9mLWFuLWV4YW1wbGU=',
+    },
+  },
+  updateWebhook: { body: { url: 'http://127.0.0.1:3000/payouts' } },
+}
+
+const NAME = { params: { name: 'before' } }
+
+/** A world without any rows. */
+const EMPTY_STATE = {
+  format: 1,
+  clock: { now: '2026-01-01T00:00:00.000Z', mode: 'frozen', speed: 1 },
+  scenario: { name: 'default' },
+  draws: 0,
+  profile: {
+    name: 'Sandbox Payments',
+    email: 'payments@example.com',
+    email_verified: true,
+    status: 'active',
+    check_kyc: false,
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '2026-01-01T00:00:00.000Z',
+  },
+  tables: {
+    users: [],
+    kyc: [],
+    bank_accounts: [],
+    payments: [],
+    webhook: [],
+    events: [],
+    deliveries: [],
+    inbox: [],
+    idempotency: [],
+    timers: [],
+    rules: [],
+    counters: [],
+  },
+}
+
+/** Examples for the calls of the admin API, by operationId. */
+export const ADMIN_REQUESTS: Readonly<Record<string, ExampleRequest>> = {
+  freezeClock: { body: { at: '2030-01-01T00:00:00Z' } },
+  setClockSpeed: { body: { factor: 60 } },
+  advanceClock: { body: { by: '3m' } },
+  deleteTimer: { params: { id: 'tmr_5' } },
+  fireTimer: { params: { id: 'tmr_5' } },
+  reset: { body: { parts: ['data', 'clock', 'scenario', 'deliveries', 'requests'] } },
+  readScenario: { params: { name: 'slow' } },
+  setScenario: { body: { name: 'slow' } },
+  pushRule: {
+    body: {
+      name: 'the next payment meets an outage',
+      when: { operation: 'createTransaction' },
+      then: { respond: { status: 503 } },
+      times: 1,
+    },
+  },
+  deleteRule: { params: { id: 'rul_1' } },
+  simulateTransaction: { params: { id: PENDING_PAYMENT }, body: { status: 'SUCCESS' } },
+  simulateKyc: { params: { id: PENDING_KYC }, body: { status: 'success' } },
+  simulateBankAccount: { params: { id: PENDING_ACCOUNT }, body: { status: 'success' } },
+  createClient: { body: { name: 'worker-3', clock: 'frozen' } },
+  deleteClient: { params: { name: 'second' } },
+  putState: { body: EMPTY_STATE },
+  saveSnapshot: { body: { name: 'before' } },
+  getSnapshot: NAME,
+  deleteSnapshot: NAME,
+  restoreSnapshot: NAME,
+  diffSnapshot: NAME,
+  getDelivery: { params: { id: DELIVERY } },
+  redeliver: { params: { id: DELIVERY } },
+  triggerWebhook: { body: { event: 'transaction.success' } },
+  exploreWebhooks: {
+    body: {
+      transaction_id: NEW_PAYMENT,
+      probe: 'http://127.0.0.1:3000/payouts/{transaction_id}',
+      maxOrders: 10,
+    },
+  },
+  receiveWebhook: { body: { type: 'transaction.success' } },
+  getRequest: { params: { id: 'req_1' } },
+  findRequests: { body: { match: { operation: 'createTransaction' }, limit: 10 } },
+  countRequests: { body: { match: { operation: 'createTransaction', status: 200 } } },
+  verifyRequests: { body: { match: { operation: 'createTransaction' }, atMost: 1 } },
+  wait: {
+    body: {
+      for: 'transaction',
+      match: { transaction_id: PAID, transaction_status: 'success' },
+      timeoutMs: 1000,
+    },
+  },
+  readUser: { params: { id: ASHA } },
+  readTransaction: { params: { id: PAID } },
+}

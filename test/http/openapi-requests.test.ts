@@ -1,0 +1,169 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { startSandbox } from '../../src/index.ts'
+import { start } from '../helper.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
+type Json = any
+type Box = Awaited<ReturnType<typeof start>>
+type Shown = { id: string; method: string; path: string; operation: Json; base: string }
+
+const shownIn = (document: Json, base: string): Shown[] =>
+  Object.entries<Json>(JSON.parse(JSON.stringify(document)).paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, operation]) => ({
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      operation,
+      base,
+    })),
+  )
+const SERVICE = shownIn(openApiDocument(OPERATIONS, '/v1'), '/v1')
+const ADMIN = shownIn(adminDocument(ADMIN_CALLS), '/__admin')
+
+/** The request that a page such as Swagger UI fills in from the document alone. */
+function filledIn({ method, path, operation, base }: Shown) {
+  const query = new URLSearchParams()
+  let place = path
+  for (const { name, in: where, required, example, schema } of operation.parameters) {
+    const value = example ?? schema.default
+    if (required && value === undefined) throw new Error(`${name} has no example`)
+    if (where === 'path') place = place.replace(`{${name}}`, encodeURIComponent(value))
+    else if (where === 'query' && value !== undefined) query.set(name, String(value))
+  }
+  const content = Object.values<Json>(operation.requestBody?.content ?? {})[0]
+  if (operation.requestBody && content?.example === undefined) throw new Error('no example body')
+  const headers: Record<string, string> = operation.security.length
+    ? { authorization: 'Bearer sbx_test_token' }
+    : {}
+  const url = `${base}${place}${query.size > 0 ? `?${query}` : ''}`
+  return { method: method as 'GET', url, body: content?.example, headers }
+}
+
+/** What is made after the start has an id that no example can know: the one that there is stands in for it. */
+const MADE: Readonly<Record<string, (box: Box) => Promise<string>>> = {
+  tmr_: async ({ get }) => (await get('/__admin/timers')).body.timers[0].timer_id,
+  dlv_: async ({ get }) =>
+    (await get('/__admin/webhooks/deliveries')).body.deliveries[0].delivery_id,
+}
+
+/** Sends the example of an operation. */
+async function send(box: Box, id: string) {
+  const {
+    method,
+    url: shown,
+    body,
+    headers,
+  } = filledIn([...SERVICE, ...ADMIN].find((one) => one.id === id)!)
+  const [made, start] = /\b(tmr_|dlv_)\w+/.exec(shown) ?? []
+  const url = made ? shown.replace(made, await MADE[start!]!(box)) : shown
+  return box.call(method, url, body, headers)
+}
+
+/** What an operation needs besides a fresh start: other examples, sent before its own. */
+const BEFORE: Readonly<Record<string, readonly string[]>> = {
+  getWebhook: ['createWebhook'],
+  updateWebhook: ['createWebhook'],
+  deleteTimer: ['createTransaction'],
+  fireTimer: ['createTransaction'],
+  advanceClockToNext: ['createTransaction'],
+  deleteRule: ['pushRule'],
+  getSnapshot: ['saveSnapshot'],
+  deleteSnapshot: ['saveSnapshot'],
+  restoreSnapshot: ['saveSnapshot'],
+  diffSnapshot: ['saveSnapshot'],
+  getDelivery: ['createWebhook', 'createTransaction'],
+  redeliver: ['createWebhook', 'createTransaction'],
+  triggerWebhook: ['createWebhook'],
+  getRequest: ['listUsers'],
+}
+/** Those that need a server with a socket or a file; they have tests of their own below. */
+const SERVED = new Set(['streamEvents', 'getRecording', 'exploreWebhooks'])
+
+for (const [what, all] of [
+  ['the service', SERVICE],
+  ['the admin API', ADMIN],
+] as const)
+  t.test(`each example of ${what} succeeds on a fresh sandbox`, async (t) => {
+    for (const { id, operation } of all) {
+      if (SERVED.has(id)) continue
+      const box = await start(t)
+      for (const first of BEFORE[id] ?? []) {
+        const { status, text } = await send(box, first)
+        t.ok(status < 300, `${first} before ${id}: ${text}`)
+      }
+      const { status, text } = await send(box, id)
+      t.equal(status, Number(Object.keys(operation.responses)[0]), `${id}: ${text.slice(0, 300)}`)
+      await box.close()
+    }
+  })
+
+/** A sandbox with a socket, and the examples sent to it. */
+async function served(t: Test, options: object = {}) {
+  const sandbox = await startSandbox({ clock: 'frozen', logLevel: 'silent', ...options })
+  t.teardown(sandbox.close)
+  const { origin } = new URL(sandbox.url)
+  return {
+    sandbox,
+    async send(id: string, change: (body: Json) => Json = (body) => body) {
+      const shown = filledIn([...SERVICE, ...ADMIN].find((one) => one.id === id)!)
+      const { method, url, headers } = shown
+      const body = JSON.stringify(change(shown.body))
+      const json = body === undefined ? {} : { 'content-type': 'application/json' }
+      return fetch(origin + url, {
+        method,
+        headers: { ...headers, ...json },
+        ...(body !== undefined && { body }),
+      })
+    },
+  }
+}
+
+t.test('the example of the stream of events opens it', async (t) => {
+  const { send } = await served(t)
+  const answer = await send('streamEvents')
+  t.equal(answer.status, 200)
+  t.match(answer.headers.get('content-type'), 'text/event-stream')
+  await answer.body!.cancel()
+})
+
+t.test('the example of the recording reads one that is kept', async (t) => {
+  const { send } = await served(t, { record: join(t.testdir({}), 'run.ndjson') })
+  t.equal((await send('getRecording')).status, 200)
+})
+
+t.test('the example of explore tries the events of a payment', async (t) => {
+  const { send } = await served(t)
+  // The application that the examples speak of: it takes webhooks, and shows what became of a payment.
+  const application = createServer((_request, response) => response.end('{}'))
+  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => application.close())
+  const { port } = application.address() as AddressInfo
+  const moved = (body: Json) =>
+    JSON.parse(JSON.stringify(body).replace('127.0.0.1:3000', `127.0.0.1:${port}`))
+  t.equal((await send('createWebhook', moved)).status, 200)
+  const paid = await send('createTransaction')
+  t.equal(paid.status, 200)
+  const { data } = (await paid.json()) as Json
+  t.equal((await send('advanceClock')).status, 200)
+  const made = { transaction_id: data[0].transaction_id }
+  const answer = await send('exploreWebhooks', (body) => ({ ...moved(body), ...made }))
+  t.equal(answer.status, 200, JSON.stringify(await answer.clone().json()))
+  t.match(await answer.json(), { found: null })
+})
+
+t.test('what has a body or a path parameter has an example, and nothing else has one', (t) => {
+  for (const { id, operation } of [...SERVICE, ...ADMIN]) {
+    const { requestBody, parameters } = operation
+    for (const { example } of Object.values<Json>(requestBody?.content ?? {}))
+      t.not(example, undefined, `${id} body`)
+    for (const { name, in: where, example } of parameters)
+      t.equal(example !== undefined, where === 'path', `${id} ${name}`)
+  }
+  t.end()
+})
