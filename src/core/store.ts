@@ -1,3 +1,4 @@
+import { constants } from 'node:fs'
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
@@ -438,7 +439,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       .filter((name) => isThere(disk, name))
       .map((name) => {
         const copy = `${name}.damaged-${stamp}`
-        if (!isThere(disk, copy)) disk.copyFileSync(name, copy)
+        if (!isThere(disk, copy)) disk.copyFileSync(name, copy, constants.COPYFILE_EXCL)
         return copy
       })
   }

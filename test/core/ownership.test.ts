@@ -129,29 +129,46 @@ t.test('what an owner of before writes late does not hurt the next', async (t) =
   t.same(second.ids(), ['a', 'b', 'c', 'd'])
 })
 
-t.test(
-  'a document that is being made when another takes over is not put in its place',
-  async (t) => {
-    const dir = t.testdir({})
-    const file = join(dir, 'db.json')
-    const first = await open(t, file)
-    for (let n = 0; n < 20_000; n++) first.put(`n${n}`)
-    const making = first.store.compact()
-    await new Promise(setImmediate)
-    t.ok(existsSync(`${file}.tmp`), 'it is under way')
-    rmSync(`${file}.lock`)
-    const second = await open(t, file)
-    second.put('b')
-    await second.store.compact()
-    await making
-    second.put('c')
-    await first.store.close()
-    cpSync(dir, `${dir}-killed`, { recursive: true, filter: (name) => !/\.(lock|tmp)$/.test(name) })
-    t.teardown(() => rmSync(`${dir}-killed`, { recursive: true }))
-    const killed = await open(t, `${dir}-killed/db.json`)
-    t.equal(killed.ids().length, 20_002)
-  },
-)
+/** A disk whose syncs wait until they are let go. */
+function heldDisk() {
+  const held: (() => void)[] = []
+  const fsync = Object.assign((fd: number, done: (error: Error | null) => void) => {
+    held.push(() => nodeDisk.fsync(fd, done))
+  }, nodeDisk.fsync)
+  return { disk: { ...nodeDisk, fsync }, held }
+}
+
+t.test('a document that is being made when another takes over is never put in place', async (t) => {
+  const dir = t.testdir({})
+  const file = join(dir, 'db.json')
+  const [slow, other] = [heldDisk(), heldDisk()]
+  const first = await open(t, file, { disk: slow.disk })
+  first.put('a')
+  const making = first.store.compact()
+  while (slow.held.length === 0) await new Promise(setImmediate)
+  rmSync(`${file}.lock`)
+  const second = await open(t, file, { disk: other.disk })
+  second.put('b')
+  const next = second.store.compact()
+  while (other.held.length === 0) await new Promise(setImmediate)
+  slow.held.pop()!()
+  await making
+  t.notOk(existsSync(file), 'the draft that is there now is the one of the second')
+  t.ok(existsSync(`${file}.tmp`), 'and it is left to the second')
+  other.held.pop()!()
+  await next
+  t.ok(existsSync(file))
+  await first.store.close()
+  cpSync(dir, `${dir}-killed`, { recursive: true, filter: (name) => !/\.(lock|tmp)$/.test(name) })
+  t.teardown(() => rmSync(`${dir}-killed`, { recursive: true }))
+  t.same((await open(t, `${dir}-killed/db.json`)).ids(), ['a', 'b'])
+  // Its own stop makes a document, too.
+  setImmediate(function letGo() {
+    if (other.held.length > 0) other.held.pop()!()
+    else if (existsSync(`${file}.lock`)) setImmediate(letGo)
+  })
+  await second.store.close()
+})
 
 t.test('files are made anew, for their owner alone and through no link', async (t) => {
   const dir = t.testdir({ victim: 'precious', live: {} })
