@@ -43,7 +43,7 @@ t.test('the clock is moved, and what is due runs in order', async (t) => {
     [
       'advance',
       180_000 as never,
-      'body must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" has its unit with it; found 180000.',
+      'The request body must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" has its unit with it; found 180000.',
     ],
   ]
   for (const [path, body, message] of told) {
