@@ -48,7 +48,10 @@ module.exports = {
       name: 'console-apart',
       severity: 'error',
       from: { path: '^src/console' },
-      to: { path: '^src', pathNot: '^src/(console|scenarios/words\\.ts$|model/delivery-words\\.ts$)' },
+      to: {
+        path: '^src',
+        pathNot: '^src/(console|scenarios/words\\.ts$|model/delivery-words\\.ts$)',
+      },
     },
     {
       name: 'nothing-imports-the-console',

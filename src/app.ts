@@ -1,9 +1,5 @@
 import swagger from '@fastify/swagger'
-import Fastify, {
-  type FastifyContextConfig,
-  type FastifyInstance,
-  type FastifyRequest,
-} from 'fastify'
+import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
 import { createGate } from './core/gate.ts'
 import type { CallWatch } from './core/recorder.ts'
 import { seldom } from './core/seldom.ts'

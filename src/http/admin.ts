@@ -93,14 +93,7 @@ export function adminCall<
 }
 
 /** The refusals that a call of the admin API may answer with. */
-export function refusalsOf({
-  method,
-  body,
-  open,
-  raw,
-  large,
-  refusals = [],
-}: AdminCall): ErrorWord[] {
+export function refusalsOf({ method, open, raw, large, refusals = [] }: AdminCall): ErrorWord[] {
   const words: ErrorWord[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
   if (!raw) words.push('validation_failed')
   if (!open) words.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
