@@ -1,6 +1,7 @@
 import { formatDuration } from '../../core/duration.ts'
 import { DeliveryStatus } from '../../model/delivery.ts'
 import { SandboxError } from '../../model/errors.ts'
+import { maskLogText } from '../../model/mask.ts'
 import type { Test } from '../../scenarios/match.ts'
 import { EVENTS } from '../../scenarios/words.ts'
 import {
@@ -45,7 +46,7 @@ export function spellingReason(tests: readonly Test[]): string {
     if (!words || typeof argument !== 'string' || words.includes(argument)) continue
     const meant = words.find((word) => word === argument.toLowerCase())
     const advice = meant ? `write "${meant}"` : `it is one of ${words.join(', ')}`
-    return ` ${field} is never ${JSON.stringify(argument.slice(0, 100))}: ${advice}.`
+    return ` ${field} is never ${JSON.stringify(maskLogText(argument.slice(0, 100)))}: ${advice}.`
   }
   return ''
 }
