@@ -1,5 +1,6 @@
 import { get } from 'node:http'
 import type { Options } from '../config/options.ts'
+import { printableLine } from '../core/printable.ts'
 import { askedHost } from './admin-api.ts'
 import { type Command, checkWords } from './command.ts'
 import { gatherSome, START_FLAGS } from './options.ts'
@@ -10,7 +11,7 @@ const DEADLINE_MS = 3_000
 function ask({ host, port }: Pick<Options, 'host' | 'port'>): Promise<number> {
   const hostname = askedHost(host)
   const told = (line: string, code: number) => {
-    process.stdout.write(`${line}\n`)
+    process.stdout.write(`${printableLine(line)}\n`)
     return code
   }
   return new Promise((resolve) => {

@@ -2,6 +2,7 @@ import type { Options } from '../config/options.ts'
 import { OtherFormat } from '../core/document.ts'
 import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
+import { jsonLine, printableLine } from '../core/printable.ts'
 import { CannotRecord } from '../core/recorder.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
@@ -97,7 +98,7 @@ function readyOf(server: RunningServer, options: Options) {
 
 function banner(ready: ReturnType<typeof readyOf>, keptOtherFixtures: boolean): string {
   const line = (name: string, value: string | null | false | undefined) =>
-    value ? `  ${name.padEnd(12)} ${value}\n` : ''
+    value ? `  ${name.padEnd(12)} ${printableLine(value)}\n` : ''
   return (
     `payout-sandbox is ready. It moves no money; please put no real data in.\n\n` +
     line('Service', ready.url) +
@@ -142,8 +143,6 @@ export async function serve(options: Options, json: boolean): Promise<number> {
     // A closed terminal or a service manager says this; by itself it would end the process at once.
     process.on('SIGHUP', stop)
     // Last: whoever reads this may ask for a stop at once.
-    process.stdout.write(
-      json ? `${JSON.stringify(ready)}\n` : banner(ready, server.keptOtherFixtures),
-    )
+    process.stdout.write(json ? jsonLine(ready) : banner(ready, server.keptOtherFixtures))
   })
 }
