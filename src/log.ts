@@ -1,3 +1,4 @@
+import { jsonLine, printable } from './core/printable.ts'
 import { maskLogText } from './model/mask.ts'
 import type { Log } from './sandbox.ts'
 
@@ -6,7 +7,7 @@ export type LogLevel = (typeof LEVELS)[number]
 
 /**
  * Writes log lines: for people `12:30:05 warn  message`, or one JSON object a line. Numbers in messages are masked.
- * A request costs nothing here unless the level is `debug`.
+ * What a terminal would act on does not get there. A request costs nothing here unless the level is `debug`.
  */
 export function createLog(options: {
   level: LogLevel
@@ -23,10 +24,12 @@ export function createLog(options: {
       const cause =
         error === undefined ? undefined : maskLogText((error as Error)?.stack ?? String(error))
       if (options.format === 'json')
-        options.write(`${JSON.stringify({ time, level, message: text, error: cause })}\n`)
+        options.write(jsonLine({ time, level, message: text, error: cause }))
       else
         options.write(
-          `${time.slice(11, 19)} ${level.padEnd(5)} ${text}${cause ? `\n${cause}` : ''}\n`,
+          printable(
+            `${time.slice(11, 19)} ${level.padEnd(5)} ${text}${cause ? `\n${cause}` : ''}\n`,
+          ),
         )
     }
   }

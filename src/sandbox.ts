@@ -318,7 +318,7 @@ export async function openSandbox(config: SandboxConfig) {
     if (worlds.size < config.maxClients) return
     throw new SandboxError(
       'client_limit_reached',
-      `There are ${worlds.size} clients already. Delete one, or raise --max-clients.`,
+      `There are ${worlds.size} clients already. Delete one, or raise --max-clients; in a small heap, give the process more memory.`,
     )
   }
 

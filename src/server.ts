@@ -8,6 +8,7 @@ import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 import { wallNow } from './core/clock.ts'
 import { shareDescriptors } from './core/descriptors.ts'
+import { clientsOfHeap } from './core/heap.ts'
 import { problemText } from './core/problem.ts'
 import type { CallWatch } from './core/recorder.ts'
 import { hostNameOf } from './http/host-guard.ts'
@@ -49,6 +50,16 @@ function adminTokenOf(options: Options): string | undefined {
   if (given !== undefined) return given
   // Whoever reaches another address than loopback may be a stranger.
   return isLoopback(options.host) ? undefined : `sbx_admin_${randomBytes(16).toString('hex')}`
+}
+
+/** How many clients there may be: in a small heap fewer than the option says, since Node would abort at more. */
+function mostClientsOf({ 'max-clients': wanted }: Options, log: Log): number {
+  const safe = clientsOfHeap()
+  if (wanted <= safe) return wanted
+  log.warn(
+    `The heap of this process is small: there may be ${safe} clients, not --max-clients ${wanted}. Give the process more memory (docs/container.md), or Node a larger heap by NODE_OPTIONS=--max-old-space-size=MIB.`,
+  )
+  return safe
 }
 
 /** Scenario files that can't be used: one line a problem. */
@@ -185,8 +196,12 @@ export async function startServer(
   log: Log,
   { unref = false }: { unref?: boolean } = {},
 ): Promise<RunningServer> {
-  // A token that is made here is needed to send the same calls again.
-  const options = { ...given, 'admin-token': adminTokenOf(given) ?? 'none' }
+  // A token that is made here is needed to send the same calls again, and so is the limit that is in force.
+  const options = {
+    ...given,
+    'admin-token': adminTokenOf(given) ?? 'none',
+    'max-clients': mostClientsOf(given, log),
+  }
   const file = options.memory ? undefined : options.data
   const library = await openLibrary(options, log)
   const fixtures = openFixtures(options)

@@ -1,6 +1,7 @@
 import { BadOption } from '../config/options.ts'
 import type { Report } from '../conform/conform.ts'
 import type { Finding } from '../conform/findings.ts'
+import { jsonLine } from '../core/printable.ts'
 import { type Command, checkWords, type Input } from './command.ts'
 import { table } from './table.ts'
 
@@ -112,7 +113,7 @@ export const conform: Command = {
     const [base, token] = [baseOf(flags['against']), tokenOf(input)]
     const { conform: run } = await import('../conform/conform.ts')
     const report = await run({ base, token, write: flags['write'] === true })
-    process.stdout.write(flags['json'] ? `${JSON.stringify(report)}\n` : reportText(report))
+    process.stdout.write(flags['json'] ? jsonLine(report) : reportText(report))
     return report.ok ? 0 : 1
   },
 }

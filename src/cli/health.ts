@@ -1,3 +1,4 @@
+import { printableLine } from '../core/printable.ts'
 import type { AdminApi } from './admin-api.ts'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
@@ -28,7 +29,9 @@ export const health = remoteCommand({
       async run(api) {
         const answer = await ask(api)
         const isHealthy = answer.status === 'healthy'
-        const text = isHealthy ? 'healthy\n' : `not healthy: ${answer.message ?? answer.status}\n`
+        const text = isHealthy
+          ? 'healthy\n'
+          : `not healthy: ${printableLine(answer.message ?? answer.status)}\n`
         return { answer, text, failed: !isHealthy }
       },
     },

@@ -1,5 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
+import { printable } from '../core/printable.ts'
 import { clock } from './clock.ts'
 import { type Command, checkWords, columns, commandOf, helpOf } from './command.ts'
 import { conform } from './conform.ts'
@@ -101,7 +102,7 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     const exitCode = error instanceof BadOption ? 2 : (error as { exitCode?: number }).exitCode
     const text =
       exitCode === undefined ? ((error as Error).stack ?? String(error)) : (error as Error).message
-    process.stderr.write(`payout-sandbox: ${text}\n`)
+    process.stderr.write(printable(`payout-sandbox: ${text}\n`))
     return exitCode ?? 1
   }
 }

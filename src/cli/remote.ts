@@ -1,4 +1,5 @@
 import { BadOption } from '../config/options.ts'
+import { jsonLine } from '../core/printable.ts'
 import { type AdminApi, connect } from './admin-api.ts'
 import { type Command, CommandFailed, checkWords, type Input } from './command.ts'
 
@@ -72,10 +73,10 @@ export function remoteCommand(definition: {
       ).catch((error) => {
         // What programs read says why as well.
         if (json && error instanceof CommandFailed && error.answer !== undefined)
-          process.stdout.write(`${JSON.stringify(error.answer)}\n`)
+          process.stdout.write(jsonLine(error.answer))
         throw error
       })
-      process.stdout.write(json ? `${JSON.stringify(answer)}\n` : text)
+      process.stdout.write(json ? jsonLine(answer) : text)
       return failed ? 1 : 0
     },
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
+import { jsonLine, printable } from '../core/printable.ts'
 import type { Difference } from '../replay/differences.ts'
 import { type Command, checkWords } from './command.ts'
 
@@ -49,11 +50,11 @@ export const replay: Command = {
     const { difference, notes, ...counts } = await replayRun(text, log).catch((error) => {
       throw error instanceof BadRecording ? new BadOption(`${file}: ${error.message}`) : error
     })
-    for (const note of notes) process.stderr.write(`payout-sandbox: ${note}\n`)
+    for (const note of notes) process.stderr.write(printable(`payout-sandbox: ${note}\n`))
     const ok = difference === undefined
     if (json) {
       const told = { ok, ...counts, difference: difference ?? null }
-      process.stdout.write(`${JSON.stringify(told)}\n`)
+      process.stdout.write(jsonLine(told))
       return ok ? 0 : 1
     }
     const { calls, webhooks, webhook_events, timers, timer_kinds } = counts
@@ -61,7 +62,7 @@ export const replay: Command = {
     process.stdout.write(
       ok
         ? `${all.join(', ')}: every byte is as recorded\n${countsText('webhooks', webhook_events)}${countsText('timers', timer_kinds)}`
-        : `not as recorded, after ${all.join(', ')}\n${differenceText(difference)}`,
+        : `not as recorded, after ${all.join(', ')}\n${printable(differenceText(difference))}`,
     )
     return ok ? 0 : 1
   },

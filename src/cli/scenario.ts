@@ -56,7 +56,7 @@ export const scenario = remoteCommand({
           name,
           title,
         ])
-        const problems = answer.problems.map((line) => `${line}\n`).join('')
+        const problems = answer.problems.map((line) => `${oneLine(line)}\n`).join('')
         const told =
           problems && `\nThe files were changed and refused; this is the last good set:\n`
         return { answer, text: table(['', 'name', 'title'], rows, 'none') + told + problems }

@@ -3,6 +3,7 @@ import { wallNow } from '../core/clock.ts'
 import { OtherFormat } from '../core/document.ts'
 import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
+import { jsonLine, printableLine } from '../core/printable.ts'
 import { CannotRecord } from '../core/recorder.ts'
 import { UnfitFile } from '../core/unfit-file.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
@@ -115,7 +116,7 @@ function clockText({ clock }: RunningServer['sandbox']['default']): string {
 
 function banner(ready: ReturnType<typeof readyOf>, server: RunningServer): string {
   const line = (name: string, value: string | null | false | undefined) =>
-    value ? `  ${name.padEnd(12)} ${value}\n` : ''
+    value ? `  ${name.padEnd(12)} ${printableLine(value)}\n` : ''
   return (
     `payout-sandbox is ready. It moves no money; please put no real data in.\n\n` +
     line('Service', ready.url) +
@@ -161,6 +162,6 @@ export async function serve(options: Options, json: boolean): Promise<number> {
     // A closed terminal or a service manager says this; by itself it would end the process at once.
     process.on('SIGHUP', stop)
     // Last: whoever reads this may ask for a stop at once.
-    process.stdout.write(json ? `${JSON.stringify(ready)}\n` : banner(ready, server))
+    process.stdout.write(json ? jsonLine(ready) : banner(ready, server))
   })
 }

@@ -1,10 +1,9 @@
+import { printableLine } from '../core/printable.ts'
 import { coloured, styleOf } from './colour.ts'
 
 /** A value on one line, with nothing in it that a terminal would act on; `-` for none. */
 export const oneLine = (value: unknown): string =>
-  value === null || value === undefined
-    ? '-'
-    : String(value).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+  value === null || value === undefined ? '-' : printableLine(String(value))
 
 /** A table for people: a head, and a line for each row; nothing but `none` where there is no row. */
 export function table(

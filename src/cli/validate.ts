@@ -1,4 +1,5 @@
 import { BadOption } from '../config/options.ts'
+import { jsonLine, printableLine } from '../core/printable.ts'
 import type { Problem } from '../core/problem.ts'
 import type { Command } from './command.ts'
 import { gatherSome, START_FLAGS } from './options.ts'
@@ -39,7 +40,7 @@ export const validate: Command = {
     const ok = problems.length === 0
     if (json) {
       const told = { ok, files, problems: problems.map(place), warnings: warnings.map(place) }
-      process.stdout.write(`${JSON.stringify(told)}\n`)
+      process.stdout.write(jsonLine(told))
       return ok ? 0 : 1
     }
     for (const problem of problems) process.stdout.write(`${problemText(problem)}\n`)
@@ -48,7 +49,7 @@ export const validate: Command = {
     if (ok) {
       const count = files.length === 1 ? '1 file' : `${files.length} files`
       process.stdout.write(
-        `No problem in ${count}:\n${files.map((file) => `  ${file}\n`).join('')}`,
+        `No problem in ${count}:\n${files.map((file) => `  ${printableLine(file)}\n`).join('')}`,
       )
     }
     return ok ? 0 : 1

@@ -131,7 +131,12 @@ export const OPTIONS = {
     'wall|client',
     'whose clock webhook-timestamp shows',
   ],
-  'max-clients': [wholeNumber(1, 100_000), 1000, 'N', 'how many clients there may be'],
+  'max-clients': [
+    wholeNumber(1, 100_000),
+    1000,
+    'N',
+    'how many clients there may be; a small heap allows fewer',
+  ],
   'no-auto-clients': [flag, false, '', 'a new name in a base path makes no client'],
   'log-level': [
     takes('silent', 'error', 'warn', 'info', 'debug'),
