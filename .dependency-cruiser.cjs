@@ -71,7 +71,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/cli', pathNot: '^src/cli/(serve|check-files|generate-fixtures)\\.ts' },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures)|core/(?!problem)|scenarios|services|world|sandbox|http|log|routes|app|server|replay/|conform)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures)|core/(?!problem|printable)|scenarios|services|world|sandbox|http|log|routes|app|server|replay/|conform)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },
