@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const MOST_PACKAGES = 60
-const LONGEST_MS = 30_000
+const MAX_PACKAGES = 60
+const MAX_MS = 30_000
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
@@ -28,7 +28,7 @@ function run(command, args, options = {}) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: home,
     encoding: 'utf8',
-    timeout: LONGEST_MS,
+    timeout: MAX_MS,
     maxBuffer: 64 << 20,
     ...options,
   })
@@ -87,7 +87,7 @@ async function checkCommand() {
   const words = ['--offline', 'payout-sandbox', 'start', '--port', '0', '--json', '--memory']
   const npx = spawn('npx', words, { cwd: home, stdio: ['ignore', 'pipe', 'inherit'] })
   const exit = once(npx, 'exit')
-  const timer = setTimeout(() => npx.kill('SIGKILL'), LONGEST_MS)
+  const timer = setTimeout(() => npx.kill('SIGKILL'), MAX_MS)
   const lines = createInterface({ input: npx.stdout })
   const line = await Promise.race([
     once(lines, 'line').then(([text]) => text),
@@ -167,8 +167,8 @@ function checkBill() {
   const { components } = read(join(installed, 'dist/sbom.cdx.json'))
   const licences = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
   check(
-    components.length > 0 && components.length <= MOST_PACKAGES,
-    `the bill of materials has ${components.length} packages, at most ${MOST_PACKAGES}`,
+    components.length > 0 && components.length <= MAX_PACKAGES,
+    `the bill of materials has ${components.length} packages, at most ${MAX_PACKAGES}`,
   )
   const unlicensed = components.filter(
     ({ 'bom-ref': ref, licenses }) =>

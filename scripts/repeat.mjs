@@ -21,7 +21,7 @@ const OPTIONS = [
   '--random-seed=7',
   '--webhook-time=client',
 ]
-const LONGEST_INSTALL_MS = 120_000
+const MAX_INSTALL_MS = 120_000
 
 // What stands in the environment for this program is not meant for those it starts.
 const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env
@@ -38,7 +38,7 @@ function install(version) {
   const { status, stderr, error } = spawnSync(
     'npm',
     ['install', '--prefix', prefix, '--no-audit', '--no-fund', `node@${version}`],
-    { env, cwd: folder, encoding: 'utf8', timeout: LONGEST_INSTALL_MS },
+    { env, cwd: folder, encoding: 'utf8', timeout: MAX_INSTALL_MS },
   )
   const node = join(prefix, 'node_modules/node/bin/node')
   if (status === 0 && majorOf(node) === version) return node

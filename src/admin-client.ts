@@ -28,7 +28,7 @@ export class AdminError extends Error {
   /** The HTTP status; 0 where there was no answer. */
   readonly status: number
   /** A word of docs/errors.md, or `no_answer`. */
-  readonly word: string
+  readonly code: string
   /** The fields at fault, or the nearest misses of a verification. */
   readonly errors: readonly AdminErrorField[]
 
@@ -41,7 +41,7 @@ export class AdminError extends Error {
     super(message, cause === undefined ? {} : { cause })
     this.name = 'AdminError'
     this.status = status
-    this.word = word
+    this.code = word
     this.errors = errors
   }
 }
@@ -91,13 +91,13 @@ function pathOf(url: string, { params, query }: Sent<CallId>): string {
   return search.size === 0 ? path : `${path}?${search}`
 }
 
-const noAnswer = (base: string, cause: unknown) => {
+const noResponse = (base: string, cause: unknown) => {
   const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
   return new AdminError(0, 'no_answer', `No sandbox answers at ${base} (${why}).`, { cause })
 }
 
 /** The refusal in an answer of the admin API, or of whatever else answers there. */
-function refusalOf(status: number, text: string, place: string): AdminError {
+function adminErrorOf(status: number, text: string, place: string): AdminError {
   try {
     const { error, message, errors } = JSON.parse(text) as {
       error: string
@@ -132,15 +132,15 @@ function createCaller(options: AdminClientOptions) {
     try {
       found = await exchange(place, { method, headers }, text)
     } catch (cause) {
-      throw noAnswer(base, cause)
+      throw noResponse(base, cause)
     }
     const { status, text: answered } = found
     const where = `${method} ${place.href}`
-    if (status >= 400) throw refusalOf(status, answered, where)
+    if (status >= 400) throw adminErrorOf(status, answered, where)
     try {
       return JSON.parse(answered)
     } catch {
-      throw refusalOf(status, answered, where)
+      throw adminErrorOf(status, answered, where)
     }
   }
 }
@@ -190,7 +190,7 @@ function createStream(options: AdminClientOptions) {
       ...(given.lastEventId !== undefined && { 'last-event-id': given.lastEventId }),
     }
     const answer = await open(new URL(base + url), { headers }).catch((cause: unknown) => {
-      throw noAnswer(base, cause)
+      throw noResponse(base, cause)
     })
     answer.setEncoding('utf8')
     let text = ''
@@ -204,7 +204,7 @@ function createStream(options: AdminClientOptions) {
         if (event) yield event
       }
     }
-    if (answer.statusCode !== 200) throw refusalOf(answer.statusCode ?? 0, text, base + url)
+    if (answer.statusCode !== 200) throw adminErrorOf(answer.statusCode ?? 0, text, base + url)
   }
 }
 

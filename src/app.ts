@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
 import { createGate } from './core/gate.ts'
-import type { CallWatch } from './core/recorder.ts'
+import type { RequestWatcher } from './core/recorder.ts'
 import { seldom } from './core/seldom.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
@@ -14,17 +14,17 @@ import {
 import { allowOrigin } from './http/cors.ts'
 import { serveDocs } from './http/docs-page.ts'
 import {
-  answerClientError,
-  answerExpectation,
   COMMON_HEADERS,
   createErrorHandler,
   JSON_TYPE,
+  rejectExpectation,
+  sendClientError,
 } from './http/errors.ts'
 import { cutHanging } from './http/hang.ts'
 import { createHostGuard } from './http/host-guard.ts'
 import { SMALL_BODY, takeJsonOnly } from './http/json-body.ts'
+import { createRefusalNote } from './http/log-request.ts'
 import { collectMethods } from './http/methods.ts'
-import { createRefusalNote } from './http/note.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
@@ -96,7 +96,7 @@ export type AppOptions = {
   /** How long the reader of a large answer may take for its next piece, real ms. */
   patienceMs?: number | undefined
   /** Told of every call and its answer. */
-  watch?: CallWatch | undefined
+  watch?: RequestWatcher | undefined
   /** Connections at once; 4,096 unless given. */
   maxConnections?: number | undefined
   /** How long a request may take to arrive, real ms; 10 s unless given. */
@@ -107,7 +107,7 @@ export type AppOptions = {
 const REQUEST_MS = 10_000
 
 // Each holds one consistent moment in memory while it is sent.
-const MOST_LARGE_ANSWERS = 4
+const MAX_LARGE_ANSWERS = 4
 
 /** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
@@ -115,7 +115,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   const choice = createClientChoice(sandbox, options.auth)
   const largeBodies = createGate(1, 'Another large body is being read')
   const largeAnswers = {
-    gate: createGate(MOST_LARGE_ANSWERS, `${MOST_LARGE_ANSWERS} large answers are being sent`),
+    gate: createGate(MAX_LARGE_ANSWERS, `${MAX_LARGE_ANSWERS} large answers are being sent`),
     patienceMs: options.patienceMs,
   }
   const answerError = createErrorHandler(log, createRefusalNote(choice))
@@ -132,7 +132,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     // As long as Node lets a request line be: an id that is none is told by its check, whatever its length.
     routerOptions: { maxParamLength: 16_384 },
     rewriteUrl: takeClientFromPath,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: sendClientError,
     frameworkErrors(error, request, reply) {
       see?.(request as never, reply as never)
       answerError(error, request as never, reply as never)
@@ -156,7 +156,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.addHook('onRequest', createHostGuard(options.allowHost))
   app.addHook('onRequest', createSiteGuard(options.cors))
   const unknown = collectMethods(app)
-  app.server.on('checkExpectation', answerExpectation)
+  app.server.on('checkExpectation', rejectExpectation)
   const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
   if (options.explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
   const { cors: origin } = options

@@ -2,15 +2,15 @@ import { createSteadyWall } from './core/clock.ts'
 import type { Disk } from './core/disk.ts'
 import type { WorldAbout } from './core/document.ts'
 import { formatDuration } from './core/duration.ts'
-import { createOutside, type Outside } from './core/outside.ts'
 import { uuidOf } from './core/random.ts'
 import type { Recorder, TimerWatch } from './core/recorder.ts'
+import { createRuntime, type Runtime } from './core/runtime.ts'
 import { seldom } from './core/seldom.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
 import { validationFailed } from './model/issues.ts'
-import { echoed } from './model/mask.ts'
+import { quoteInput } from './model/mask.ts'
 import type { Library } from './scenarios/library.ts'
 import type { WebhookSettings } from './services/delivery-attempts.ts'
 import { BadFixtures } from './services/fixture-problems.ts'
@@ -54,7 +54,7 @@ export type SandboxConfig = {
   /** Told of each timer that runs. */
   timerRan?: TimerWatch | undefined
   /** Puts another outside in place of the real one. */
-  outside?: (real: Outside) => Outside
+  outside?: (real: Runtime) => Runtime
   log: Log
 }
 
@@ -116,7 +116,7 @@ export async function openSandbox(config: SandboxConfig) {
   let { library } = config
   let libraryProblems: readonly string[] = []
   const { allow, ...webhooks } = config.webhooks
-  const real = createOutside({
+  const real = createRuntime({
     allow,
     wall: config.wall,
     unref: config.unref,
@@ -333,7 +333,7 @@ export async function openSandbox(config: SandboxConfig) {
     if (!config.autoClients) {
       throw new SandboxError(
         'not_found',
-        `There is no client ${echoed(name)}, and --no-auto-clients makes none.`,
+        `There is no client ${quoteInput(name)}, and --no-auto-clients makes none.`,
       )
     }
     refuseTooMany()
@@ -342,7 +342,7 @@ export async function openSandbox(config: SandboxConfig) {
   function worldNamed(name: string): World {
     const world = worlds.get(name)
     if (world) return world
-    throw new SandboxError('not_found', `There is no client ${echoed(name)}.`)
+    throw new SandboxError('not_found', `There is no client ${quoteInput(name)}.`)
   }
 
   // A process that was killed may have left rows that it gathered for a client.
@@ -366,11 +366,11 @@ export async function openSandbox(config: SandboxConfig) {
       }
       const now = parts.includes('clock') ? world.restartClock() : world.clock.now()
       if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
-      store.afterChange(() => {
+      store.afterCommit(() => {
         if (parts.includes('data')) takeToken(world)
         if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
-        world.answerCancelled()
+        world.resolveCancelled()
         if (parts.includes('requests')) world.requests.restart()
         world.feed.tell('reset', { parts })
       })
@@ -381,7 +381,7 @@ export async function openSandbox(config: SandboxConfig) {
   function stop() {
     for (const world of worlds.values()) {
       world.stop()
-      world.answerNow()
+      world.resolveDelayed()
     }
     outside.close()
   }
@@ -450,7 +450,7 @@ export async function openSandbox(config: SandboxConfig) {
       const token = world.profile().access_token
       world.tables.drop()
       world.stop()
-      world.refuseWaiting()
+      world.rejectWaiting()
       worlds.delete(name)
       if (tokens.get(token) === world) tokens.delete(token)
       log.info(`client ${name} deleted`)

@@ -10,7 +10,7 @@ import { wallNow } from './core/clock.ts'
 import { shareDescriptors } from './core/descriptors.ts'
 import { clientsOfHeap } from './core/heap.ts'
 import { problemText } from './core/problem.ts'
-import type { CallWatch } from './core/recorder.ts'
+import type { RequestWatcher } from './core/recorder.ts'
 import { hostNameOf } from './http/host-guard.ts'
 import { listeningServers, unrefServer } from './http/listening.ts'
 import { createLog } from './log.ts'
@@ -144,7 +144,7 @@ type Content = Pick<
   'fixtures' | 'library' | 'recorder' | 'timerRan' | 'outside' | 'unref'
 > & {
   file?: string | undefined
-  watch?: CallWatch | undefined
+  watch?: RequestWatcher | undefined
 }
 
 /** Opens the sandbox of these options, and the app in front of it that does not listen yet. */

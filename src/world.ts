@@ -1,9 +1,9 @@
 import { type ClockState, createClock } from './core/clock.ts'
 import { createEvents } from './core/events.ts'
-import type { Outside } from './core/outside.ts'
 import { createRandom } from './core/random.ts'
 import type { TimerWatch } from './core/recorder.ts'
 import type { Budget } from './core/ring.ts'
+import type { Runtime } from './core/runtime.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
@@ -15,7 +15,7 @@ import {
   type WebhookSettings,
 } from './services/delivery-attempts.ts'
 import { createExplore } from './services/explore.ts'
-import { createFeed, type FeedKind, type Told } from './services/feed.ts'
+import { createFeed, type FeedEvents, type FeedKind } from './services/feed.ts'
 import { createInbox } from './services/inbox.ts'
 import { createKyc } from './services/kyc.ts'
 import { createPayments } from './services/payments.ts'
@@ -48,7 +48,7 @@ export type WorldDeps = {
   logBudget: Budget
   /** Sets the ids of this world's feed apart from all others. */
   feedName: string
-  outside: Outside
+  outside: Runtime
   /** The wall clock that the client's clock hangs on; it never goes back. */
   steadyWall: () => number
   timerRan?: TimerWatch | undefined
@@ -136,8 +136,8 @@ export function createWorld({
   const events = createEvents()
   const feed = createFeed(feedName)
   /** Tells what a change did, when it is written. */
-  function tell<K extends FeedKind>(kind: K, subject: Told[K]) {
-    if (feed.isWanted) store.afterChange(() => feed.tell(kind, subject))
+  function tell<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
+    if (feed.isWanted) store.afterCommit(() => feed.tell(kind, subject))
   }
   const requests = createRequestLog({
     budget: logBudget,
@@ -161,7 +161,7 @@ export function createWorld({
       timerRan?.(name, timer)
       tell('timer', timer)
     },
-    onHalfway: keepClockSoon,
+    onHalfway: persistClockSoon,
     outside,
   })
 
@@ -249,7 +249,7 @@ export function createWorld({
       load()
       delayed.dropUnawaited()
       const now = takeOverSettings(tables, start, wall)
-      store.afterChange(() => {
+      store.afterCommit(() => {
         if (now) clock.load(now)
         profileChanged()
         scenarios.reload()
@@ -265,24 +265,24 @@ export function createWorld({
   // Whether time went further than is stored, since the disk took no more.
   let isClockAhead = false
   let endKeeping = () => {}
-  function keepClock() {
+  function persistClock() {
     tables.put('settings', { name: 'clock', value: { ...clock.state, startedAs } })
     isClockAhead = false
   }
 
-  function tryToKeepClock(): boolean {
+  function tryToPersistClock(): boolean {
     try {
-      if (isClockAhead) keepClock()
+      if (isClockAhead) persistClock()
     } catch {
       // Not yet.
     }
     return !isClockAhead
   }
 
-  function keepClockSoon() {
+  function persistClockSoon() {
     isClockAhead = true
     endKeeping = outside.later(REKEEP_MS, () => {
-      if (!tryToKeepClock()) keepClockSoon()
+      if (!tryToPersistClock()) persistClockSoon()
     })
   }
 
@@ -314,16 +314,16 @@ export function createWorld({
       return views()
     },
     change: tables.change,
-    together: store.together,
-    whenWritten: store.whenWritten,
+    batch: store.batch,
+    onDurable: store.onDurable,
     after: delayed.after,
-    answerCancelled: delayed.answerCancelled,
+    resolveCancelled: delayed.answerCancelled,
     clockNow,
     snapshots: createSnapshots({
       store: tables,
       save,
       adopt: (load) => adopt('snapshot', load),
-      pauses: outside.pauses,
+      pauses: outside.yieldsToOthers,
     }),
     state: createState({
       ...parts,
@@ -331,16 +331,16 @@ export function createWorld({
       clockNow,
       adopt: (load) => adopt('state', load),
       stage: () => store.addWorld(stagedName(store.worlds), tables.empty),
-      pauses: outside.pauses,
+      pauses: outside.yieldsToOthers,
     }),
     /** Stores where the clock stands, so that a restart goes on from there. */
-    keepClock,
+    keepClock: persistClock,
     /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
     changeClock(run: () => void) {
       const before = clock.state
       try {
         run()
-        keepClock()
+        persistClock()
         const { mode, speed } = clock.state
         feed.tell('clock', { now: clock.iso(), mode, speed })
       } catch (error) {
@@ -354,7 +354,7 @@ export function createWorld({
     restartClock(): number {
       const value = startingClock(start, wall)
       tables.put('settings', { name: 'clock', value: { ...value, startedAs } })
-      store.afterChange(() => clock.load(value))
+      store.afterCommit(() => clock.load(value))
       return value.anchor
     },
     /** Decides by the library as it is now; a scenario that is gone makes way for the start scenario. */
@@ -370,18 +370,18 @@ export function createWorld({
       deliveries.recover()
       if (scenarios.isStale) timeline.start(scenarios.reset)
       scheduler.start()
-      if (kept?.startedAs !== startedAs) keepClock()
+      if (kept?.startedAs !== startedAs) persistClock()
     },
     stop() {
-      tryToKeepClock()
+      tryToPersistClock()
       endKeeping()
       scheduler.stop()
       deliveries.stop()
       requests.clear()
       feed.close()
     },
-    answerNow: delayed.answerNow,
-    refuseWaiting: delayed.refuseAll,
+    resolveDelayed: delayed.answerNow,
+    rejectWaiting: delayed.refuseAll,
   }
 }
 

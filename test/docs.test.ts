@@ -5,7 +5,7 @@ import { ADMIN_CALLS } from '../src/app.ts'
 import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
-import { ERRORS, type ErrorWord } from '../src/model/errors.ts'
+import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
 import { run, serve } from './cli/program.ts'
 
 // `UPDATE_DOCS=1` writes what the product says into the pages, to be read over before it is committed.
@@ -96,7 +96,7 @@ t.test('the commands of the README are the commands there are', async (t) => {
 })
 
 t.test('docs/errors.md is the registry of error words', async (t) => {
-  const rows = (Object.keys(ERRORS) as ErrorWord[])
+  const rows = (Object.keys(ERRORS) as ErrorCode[])
     .map((word) => `| ${ERRORS[word][0]} | \`${word}\` | ${ERRORS[word][1]} |\n`)
     .sort()
   hold(

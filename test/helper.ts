@@ -3,8 +3,8 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
-import { refusalsOf } from '../src/http/admin.ts'
-import { ErrorAnswer } from '../src/model/envelope.ts'
+import { errorsOf } from '../src/http/admin.ts'
+import { ErrorResponse } from '../src/model/envelope.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/sandbox.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
 import { fixturesOf, readFixtures } from '../src/services/fixtures.ts'
@@ -47,14 +47,14 @@ const SCHEMAS = [
   ...ADMIN_CALLS.map((op) => ({
     op,
     pattern: patternOf('/__admin', op.url),
-    refusals: refusalsOf(op),
+    refusals: errorsOf(op),
   })),
 ]
 
 /** Holds an answer against the schema of its call, or of errors: no test can forget it. */
 export function checkAnswer(method: string, url: string, status: number, text: string): void {
   const found = SCHEMAS.filter(({ op, pattern }) => op.method === method && pattern.test(url))
-  const schema = status >= 400 ? ErrorAnswer : found[0]?.op.answer
+  const schema = status >= 400 ? ErrorResponse : found[0]?.op.answer
   // Paths with a parameter match fixed ones too; the fixed one comes by exact text.
   const exact = found.find(({ op }) => url.split('?')[0]!.endsWith(op.url))
   const wanted = status >= 400 ? schema : (exact?.op.answer ?? schema)

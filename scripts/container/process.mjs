@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const LONGEST_MS = 300_000
+const MAX_MS = 300_000
 
 /** For a program whose output is to be seen while it runs. */
 export const LIVE = { stdio: ['ignore', 'inherit', 'inherit'] }
@@ -15,7 +15,7 @@ export const LIVE = { stdio: ['ignore', 'inherit', 'inherit'] }
 export function run(command, args, { input, ...options } = {}) {
   const { status, signal, stdout, stderr, error } = spawnSync(command, args, {
     encoding: 'utf8',
-    timeout: LONGEST_MS,
+    timeout: MAX_MS,
     maxBuffer: 64 << 20,
     input: input ?? '',
     ...options,

@@ -12,8 +12,8 @@ type Clock = {
 }
 type Fired = { now: string; fired: Record<string, unknown>[] }
 
-const MOST_ROWS = 50
-const LONGEST_DETAIL = 60
+const MAX_ROWS = 50
+const MAX_DETAIL = 60
 
 const clockText = ({ now, mode, speed, nextTimerAt, pendingTimers }: Clock) =>
   `${now}, ${mode}${speed === 1 ? '' : `, ${speed} times as fast`}\n` +
@@ -23,12 +23,12 @@ const clockText = ({ now, mode, speed, nextTimerAt, pendingTimers }: Clock) =>
 
 function firedText({ now, fired }: Fired): string {
   const rows = fired
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_ROWS)
     .map(({ at, kind, timer_id: _, resource_id, ...more }) => [
       at,
       kind,
       resource_id,
-      JSON.stringify(more).slice(0, LONGEST_DETAIL),
+      JSON.stringify(more).slice(0, MAX_DETAIL),
     ])
   const left = fired.length - rows.length
   return (

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { BadOption } from '../config/options.ts'
-import type { LeftScenario } from '../services/scenarios.ts'
+import type { PreviousScenario } from '../services/scenarios.ts'
 import type { Command } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
 import { expectTable } from './scenario.ts'
@@ -62,7 +62,7 @@ function runProgram(
 }
 
 /** Tells what a scenario expects and has not seen; whether that is nothing. */
-function isAsExpected({ name, expect }: LeftScenario): boolean {
+function isAsExpected({ name, expect }: PreviousScenario): boolean {
   const unmet = expect.filter(({ met }) => !met)
   if (unmet.length === 0) return true
   told(`scenario ${name} expects other requests:\n${expectTable(unmet)}`.trimEnd())

@@ -12,7 +12,7 @@ type Explored = {
   ignored: string[]
 }
 
-const MOST_ORDERS = 10_000
+const MAX_ORDERS = 10_000
 
 const line = (name: string, value: unknown) => `  ${name.padEnd(12)} ${oneLine(value)}\n`
 const replayText = ({ sequence, state }: Replay) =>
@@ -52,7 +52,7 @@ export const explore = remoteCommand({
           throw new BadOption(
             'explore needs --probe URL, such as --probe http://localhost:3000/payments/{transaction_id}',
           )
-        const maxOrders = most && wholeNumber('--max-orders', String(most), 1, MOST_ORDERS)
+        const maxOrders = most && wholeNumber('--max-orders', String(most), 1, MAX_ORDERS)
         const answer: Explored = await api('POST', '/webhooks/explore', {
           transaction_id,
           probe,

@@ -6,7 +6,7 @@ import { progressBar } from './progress.ts'
 import { wholeNumber } from './values.ts'
 
 // Account and mobile numbers have nine digits for them; more than this fills no purpose and a disk.
-const MOST_USERS = 10_000_000
+const MAX_USERS = 10_000_000
 
 export const generate: Command = {
   name: 'generate',
@@ -25,7 +25,7 @@ export const generate: Command = {
   async run({ words, flags: { users, ...flags }, env }) {
     checkWords('generate', '', words)
     if (users === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
-    const count = wholeNumber('--users', String(users), 1, MOST_USERS)
+    const count = wholeNumber('--users', String(users), 1, MAX_USERS)
     const { 'random-seed': seed } = gatherSome(['random-seed'], flags, env)
     const [{ fixtureText, stepsOf }, { Readable }, { pipeline }] = await Promise.all([
       import('./generate-fixtures.ts'),

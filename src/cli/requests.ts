@@ -16,12 +16,12 @@ type Listed = {
   }[]
 }
 
-const MOST_COUNTED = 1_000_000
-const MOST_SHOWN = 1_000
+const MAX_COUNTED = 1_000_000
+const MAX_SHOWN = 1_000
 
 const LIMIT = { limit: ['N', 'at most so many, 50 unless told'] } as const
 const limitOf = (limit: unknown) =>
-  limit === undefined ? undefined : wholeNumber('--limit', String(limit), 1, MOST_SHOWN)
+  limit === undefined ? undefined : wholeNumber('--limit', String(limit), 1, MAX_SHOWN)
 
 function listedText({ total, dropped, requests }: Listed): string {
   const rows = requests.map((one) => [
@@ -101,7 +101,7 @@ export const requests = remoteCommand({
         const wanted = (name: keyof typeof counts) =>
           flags[name] === undefined
             ? undefined
-            : wholeNumber(`--${name}`, String(flags[name]), 0, MOST_COUNTED)
+            : wholeNumber(`--${name}`, String(flags[name]), 0, MAX_COUNTED)
         // What is undefined is not sent.
         const answer: { count: number } = await api('POST', '/requests/verify', {
           match: jsonObject('requests verify', text!),

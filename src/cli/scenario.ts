@@ -1,4 +1,4 @@
-import type { Expected, LeftScenario } from '../services/scenarios.ts'
+import type { Expected, PreviousScenario } from '../services/scenarios.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './table.ts'
 
@@ -11,7 +11,7 @@ type Active = {
   title: string | null
   rules: { name: string; hits: number }[]
   expect: Expected[]
-  left?: LeftScenario[]
+  left?: PreviousScenario[]
 }
 
 const nameOf = ({ name, title }: Pick<Active, 'name' | 'title'>) =>

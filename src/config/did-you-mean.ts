@@ -23,7 +23,7 @@ export type TakenValues = Readonly<Record<string, string>>
 
 // Words that many options have in their names.
 const COMMON_PARTS = new Set(['no', 'at', 'max'])
-const MOST_MEANT = 3
+const MAX_MEANT = 3
 
 /** The option that has this name, or the one that has this word as a value: `frozen` is one of `clock`. */
 export function meantByWord(word: string, known: TakenValues): Meant | undefined {
@@ -54,6 +54,6 @@ export function meantOptions(name: string, known: TakenValues): Meant[] {
       (one) =>
         one.startsWith(name.toLowerCase()) || one.split('-').some((part) => parts.includes(part)),
     )
-    .slice(0, MOST_MEANT)
+    .slice(0, MAX_MEANT)
     .map((one) => ({ name: one }))
 }

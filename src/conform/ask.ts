@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { open } from '../exchange.ts'
 
 // A page of 100 rows takes a twentieth of it; what is larger is no answer of this service.
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 const ANSWER_MS = 10_000
 
 export type Question = {
@@ -52,7 +52,7 @@ export function createAsker({ base, token: ownToken, answerMs = ANSWER_MS }: Ask
     let size = 0
     for await (const chunk of answer) {
       size += chunk.length
-      if (size > MOST_BYTES) return { problem: 'an answer of more than 1 MiB' }
+      if (size > MAX_BYTES) return { problem: 'an answer of more than 1 MiB' }
       chunks.push(chunk)
     }
     const bytes = Buffer.concat(chunks)

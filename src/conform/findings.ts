@@ -17,9 +17,9 @@ export type Unseen = { endpoint: string; why: string }
 /** Which call is spoken of. */
 export type Place = { op: Operation; call: string }
 
-const LONGEST_SHOWN = 40
+const MAX_SHOWN = 40
 // A hostile answer may be wrong in more ways than anyone reads.
-const MOST_KEPT = 500
+const MAX_KEPT = 500
 
 export const endpointOf = ({ method, url }: Operation): string => `${method} ${url}`
 
@@ -35,8 +35,8 @@ export function createFindings(token: string | undefined) {
 
   /** Masked before it is cut, so that no number is cut into one that looks harmless. */
   const cut = (text: string, mask: (part: string) => string) => {
-    const part = mask(withoutToken(text).slice(0, 4 * LONGEST_SHOWN))
-    return part.length > LONGEST_SHOWN ? `${part.slice(0, LONGEST_SHOWN)}…` : part
+    const part = mask(withoutToken(text).slice(0, 4 * MAX_SHOWN))
+    return part.length > MAX_SHOWN ? `${part.slice(0, MAX_SHOWN)}…` : part
   }
 
   /** A value of an answer as a report may show it; `name` is that of its field. */
@@ -61,7 +61,7 @@ export function createFindings(token: string | undefined) {
     const key = [endpoint, field, expected].join('\n')
     const known = to.get(key)
     if (known) known.times++
-    else if (to.size < MOST_KEPT) to.set(key, { endpoint, call, field, expected, found, times: 1 })
+    else if (to.size < MAX_KEPT) to.set(key, { endpoint, call, field, expected, found, times: 1 })
     else more++
   }
 

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { Operation } from '../http/operation.ts'
-import { ErrorAnswer } from '../model/envelope.ts'
-import { ERRORS, type ErrorWord } from '../model/errors.ts'
+import { ErrorResponse } from '../model/envelope.ts'
+import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { valueAt } from '../model/issues.ts'
 import { type Answer, type AskerDeps, createAsker } from './ask.ts'
 import { createFindings, endpointOf, type Place } from './findings.ts'
@@ -25,7 +25,7 @@ export type MayRefuse = { statuses: readonly number[]; tell: 'note' | 'unseen' }
 /** Nothing more is asked. */
 export class StoppedAsking extends Error {}
 
-const MOST_UNANSWERED = 3
+const MAX_UNANSWERED = 3
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 function pathOf({ url }: Operation, { params = {}, query = {} }: Call): string {
@@ -71,7 +71,7 @@ export function createSession(operations: readonly Operation[], deps: AskerDeps)
   function whole(place: Place, answer: Answer): Whole | undefined {
     if (answer.problem !== undefined) {
       findings.differs(place, 'answer', 'a whole answer', answer.problem)
-      if (unanswered >= MOST_UNANSWERED) throw new StoppedAsking(answer.problem)
+      if (unanswered >= MAX_UNANSWERED) throw new StoppedAsking(answer.problem)
       return undefined
     }
     const { headers, text } = answer
@@ -150,7 +150,7 @@ export function createSession(operations: readonly Operation[], deps: AskerDeps)
      * Asks for what the sandbox refuses with a word, which is a default of ours. `contract`: the contract itself says
      * that it is refused, though not how. Answers with the body.
      */
-    async refuse(id: string, word: ErrorWord, call: Call, { contract = false } = {}) {
+    async refuse(id: string, word: ErrorCode, call: Call, { contract = false } = {}) {
       const op = opOf(id)
       const place = placeOf(op, call)
       const answer = whole(place, await ask(op, call))
@@ -167,7 +167,7 @@ export function createSession(operations: readonly Operation[], deps: AskerDeps)
         tell(place, 'HTTP status', `${wanted} ${word}`, statusText(status, body))
         return body
       }
-      holdShape(findings, place, ErrorAnswer as z.ZodType, body, { allOurs: true })
+      holdShape(findings, place, ErrorResponse as z.ZodType, body, { allOurs: true })
       const told = valueAt(body, ['error'])
       if (typeof told === 'string' && told !== word)
         findings.note(place, 'error', JSON.stringify(word), findings.shown(told, 'error'))

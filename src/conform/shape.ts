@@ -3,14 +3,14 @@ import { contractOf } from '../model/contract.ts'
 import { fieldOf, valueAt, wantedAt } from '../model/issues.ts'
 import type { Findings, Place } from './findings.ts'
 
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 const DEEPEST = 16
 
 /** A value that is small enough to be held: lists and depths that no answer of the service has are cut. */
 function bounded(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth === DEEPEST) return null
-  if (Array.isArray(value)) return value.slice(0, MOST_ROWS).map((one) => bounded(one, depth + 1))
+  if (Array.isArray(value)) return value.slice(0, MAX_ROWS).map((one) => bounded(one, depth + 1))
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, bounded(inner, depth + 1)]),
   )
@@ -84,7 +84,7 @@ export function visitLists(
   const within = bare(schema)
   if (within instanceof z.ZodArray && Array.isArray(value) && !contractOf(within)) {
     visit(`${field}[]`, value.length)
-    for (const row of value.slice(0, MOST_ROWS))
+    for (const row of value.slice(0, MAX_ROWS))
       visitLists(within.element as z.ZodType, row, visit, `${field}[]`)
   }
   if (within instanceof z.ZodObject)

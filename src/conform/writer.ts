@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ErrorWord } from '../model/errors.ts'
+import type { ErrorCode } from '../model/errors.ts'
 import { valueAt } from '../model/issues.ts'
 import { Uuid } from '../model/text.ts'
 import { endpointOf, type Place } from './findings.ts'
@@ -47,7 +47,7 @@ export function createWriter(session: Session) {
     /** Sends what the sandbox refuses with a word; `call` says what is wrong with it. */
     async refused(
       id: string,
-      word: ErrorWord,
+      word: ErrorCode,
       call: string,
       body: unknown,
       headers?: Call['headers'],

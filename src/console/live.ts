@@ -21,9 +21,9 @@ export type State = 'connecting' | 'live' | 'lost' | 'deleted'
 type Told = (kind: Kind, data: unknown) => void
 
 const RETRY_MS = 1_000
-const LONGEST_RETRY_MS = 10_000
+const MAX_RETRY_MS = 10_000
 // The stream has a comment every 15 s; after two that did not come, nobody is there.
-const LONGEST_SILENCE_MS = 35_000
+const MAX_SILENCE_MS = 35_000
 
 const listeners = new Set<Told>()
 const watchers = new Set<(state: State) => void>()
@@ -79,7 +79,7 @@ async function readStream() {
   let timer: number | undefined
   function heard() {
     clearTimeout(timer)
-    timer = window.setTimeout(() => silence.abort(), LONGEST_SILENCE_MS)
+    timer = window.setTimeout(() => silence.abort(), MAX_SILENCE_MS)
   }
   try {
     heard()
@@ -135,8 +135,7 @@ export async function stayConnected(): Promise<never> {
     }
     setState(next)
     beUnsure()
-    wait =
-      performance.now() - began > LONGEST_RETRY_MS ? RETRY_MS : Math.min(wait, LONGEST_RETRY_MS)
+    wait = performance.now() - began > MAX_RETRY_MS ? RETRY_MS : Math.min(wait, MAX_RETRY_MS)
     await new Promise<void>((resolve) => {
       goOn = resolve
       setTimeout(resolve, wait)

@@ -20,7 +20,7 @@ const ROW_HEIGHT = 40
 // Rows drawn beyond those in sight, above and below.
 const MARGIN = 8
 // A taller element is cut off by browsers.
-const MOST_ROWS = 400_000
+const MAX_ROWS = 400_000
 // How far from its place a row is looked for; beyond that, the list's length says how far it went.
 const REACH = 1_000
 
@@ -79,7 +79,7 @@ export function Rows<T>({
     box.current !== null &&
     (box.current.scrollTop > 0 || box.current.querySelector('.body :focus') !== null)
   const shift = seen.current && isHeld() ? shiftOf(seen.current, total, keyAt) : 0
-  const count = Math.min(total, MOST_ROWS)
+  const count = Math.min(total, MAX_ROWS)
   const first = Math.max(0, Math.min(from + shift, count - 1))
   const to = Math.min(count, first + Math.ceil(height / ROW_HEIGHT) + 2 * MARGIN)
 

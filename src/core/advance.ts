@@ -5,9 +5,9 @@ import { atOnce, type Fired } from './timer.ts'
 import { isPassing, type Runner } from './timer-runner.ts'
 
 /** The most timers that one call runs; more of them would keep its caller waiting for minutes. */
-const MOST_TIMERS = 1_000_000
+const MAX_TIMERS = 1_000_000
 // An answer of a million timers would fill the memory of both sides.
-const MOST_TOLD = 10_000
+const MAX_TOLD = 10_000
 
 /** How a call that moves time is carried out. */
 export type AdvanceOptions = {
@@ -37,7 +37,7 @@ const counted = (n: number) => n.toLocaleString('en-US')
 const iso = (ms: number) => new Date(ms).toISOString()
 
 /** The refusal of an advance that came some of its way. */
-const notWritten = (at: number, { word, headers }: SandboxError) =>
+const notWritten = (at: number, { code: word, headers }: SandboxError) =>
   new SandboxError(
     word,
     `The data file cannot be written: time went up to ${iso(at)} and no further. What ran until then is kept, the rest is still to happen. Free the disk or make it writable, then try again.`,
@@ -62,7 +62,7 @@ function createTold() {
   let leftOut = 0
   return {
     add(more: readonly Fired[]) {
-      const room = MOST_TOLD - fired.length
+      const room = MAX_TOLD - fired.length
       fired.push(...(more.length > room ? more.slice(0, room) : more))
       leftOut += Math.max(0, more.length - room)
     },
@@ -76,7 +76,7 @@ function createTold() {
  */
 export async function advance(
   target: number,
-  { keep = () => {}, signal, most = MOST_TIMERS }: AdvanceOptions,
+  { keep = () => {}, signal, most = MAX_TIMERS }: AdvanceOptions,
   { clock, runner, lifeOf, onHalfway, letOthersIn }: AdvanceDeps,
 ): Promise<Advanced> {
   const told = createTold()

@@ -4,12 +4,12 @@ import type { Op } from './document.ts'
 export type Draws = { counter: number }
 
 /** What one change did to one world, and the counter that goes with it. */
-type Part = { world: string; counter: () => number; ops: Op[] }
+type WorldPart = { world: string; counter: () => number; ops: Op[] }
 
-type Change = { undo: (() => void)[]; parts: Part[]; after: (() => void)[] }
+type Change = { undo: (() => void)[]; parts: WorldPart[]; after: (() => void)[] }
 
 /** Changes that stand in memory and are written at the end of this turn of the event loop. */
-type Waiting = {
+type Batch = {
   lines: string[]
   undo: (() => void)[]
   after: (() => void)[]
@@ -17,13 +17,13 @@ type Waiting = {
   due: NodeJS.Immediate
 }
 
-const partOf = ({ world, counter, ops }: Part) => [world, counter(), ops]
+const partOf = ({ world, counter, ops }: WorldPart) => [world, counter(), ops]
 
 /** One line, whatever a change touches: half a change can't be found at the next start. */
-const lineOf = (parts: readonly Part[]): string =>
+const lineOf = (parts: readonly WorldPart[]): string =>
   JSON.stringify(parts.length === 1 ? partOf(parts[0]!) : parts.map(partOf))
 
-function undoAll(undo: readonly (() => void)[], from = 0) {
+function rollbackAll(undo: readonly (() => void)[], from = 0) {
   for (let i = undo.length - 1; i >= from; i--) undo[i]!()
 }
 
@@ -35,7 +35,7 @@ function undoAll(undo: readonly (() => void)[], from = 0) {
 export function createChanges(write?: (lines: readonly string[]) => void) {
   let open: Change | undefined
   let gathers = false
-  let waiting: Waiting | undefined
+  let waiting: Batch | undefined
 
   /**
    * Runs a function whose changes count together: all are written in one journal line, or none happened.
@@ -44,7 +44,7 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
    */
   function change<T>(run: () => T, random?: Draws): T {
     if (open) return changeWithin(open, run, random)
-    const mine: Change = { undo: random ? [wayBack(random)] : [], parts: [], after: [] }
+    const mine: Change = { undo: random ? [rollbackOf(random)] : [], parts: [], after: [] }
     open = mine
     let result: T
     let line: string | undefined
@@ -52,18 +52,18 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
       result = run()
       if (write && mine.parts.length > 0) line = lineOf(mine.parts)
     } catch (error) {
-      undoAll(mine.undo)
+      rollbackAll(mine.undo)
       throw error
     } finally {
       open = undefined
     }
     if (line === undefined) for (const run of mine.after) run()
     else if (gathers) wait(mine, line)
-    else settle(mine, line)
+    else commitBatch(mine, line)
     return result
   }
 
-  function wayBack(random: Draws) {
+  function rollbackOf(random: Draws) {
     const { counter } = random
     return () => {
       random.counter = counter
@@ -74,29 +74,29 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
     const { undo, parts, after } = outer
     const [undone, told, kept] = [undo.length, after.length, parts.length]
     const ops = parts.at(-1)?.ops
-    const opsKept = ops?.length ?? 0
-    if (random) undo.push(wayBack(random))
+    const committedOps = ops?.length ?? 0
+    if (random) undo.push(rollbackOf(random))
     try {
       return run()
     } catch (error) {
-      undoAll(undo, undone)
+      rollbackAll(undo, undone)
       undo.length = undone
       after.length = told
       parts.length = kept
-      if (ops) ops.length = opsKept
+      if (ops) ops.length = committedOps
       throw error
     }
   }
 
   function wait({ undo, after }: Change, line: string) {
-    waiting ??= { lines: [], undo: [], after: [], told: [], due: setImmediate(settle) }
+    waiting ??= { lines: [], undo: [], after: [], told: [], due: setImmediate(commitBatch) }
     waiting.lines.push(line)
     waiting.undo.push(...undo)
     waiting.after.push(...after)
   }
 
   /** Writes what waits, and a change of its own behind it; where that fails all of it is undone. */
-  function settle(own?: Change, line?: string) {
+  function commitBatch(own?: Change, line?: string) {
     const earlier = waiting
     waiting = undefined
     if (earlier) clearImmediate(earlier.due)
@@ -106,9 +106,9 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
     try {
       write!(lines)
     } catch (error) {
-      if (own) undoAll(own.undo)
+      if (own) rollbackAll(own.undo)
       if (earlier) {
-        undoAll(earlier.undo)
+        rollbackAll(earlier.undo)
         for (const tell of earlier.told) tell(error)
       }
       if (own) throw error
@@ -133,15 +133,15 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
       else parts.push({ world, counter, ops: [op] })
     },
     /** Runs a function once the open change is written; at once where none is open. */
-    afterChange(run: () => void) {
+    afterCommit(run: () => void) {
       if (open) open.after.push(run)
       else run()
     },
     /**
      * Runs a function whose changes may be written at the end of this turn of the event loop, all in one write.
-     * Whoever answers for them waits by `whenWritten`; where the write fails they are undone.
+     * Whoever answers for them waits by `onDurable`; where the write fails they are undone.
      */
-    together<T>(run: () => T): T {
+    batch<T>(run: () => T): T {
       gathers = true
       try {
         return run()
@@ -150,11 +150,11 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
       }
     },
     /** Tells when all that was changed until now is written, or by an error that it is undone. */
-    whenWritten(tell: (error?: unknown) => void) {
+    onDurable(tell: (error?: unknown) => void) {
       if (waiting) waiting.told.push(tell)
       else tell()
     },
     /** Writes now what waits. */
-    flush: () => settle(),
+    flush: () => commitBatch(),
   }
 }

@@ -3,13 +3,13 @@ import type { Later } from './later.ts'
 // The document is made anew when the journal is at least this large, and so many times as large as the document: that
 // many bytes are read back in about a second after a crash, and a smaller journal would be rewritten all the time.
 const FROM_BYTES = 64 * 1024 * 1024
-const LEAST_TIMES = 2
+const MIN_TIMES = 2
 // It waits until nothing was written for this long, real ms, or until the journal is so many times as large.
 const QUIET_MS = 250
-const MOST_TIMES = 4
+const MAX_TIMES = 4
 // And it leaves out half of what a start would read: a journal of rows that are all still there is read as fast as a
 // document of them.
-const LEAST_SPARED = 2
+const MIN_SPARED = 2
 // A journal of 1 GiB is ended whatever comes of it: Node reads no file of twice that.
 const LONGEST = 16
 
@@ -64,13 +64,13 @@ export function createCompaction({
       const bytes = journalBytes()
       if (bytes <= lookFrom) return
       const isTooLong = bytes > LONGEST * from
-      if (bytes <= LEAST_TIMES * documentBytes() && !isTooLong) return
-      const isLate = endWait && bytes > MOST_TIMES * Math.max(from, documentBytes())
+      if (bytes <= MIN_TIMES * documentBytes() && !isTooLong) return
+      const isLate = endWait && bytes > MAX_TIMES * Math.max(from, documentBytes())
       if (isTooLong || isLate) {
         stop()
         compact()
       } else if (!endWait) {
-        if (entries > LEAST_SPARED * countRows()) waitForQuiet()
+        if (entries > MIN_SPARED * countRows()) waitForQuiet()
         else lookFrom = bytes + from
       }
     },

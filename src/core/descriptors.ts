@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 export type DescriptorBudget = { connections: number; attempts: number }
 
 const MOST: DescriptorBudget = { connections: 4_096, attempts: 256 }
-const MOST_FILES = 64
+const MAX_FILES = 64
 
 /** The limit on open descriptors of this process; `undefined` where the system tells none. */
 function limitOfProcess(): number | undefined {
@@ -25,7 +25,7 @@ export function shareDescriptors(limit = limitOfProcess()): DescriptorBudget {
     attempts: Math.max(1, attempts),
     connections: Math.max(
       1,
-      Math.min(MOST.connections, limit - attempts - Math.min(MOST_FILES, quarter)),
+      Math.min(MOST.connections, limit - attempts - Math.min(MAX_FILES, quarter)),
     ),
   }
 }

@@ -10,7 +10,7 @@ const ISO =
   /^P(?=.)(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/
 
 /** The longest duration there is: ten years of 365 days, so that every due time stays a date that ISO 8601 can write. */
-export const LONGEST_MS = 3_650 * UNIT_MS['d']!
+export const MAX_MS = 3_650 * UNIT_MS['d']!
 
 /** What a duration may look like, for messages. */
 export const DURATION_FORM = '500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S'
@@ -32,12 +32,12 @@ function isoMs(text: string): number | undefined {
 /**
  * Whole milliseconds of `500ms`, `1.5s`, `2m`, `1h`, `2d`, or of ISO 8601 in weeks, days and times (`PT5S`, `P1DT2H`).
  *
- * `undefined` for anything else: no unit, months or years (they have no fixed length), over `LONGEST_MS`.
+ * `undefined` for anything else: no unit, months or years (they have no fixed length), over `MAX_MS`.
  */
 export function parseDuration(text: string): number | undefined {
   const short = SHORT.exec(text)
   const ms = short ? Math.round(Number(short[1]) * UNIT_MS[short[2]!]!) : isoMs(text)
-  return ms === undefined || ms > LONGEST_MS ? undefined : ms
+  return ms === undefined || ms > MAX_MS ? undefined : ms
 }
 
 /** The shortest text that `parseDuration` reads back as these ms: `90000` -> `90s`, `7200000` -> `2h`. */

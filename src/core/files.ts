@@ -6,12 +6,12 @@ export const errnoOf = (error: unknown): string =>
   (error as NodeJS.ErrnoException)?.code ?? (error as Error)?.name ?? 'unknown error'
 
 // As many links in a row as Linux follows.
-const MOST_LINKS = 40
+const MAX_LINKS = 40
 
 /** Where a file really is, or would be: what links lead to. Two names of one file must not be two files. */
 export function targetOf(disk: Disk, file: string): string {
   let target = resolve(file)
-  for (let links = 0; links < MOST_LINKS; links++) {
+  for (let links = 0; links < MAX_LINKS; links++) {
     try {
       target = resolve(dirname(target), disk.readlinkSync(target))
     } catch {

@@ -8,7 +8,7 @@ export type JournalNotes = {
   torn: (file: string, bytes: number) => void
   damage?: (damage: Damage) => void
   /** Between the file before and the one written to: the document that is still to be made holds what is here now. */
-  turned?: () => void
+  onRotated?: () => void
 }
 
 /** A journal's first line: its place in the row of journals, and how long the one before it was in the end, bytes. */
@@ -36,7 +36,7 @@ export function createJournal(
   // Whether a failed write may have left bytes behind the last good line.
   let untidy = false
   // Whether the file written to has the name of the one before it: the one after it could not be made yet.
-  let halfTurned = false
+  let rotationPending = false
 
   function start(next: number, after?: number) {
     const opened = createPrivate(disk, file)
@@ -152,7 +152,7 @@ export function createJournal(
       if (previous?.header && previous.header.generation < documentGeneration) {
         removeFile(disk, previousFile)
         previous = undefined
-      } else if (previous) notes.turned?.()
+      } else if (previous) notes.onRotated?.()
       const current = read(file, documentGeneration, take, notes, follows)
       if (current?.header === undefined || current.header.generation < documentGeneration) {
         const next = (previous?.header?.generation ?? -1) + 1
@@ -196,15 +196,15 @@ export function createJournal(
      */
     rotate() {
       owner.confirm()
-      if (!halfTurned) {
+      if (!rotationPending) {
         if (isThere(disk, previousFile)) return
         tidy()
         disk.renameSync(file, previousFile)
-        halfTurned = true
+        rotationPending = true
         owner.journalIs(previousFile, fd!)
       }
       start(generation + 1, size)
-      halfTurned = false
+      rotationPending = false
     },
     /** The document holds all up to this generation: the file before is done. */
     dropPrevious() {

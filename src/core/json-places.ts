@@ -8,12 +8,12 @@ export type JsonPlaces = {
   fault?: { line: number; column: number; message: string }
 }
 
-const MOST_LEVELS = 100
+const MAX_LEVELS = 100
 const LITERAL = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const SPACE = /[ \t\r\n]*/y
 const HEX = /[0-9a-fA-F]{4}/y
 
-class Fault extends Error {
+class JsonSyntaxError extends Error {
   readonly offset: number
   constructor(offset: number, message: string) {
     super(message)
@@ -28,8 +28,9 @@ function walk(text: string, offsets: Map<string, number>) {
   let at = text.startsWith('\ufeff') ? 1 : 0
 
   function fail(message: string, offset = at): never {
-    if (offset >= text.length) throw new Fault(text.length, 'the text ends too early here')
-    throw new Fault(offset, message)
+    if (offset >= text.length)
+      throw new JsonSyntaxError(text.length, 'the text ends too early here')
+    throw new JsonSyntaxError(offset, message)
   }
   function matched(pattern: RegExp): string | undefined {
     pattern.lastIndex = at
@@ -83,7 +84,7 @@ function walk(text: string, offsets: Map<string, number>) {
   function value(path: string, level: number) {
     const mark = next()
     offsets.set(path, at)
-    if (level > MOST_LEVELS) fail(`more than ${MOST_LEVELS} levels of objects and lists`)
+    if (level > MAX_LEVELS) fail(`more than ${MAX_LEVELS} levels of objects and lists`)
     if (mark === '{') {
       members('}', () => {
         if (next() !== '"') fail('a key in double quotes belongs here')
@@ -121,7 +122,7 @@ export function jsonPlaces(text: string): JsonPlaces {
     walk(text, offsets)
     return { placeOf }
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
+    if (!(error instanceof JsonSyntaxError)) throw error
     return { placeOf, fault: { ...placeAt(error.offset), message: error.message } }
   }
 }

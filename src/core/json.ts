@@ -2,7 +2,7 @@ import { parse } from 'secure-json-parse'
 import { SandboxError } from '../model/errors.ts'
 
 /** How deep the JSON of a body may be nested; a scenario file may be as deep. */
-export const MOST_DEPTH = 32
+export const MAX_DEPTH = 32
 
 export const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]

@@ -18,12 +18,12 @@ const MIB = 1024 * 1024
 // What is parsed in one go: large enough to be fast, small enough for well under a ms.
 const BATCH_BYTES = 64 * 1024
 // A single item must be parsed in one go. The largest that a sandbox makes is far smaller than this.
-const MOST_PIECE_BYTES = 4 * MIB
-const MOST_PIECE_VALUES = 512 * 1024
+const MAX_PIECE_BYTES = 4 * MIB
+const MAX_PIECE_VALUES = 512 * 1024
 // A table with many more rows grows in steps that hold up the event loop.
-const MOST_ITEMS = 1_000_000
+const MAX_ITEMS = 1_000_000
 // The keys of a large object are known names; more of them are a mistake.
-const MOST_KEYS = 1_000
+const MAX_KEYS = 1_000
 
 /** Takes over one item of a list, in the order in which they stand. */
 export type TakeItem = (item: unknown, index: number) => unknown
@@ -73,7 +73,7 @@ export class LargeJson {
   *#object(plan: Plan, depth: number, place: string): Generator<undefined, unknown> {
     const value: Record<string, unknown> = {}
     for (let keys = 0; this.#goOn(keys === 0, CLOSE_OBJECT); keys++) {
-      if (keys === MOST_KEYS) throw tooLarge(place, `${MOST_KEYS} fields`)
+      if (keys === MAX_KEYS) throw tooLarge(place, `${MAX_KEYS} fields`)
       const key = this.#key()
       const at = place ? `${place}.${key}` : key
       value[key] = yield* this.#value(
@@ -100,7 +100,7 @@ export class LargeJson {
         this.#pass(depth, item)
         count++
       }
-      if (items.length + count > MOST_ITEMS) throw tooLarge(place, `${MOST_ITEMS} rows`)
+      if (items.length + count > MAX_ITEMS) throw tooLarge(place, `${MAX_ITEMS} rows`)
       const batch = parseJson(`[${this.#text(start, this.#at)}]`) as unknown[]
       if (batch.length !== count) throw malformed()
       for (const one of batch) {
@@ -143,7 +143,7 @@ export class LargeJson {
   /** Passes over one value and what stands behind it, up to a comma or the end of what holds it. */
   #pass(outer: number, place: string) {
     const bytes = this.#bytes
-    const end = Math.min(bytes.length, this.#at + MOST_PIECE_BYTES)
+    const end = Math.min(bytes.length, this.#at + MAX_PIECE_BYTES)
     let depth = 0
     let values = 1
     let i = this.#at
@@ -161,8 +161,8 @@ export class LargeJson {
         values++
       }
     }
-    if (i >= end && end < bytes.length) throw tooLarge(place, `${MOST_PIECE_BYTES / MIB} MiB`)
-    if (values > MOST_PIECE_VALUES) throw tooLarge(place, `${MOST_PIECE_VALUES} values`)
+    if (i >= end && end < bytes.length) throw tooLarge(place, `${MAX_PIECE_BYTES / MIB} MiB`)
+    if (values > MAX_PIECE_VALUES) throw tooLarge(place, `${MAX_PIECE_VALUES} values`)
     this.#at = Math.min(i, end)
   }
 
@@ -176,7 +176,7 @@ export class LargeJson {
 
   #skipSpace() {
     const bytes = this.#bytes
-    const end = Math.min(bytes.length, this.#at + MOST_PIECE_BYTES)
+    const end = Math.min(bytes.length, this.#at + MAX_PIECE_BYTES)
     let i = this.#at
     while (i < end && isSpace(bytes[i]!)) i++
     this.#at = i

@@ -5,7 +5,7 @@ const SPACE = 32
 // The checksum's digits and the space behind them.
 const HEAD_BYTES = 9
 // What a UTF-16 code unit takes in UTF-8, at most.
-const MOST_BYTES = 3
+const MAX_BYTES = 3
 // More than this is not kept for the next lines.
 const KEPT_BYTES = 1024 * 1024
 
@@ -22,7 +22,7 @@ let kept = Buffer.allocUnsafe(64 * 1024)
  */
 export function checkedLines(changes: readonly string[]): Buffer {
   let most = 0
-  for (const json of changes) most += HEAD_BYTES + MOST_BYTES * json.length + 1
+  for (const json of changes) most += HEAD_BYTES + MAX_BYTES * json.length + 1
   let bytes = kept
   if (most > KEPT_BYTES) bytes = Buffer.allocUnsafe(bytesOf(changes))
   else if (most > bytes.length) {

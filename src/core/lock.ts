@@ -25,7 +25,7 @@ export type Lock = {
 }
 
 // Another starter holds a claim for less than a millisecond.
-const MOST_ATTEMPTS = 20
+const MAX_ATTEMPTS = 20
 const RETRY_MS = 20
 // Windows replaces no folder, not even an empty one.
 const IS_CLAIMED = [
@@ -79,7 +79,7 @@ async function place(judge: Judge, lockFile: string) {
     if (owner && (await isAlive(judge, lockFile, owner))) throw new FileInUse(file, owner)
     const other = await replaceDead(judge, lockFile, owner)
     if (other === undefined) return
-    if (attempt === MOST_ATTEMPTS) throw new FileInUse(file, other)
+    if (attempt === MAX_ATTEMPTS) throw new FileInUse(file, other)
     await new Promise<void>((resolve) => later(RETRY_MS, resolve))
   }
 }

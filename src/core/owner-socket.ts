@@ -4,7 +4,7 @@ import type { Disk } from './disk.ts'
 import { errnoOf, quietly } from './files.ts'
 
 // The longest address of a Unix socket that every platform takes, bytes.
-const MOST_BYTES = 103
+const MAX_BYTES = 103
 const NONCE = /^[0-9a-f]{16}$/
 
 /**
@@ -12,7 +12,7 @@ const NONCE = /^[0-9a-f]{16}$/
  * its folder. `undefined`: no address is short enough.
  */
 function withAddress<T>(disk: Disk, path: string, use: (address: string) => T): T | undefined {
-  const fits = (address: string) => Buffer.byteLength(address) <= MOST_BYTES
+  const fits = (address: string) => Buffer.byteLength(address) <= MAX_BYTES
   if (fits(path)) return use(path)
   if (process.platform !== 'linux') return undefined
   const folder = disk.openSync(dirname(path), 'r')

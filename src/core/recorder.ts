@@ -7,8 +7,8 @@ import type {
   RecordingLine,
 } from '../model/recording.ts'
 import { createSteadyWall, wallNow } from './clock.ts'
-import type { Outside } from './outside.ts'
 import { openPrivate } from './private-file.ts'
+import type { Runtime } from './runtime.ts'
 import type { TimerRow } from './scheduler.ts'
 import type { SendRequest } from './send.ts'
 
@@ -36,10 +36,10 @@ function openFile(file: string): number {
 }
 
 /** A call as it came. */
-export type CameCall = Pick<RecordedCall, 'method' | 'url' | 'http' | 'headers'>
+export type IncomingRequest = Pick<RecordedCall, 'method' | 'url' | 'http' | 'headers'>
 
 /** What was answered; without a status the connection was broken before. */
-export type GivenAnswer = {
+export type SentResponse = {
   status?: number
   headers?: Readonly<Record<string, unknown>>
   fault?: string
@@ -50,14 +50,14 @@ export type GivenAnswer = {
 export type Partial = NonNullable<RecordedBody['partial']>
 
 /** Who is told of calls and answers: a recorder, or a replay that holds them against a recording. */
-export type CallWatch = {
+export type RequestWatcher = {
   /** Answers with the number by which the rest is told. */
-  came: (call: CameCall, hasBody: boolean) => number
+  onRequest: (call: IncomingRequest, hasBody: boolean) => number
   /** `partial`: it was answered before all of it was there. */
-  bodyCame: (call: number, body: Buffer, partial?: Partial) => void
+  onBody: (call: number, body: Buffer, partial?: Partial) => void
   /** The caller closed the connection before the response, and that ended the call. */
   left: (call: number) => void
-  answered: (call: number, answer: GivenAnswer) => void
+  onResponse: (call: number, answer: SentResponse) => void
 }
 
 /** Who is told of each timer that runs, and of whose client it is. */
@@ -122,8 +122,8 @@ export function createRecorder({
     return now
   }
 
-  const calling: CallWatch = {
-    came(call, hasBody) {
+  const calling: RequestWatcher = {
+    onRequest(call, hasBody) {
       const line = { call: ++calls, at: step(), ...call }
       if (!hasBody) write(line)
       else {
@@ -132,7 +132,7 @@ export function createRecorder({
       }
       return line.call
     },
-    bodyCame(call, body, partial) {
+    onBody(call, body, partial) {
       const at = step()
       const line = open?.call === call && !partial ? open : undefined
       if (!line) {
@@ -148,7 +148,7 @@ export function createRecorder({
       write({ ...line, ...(at !== line.at && { bodyAt: at }), ...recordedBytes(body) })
     },
     left: (call) => write({ left: call, at: step() }),
-    answered(call, { status, headers, fault, body }) {
+    onResponse(call, { status, headers, fault, body }) {
       write({
         answer: call,
         ...(status !== undefined && { status }),
@@ -177,11 +177,11 @@ export function createRecorder({
     calls: calling,
     timerRan,
     /** The real outside, written down. */
-    outside: (real: Outside): Outside => ({
+    outside: (real: Runtime): Runtime => ({
       ...real,
       wall: () => now,
       elapsed: () => now,
-      pauses: false,
+      yieldsToOthers: false,
       later(ms, run) {
         const timer = ++timers
         return real.later(ms, () => {

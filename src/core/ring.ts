@@ -5,13 +5,13 @@ export type RingOptions<T> = {
   /** How many it holds at most. */
   most: number
   /** How large all it holds may be together, in the unit of `sizeOf`. */
-  mostSize: number
+  maxSize: number
   sizeOf: (item: T) => number
   budget?: Budget
 }
 
 /** Holds the newest of what it is given; the oldest goes where they are too many, or too large together. */
-export function createRing<T>({ most, mostSize, sizeOf, budget }: RingOptions<T>) {
+export function createRing<T>({ most, maxSize: mostSize, sizeOf, budget }: RingOptions<T>) {
   let items: (T | undefined)[] = []
   let start = 0
   let count = 0

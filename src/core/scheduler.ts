@@ -3,23 +3,36 @@ import { LAST_INSTANT } from '../model/text.ts'
 import { type Advanced, type AdvanceOptions, advance } from './advance.ts'
 import type { Clock } from './clock.ts'
 import { realLater } from './later.ts'
-import type { Outside } from './outside.ts'
-import type { AtOnce, Fired, KindOptions, TimerHandler, TimerRow, TimerRows } from './timer.ts'
+import type { Runtime } from './runtime.ts'
+import type {
+  AtOnce as CommitOrder,
+  Fired,
+  KindOptions,
+  TimerHandler,
+  TimerRow,
+  TimerRows,
+} from './timer.ts'
 import { createRunner, firedOf, type RunnerDeps } from './timer-runner.ts'
 import { isSliceOver, ownTurn } from './turns.ts'
 
-export { type AtOnce, atOnce, type Fired, type TimerHandler, type TimerRow } from './timer.ts'
+export {
+  type AtOnce,
+  atOnce as createCommitOrder,
+  type Fired,
+  type TimerHandler,
+  type TimerRow,
+} from './timer.ts'
 
 export type SchedulerDeps = RunnerDeps & {
   clock: Clock
   rows: TimerRows
   /** Told when time went only some of its way, and where it stands could not be stored. */
   onHalfway?: () => void
-  outside?: Pick<Outside, 'later' | 'pauses'>
+  outside?: Pick<Runtime, 'later' | 'yieldsToOthers'>
 }
 
 // setTimeout fires at once beyond 2^31-1 ms; a day is far enough to look ahead.
-const LONGEST_SLEEP = 86_400_000
+const MAX_SLEEP = 86_400_000
 // A timer whose change could not be written is tried again after this long, real ms.
 const RETRY_MS = 1_000
 // A run that must be repeatable cannot look at how long work took: it lets others in after so many batches.
@@ -42,7 +55,7 @@ export function createScheduler({
   onError,
   onRun,
   onHalfway,
-  outside: { later, pauses } = { later: realLater, pauses: true },
+  outside: { later, yieldsToOthers: pauses } = { later: realLater, yieldsToOthers: true },
 }: SchedulerDeps) {
   const runner = createRunner({ rows, onError, onRun })
   const { soonest } = runner
@@ -87,7 +100,7 @@ export function createScheduler({
     if (!timer) return
     const delay = clock.realDelayUntil(timer.due_at)
     if (delay === Number.POSITIVE_INFINITY) return
-    endSleep = later(Math.min(Math.ceil(delay), LONGEST_SLEEP), tick)
+    endSleep = later(Math.min(Math.ceil(delay), MAX_SLEEP), tick)
   }
 
   /** Runs what is due now. */
@@ -186,11 +199,11 @@ export function createScheduler({
     /** Whether a timer runs before its time, and so maybe before others of its resource. */
     isEarly: ({ due_at }: TimerRow) => due_at > clock.now(),
     /** Runs one timer now, whatever its time; nothing is told of one that could not happen. */
-    async fire(timer: TimerRow, order?: AtOnce): Promise<Fired[]> {
+    async fire(timer: TimerRow, order?: CommitOrder): Promise<Fired[]> {
       const at = clock.iso()
-      const { happened, begun, cameOf } = runner.run(timer, order)
+      const { happened, begun, cameOf: result } = runner.run(timer, order)
       await begun
-      return happened ? [{ ...firedOf(timer, cameOf), at }] : []
+      return happened ? [{ ...firedOf(timer, result), at }] : []
     },
     /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
     whenStill: <T>(run: () => T): Promise<T> => inTurn(async () => run()),

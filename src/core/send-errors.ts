@@ -37,7 +37,7 @@ export type SendErrorCode = keyof typeof SEND_ERRORS
 export type SendError = { code: SendErrorCode; message: string }
 
 /** An answer's head, as far as it is looked at. */
-export type Answer = {
+export type ReceiverResponse = {
   status: number
   'retry-after'?: string
   location?: string
@@ -45,7 +45,7 @@ export type Answer = {
 }
 
 // A receiver may ask for any number; beyond a year it is no plan, and sums must stay exact.
-const LONGEST_RETRY_MS = 365 * 86_400_000
+const MAX_RETRY_MS = 365 * 86_400_000
 
 /**
  * Reads a `Retry-After` header: seconds or an HTTP date (RFC 9110, 10.2.3).
@@ -54,10 +54,10 @@ const LONGEST_RETRY_MS = 365 * 86_400_000
  */
 export function readRetryAfter(value: string, wallNow: number): number | undefined {
   const text = value.trim()
-  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_RETRY_MS)
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_RETRY_MS)
   if (!/^[A-Z][a-z]+, .+ GMT$/.test(text)) return undefined
   const at = Date.parse(text)
-  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - wallNow), LONGEST_RETRY_MS)
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - wallNow), MAX_RETRY_MS)
 }
 
 const TLS_CODES =
@@ -116,7 +116,7 @@ export const brokenOff = ({ authority }: Target, received: number): SendError =>
 /** Says in which stage of an attempt its deadline of `ms` came; without a connection it waited for one. */
 export function explainTimeout(
   connection: { socket: (Socket & { secureConnecting?: boolean }) | undefined } | undefined,
-  answer: Answer | undefined,
+  answer: ReceiverResponse | undefined,
   { authority: at }: Target,
   ms: number,
 ) {
@@ -132,8 +132,8 @@ export function explainTimeout(
 }
 
 /** Judges an answer by its status; undefined for a plain 2xx, a remark for one not read whole or not unpacked. */
-export function judgeAnswer(
-  { status, location, 'content-encoding': encoding }: Answer,
+export function judgeResponse(
+  { status, location, 'content-encoding': encoding }: ReceiverResponse,
   isPacked: boolean,
   isTooLarge: boolean,
 ): SendError | undefined {

@@ -8,11 +8,11 @@ import {
 import type { Connection, Connections, Waiting } from './connections.ts'
 import { type Later, realLater } from './later.ts'
 import {
-  type Answer,
   brokenOff,
   explainFailure,
   explainTimeout,
-  judgeAnswer,
+  judgeResponse,
+  type ReceiverResponse,
   readRetryAfter,
   type SendError,
 } from './send-errors.ts'
@@ -82,12 +82,12 @@ const ASKED = new Map(
   (['retry-after', 'location', 'content-encoding'] as const).map((name) => [name.length, name]),
 )
 
-const isPacked = ({ 'content-encoding': encoding = '' }: Answer) =>
+const isPacked = ({ 'content-encoding': encoding = '' }: ReceiverResponse) =>
   encoding !== '' && encoding.toLowerCase() !== 'identity'
 
 /** What an answer's head says, as far as anybody asks. */
-function readHead(status: number, rawHeaders: Buffer[]): Answer {
-  const answer: Answer = { status }
+function readHead(status: number, rawHeaders: Buffer[]): ReceiverResponse {
+  const answer: ReceiverResponse = { status }
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = ASKED.get(rawHeaders[i]!.length)
     if (name && rawHeaders[i]!.toString('latin1').toLowerCase() === name)
@@ -106,7 +106,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   private readonly kept: Buffer[] = []
   private received = 0
   private keptBytes = 0
-  private answer: Answer | undefined
+  private answer: ReceiverResponse | undefined
   private connection: Connection | undefined
   private readBefore = 0
   private isReplaced = false
@@ -166,7 +166,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   private judge(isTooLarge: boolean) {
     const answer = this.answer!
     const isOk = answer.status >= 200 && answer.status <= 299
-    this.settle(judgeAnswer(answer, isPacked(answer), isTooLarge), isOk)
+    this.settle(judgeResponse(answer, isPacked(answer), isTooLarge), isOk)
   }
 
   private settle(error: SendError | undefined, ok = false) {

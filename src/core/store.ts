@@ -4,8 +4,8 @@ import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
 import { createAvailability } from './availability.ts'
 import { createChanges } from './changes.ts'
+import { takeCheckpoint } from './checkpoint.ts'
 import { createCompaction } from './compaction.ts'
-import { takeCut } from './cut.ts'
 import { type Disk, nodeDisk } from './disk.ts'
 import {
   type DocumentContent,
@@ -79,7 +79,7 @@ export type WorldTables<Rows> = {
   /** What the world is now, to be shared; costs next to nothing. */
   now(): Snapshot<Rows>
   /** What the world is now, to be looked at before it changes again. */
-  look(): Images<Rows>
+  view(): Images<Rows>
   /** What the world or one of its snapshots is now, to be read for as long as wanted: until it is released. */
   hold(snapshot?: string): Held<Rows>
   /** Takes all rows of another world of the same store in place of its own. */
@@ -95,7 +95,7 @@ export type WorldTables<Rows> = {
 }
 
 /** What there was at one moment, to be written as a document: how many rows, told in how many entries. */
-type Cut = { ops: () => Iterable<Op>; rows: number; entries: number }
+type Checkpoint = { ops: () => Iterable<Op>; rows: number; entries: number }
 
 // At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
 const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
@@ -192,12 +192,12 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
     /** Takes another content, and hands out the way back. */
     function load(next: Snapshot<Rows>): () => void {
-      const wayBack = names.map((table) => tables[table].load(next.images[table]))
+      const rollback = names.map((table) => tables[table].load(next.images[table]))
       const [oldBase, oldCounter] = [currentBase, random.counter]
       currentBase = next.base
       random.counter = next.counter
       return () => {
-        for (const undo of wayBack) undo()
+        for (const undo of rollback) undo()
         currentBase = oldBase
         random.counter = oldCounter
       }
@@ -245,8 +245,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       reset: (next) =>
         within(() => {
           useBase(next)
-          const wayBack = load({ base: next, images: next.images, counter: 0 })
-          record(name, counterNow, ['reset', next.key], wayBack)
+          const rollback = load({ base: next, images: next.images, counter: 0 })
+          record(name, counterNow, ['reset', next.key], rollback)
         }),
       get empty() {
         return bases.get('') ?? makeBase('', {})
@@ -254,7 +254,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       about,
       snapshots,
       now,
-      look: () => imagesBy((table) => tables[table].look()),
+      view: () => imagesBy((table) => tables[table].view()),
       hold(snapshot) {
         // What may still be undone must not be read.
         changes.flush()
@@ -262,16 +262,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       },
       take: (source) =>
         within(() => {
-          const wayBack = load(source.now())
-          record(name, counterNow, ['take', source.name], wayBack)
+          const rollback = load(source.now())
+          record(name, counterNow, ['take', source.name], rollback)
         }),
       save: (snapshot) =>
         within(() => setSnapshot(snapshot, now(), ['save', snapshot, random.counter])),
       forget: (snapshot) => within(() => setSnapshot(snapshot, undefined, ['forget', snapshot])),
       restore: (snapshot) =>
         within(() => {
-          const wayBack = load(snapshots.get(snapshot)!)
-          record(name, counterNow, ['restore', snapshot], wayBack)
+          const rollback = load(snapshots.get(snapshot)!)
+          record(name, counterNow, ['restore', snapshot], rollback)
         }),
       drop: () =>
         within(() => {
@@ -281,7 +281,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
             worlds.set(name, world)
             dropped = false
           })
-          changes.afterChange(dropUnusedBases)
+          changes.afterCommit(dropUnusedBases)
         }),
     }
     return world
@@ -298,7 +298,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         if (place === -1) return
         held.splice(place, 1)
         // A document that is being made stands on layers too, and thaws them when it is made.
-        if (!compacting && cut === undefined) thaw()
+        if (!compacting && checkpoint === undefined) unfreezeAll()
       },
     }
   }
@@ -384,10 +384,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   }
 
   /** What there is now. `entries`: how many a start would read of it. */
-  function cutNow(entries: number): Cut {
+  function checkpointNow(entries: number): Checkpoint {
     dropUnusedBases()
     return {
-      ops: takeCut(specs, [...bases.values()], worlds.values()),
+      ops: takeCheckpoint(specs, [...bases.values()], worlds.values()),
       rows: countRows(),
       entries,
     }
@@ -402,7 +402,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   let owner: Ownership | undefined
   let compacting: Promise<void> | undefined
   // What there was when the journal was last turned over, until a document holds it. The journal goes on from there.
-  let cut: Cut | undefined
+  let checkpoint: Checkpoint | undefined
   let closed = false
 
   async function load(path: string) {
@@ -423,7 +423,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       for (const name of filesOf(path)) removeFile(disk, name)
       bases.clear()
       worlds.clear()
-      cut = undefined
+      checkpoint = undefined
       await readFiles(path)
     }
   }
@@ -475,8 +475,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
           `${name}: the last ${bytes} bytes were never written whole and were answered to nobody; dropped.`,
         ),
       damage: (damage) => recover(new DamagedFile(damage)),
-      turned() {
-        cut = cutNow(replay.applied)
+      onRotated() {
+        checkpoint = checkpointNow(replay.applied)
       },
     })
     journal = opened
@@ -484,8 +484,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     if (!recovered) return
     // Lines behind the damage must not come back: the journal starts anew once the document holds what is good.
     const next = opened.generation + 1
-    cut = undefined
-    const good = cutNow(replay.applied)
+    checkpoint = undefined
+    const good = checkpointNow(replay.applied)
     document!.data = { generation: next, ops: good.ops() }
     await document!.write()
     compaction.made(good.rows, good.entries)
@@ -495,9 +495,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   }
 
   /** The layers of every world, snapshot and reader; one that several stand on is told for each. */
-  function* layersHeld(): Generator<{ rows: ReadonlyMap<string, unknown> }> {
+  function* allLayers(): Generator<{ rows: ReadonlyMap<string, unknown> }> {
     for (const world of worlds.values()) {
-      for (const table of names) yield* world.look()[table].layers
+      for (const table of names) yield* world.view()[table].layers
       for (const { images } of world.snapshots.values())
         for (const table of names) yield* images[table].layers
     }
@@ -507,7 +507,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   /** Rows of all worlds, those that several share once: about as many entries has a document. */
   function countRows(): number {
     let rows = 0
-    for (const layer of new Set(layersHeld())) rows += layer.rows.size
+    for (const layer of new Set(allLayers())) rows += layer.rows.size
     return rows
   }
 
@@ -522,25 +522,25 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   }
 
   /** Lets tables change again what was frozen for the document alone: else each document would leave a layer more. */
-  function thaw() {
+  function unfreezeAll() {
     // Changes that may still be undone go back to layers as they were.
     changes.flush()
     const users = new Map<object, number>()
-    for (const layer of layersHeld()) users.set(layer, (users.get(layer) ?? 0) + 1)
+    for (const layer of allLayers()) users.set(layer, (users.get(layer) ?? 0) + 1)
     for (const { tables } of worlds.values())
-      for (const table of names) tables[table].thaw((layer) => users.get(layer)! > 1)
+      for (const table of names) tables[table].unfreeze((layer) => users.get(layer)! > 1)
   }
 
   async function makeAnew() {
     try {
       journal!.rotate()
-      cut ??= cutNow(compaction.entries)
-      document!.data = { generation: journal!.generation, ops: cut.ops() }
+      checkpoint ??= checkpointNow(compaction.entries)
+      document!.data = { generation: journal!.generation, ops: checkpoint.ops() }
       await document!.write()
       journal!.dropPrevious()
-      compaction.made(cut.rows, cut.entries)
-      cut = undefined
-      thaw()
+      compaction.made(checkpoint.rows, checkpoint.entries)
+      checkpoint = undefined
+      unfreezeAll()
     } catch (error) {
       compaction.failed()
       if (!(error instanceof LostOwnership))
@@ -562,9 +562,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     forkWorld,
     dropWorld,
     change,
-    afterChange: changes.afterChange,
-    together: changes.together,
-    whenWritten: changes.whenWritten,
+    afterCommit: changes.afterCommit,
+    batch: changes.batch,
+    onDurable: changes.onDurable,
     compact,
     /** `undefined` while all is well, else the errno of the last failed write. */
     get failure() {
@@ -587,7 +587,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       await compacting
       try {
         const total = journal.size + adapter!.bytes()
-        const isTidy = journal.isEmpty && cut === undefined
+        const isTidy = journal.isEmpty && checkpoint === undefined
         if (!isTidy && total <= TIDY_AT_STOP_BYTES) await compact()
         journal.close()
       } finally {

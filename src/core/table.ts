@@ -64,8 +64,8 @@ function nothingOf<R>(spec: TableSpec<R>): Layer<R> {
   return nothing
 }
 
-type Place = { readonly at: Moment; readonly seq: number }
-const isBefore = (a: Place, b: Place) => (a.at === b.at ? a.seq < b.seq : a.at < b.at)
+type Position = { readonly at: Moment; readonly seq: number }
+const isBefore = (a: Position, b: Position) => (a.at === b.at ? a.seq < b.seq : a.at < b.at)
 
 /** What a layer knows, in the order its rows came. */
 function rowsInOrder<R>(layer: Layer<R>): Layer<R>['rows'] {
@@ -357,14 +357,14 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
       return { layers: below, seq }
     },
     /** What is here now, to be looked at before it changes again. */
-    look: (): TableImage<R> => ({ layers: [...below, top], seq }),
+    view: (): TableImage<R> => ({ layers: [...below, top], seq }),
     /**
      * Takes up again what was frozen by `image` for somebody who is done with it: what came since is put into it. A
      * layer that somebody else stands on stays as it is, and so does one that too much came after to be put in at once.
      */
-    thaw(isShared: (layer: object) => boolean) {
+    unfreeze(isShared: (layer: object) => boolean) {
       for (let last = below.at(-1)!; below.length > 1; last = below.at(-1)!) {
-        if (isShared(last) || top.rows.size > MOST_THAWED) return
+        if (isShared(last) || top.rows.size > MAX_THAWED) return
         const later = top
         top = last
         topSeq = last.firstSeq
@@ -392,7 +392,7 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
 }
 
 // Putting this many rows into a layer takes about 10 ms.
-const MOST_THAWED = 10_000
+const MAX_THAWED = 10_000
 // A read looks through every layer, so small ones are joined; joining this many rows costs well under 1 ms.
 const JOINED_ROWS = 512
 
@@ -430,7 +430,7 @@ const findIn = <R>(layers: readonly Layer<R>[], id: string, depth?: number) =>
   findLast(layers, id, depth) ?? undefined
 
 /** A row that is not the same in two images; `undefined` where it is not there. */
-export type Difference<R> = { id: string; before: R | undefined; after: R | undefined }
+export type RowDifference<R> = { id: string; before: R | undefined; after: R | undefined }
 
 /**
  * The rows that differ between two images, in the order they came; layers that both share cost nothing. Each `yield` is
@@ -439,7 +439,7 @@ export type Difference<R> = { id: string; before: R | undefined; after: R | unde
 export function* differences<R>(
   before: TableImage<R>,
   after: TableImage<R>,
-): Generator<undefined, Difference<R>[]> {
+): Generator<undefined, RowDifference<R>[]> {
   let shared = 0
   while (shared < before.layers.length && before.layers[shared] === after.layers[shared]) shared++
   const ids = new Set(
@@ -447,7 +447,7 @@ export function* differences<R>(
       ...layer.rows.keys(),
     ]),
   )
-  const found: (Difference<R> & { seq: number })[] = []
+  const found: (RowDifference<R> & { seq: number })[] = []
   for (const id of ids) {
     yield
     const [a, b] = [findIn(before.layers, id), findIn(after.layers, id)]
@@ -473,7 +473,7 @@ export function imageOf<R>(spec: TableSpec<R>, rows: readonly R[]): TableImage<R
  * Renders an entry's JSON text and keeps it from its second use on; a row has room for two views.
  * Most rows are shown once, by the call that makes them, and a kept text is most of what a row weighs.
  */
-export function keptText<R>(slot: 'text' | 'otherText', render: (row: R) => string) {
+export function memoizedText<R>(slot: 'text' | 'otherText', render: (row: R) => string) {
   return (entry: Entry<R>): string => {
     const kept = entry[slot]
     if (kept) return kept

@@ -20,7 +20,7 @@ const [MANY_RUNNING, FEW_RUNNING] = [128, 64]
 
 /** Whether a timer may run well the next time: its change could not be written. */
 export const isPassing = (error: unknown): error is SandboxError =>
-  error instanceof SandboxError && error.word === 'storage_unavailable'
+  error instanceof SandboxError && error.code === 'storage_unavailable'
 
 export const firedOf = (timer: TimerRow, cameOf?: object): Fired => ({
   at: new Date(timer.due_at).toISOString(),

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type * as z from 'zod'
 import { validationFailed } from '../model/issues.ts'
-import { echoed } from '../model/mask.ts'
-import { allOf, orMeant } from '../scenarios/wording.ts'
+import { quoteInput } from '../model/mask.ts'
+import { allOf, didYouMean } from '../scenarios/wording.ts'
 
 function notKnown(name: string, known: readonly string[]): string {
   if (known.length === 0) return 'is not known here; this call takes no query parameters'
-  const near = orMeant(name, known)
+  const near = didYouMean(name, known)
   return `is not known here${near ? `${near} This` : '; this'} call takes ${allOf(known)}`
 }
 
@@ -16,7 +16,7 @@ export function refuseUnknownQuery(request: FastifyRequest, query: z.ZodObject |
   const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   const errors = unknown.map((name) => ({
-    field: echoed(name),
+    field: quoteInput(name),
     code: 'unrecognized_keys',
     message: notKnown(name, known),
   }))

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import * as z from 'zod'
 import type { Gate } from '../core/gate.ts'
-import { type ErrorWord, SandboxError } from '../model/errors.ts'
+import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { World } from '../world.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
@@ -32,7 +32,7 @@ export type AdminCall = {
   large?: true
   answer: z.ZodType
   /** Error words it can answer besides those every admin call can. */
-  refusals?: readonly ErrorWord[]
+  errors?: readonly ErrorCode[]
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
   /** Sends its answer by itself, in place of `handle`. */
   stream?(world: World, request: FastifyRequest, reply: FastifyReply): void
@@ -93,8 +93,14 @@ export function adminCall<
 }
 
 /** The refusals that a call of the admin API may answer with. */
-export function refusalsOf({ method, open, raw, large, refusals = [] }: AdminCall): ErrorWord[] {
-  const words: ErrorWord[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
+export function errorsOf({
+  method,
+  open,
+  raw,
+  large,
+  errors: refusals = [],
+}: AdminCall): ErrorCode[] {
+  const words: ErrorCode[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
   if (!raw) words.push('validation_failed')
   if (!open) words.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
   if (!open && !raw) words.push('admin_token_required')
@@ -132,7 +138,7 @@ const takeRaw = (app: FastifyInstance) => {
 /** Serves one admin call behind its guards: admin token, client. */
 export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDeps) {
   const { sandbox, choice, adminToken, explain, largeBodies, largeAnswers } = deps
-  function refuseStranger(request: FastifyRequest) {
+  function rejectStranger(request: FastifyRequest) {
     if (adminToken === undefined) return
     const sent = request.headers['x-admin-token']
     if (typeof sent === 'string' && sameSecret(sent, adminToken)) return
@@ -172,7 +178,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
     onRequest(request, _reply, done) {
       try {
         if (!call.open) {
-          if (!call.raw) refuseStranger(request)
+          if (!call.raw) rejectStranger(request)
           if (call.unseen) choice.check(request)
           else {
             const known = choice.known(request)

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pointOf } from '../core/duration.ts'
 import { errorText } from '../model/envelope.ts'
-import { ERRORS, type ErrorWord } from '../model/errors.ts'
+import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import {
   type AnswerOutcome,
   type Fault,
@@ -26,13 +26,13 @@ export type Decided = AnswerOutcome & {
 }
 
 // A header has room for so many; a call of fifty documents may meet as many rules.
-const MOST_NAMED = 8
+const MAX_NAMED = 8
 
 /** The rules that acted, each once: `default: paise .92`. */
 function rulesOf(decisions: readonly (Decision | undefined)[]): string | undefined {
   const hits = decisions.flatMap((one) => (one ? [one, ...(one.also ? [one.also] : [])] : []))
   const names = new Set(hits.map(({ scenario, rule }) => `${scenario}: ${rule}`))
-  return names.size === 0 ? undefined : [...names].slice(0, MOST_NAMED).join(', ')
+  return names.size === 0 ? undefined : [...names].slice(0, MAX_NAMED).join(', ')
 }
 
 type Fields = Readonly<Record<string, string>>
@@ -120,7 +120,7 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
   }
 }
 
-const WORD_OF_STATUS: Readonly<Record<number, ErrorWord>> = {
+const WORD_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   404: 'not_found',
   413: 'payload_too_large',

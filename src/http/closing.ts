@@ -5,9 +5,9 @@ import type { Readable } from 'node:stream'
 const LINGER_MS = 1_000
 // How much of what a peer still sends is read and dropped: a connection that is closed with unread bytes is reset, and
 // the reset can overtake the answer.
-const MOST_DROPPED = 16 * 1024 * 1024
+const MAX_DROPPED = 16 * 1024 * 1024
 // How long a refused body may take to arrive before its refusal is sent all the same, real ms.
-const LONGEST_BODY_MS = 2_000
+const MAX_BODY_MS = 2_000
 
 const closing = new WeakSet<Socket>()
 
@@ -25,7 +25,7 @@ export function closeWith(socket: Socket, text: string): void {
   socket.removeAllListeners('data')
   socket.on('data', (chunk: Buffer) => {
     dropped += chunk.length
-    if (dropped > MOST_DROPPED) socket.destroy()
+    if (dropped > MAX_DROPPED) socket.destroy()
   })
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => clearTimeout(timer))
@@ -37,13 +37,13 @@ export function dropBody(body: Readable, done: () => void): void {
   let dropped = 0
   function take(chunk: Buffer) {
     dropped += chunk.length
-    if (dropped > MOST_DROPPED) finish()
+    if (dropped > MAX_DROPPED) finish()
   }
   function finish() {
     clearTimeout(timer)
     body.off('data', take).off('end', finish).off('close', finish)
     done()
   }
-  const timer = setTimeout(finish, LONGEST_BODY_MS)
+  const timer = setTimeout(finish, MAX_BODY_MS)
   body.on('data', take).once('end', finish).once('close', finish).resume()
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { SandboxError } from '../model/errors.ts'
-import { isOfService } from './note.ts'
+import { isOfService } from './log-request.ts'
 
 export type CorsDeps = {
   origin: string

@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../model/envelope.ts'
-import { ERRORS, type ErrorWord, SandboxError } from '../model/errors.ts'
+import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
 import { beginningOf } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
 import { closeWith, dropBody, isClosing } from './closing.ts'
@@ -18,7 +18,7 @@ export const COMMON_HEADERS = {
 } as const
 
 /** What Fastify and Node call an error, in our words. */
-const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
+const WORD_OF: Readonly<Record<string, [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', NOT_WHOLE],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', TOO_LARGE],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
@@ -44,7 +44,7 @@ const WORD_OF: Readonly<Record<string, [ErrorWord, string]>> = {
 }
 
 /** Any thrown value as a refusal; what is no refusal of ours is logged and told without its text. */
-export function refusalOf(error: unknown, log: Log): SandboxError {
+export function sandboxErrorOf(error: unknown, log: Log): SandboxError {
   if (error instanceof SandboxError) return error
   const known = WORD_OF[(error as FastifyError | undefined)?.code ?? '']
   if (known) return new SandboxError(...known)
@@ -63,7 +63,7 @@ export function refusalOf(error: unknown, log: Log): SandboxError {
 }
 
 /** The JSON text of a refusal. */
-export const refusalText = ({ status, word, message, errors }: SandboxError): string =>
+export const errorBody = ({ status, code: word, message, errors }: SandboxError): string =>
   errorText(status, word, message, errors)
 
 /** Sends a thrown value in the one error envelope. */
@@ -72,8 +72,8 @@ export function createErrorHandler(
   note: (request: FastifyRequest, refusal: SandboxError, body: string) => void,
 ) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const refusal = refusalOf(error, log)
-    const body = refusalText(refusal)
+    const refusal = sandboxErrorOf(error, log)
+    const body = errorBody(refusal)
     note(request, refusal, body)
     // The rest of such a body may never end; the connection can't be used again.
     if (refusal.status === 413) reply.header('connection', 'close')
@@ -96,7 +96,7 @@ const hasUnreadBody = ({ raw, headers }: FastifyRequest): boolean =>
 const lastAnswers = new WeakSet<ServerResponse>()
 
 /** Answers what is no HTTP at all, in our envelope, and closes the connection. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (isClosing(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -131,7 +131,7 @@ const jsonHeaders = (body: string) => ({
 })
 
 /** Answers an `Expect` that is none we can meet. */
-export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
+export function rejectExpectation(request: IncomingMessage, response: ServerResponse): void {
   const [status] = ERRORS.expectation_failed
   const message = `There is no Expect: ${beginningOf(String(request.headers.expect), 40)} here. Leave the header out.`
   const body = errorText(status, 'expectation_failed', message)

@@ -12,7 +12,7 @@ export type StreamOptions = {
 }
 
 const HEARTBEAT_MS = 15_000
-const MOST_UNREAD = 1024 * 1024
+const MAX_UNREAD = 1024 * 1024
 // How long a reader waits before it connects again, real ms.
 const RETRY_MS = 1_000
 
@@ -22,7 +22,7 @@ const textOf = ({ id, kind, data }: FeedEvent) => `id: ${id}\nevent: ${kind}\nda
 export function streamEvents(
   feed: Feed,
   response: ServerResponse,
-  { lastEventId, heartbeatMs = HEARTBEAT_MS, mostUnread = MOST_UNREAD }: StreamOptions = {},
+  { lastEventId, heartbeatMs = HEARTBEAT_MS, mostUnread = MAX_UNREAD }: StreamOptions = {},
 ): void {
   response.writeHead(200, {
     ...COMMON_HEADERS,

@@ -6,7 +6,7 @@ import type { World } from '../world.ts'
 const KEPT_MS = 24 * 3_600_000
 
 /** An answer as it is sent: kept and replayed whole. */
-export type Answer = {
+export type StoredResponse = {
   status: number
   body: string
   replayed?: boolean
@@ -16,7 +16,7 @@ export type Answer = {
 }
 
 /** Keeps an answer for the key of its request. */
-export type Keep = (answer: Answer) => void
+export type StoreResponse = (answer: StoredResponse) => void
 
 /** The key of a header, bare or in quotes; refused if it is empty or too long. */
 export function keyOf(header: string): string {
@@ -32,7 +32,7 @@ export function keyOf(header: string): string {
 const running = new WeakMap<World, Set<string>>()
 
 /** Replays the kept answer of a key, or refuses the key; `undefined` where it is new. */
-function earlier(world: World, scoped: string, fingerprint: string): Answer | undefined {
+function earlier(world: World, scoped: string, fingerprint: string): StoredResponse | undefined {
   if (running.get(world)?.has(scoped)) {
     throw new SandboxError(
       'idempotency_in_flight',
@@ -68,8 +68,8 @@ function dropExpired({ tables, clock }: World) {
 export async function runOnce(
   world: World,
   request: { key: string; route: string; body: string },
-  run: (keep: Keep) => Answer | Promise<Answer>,
-): Promise<Answer> {
+  run: (keep: StoreResponse) => StoredResponse | Promise<StoredResponse>,
+): Promise<StoredResponse> {
   const scoped = `${request.route} ${request.key}`
   const fingerprint = createHash('sha256').update(request.body).digest('base64url')
   const replay = earlier(world, scoped, fingerprint)

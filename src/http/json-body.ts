@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Gate } from '../core/gate.ts'
-import { LARGEST_BODY } from '../core/heap.ts'
-import { MOST_DEPTH, malformed, parseJson, refuseUnfit } from '../core/json.ts'
+import { MAX_BODY } from '../core/heap.ts'
+import { MAX_DEPTH, malformed, parseJson, refuseUnfit } from '../core/json.ts'
 import { LargeJson } from '../core/large-json.ts'
-import { type ErrorWord, SandboxError } from '../model/errors.ts'
+import { type ErrorCode, SandboxError } from '../model/errors.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
 const PACKED = 'The body has a Content-Encoding, and none is undone here. Send it as it is.'
@@ -17,20 +17,20 @@ export const NOT_WHOLE = 'The body is not as long as its Content-Length says.'
 /** A body up to this size is parsed in one go, bytes. */
 export const SMALL_BODY = 1024 * 1024
 // A body of more values takes longer than 200 ms to check, whatever is wrong with each.
-const SMALL = { depth: MOST_DEPTH, values: 100_000 }
+const SMALL = { depth: MAX_DEPTH, values: 100_000 }
 // A state holds whole scenarios, rules and timers some levels down, and these may be as deep as a body. It is checked in
 // slices, so it may have any number of values.
-const STATE = { depth: MOST_DEPTH + 8, values: Number.POSITIVE_INFINITY }
+const STATE = { depth: MAX_DEPTH + 8, values: Number.POSITIVE_INFINITY }
 
 /** The refusals of what is no body that can be read. */
-export const BODY_REFUSALS: readonly ErrorWord[] = [
+export const BODY_REFUSALS: readonly ErrorCode[] = [
   'malformed_json',
   'json_too_deep',
   'payload_too_large',
   'unsupported_media_type',
 ]
 
-const mostText = `${Math.floor(LARGEST_BODY / 1024 / 1024)} MiB`
+const mostText = `${Math.floor(MAX_BODY / 1024 / 1024)} MiB`
 /** What a body that is too large is answered. */
 export const TOO_LARGE = `The body is larger than 1 MiB, or ${mostText} where a whole state is sent. Send less.`
 
@@ -67,7 +67,7 @@ export function takeJsonOnly(app: FastifyInstance) {
   })
 }
 
-/** Collects a body of at most `LARGEST_BODY`; `enter` is called once it is known that it is no small one. */
+/** Collects a body of at most `MAX_BODY`; `enter` is called once it is known that it is no small one. */
 function collect(
   { headers }: FastifyRequest,
   payload: IncomingMessage,
@@ -78,7 +78,7 @@ function collect(
     let bytes = Buffer.alloc(0)
     let size = 0
     function makeRoom(most: number) {
-      if (most > LARGEST_BODY) throw new SandboxError('payload_too_large', TOO_LARGE)
+      if (most > MAX_BODY) throw new SandboxError('payload_too_large', TOO_LARGE)
       if (most > SMALL_BODY) enter()
       if (most <= bytes.length) return
       const larger = Buffer.allocUnsafeSlow(Math.max(most, 2 * bytes.length))

@@ -1,5 +1,5 @@
 import { VERSION } from '../config/version.ts'
-import { type AdminCall, refusalsOf } from './admin.ts'
+import { type AdminCall, errorsOf } from './admin.ts'
 import {
   type Components,
   createComponents,
@@ -87,7 +87,7 @@ function callOf(call: AdminCall, components: Components): Json {
         description: summary,
         content: stream ? { 'text/event-stream': content['application/json'] } : content,
       },
-      ...refusals(components, refusalsOf(call)),
+      ...refusals(components, errorsOf(call)),
     },
   }
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { VERSION } from '../config/version.ts'
-import { ErrorAnswer } from '../model/envelope.ts'
-import { ERRORS, type ErrorWord } from '../model/errors.ts'
+import { ErrorResponse } from '../model/envelope.ts'
+import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { type AuthMode, isTokenNeeded } from './clients.ts'
 import { BODY_REFUSALS } from './json-body.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
@@ -102,8 +102,8 @@ const queryWord = (name: string, schema: Json): Json => {
   }
 }
 
-function wordsOf(op: Operation): ErrorWord[] {
-  const words: ErrorWord[] = [...COMMON_REFUSALS, ...op.refusals, 'storage_unavailable']
+function wordsOf(op: Operation): ErrorCode[] {
+  const words: ErrorCode[] = [...COMMON_REFUSALS, ...op.errors, 'storage_unavailable']
   words.push('host_not_allowed', 'request_timeout', 'headers_too_large')
   if (op.body) words.push(...BODY_REFUSALS)
   if (op.method === 'POST') words.push('idempotency_in_flight', 'idempotency_mismatch')
@@ -112,20 +112,20 @@ function wordsOf(op: Operation): ErrorWord[] {
 
 const header = (description: string) => ({ description, schema: { type: 'string' } })
 
-const HEADERS_OF: Readonly<Partial<Record<ErrorWord, Json>>> = {
+const HEADERS_OF: Readonly<Partial<Record<ErrorCode, Json>>> = {
   unauthorized: { 'WWW-Authenticate': header('Always `Bearer`.') },
   server_busy: { 'Retry-After': header('Seconds until the next try is worth it.') },
   storage_unavailable: { 'Retry-After': header('Seconds until the next try is worth it.') },
 }
 
-function headersOf(words: readonly ErrorWord[]): Json {
+function headersOf(words: readonly ErrorCode[]): Json {
   const headers = Object.assign({}, ...words.map((word) => HEADERS_OF[word]))
   return Object.keys(headers).length > 0 ? { headers } : {}
 }
 
 /** Error answers, a status each, that say which words they come with. */
-export function refusals({ json }: Components, words: readonly ErrorWord[]): Json {
-  const byStatus = new Map<number, ErrorWord[]>()
+export function refusals({ json }: Components, words: readonly ErrorCode[]): Json {
+  const byStatus = new Map<number, ErrorCode[]>()
   for (const word of words) {
     const [status] = ERRORS[word]
     byStatus.set(status, [...(byStatus.get(status) ?? []), word])
@@ -138,7 +138,7 @@ export function refusals({ json }: Components, words: readonly ErrorWord[]): Jso
         {
           description: list.map((word) => `\`${word}\`: ${ERRORS[word][1]}`).join(' '),
           ...headersOf(list),
-          content: json(ErrorAnswer, 'output'),
+          content: json(ErrorResponse, 'output'),
         },
       ]),
   )

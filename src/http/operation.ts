@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type * as z from 'zod'
-import type { ErrorWord } from '../model/errors.ts'
+import type { ErrorCode } from '../model/errors.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
 import type { World } from '../world.ts'
@@ -13,10 +13,10 @@ import {
   sendBroken,
 } from './answer.ts'
 import type { ClientChoice } from './clients.ts'
-import { JSON_TYPE, refusalOf, refusalText } from './errors.ts'
+import { errorBody, JSON_TYPE, sandboxErrorOf } from './errors.ts'
 import { hangUpSignal } from './hang-up.ts'
-import { type Answer, type Keep, keyOf, runOnce } from './idempotency.ts'
-import { noteAnswer } from './note.ts'
+import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
+import { logResponse } from './log-request.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -46,7 +46,7 @@ export type Operation = {
   status: 200 | 201
   answer: z.ZodType
   /** Error words it can answer besides those every endpoint can. */
-  refusals: readonly ErrorWord[]
+  errors: readonly ErrorCode[]
   /** Needs a token in the mode `spec` too. */
   tokenNeeded: boolean
   /** All its refusals that need no change: they come before a scenario is asked. What it found is for `handle`. */
@@ -88,9 +88,9 @@ export function operation<
 const inputOf = ({ params, query, body }: FastifyRequest) =>
   ({ params, query, body }) as unknown as Input<never, never, never>
 
-function send(op: Operation, reply: FastifyReply, answer: Answer) {
+function send(op: Operation, reply: FastifyReply, answer: StoredResponse) {
   const { status, body, replayed, headers, fault } = answer
-  noteAnswer(reply.request, op, answer)
+  logResponse(reply.request, op, answer)
   if (headers) reply.headers(headers)
   if (replayed) reply.header('idempotency-replayed', 'true')
   if (!reply.hasHeader('content-type')) reply.header('content-type', JSON_TYPE)
@@ -115,32 +115,40 @@ export function serve(
     return outcome
   }
 
-  const carryOut = (request: FastifyRequest, { life, checked }: Decided): Answer => ({
+  const execute = (request: FastifyRequest, { life, checked }: Decided): StoredResponse => ({
     status: op.status,
     body: op.handle(request.world, inputOf(request), life, checked),
   })
 
   /** The operation and the keeping of its answer are one change; a refusal is kept by itself. */
-  function carryOutAndKeep(request: FastifyRequest, outcome: Decided, keep: Keep): Answer {
+  function executeAndStore(
+    request: FastifyRequest,
+    outcome: Decided,
+    keep: StoreResponse,
+  ): StoredResponse {
     return request.world.change(() => {
-      const done = carryOut(request, outcome)
+      const done = execute(request, outcome)
       keep(done)
       return done
     })
   }
 
-  function keptRefusal(request: FastifyRequest, error: unknown, keep: Keep): Answer {
-    const refusal = refusalOf(error, log)
+  function storedError(
+    request: FastifyRequest,
+    error: unknown,
+    keep: StoreResponse,
+  ): StoredResponse {
+    const refusal = sandboxErrorOf(error, log)
     // One that hung up before the operation may come again for it.
-    if (refusal.word === 'caller_gone' || refusal.status === 401 || refusal.status >= 500)
+    if (refusal.code === 'caller_gone' || refusal.status === 401 || refusal.status >= 500)
       throw refusal
-    const done = { status: refusal.status, body: refusalText(refusal) }
+    const done = { status: refusal.status, body: errorBody(refusal) }
     request.world.change(() => keep(done))
     return done
   }
 
   /** The scenario's own answer, or the operation's where it is carried out. */
-  function chosen(request: FastifyRequest, outcome: Decided, keep?: Keep): Answer {
+  function chosen(request: FastifyRequest, outcome: Decided, keep?: StoreResponse): StoredResponse {
     const { respond, fault, at } = outcome
     // What is answered in the operation's place is not kept for a key: the next try may meet the operation.
     if (respond)
@@ -150,11 +158,15 @@ export function serve(
         headers: respondHeaders(respond),
       }
     if (fault && at !== 'after') return { status: op.status, body: '{}' }
-    return keep ? carryOutAndKeep(request, outcome, keep) : carryOut(request, outcome)
+    return keep ? executeAndStore(request, outcome, keep) : execute(request, outcome)
   }
 
   /** An answer that a scenario wants otherwise: another one, or broken. */
-  function stagedNow(request: FastifyRequest, outcome: Decided, keep?: Keep): Answer {
+  function stagedNow(
+    request: FastifyRequest,
+    outcome: Decided,
+    keep?: StoreResponse,
+  ): StoredResponse {
     const { fault } = outcome
     const answer = chosen(request, outcome, keep)
     return fault ? { ...answer, fault } : answer
@@ -165,8 +177,8 @@ export function serve(
     request: FastifyRequest,
     reply: FastifyReply,
     outcome: Decided,
-    keep?: Keep,
-  ): Promise<Answer> {
+    keep?: StoreResponse,
+  ): Promise<StoredResponse> {
     const { delay } = outcome
     if (!delay) return stagedNow(request, outcome, keep)
     const { world } = request
@@ -196,10 +208,10 @@ export function serve(
         const outcome = decided(request)
         explainRule(reply, outcome)
         return isPlain(outcome)
-          ? carryOutAndKeep(request, outcome, keep)
+          ? executeAndStore(request, outcome, keep)
           : await staged(request, reply, outcome, keep)
       } catch (error) {
-        return keptRefusal(request, error, keep)
+        return storedError(request, error, keep)
       }
     }).then((done) => send(op, reply, done))
   }
@@ -208,13 +220,13 @@ export function serve(
   function undelayed(request: FastifyRequest, reply: FastifyReply) {
     const { world } = request
     let outcome!: Decided
-    const done = world.together(() => {
+    const done = world.batch(() => {
       outcome = decided(request)
-      return isPlain(outcome) ? carryOut(request, outcome) : undefined
+      return isPlain(outcome) ? execute(request, outcome) : undefined
     })
     explainRule(reply, outcome)
     if (!done) return staged(request, reply, outcome).then((later) => send(op, reply, later))
-    world.whenWritten((error) => {
+    world.onDurable((error) => {
       if (error) reply.send(error)
       else send(op, reply, done)
     })
@@ -240,7 +252,7 @@ export function serve(
 }
 
 /** The refusals that any endpoint of the service may answer with. */
-export const COMMON_REFUSALS: readonly ErrorWord[] = [
+export const COMMON_REFUSALS: readonly ErrorCode[] = [
   'validation_failed',
   'unauthorized',
   'client_inactive',

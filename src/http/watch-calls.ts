@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { CallWatch, GivenAnswer } from '../core/recorder.ts'
+import type { RequestWatcher, SentResponse } from '../core/recorder.ts'
 import type { Fault } from '../scenarios/compiled.ts'
 
 declare module 'fastify' {
@@ -33,14 +33,14 @@ const bytesOf = (chunk: unknown) =>
 function watchAnswer(
   raw: ServerResponse,
   isStream: boolean,
-  answered: (answer: GivenAnswer) => void,
+  answered: (answer: SentResponse) => void,
 ) {
   const { writeHead, write, end } = raw as unknown as Record<
     'writeHead' | 'write' | 'end',
     (...args: unknown[]) => unknown
   >
   const chunks: Uint8Array[] = []
-  let head: Pick<GivenAnswer, 'status' | 'headers'> = {}
+  let head: Pick<SentResponse, 'status' | 'headers'> = {}
   let isTold = false
   function keep(chunk: unknown) {
     const bytes = bytesOf(chunk)
@@ -71,13 +71,13 @@ function watchAnswer(
 }
 
 /** Tells a watch of the calls of an app as they come, and of their answers; to be added before any other hook. */
-export function watchCalls(app: FastifyInstance, watch: CallWatch) {
+export function watchCalls(app: FastifyInstance, watch: RequestWatcher) {
   function see(request: FastifyRequest, reply: FastifyReply) {
     const { raw, originalUrl, headers } = request
     const isStream = request.routeOptions?.config?.admin?.stream !== undefined
     const hasBody =
       headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-    const call = watch.came(
+    const call = watch.onRequest(
       { method: raw.method!, url: originalUrl, http: raw.httpVersion, headers: raw.rawHeaders },
       hasBody,
     )
@@ -86,9 +86,9 @@ export function watchCalls(app: FastifyInstance, watch: CallWatch) {
     let isAnswered = false
     const broken = watchAnswer(reply.raw, isStream, (answer) => {
       if (!isWhole && chunks.length > 0)
-        watch.bodyCame(call, Buffer.concat(chunks), raw.destroyed ? 'left' : 'refused')
+        watch.onBody(call, Buffer.concat(chunks), raw.destroyed ? 'left' : 'refused')
       isAnswered = true
-      watch.answered(call, answer)
+      watch.onResponse(call, answer)
     })
     function read() {
       if (!hasBody) return
@@ -97,7 +97,7 @@ export function watchCalls(app: FastifyInstance, watch: CallWatch) {
       raw.on('end', () => {
         isWhole = true
         // What was refused by its headers is read to its end all the same.
-        if (!isAnswered) watch.bodyCame(call, Buffer.concat(chunks))
+        if (!isAnswered) watch.onBody(call, Buffer.concat(chunks))
       })
     }
     request.watched = { read, broken, left: () => watch.left(call) }

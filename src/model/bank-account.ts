@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { MaskedIfsc, MaskedNumber, ours } from './contract.ts'
+import { MaskedIfsc, MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
 import { Timestamp, Uuid } from './text.ts'
 
-export const BankStatus = ours(z.enum(['pending', 'success', 'failed']))
+export const BankStatus = sandboxDefault(z.enum(['pending', 'success', 'failed']))
 export type BankStatus = z.infer<typeof BankStatus>
 
 export const AccountNumber = z.string().regex(/^\d{9,18}$/, { error: 'must be 9 to 18 digits' })
@@ -72,7 +72,7 @@ export const AddBankAccount = z
   .meta({ id: 'AddBankAccount' })
 export type AddBankAccount = z.infer<typeof AddBankAccount>
 
-export const AddBankAccountAnswer = envelope(
+export const AddBankAccountResponse = envelope(
   201,
   z.strictObject({
     status: z.boolean(),
@@ -80,14 +80,14 @@ export const AddBankAccountAnswer = envelope(
     data: z.strictObject({
       ...shown,
       // An object or null, says the contract.
-      metadata: ours(BankMetadata, BankMetadata.nullable()),
+      metadata: sandboxDefault(BankMetadata, BankMetadata.nullable()),
       created_at: Timestamp,
       updated_at: Timestamp,
     }),
   }),
 ).meta({ id: 'AddBankAccountAnswer' })
 
-export const ListBankAccountsAnswer = envelope(200, z.array(BankAccount)).meta({
+export const ListBankAccountsResponse = envelope(200, z.array(BankAccount)).meta({
   id: 'ListBankAccountsAnswer',
 })
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ours } from './contract.ts'
+import { sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './text.ts'
 
@@ -41,15 +41,15 @@ const ClientProfile = z
     email: z.string(),
     email_verified: z.boolean(),
     name: z.string(),
-    status: ours(z.enum(['active', 'inactive'])),
+    status: sandboxDefault(z.enum(['active', 'inactive'])),
     check_kyc: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
-    ClientConfigurations: ours(z.array(z.looseObject({})), z.array(z.unknown())),
+    ClientConfigurations: sandboxDefault(z.array(z.looseObject({})), z.array(z.unknown())),
   })
   .meta({ id: 'ClientProfile' })
 
-export const GetClientProfileAnswer = envelope(200, ClientProfile).meta({
+export const GetClientProfileResponse = envelope(200, ClientProfile).meta({
   id: 'GetClientProfileAnswer',
 })
 

@@ -5,7 +5,7 @@ const SAYS = new WeakMap<z.ZodType, z.ZodType>()
 const ANY_TEXT = z.string()
 
 /** Marks a schema as narrower than the contract, which says no more than `says`: any text unless told. */
-export function ours<T extends z.ZodType>(schema: T, says: z.ZodType = ANY_TEXT): T {
+export function sandboxDefault<T extends z.ZodType>(schema: T, says: z.ZodType = ANY_TEXT): T {
   SAYS.set(schema, says)
   return schema
 }
@@ -19,7 +19,7 @@ export const ANYTHING = z.unknown().refine((value) => value !== undefined)
 const PARTLY_MASKED = z.string().refine(isPartlyMasked, { error: 'must be partly masked' })
 
 /** A person's number as answers show it: the last four characters, X for the rest. */
-export const MaskedNumber = ours(
+export const MaskedNumber = sandboxDefault(
   z.string().regex(/^(?:X{0,4}|X+[\s\S]{4})$/, {
     error: 'must be masked: X, save the last four characters',
   }),
@@ -27,7 +27,7 @@ export const MaskedNumber = ours(
 )
 
 /** An IFSC as answers show it: the first four and last three characters, X between. */
-export const MaskedIfsc = ours(
+export const MaskedIfsc = sandboxDefault(
   z.string().regex(/^(?:X{0,7}|[\s\S]{4}X+[\s\S]{3})$/, {
     error: 'must be masked: X, save the first four and last three characters',
   }),

@@ -109,7 +109,7 @@ export const DeliveryQuery = listQuery(50).extend({
 })
 export type DeliveryQuery = z.infer<typeof DeliveryQuery>
 
-export const ListDeliveriesAnswer = z
+export const ListDeliveriesResponse = z
   .strictObject({
     total: z.int(),
     ...listFields,

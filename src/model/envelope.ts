@@ -1,14 +1,14 @@
 import * as z from 'zod'
-import { ERRORS, type ErrorWord, type FieldError } from './errors.ts'
+import { ERRORS, type ErrorCode, type FieldError } from './errors.ts'
 
 /** The envelope of most answers. */
 export const envelope = <T extends z.ZodType>(code: number, data: T) =>
   z.strictObject({ status: z.literal(true), code: z.literal(code), message: z.string(), data })
 
-const words = Object.keys(ERRORS) as [ErrorWord, ...ErrorWord[]]
+const words = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
 
 /** The one error body of every endpoint. */
-export const ErrorAnswer = z
+export const ErrorResponse = z
   .strictObject({
     status: z.literal(false),
     code: z.int().meta({ description: 'The HTTP status.' }),

@@ -66,7 +66,7 @@ export const ERRORS = {
   ],
   headers_too_large: [431, 'The request’s headers are larger than the limit.'],
   caller_gone: [499, 'The caller closed the connection before the response; nobody receives this.'],
-  forbidden_move: [422, 'A state of a resource does not lead to the one asked for.'],
+  invalid_transition: [422, 'A state of a resource does not lead to the one asked for.'],
   rate_limited: [429, 'A scenario says that too many requests were sent; see `Retry-After`.'],
   server_busy: [
     429,
@@ -85,26 +85,26 @@ export const ERRORS = {
 } as const satisfies Record<string, readonly [status: number, meaning: string]>
 
 /** A stable machine word for one kind of refusal, a key of `ERRORS`. */
-export type ErrorWord = keyof typeof ERRORS
+export type ErrorCode = keyof typeof ERRORS
 
 /** One field at fault: its path (`kyc[0].dateOfBirth`), a code (`required`, `invalid_format`, …) and a sentence. */
 export type FieldError = { field: string; code: string; message: string }
 
 /** A refusal with a word of the registry; thrown only before anything was changed, but for time that went some of its way. */
 export class SandboxError extends Error {
-  readonly word: ErrorWord
+  readonly code: ErrorCode
   readonly status: number
   readonly errors: readonly FieldError[]
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
-    word: ErrorWord,
+    word: ErrorCode,
     message: string,
     more: { errors?: readonly FieldError[]; headers?: Record<string, string> } = {},
   ) {
     super(message)
     this.name = 'SandboxError'
-    this.word = word
+    this.code = word
     this.status = ERRORS[word][0]
     this.errors = more.errors ?? []
     this.headers = more.headers ?? {}

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { bankNameOf } from './bank-names.ts'
-import { ANYTHING, MaskedIfsc, MaskedNumber, ours } from './contract.ts'
+import { ANYTHING, MaskedIfsc, MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
@@ -25,8 +25,8 @@ export const HistoryRecord = z
     currency: z.string().length(3),
     utr: z.string().max(100).nullable(),
     // An optional note, says the contract; null wherever metadata was seen, and nothing says more.
-    remark: ours(z.string().max(50), z.string().max(50).nullish()),
-    metadata: ours(PaymentFailure.nullable(), ANYTHING),
+    remark: sandboxDefault(z.string().max(50), z.string().max(50).nullish()),
+    metadata: sandboxDefault(PaymentFailure.nullable(), ANYTHING),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -34,7 +34,7 @@ export const HistoryRecord = z
 
 export const UserHistoryQuery = listQuery(10)
 export const HistoryQuery = UserHistoryQuery.extend({ type: z.literal('debit').optional() })
-export const HistoryAnswer = envelope(
+export const HistoryResponse = envelope(
   200,
   z.strictObject({
     total_transactions: z.int(),

@@ -26,7 +26,7 @@ export const InboxRow = z
 export type InboxRow = z.infer<typeof InboxRow>
 
 export const InboxQuery = listQuery(50)
-export const InboxAnswer = z
+export const InboxResponse = z
   .strictObject({
     total: z.int(),
     ...listFields,
@@ -34,6 +34,6 @@ export const InboxAnswer = z
     messages: z.array(InboxRow),
   })
   .meta({ id: 'Inbox' })
-export const ReceivedAnswer = z
+export const ReceivedResponse = z
   .strictObject({ received: z.literal(true), message_id: z.string(), verified: z.boolean() })
   .meta({ id: 'InboxReceived' })

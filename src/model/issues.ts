@@ -1,8 +1,8 @@
 import type * as z from 'zod'
 import { type FieldError, SandboxError } from './errors.ts'
-import { beginningOf, echoed, isSecretName } from './mask.ts'
+import { beginningOf, isSecretName, quoteInput } from './mask.ts'
 
-const LONGEST_SHOWN = 40
+const MAX_SHOWN = 40
 
 /** `kyc[0].dateOfBirth` for the path of an issue. */
 export const fieldOf = (path: readonly PropertyKey[]): string =>
@@ -11,8 +11,8 @@ export const fieldOf = (path: readonly PropertyKey[]): string =>
       typeof part === 'number'
         ? `${field}[${part}]`
         : field
-          ? `${field}.${echoed(String(part))}`
-          : echoed(String(part)),
+          ? `${field}.${quoteInput(String(part))}`
+          : quoteInput(String(part)),
     '',
   )
 
@@ -30,8 +30,8 @@ function shown(value: unknown, path: readonly PropertyKey[]): string {
   const isSecret = isSecretName(String(path.at(-1)))
   if (typeof value === 'string') {
     if (isSecret) return `a text of ${value.length} characters`
-    const start = beginningOf(value, LONGEST_SHOWN)
-    return JSON.stringify(start + (value.length > LONGEST_SHOWN ? '…' : ''))
+    const start = beginningOf(value, MAX_SHOWN)
+    return JSON.stringify(start + (value.length > MAX_SHOWN ? '…' : ''))
   }
   if (typeof value === 'number') return isSecret ? 'a number' : String(value)
   if (typeof value === 'boolean') return String(value)
@@ -94,7 +94,7 @@ export function wantedAt(issue: Issue, data: unknown): string {
 }
 
 /** What zod found at one place, in our words. */
-export function told(issue: Issue, data: unknown): Omit<FieldError, 'field'> {
+export function describeIssue(issue: Issue, data: unknown): Omit<FieldError, 'field'> {
   const value = valueAt(data, issue.path)
   const code = codeOf(issue, value)
   const expectation = expectationOf(issue, code)
@@ -115,7 +115,7 @@ export function validationFailed(
 }
 
 // A large body may be wrong in every row.
-export const MOST_ERRORS = 100
+export const MAX_ERRORS = 100
 
 /** What zod found, as fields of an error answer; `at`: where the data stands in the body. */
 export function fieldErrors(
@@ -123,11 +123,11 @@ export function fieldErrors(
   data: unknown,
   at: readonly PropertyKey[] = [],
 ): FieldError[] {
-  return error.issues.slice(0, MOST_ERRORS).flatMap((issue) => {
+  return error.issues.slice(0, MAX_ERRORS).flatMap((issue) => {
     const path = [...at, ...issue.path]
     if (issue.code !== 'unrecognized_keys')
-      return [{ field: fieldOf(path) || 'body', ...told(issue, data) }]
-    return issue.keys.slice(0, MOST_ERRORS).map((key) => ({
+      return [{ field: fieldOf(path) || 'body', ...describeIssue(issue, data) }]
+    return issue.keys.slice(0, MAX_ERRORS).map((key) => ({
       field: fieldOf([...path, key]),
       code: issue.code,
       message: 'is not known here',

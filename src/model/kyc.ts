@@ -1,14 +1,14 @@
 import * as z from 'zod'
-import { ANYTHING, MaskedNumber, ours } from './contract.ts'
+import { ANYTHING, MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { maskNumber } from './mask.ts'
 import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './text.ts'
 import { User } from './user.ts'
 
-export const KycStatus = ours(z.enum(['pending', 'success', 'failed']))
+export const KycStatus = sandboxDefault(z.enum(['pending', 'success', 'failed']))
 export type KycStatus = z.infer<typeof KycStatus>
-export const DocumentType = ours(z.enum(['pid', 'tid']))
-export const DocumentName = ours(z.enum(['aadhar', 'pan']))
+export const DocumentType = sandboxDefault(z.enum(['pid', 'tid']))
+export const DocumentName = sandboxDefault(z.enum(['aadhar', 'pan']))
 
 /** Which document goes with which type. */
 export const DOCUMENT_OF = { pid: 'aadhar', tid: 'pan' } as const
@@ -35,8 +35,11 @@ export const KycMetadata = z
         status: z.string(),
         statusCode: z.int(),
         // Shown for tid/pan alone.
-        result: ours(PanResult.nullable(), z.looseObject({}).nullable()),
-        metaData: z.strictObject({ requestId: z.string(), transactionId: ours(Uuid.clone()) }),
+        result: sandboxDefault(PanResult.nullable(), z.looseObject({}).nullable()),
+        metaData: z.strictObject({
+          requestId: z.string(),
+          transactionId: sandboxDefault(Uuid.clone()),
+        }),
       }),
     }),
   })
@@ -54,7 +57,7 @@ export const KycRow = z.strictObject({
   full_name: z.string(),
   dob: IsoDate,
   kyc_status: KycStatus,
-  verified_by: ours(z.enum(['client', 'system'])),
+  verified_by: sandboxDefault(z.enum(['client', 'system'])),
   metadata: KycMetadata.nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -67,7 +70,7 @@ export const KycRecord = z
     ...KycRow.omit({ metadata: true, created_at: true, updated_at: true }).shape,
     document_number: MaskedNumber,
     // Null wherever it was seen, and nothing says more.
-    vp: ours(z.null(), ANYTHING),
+    vp: sandboxDefault(z.null(), ANYTHING),
     metadata: KycMetadata.nullable(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -113,13 +116,13 @@ export const SubmitKyc = z
   .meta({ id: 'SubmitKyc' })
 export type SubmitKyc = z.infer<typeof SubmitKyc>
 
-export const SubmitKycAnswer = envelope(
+export const SubmitKycResponse = envelope(
   201,
   z.array(z.strictObject({ status: z.boolean(), message: z.string(), data: KycRecord })),
 ).meta({ id: 'SubmitKycAnswer' })
 
 /** GET /kyc/:userId has an envelope of its own. */
-export const GetKycAnswer = z
+export const GetKycResponse = z
   .strictObject({
     status: z.literal(true),
     data: z.strictObject({

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ours } from './contract.ts'
+import { sandboxDefault } from './contract.ts'
 
 const MOST = 100
 
@@ -23,7 +23,7 @@ export type ListQuery = { page: number; limit: number }
 /** Counts that every list answers with. */
 export const listFields = {
   page: z.int().min(1),
-  limit: ours(z.int().min(1).max(MOST), z.int().min(1)),
+  limit: sandboxDefault(z.int().min(1).max(MOST), z.int().min(1)),
 }
 
 export const pagesOf = (total: number, limit: number): number => Math.ceil(total / limit)

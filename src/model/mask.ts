@@ -77,19 +77,19 @@ export function beginningOf(text: string, most: number): string {
   return /\d/.test(clean[most] ?? '') ? start.replace(/(?<!\d)\d{1,8}$/, '') : start
 }
 
-const LONGEST_ECHO = 64
+const MAX_ECHO = 64
 
 /** An id or a name of a request, as its refusal may repeat it. */
-export const echoed = (asked: string): string => beginningOf(asked, LONGEST_ECHO)
+export const quoteInput = (asked: string): string => beginningOf(asked, MAX_ECHO)
 
 // Deeper levels hold nothing that the service would read.
-const MOST_LEVELS = 32
+const MAX_LEVELS = 32
 
 /** Masks a JSON value for a log by the names of its fields and by what its texts look like. */
 export function maskValue(value: unknown, name = '', level = 0): unknown {
   if (value === null || typeof value === 'boolean') return value
   if (typeof value === 'object') {
-    if (isSecretName(name) || level === MOST_LEVELS) return HIDDEN
+    if (isSecretName(name) || level === MAX_LEVELS) return HIDDEN
     if (Array.isArray(value)) return value.map((one) => maskValue(one, name, level + 1))
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => [

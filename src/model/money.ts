@@ -2,9 +2,9 @@ import * as z from 'zod'
 
 const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
 /** The least amount that may be paid, in paise. */
-export const LEAST_PAISE = 100
+export const MIN_PAISE = 100
 /** The largest amount there is, in paise. */
-export const MOST_PAISE = 999_999_999_999
+export const MAX_PAISE = 999_999_999_999
 
 /** Whole paise of a number or decimal text; `undefined` for a third decimal, a sign, an exponent or too many digits. */
 export function paiseOf(amount: number | string): number | undefined {
@@ -37,7 +37,7 @@ export const AmountInput = z
         issue.input === undefined ? undefined : 'must be a number or a decimal text',
     },
   )
-  .refine((amount) => (paiseOf(amount) ?? 0) >= LEAST_PAISE, { error: MESSAGE })
+  .refine((amount) => (paiseOf(amount) ?? 0) >= MIN_PAISE, { error: MESSAGE })
   .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.', examples: [1500.5] })
 
 /** An amount in an answer: decimal text with two places. */

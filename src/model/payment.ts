@@ -136,7 +136,7 @@ export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): P
 }
 
 /** From where a payment may move: terminal states stay, save a late reversal. */
-export const canMove = (from: PaymentStatus, to: PaymentStatus): boolean =>
+export const canTransition = (from: PaymentStatus, to: PaymentStatus): boolean =>
   from === 'PENDING'
     ? to !== 'PENDING'
     : from === 'PROCESSING'
@@ -144,8 +144,8 @@ export const canMove = (from: PaymentStatus, to: PaymentStatus): boolean =>
       : from === 'SUCCESS' && to === 'FAILED'
 
 /** What a payment may become, as the end of a refusal. */
-export function movesText(from: PaymentStatus): string {
-  const open = PaymentStatus.options.filter((to) => canMove(from, to))
+export function transitionsText(from: PaymentStatus): string {
+  const open = PaymentStatus.options.filter((to) => canTransition(from, to))
   if (open.length === 0) return 'It stays as it is.'
   const last = open.at(-1)!
   return open.length === 1

@@ -48,7 +48,7 @@ const Body = z.strictObject({
 })
 /** The caller closed the connection before the response, which ended what the call had begun. */
 const Left = z.strictObject({ left: Id, at: At })
-const Answer = z.strictObject({
+const ResponseLine = z.strictObject({
   answer: Id,
   /** Absent where the connection was broken before an answer. */
   status: z.int().optional(),
@@ -83,14 +83,24 @@ const Sent = z.strictObject({
 const Secret = z.strictObject({ secret: z.string() })
 
 /** One of the further lines: what reached the sandbox, or what it answered or sent, in order. */
-export const RecordingLine = z.union([Call, Body, Left, Answer, Timer, Ran, Send, Sent, Secret])
+export const RecordingLine = z.union([
+  Call,
+  Body,
+  Left,
+  ResponseLine,
+  Timer,
+  Ran,
+  Send,
+  Sent,
+  Secret,
+])
 
 export type RecordingStart = z.infer<typeof RecordingStart>
 export type RecordingLine = z.infer<typeof RecordingLine>
 export type RecordedCall = z.infer<typeof Call>
 export type RecordedBody = z.infer<typeof Body>
 export type RecordedLeft = z.infer<typeof Left>
-export type RecordedAnswer = z.infer<typeof Answer>
+export type RecordedResponse = z.infer<typeof ResponseLine>
 export type RecordedTimer = z.infer<typeof Ran>
 export type RecordedSend = z.infer<typeof Send>
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { accountTextParts, BenifBank } from './bank-account.ts'
-import { MaskedNumber, ours } from './contract.ts'
+import { MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskNumber } from './mask.ts'
@@ -17,11 +17,14 @@ export const Transaction = z
     from_user_id: Uuid,
     to_user_id: Uuid,
     benif_bank_id: Uuid,
-    currency_code: ours(z.string().length(3)),
-    transaction_type: ours(z.enum(['debit', 'credit'])),
+    currency_code: sandboxDefault(z.string().length(3)),
+    transaction_type: sandboxDefault(z.enum(['debit', 'credit'])),
     amount: Amount,
     utr: MaskedNumber.nullable(),
-    transaction_status: ours(z.enum(['pending', 'success', 'failed']), z.string().lowercase()),
+    transaction_status: sandboxDefault(
+      z.enum(['pending', 'success', 'failed']),
+      z.string().lowercase(),
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
     benif_bank: BenifBank,
@@ -43,11 +46,11 @@ export const CreateTransaction = z
 export type CreateTransaction = z.infer<typeof CreateTransaction>
 
 export const TransactionQuery = listQuery(10)
-export const TransactionsAnswer = envelope(200, z.array(Transaction)).meta({
+export const TransactionsResponse = envelope(200, z.array(Transaction)).meta({
   id: 'TransactionsAnswer',
 })
 /** `total_transation` is the service's own spelling. */
-export const ListTransactionsAnswer = envelope(
+export const ListTransactionsResponse = envelope(
   200,
   z.strictObject({
     total_transation: z.int(),

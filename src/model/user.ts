@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { ours } from './contract.ts'
+import { sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { Timestamp, text, Uuid } from './text.ts'
 
-const UserType = ours(z.enum(['individual', 'business']))
+const UserType = sandboxDefault(z.enum(['individual', 'business']))
 
 /** A user as stored. `client_id` is the world's and is added when it is shown. */
 export const UserRow = z.strictObject({
@@ -42,9 +42,9 @@ export const CreateUser = z
 export type CreateUser = z.infer<typeof CreateUser>
 
 export const UserQuery = listQuery(50)
-export const CreateUserAnswer = envelope(201, User).meta({ id: 'CreateUserAnswer' })
-export const GetUserAnswer = envelope(200, User).meta({ id: 'GetUserAnswer' })
-export const ListUsersAnswer = envelope(
+export const CreateUserResponse = envelope(201, User).meta({ id: 'CreateUserAnswer' })
+export const GetUserResponse = envelope(200, User).meta({ id: 'GetUserAnswer' })
+export const ListUsersResponse = envelope(
   200,
   z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
 ).meta({ id: 'ListUsersAnswer' })

@@ -38,7 +38,7 @@ export const Webhook = z
   .meta({ id: 'Webhook' })
 
 /** POST and PUT answer with an envelope of their own. */
-export const UpdatedWebhookAnswer = z
+export const UpdatedWebhookResponse = z
   .strictObject({
     message: z.string(),
     updatedWebhook: z.strictObject({
@@ -46,6 +46,6 @@ export const UpdatedWebhookAnswer = z
     }),
   })
   .meta({ id: 'UpdatedWebhookAnswer' })
-export const GetWebhookAnswer = z
+export const GetWebhookResponse = z
   .strictObject({ message: z.string(), data: Webhook })
   .meta({ id: 'GetWebhookAnswer' })

@@ -1,4 +1,4 @@
-import type { RecordedAnswer, RecordedBytes, RecordedSend } from '../model/recording.ts'
+import type { RecordedBytes, RecordedResponse, RecordedSend } from '../model/recording.ts'
 
 /** The first thing in which a replay is not as recorded: where, what, and both sides where there are two. */
 export type Difference = { at: string; what: string; recorded?: string; found?: string }
@@ -61,10 +61,10 @@ function headersDifference(
 }
 
 /** In what an answer is not as recorded. */
-export function answerDifference(
+export function responseDifference(
   at: string,
-  recorded: RecordedAnswer,
-  found: RecordedAnswer,
+  recorded: RecordedResponse,
+  found: RecordedResponse,
 ): Difference | undefined {
   for (const key of ['status', 'fault'] as const)
     if (recorded[key] !== found[key])

@@ -1,5 +1,5 @@
 // What does not happen within this, real ms, does not happen: nothing in a replay waits for time.
-const LONGEST_MS = 10_000
+const MAX_MS = 10_000
 
 /** A promise with its end in hand. */
 export function awaited<T>() {
@@ -14,7 +14,7 @@ export function awaited<T>() {
 export async function happens(promise: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), LONGEST_MS)
+    timer = setTimeout(() => resolve(false), MAX_MS)
   })
   const inTime = await Promise.race([promise.then(() => true), late])
   clearTimeout(timer)

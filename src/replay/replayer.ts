@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { VERSION } from '../config/version.ts'
-import { type CallWatch, type GivenAnswer, recordedBytes } from '../core/recorder.ts'
+import { type RequestWatcher, recordedBytes, type SentResponse } from '../core/recorder.ts'
 import type {
-  RecordedAnswer,
   RecordedBody,
   RecordedBytes,
   RecordedCall,
   RecordedLeft,
+  RecordedResponse,
   RecordingLine,
   RecordingStart,
 } from '../model/recording.ts'
@@ -17,10 +17,10 @@ import { createLibrary } from '../scenarios/library.ts'
 import { loadReader } from '../scenarios/reader.ts'
 import { assemble, optionsOf } from '../server.ts'
 import { fixturesOf } from '../services/fixtures.ts'
-import { answerDifference, type Difference } from './differences.ts'
-import { createFedOutside } from './fed-outside.ts'
+import { type Difference, responseDifference } from './differences.ts'
 import { awaited, happens } from './happens.ts'
 import { BadRecording, readRecording } from './recording.ts'
+import { createReplayRuntime } from './replay-runtime.ts'
 import { createTimerCheck } from './timer-check.ts'
 
 /** What a replay came to. */
@@ -69,7 +69,7 @@ type Sending = {
   socket: Socket
   whole: ReturnType<typeof awaited<void>>
   left: ReturnType<typeof awaited<void>>
-  answer: ReturnType<typeof awaited<GivenAnswer>>
+  answer: ReturnType<typeof awaited<SentResponse>>
 }
 
 /**
@@ -94,12 +94,12 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
     if (!isOver) difference ??= found
   }
 
-  const fed = createFedOutside(recording, differs)
+  const fed = createReplayRuntime(recording, differs)
   const timers = createTimerCheck(recording, differs)
   const sendings = new Map<number, Sending>()
   let expected: { call: Sending; came: () => void } | undefined
-  const watch: CallWatch = {
-    came() {
+  const watch: RequestWatcher = {
+    onRequest() {
       const mine = expected
       expected = undefined
       // A stranger found the port.
@@ -108,13 +108,13 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       mine.came()
       return mine.call.line.call
     },
-    bodyCame(id) {
+    onBody(id) {
       const call = sendings.get(id)
       if (call?.line.bodyAt !== undefined) fed.set(call.line.bodyAt)
       call?.whole.resolve()
     },
     left: (id) => sendings.get(id)?.left.resolve(),
-    answered: (id, answer) => sendings.get(id)?.answer.resolve(answer),
+    onResponse: (id, answer) => sendings.get(id)?.answer.resolve(answer),
   }
 
   await loadReader()
@@ -137,7 +137,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       socket,
       whole: awaited<void>(),
       left: awaited<void>(),
-      answer: awaited<GivenAnswer>(),
+      answer: awaited<SentResponse>(),
     }
     sendings.set(line.call, call)
     const came = awaited<void>()
@@ -171,7 +171,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       differs({ at: placeOf(call), what: 'was ended by its caller in the recording, not here' })
   }
 
-  async function compare(line: RecordedAnswer) {
+  async function compare(line: RecordedResponse) {
     const call = sendings.get(line.answer)
     if (!call) throw new BadRecording(`the answer ${line.answer} comes before its call`)
     if (!(await happens(call.answer.promise))) {
@@ -179,8 +179,8 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       return
     }
     const { body, ...given } = await call.answer.promise
-    const found = { answer: line.answer, ...given, ...recordedBytes(body) } as RecordedAnswer
-    const difference = answerDifference(placeOf(call), line, found)
+    const found = { answer: line.answer, ...given, ...recordedBytes(body) } as RecordedResponse
+    const difference = responseDifference(placeOf(call), line, found)
     if (difference) differs(difference)
     sendings.delete(line.answer)
     call.socket.destroy()

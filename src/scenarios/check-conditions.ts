@@ -1,7 +1,7 @@
 import { type Findings, isMapping } from './findings.ts'
 import { isComparison, operationsOf } from './match.ts'
 import { wrongArgument } from './operator-arguments.ts'
-import { oneOf, orMeant, shown } from './wording.ts'
+import { didYouMean, oneOf, shown } from './wording.ts'
 import {
   CALL_PARTS,
   type CallPart,
@@ -22,8 +22,8 @@ type Where = {
   field?: string
 } & Findings
 
-const MOST_PATTERNS = 100
-const MOST_TESTS = 100
+const MAX_PATTERNS = 100
+const MAX_TESTS = 100
 
 /** A number that stands where account numbers, ids or codes do. */
 function checkWord(value: unknown, path: Path, { field, part, faults }: Where) {
@@ -36,8 +36,8 @@ function checkWord(value: unknown, path: Path, { field, part, faults }: Where) {
 function checkComparison(condition: Record<string, unknown>, path: Path, where: Where) {
   for (const [operator, argument] of Object.entries(condition)) {
     const at = [...path, operator]
-    if (operator === 'matches' && ++where.counts.patterns > MOST_PATTERNS) {
-      const message = `over ${MOST_PATTERNS} patterns in one file; startsWith, endsWith, contains and in cost less`
+    if (operator === 'matches' && ++where.counts.patterns > MAX_PATTERNS) {
+      const message = `over ${MAX_PATTERNS} patterns in one file; startsWith, endsWith, contains and in cost less`
       where.faults.push({ path: at, of: 'key', message })
       return
     }
@@ -62,7 +62,7 @@ function checkMixed(keys: readonly string[], path: Path, where: Where): boolean 
   const strangers = keys.filter((key) => !(OPERATORS as readonly string[]).includes(key))
   if (strangers.length === keys.length) return false
   for (const key of strangers) {
-    const near = orMeant(key, OPERATORS)
+    const near = didYouMean(key, OPERATORS)
     const message = near
       ? `unknown comparison ${shown(key)}${near}`
       : `${shown(key)} is no comparison and cannot stand beside one; known: ${OPERATORS.join(', ')}`
@@ -79,7 +79,7 @@ function checkFields(condition: Record<string, unknown>, path: Path, where: Wher
   for (const [field, inner] of Object.entries(condition)) {
     const at = [...path, field]
     if (scalar) {
-      const hint = orMeant(field, OPERATORS) || `; known: ${OPERATORS.join(', ')}`
+      const hint = didYouMean(field, OPERATORS) || `; known: ${OPERATORS.join(', ')}`
       where.faults.push({
         path: at,
         of: 'key',
@@ -87,7 +87,7 @@ function checkFields(condition: Record<string, unknown>, path: Path, where: Wher
       })
       continue
     }
-    if (known && !known.fields.includes(field) && where.counts.tests < MOST_TESTS)
+    if (known && !known.fields.includes(field) && where.counts.tests < MAX_TESTS)
       checkStranger(field, at, known, where)
     checkCondition(inner, at, { ...where, field })
   }
@@ -99,7 +99,7 @@ function checkStranger(
   known: { fields: readonly string[]; closed: boolean },
   where: Where,
 ) {
-  const near = orMeant(field, known.fields)
+  const near = didYouMean(field, known.fields)
   if (known.closed) {
     const has =
       known.fields.length > 0 ? `it has ${known.fields.join(', ')}` : 'these operations have none'
@@ -115,9 +115,9 @@ function checkStranger(
 }
 
 function checkCondition(condition: unknown, path: Path, where: Where): void {
-  if (++where.counts.tests > MOST_TESTS) {
-    if (where.counts.tests > MOST_TESTS + 1) return
-    const message = `over ${MOST_TESTS} conditions in one \`when\`; split the rule`
+  if (++where.counts.tests > MAX_TESTS) {
+    if (where.counts.tests > MAX_TESTS + 1) return
+    const message = `over ${MAX_TESTS} conditions in one \`when\`; split the rule`
     where.faults.push({ path, of: 'key', message })
     return
   }
@@ -140,7 +140,7 @@ function checkOperation(
   { faults }: Findings,
 ): readonly OperationId[] {
   const wrong = (value: unknown, at: Path) => {
-    const near = typeof value === 'string' ? orMeant(value, OPERATIONS) : ''
+    const near = typeof value === 'string' ? didYouMean(value, OPERATIONS) : ''
     const message = `unknown operation ${shown(value)}${near || `; known: ${OPERATIONS.join(', ')} or "*"`}`
     faults.push({ path: at, of: 'value', message })
     return OPERATIONS

@@ -1,5 +1,5 @@
 import { parseDuration } from '../core/duration.ts'
-import { canMove, type PaymentStatus, REASONS } from '../model/payment.ts'
+import { canTransition, type PaymentStatus, REASONS } from '../model/payment.ts'
 import type { Findings } from './findings.ts'
 import type {
   BankStepDefinition,
@@ -7,7 +7,7 @@ import type {
   OutcomeDefinition,
   TransactionStepDefinition,
 } from './outcome-schema.ts'
-import { oneOf, orMeant, shown } from './wording.ts'
+import { didYouMean, oneOf, shown } from './wording.ts'
 import type { OperationId } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
@@ -19,24 +19,28 @@ const MAKER = {
 } as const
 
 type Step = { status: string; after?: string | undefined; reason?: string | undefined }
-type Moves = { from: (status: string) => readonly string[]; first: readonly string[] }
+type Transitions = { from: (status: string) => readonly string[]; first: readonly string[] }
 
 const PAYMENT_STATES: readonly PaymentStatus[] = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']
-const PAYMENT: Moves = {
-  from: (status) => PAYMENT_STATES.filter((to) => canMove(status as PaymentStatus, to)),
+const PAYMENT: Transitions = {
+  from: (status) => PAYMENT_STATES.filter((to) => canTransition(status as PaymentStatus, to)),
   // A payment is PENDING when it is made.
   first: ['PENDING'],
 }
-const CHECK: Moves = {
+const CHECK: Transitions = {
   from: (status) => (status === 'pending' ? ['success', 'failed'] : []),
   first: ['pending', 'success', 'failed'],
 }
 
 /** The states that a transaction, or a KYC record or bank account, can be moved into later. */
-export const movable = (kind: keyof typeof MAKER): readonly string[] =>
+export const reachableStates = (kind: keyof typeof MAKER): readonly string[] =>
   kind === 'transaction' ? ['PROCESSING', 'SUCCESS', 'FAILED'] : ['success', 'failed']
 
-function checkMove(steps: readonly Step[], i: number, moves: Moves): string | undefined {
+function checkTransition(
+  steps: readonly Step[],
+  i: number,
+  moves: Transitions,
+): string | undefined {
   const { status } = steps[i]!
   if (i === 0) {
     if (moves.first.includes(status)) return undefined
@@ -50,9 +54,9 @@ function checkMove(steps: readonly Step[], i: number, moves: Moves): string | un
     : `${status} cannot follow ${before}; ${oneOf(next)} can`
 }
 
-function checkSteps(steps: readonly Step[], path: Path, moves: Moves, { faults }: Findings) {
+function checkSteps(steps: readonly Step[], path: Path, moves: Transitions, { faults }: Findings) {
   for (const [i, step] of steps.entries()) {
-    const wrong = checkMove(steps, i, moves)
+    const wrong = checkTransition(steps, i, moves)
     if (wrong)
       faults.push({
         path: [...path, i, 'status'],
@@ -93,7 +97,7 @@ function checkReason(
   }
   if (reason === undefined || (description ?? message) !== undefined || REASONS.includes(reason))
     return
-  const near = orMeant(reason, REASONS)
+  const near = didYouMean(reason, REASONS)
   const at = { path: [...path, 'reason'], of: 'value' as const }
   if (near)
     findings.faults.push({

@@ -1,8 +1,8 @@
 import { parseDuration } from '../core/duration.ts'
-import { movable } from './check-outcomes.ts'
+import { reachableStates } from './check-outcomes.ts'
 import { checkRule } from './check-rule.ts'
-import { SHORTEST_TURN_MS } from './compiled.ts'
-import type { Fault } from './explain.ts'
+import { MIN_TURN_MS } from './compiled.ts'
+import type { SchemaFault } from './explain.ts'
 import { type Clean, type Findings, isMapping } from './findings.ts'
 import type { ActionDefinition, TimelineDefinition } from './schema.ts'
 import { oneOf, shown } from './wording.ts'
@@ -22,9 +22,9 @@ export function checkEntry(entry: unknown, path: Path, clean: Clean, findings: F
   if (
     typeof every === 'string' &&
     clean([...path, 'every']) &&
-    parseDuration(every)! < SHORTEST_TURN_MS
+    parseDuration(every)! < MIN_TURN_MS
   ) {
-    say('every', `\`every\` must be at least ${SHORTEST_TURN_MS}ms, not ${shown(every)}`)
+    say('every', `\`every\` must be at least ${MIN_TURN_MS}ms, not ${shown(every)}`)
   }
   if (typeof times === 'number' && times > 1 && every === undefined)
     say('times', '`times` needs `every`: how long between them')
@@ -36,14 +36,14 @@ export function checkEntry(entry: unknown, path: Path, clean: Clean, findings: F
   const last = (['use', 'reset'] as const).find((word) => action[word] !== undefined)
   if (last && every !== undefined)
     say('every', `\`${last}\` ends this timeline, so \`every\` has no effect; leave it out`, 'key')
-  if (last === 'reset' && clean([...path, 'after']) && msOf(after) < SHORTEST_TURN_MS) {
-    const message = `a reset at once would undo the activation, without end where this is the start scenario; give the entry an \`after\` of at least ${SHORTEST_TURN_MS}ms`
+  if (last === 'reset' && clean([...path, 'after']) && msOf(after) < MIN_TURN_MS) {
+    const message = `a reset at once would undo the activation, without end where this is the start scenario; give the entry an \`after\` of at least ${MIN_TURN_MS}ms`
     findings.faults.push({ path: [...at, 'reset'], of: 'key', message })
   }
 }
 
 // Activating a scenario keeps all other callers waiting until these are made, about 0.1 s.
-const MOST_USERS_AT_ONCE = 5_000
+const MAX_USERS_AT_ONCE = 5_000
 
 /** Checks what the entries of a timeline do together, in the call that activates it. */
 export function checkAtOnce(timeline: readonly unknown[], clean: Clean, { faults }: Findings) {
@@ -55,13 +55,13 @@ export function checkAtOnce(timeline: readonly unknown[], clean: Clean, { faults
     if (msOf(after) > 0 || action?.create_users === undefined) continue
     const before = users
     users += action.create_users
-    if (before > MOST_USERS_AT_ONCE || users <= MOST_USERS_AT_ONCE) continue
-    const message = `up to here ${users} users are made at once, in the call that activates the scenario; at most ${MOST_USERS_AT_ONCE}: give some of the entries an \`after\``
+    if (before > MAX_USERS_AT_ONCE || users <= MAX_USERS_AT_ONCE) continue
+    const message = `up to here ${users} users are made at once, in the call that activates the scenario; at most ${MAX_USERS_AT_ONCE}: give some of the entries an \`after\``
     faults.push({ path: [...path, 'do', 'create_users'], of: 'value', message })
   }
 }
 
-function checkAction(action: ActionDefinition, path: Path, faults: Fault[]) {
+function checkAction(action: ActionDefinition, path: Path, faults: SchemaFault[]) {
   const named = ACTIONS.filter((word) => action[word] !== undefined)
   if (named.length !== 1) {
     const what = named.length === 0 ? 'no action' : `${named.length} actions (${named.join(', ')})`
@@ -80,7 +80,7 @@ function checkAction(action: ActionDefinition, path: Path, faults: Fault[]) {
 function checkSimulate(
   simulate: NonNullable<ActionDefinition['simulate']>,
   path: Path,
-  faults: Fault[],
+  faults: SchemaFault[],
 ) {
   const { status, reason, ...which } = simulate
   const kinds = Object.keys(which) as ('transaction' | 'kyc' | 'bank')[]
@@ -94,7 +94,7 @@ function checkSimulate(
     })
     return
   }
-  const states = movable(kind)
+  const states = reachableStates(kind)
   if (!states.includes(status)) {
     const message = `a ${THING[kind]} moves to ${oneOf(states)}, not to ${status}`
     faults.push({ path: [...path, 'status'], of: 'value', message })

@@ -2,7 +2,7 @@ import { checkEventWhen } from './check-conditions.ts'
 import { eventsOf } from './events.ts'
 import { type Clean, type Findings, isMapping } from './findings.ts'
 import type { WebhookRuleDefinition } from './rule-schema.ts'
-import { oneOf, orMeant, shown } from './wording.ts'
+import { didYouMean, oneOf, shown } from './wording.ts'
 import { EVENTS } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
@@ -40,7 +40,7 @@ export function checkWebhookRule(rule: unknown, path: Path, clean: Clean, findin
 }
 
 const unknownEvent = (event: string) =>
-  `unknown event ${shown(event)}${orMeant(event, EVENTS) || `; known: ${EVENTS.join(', ')}`}`
+  `unknown event ${shown(event)}${didYouMean(event, EVENTS) || `; known: ${EVENTS.join(', ')}`}`
 
 function checkWebhookThen(
   then: WebhookRuleDefinition['then'],

@@ -95,7 +95,7 @@ export type CompiledWebhookRule = Limited & {
 }
 
 /** A timeline may not come round faster, ms: each turn is a timer, and an advance of a month would never come to its end. */
-export const SHORTEST_TURN_MS = 100
+export const MIN_TURN_MS = 100
 
 /** Something that a timeline does. */
 export type TimelineAction =

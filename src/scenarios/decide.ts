@@ -10,7 +10,7 @@ import {
   type WebhookOutcome,
 } from './compiled.ts'
 import { hashOf } from './hash.ts'
-import type { Call, EventCall, Parts } from './match.ts'
+import type { Call, CallParts, EventCall } from './match.ts'
 
 /** How often a rule's `when` held (for one value of its key), and how often the rule acted. */
 export type Counter = { matched: number; hits: number }
@@ -33,10 +33,10 @@ export type Decision = Hit & { outcome: Outcome; also?: Hit }
 /** What an event meets on its way out. */
 export type WebhookDecision = Hit & { outcome: WebhookOutcome }
 
-type Found = { rule: CompiledRule; turn: Turn; hit: number }
+type RuleMatch = { rule: CompiledRule; turn: Turn; hit: number }
 
 /** What this call has spent already; `null`: the rule was spent and passed, or did not act. */
-type Earlier = Map<CompiledRule, Found | null>
+type Earlier = Map<CompiledRule, RuleMatch | null>
 
 export type DeciderDeps = {
   /** In order: the header's scenario, pushed rules, the active one and what it extends, the default. */
@@ -109,8 +109,8 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
   }
 
   /** The first rule that has a say in a question; a rule that `earlier` is about is not spent again. */
-  function first(question: 'answer' | 'life', call: Call, earlier: Earlier): Found | undefined {
-    let found: Found | undefined
+  function first(question: 'answer' | 'life', call: Call, earlier: Earlier): RuleMatch | undefined {
+    let found: RuleMatch | undefined
     const take = (rule: CompiledRule) => {
       const known = earlier.get(rule)
       if (known === undefined) {
@@ -123,12 +123,16 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
     for (const layer of layers) {
       const rules = rulesFor(layer, call)
       const list = question === 'answer' ? rules.answers : rules.lives
-      if (list.find(call as Parts, take)) return found
+      if (list.find(call as CallParts, take)) return found
     }
     return undefined
   }
 
-  const hitOf = ({ rule, hit }: Found): Hit => ({ scenario: rule.scenario, rule: rule.name, hit })
+  const hitOf = ({ rule, hit }: RuleMatch): Hit => ({
+    scenario: rule.scenario,
+    rule: rule.name,
+    hit,
+  })
 
   /** Decides about a call and spends the rules that decide it; `undefined` where no rule has a say. */
   function decide(call: Call): Decision | undefined {
@@ -155,7 +159,7 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
       return hit !== undefined
     }
     for (const layer of layers) {
-      const rule = layer.byEvent.get(event.event)?.find(event as Parts, take)
+      const rule = layer.byEvent.get(event.event)?.find(event as CallParts, take)
       if (rule)
         return { scenario: rule.scenario, rule: rule.name, hit: hit!, outcome: rule.outcome }
     }

@@ -1,15 +1,15 @@
 import type * as z from 'zod'
-import { oneOf, orMeant, shown } from './wording.ts'
+import { didYouMean, oneOf, shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
 /** A fault of a definition: at which key or value of it, and a sentence. */
-export type Fault = { path: Path; of: 'key' | 'value'; message: string }
+export type SchemaFault = { path: Path; of: 'key' | 'value'; message: string }
 
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
 
 // More would only be cut off later, and each is held against all known words.
-const MOST_KEYS = 50
+const MAX_KEYS = 50
 
 const KIND: Readonly<Record<string, string>> = {
   string: 'text',
@@ -50,7 +50,7 @@ function wrongSize(issue: RawIssue & { code: 'too_big' | 'too_small' }): string 
 function wrongWord(issue: RawIssue & { code: 'invalid_value' }): string {
   if (issue.input === undefined) return 'is missing'
   const known = issue.values.map(String)
-  const near = typeof issue.input === 'string' ? orMeant(issue.input, known) : ''
+  const near = typeof issue.input === 'string' ? didYouMean(issue.input, known) : ''
   const value = typeof issue.input === 'string' ? shown(issue.input) : found(issue.input)
   return known.length > 8 && near
     ? `does not know ${value}${near}`
@@ -93,18 +93,18 @@ const name = (path: Path): string => {
   return typeof last === 'number' ? `entry ${last + 1}` : `\`${String(last)}\``
 }
 
-function unknownKeys(issue: Issue & { code: 'unrecognized_keys' }, path: Path): Fault[] {
+function unknownKeys(issue: Issue & { code: 'unrecognized_keys' }, path: Path): SchemaFault[] {
   const known = issue.message.split(' ')
-  return issue.keys.slice(0, MOST_KEYS).map((key) => {
-    const near = orMeant(key, known)
+  return issue.keys.slice(0, MAX_KEYS).map((key) => {
+    const near = didYouMean(key, known)
     const message = `unknown word ${shown(key)}${near || `; known here: ${known.join(', ')}`}`
     return { path: [...path, key], of: 'key', message }
   })
 }
 
 /** What the issues of a parse with `explain` say, one fault for each thing that is wrong. */
-export function faultsOf(issues: readonly Issue[], under: Path = []): Fault[] {
-  return issues.flatMap((issue): Fault[] => {
+export function faultsOf(issues: readonly Issue[], under: Path = []): SchemaFault[] {
+  return issues.flatMap((issue): SchemaFault[] => {
     const path = [...under, ...issue.path]
     if (issue.code === 'unrecognized_keys') return unknownKeys(issue, path)
     if (issue.code === 'invalid_union' && issue.message === 'Invalid input') {

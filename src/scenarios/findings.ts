@@ -1,10 +1,10 @@
-import type { Fault } from './explain.ts'
+import type { SchemaFault } from './explain.ts'
 import type { Path } from './yaml-source.ts'
 
 /** What a check finds: what refuses the file, and what is only told. */
 export type Findings = {
-  faults: Fault[]
-  warnings: Fault[]
+  faults: SchemaFault[]
+  warnings: SchemaFault[]
   counts: { patterns: number; tests: number }
 }
 

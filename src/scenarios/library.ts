@@ -1,12 +1,12 @@
-import { type CompiledScenario, SHORTEST_TURN_MS } from './compiled.ts'
-import { orMeant, shown } from './wording.ts'
+import { type CompiledScenario, MIN_TURN_MS } from './compiled.ts'
+import { didYouMean, shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
 /** The scenario that lies under every other one. */
 export const DEFAULT_SCENARIO = 'default'
 
 const noScenario = (name: string, known: readonly string[]) =>
-  `there is no scenario ${shown(name)}${orMeant(name, known) || `; there are ${known.join(', ')}`}`
+  `there is no scenario ${shown(name)}${didYouMean(name, known) || `; there are ${known.join(', ')}`}`
 
 type Find = (name: string) => CompiledScenario | undefined
 
@@ -41,7 +41,7 @@ const usedAtOnce = (scenario: CompiledScenario, find: Find): string[] =>
   layersIn(scenario, find)
     .flatMap(({ timeline }) => timeline)
     .flatMap(({ afterMs, do: action }) =>
-      'use' in action && afterMs < SHORTEST_TURN_MS ? [action.use] : [],
+      'use' in action && afterMs < MIN_TURN_MS ? [action.use] : [],
     )
 
 /** The way from `use` back to a scenario whose timeline has it, each step at once; `undefined` where there is none. */
@@ -87,10 +87,10 @@ export function referencesOf(
     const path = ['timeline', i, 'do', 'use']
     if (!names.includes(action.use)) {
       found.push({ path, message: noScenario(action.use, names) })
-    } else if (afterMs < SHORTEST_TURN_MS) {
+    } else if (afterMs < MIN_TURN_MS) {
       const loop = loopFrom(scenario, action.use, names, find)
       if (loop) {
-        const message = `${loop.join(' uses ')} at once, without end; give one of them an \`after\` of at least ${SHORTEST_TURN_MS}ms`
+        const message = `${loop.join(' uses ')} at once, without end; give one of them an \`after\` of at least ${MIN_TURN_MS}ms`
         found.push({ path, message })
       }
     }

@@ -16,10 +16,10 @@ export type MagicValue = {
   rule: string
 }
 
-type Place = { field: string; where: string; document?: string }
+type Position = { field: string; where: string; document?: string }
 
 /** The fields that magic values stand in; a PAN and an Aadhaar share one and differ by the document's type. */
-const PLACES: readonly Place[] = [
+const PLACES: readonly Position[] = [
   { field: 'item.document_number', where: 'PAN', document: 'tid' },
   { field: 'item.document_number', where: 'Aadhaar', document: 'pid' },
   { field: 'item.document_number', where: 'KYC document' },

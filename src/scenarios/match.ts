@@ -23,7 +23,7 @@ export type Call = { readonly operation: OperationId } & { readonly [part in Cal
 export type EventCall = { readonly event: EventName } & { readonly [part in EventPart]?: unknown }
 
 /** What tests look into. */
-export type Parts = { readonly [part in CallPart | EventPart]?: unknown }
+export type CallParts = { readonly [part in CallPart | EventPart]?: unknown }
 
 /** What a test looks at: the value itself, the number that it is, its paise, or its text. */
 export type Reading = 'value' | 'number' | 'paise' | 'text'
@@ -40,7 +40,7 @@ export type Test = {
 }
 
 // Longer texts never match: they would cost more than a rule may.
-const LONGEST_SEARCHED = 4 * 1024
+const MAX_SEARCHED = 4 * 1024
 const DECIMAL = /^-?\d{1,15}(?:\.\d{1,6})?$/
 const TEXT_PARTS = new Set(['params', 'query', 'headers'])
 const OPERATOR_WORDS: ReadonlySet<string> = new Set(OPERATORS)
@@ -84,7 +84,7 @@ function paisePart(value: unknown): number | undefined {
 function search(argument: unknown) {
   const pattern = RE2JS.compile(argument as string)
   return (value: unknown) =>
-    typeof value === 'string' && value.length <= LONGEST_SEARCHED && pattern.test(value)
+    typeof value === 'string' && value.length <= MAX_SEARCHED && pattern.test(value)
 }
 
 function among(wanted: unknown) {
@@ -208,7 +208,7 @@ const own = (value: unknown, key: string): unknown =>
 export function readerOf(
   part: CallPart | EventPart,
   path: readonly string[],
-): (call: Parts) => unknown {
+): (call: CallParts) => unknown {
   const [first = '', ...rest] = path
   if (rest.length === 0) return (call) => own(call[part], first)
   return (call) => {
@@ -219,7 +219,7 @@ export function readerOf(
 }
 
 /** Whether all of these hold for a call. */
-export function predicateOf(tests: readonly Test[]): (call: Parts) => boolean {
+export function predicateOf(tests: readonly Test[]): (call: CallParts) => boolean {
   const checks = tests.map((test) => ({ test, read: readerOf(test.part, test.path) }))
   return (call) => checks.every(({ test, read }) => holds(test, read(call)))
 }

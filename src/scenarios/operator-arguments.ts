@@ -13,14 +13,14 @@ function wantText(argument: unknown, most: number): string | undefined {
 }
 
 // Linear in the input, but by this factor: 500 steps over 4 KiB take some 50 ms at the very worst.
-const LARGEST_PATTERN = 500
+const MAX_PATTERN = 500
 
 function wantPattern(argument: unknown): string | undefined {
   const wrong = wantText(argument, 200)
   if (wrong) return wrong
   try {
     const size = RE2JS.compile(argument as string).programSize()
-    return size > LARGEST_PATTERN ? 'repeats too much; RE2 writes every repeat out' : undefined
+    return size > MAX_PATTERN ? 'repeats too much; RE2 writes every repeat out' : undefined
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : ''
     return `is no regular expression that RE2 takes (${why.slice(0, 80)}); it has no backreferences and no look-around`

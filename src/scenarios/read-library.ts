@@ -7,8 +7,8 @@ import { SCENARIO_NAME } from './value-schema.ts'
 import { shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
-const MOST_FILES = 500
-const MOST_BYTES = 64 * 1024
+const MAX_FILES = 500
+const MAX_BYTES = 64 * 1024
 
 /** A whole set of scenarios, or why there is none; `files` are those that were looked at, good or bad. */
 export type LibraryResult = { files: string[]; warnings: Problem[] } & (
@@ -34,9 +34,9 @@ function textOf(folder: string, entry: string): { text: string } | { refused: st
     return { refused: 'a link that leads out of the folder; copy the file instead' }
   }
   const { size } = statSync(path)
-  if (size > MOST_BYTES) {
+  if (size > MAX_BYTES) {
     return {
-      refused: `the file has ${size} bytes; at most ${MOST_BYTES} (64 KiB) are read. Split it with extends`,
+      refused: `the file has ${size} bytes; at most ${MAX_BYTES} (64 KiB) are read. Split it with extends`,
     }
   }
   try {
@@ -55,15 +55,15 @@ function entriesOf(folder: string, flat: boolean, seen: string[], problems: Prob
     statSync(join(folder, entry), { throwIfNoEntry: false })?.isFile()
   const { files, problems: left } = scenarioTree(folder, flat)
   problems.push(...left.map((message) => problemIn(folder, message)))
-  if (files.length > MOST_FILES) {
+  if (files.length > MAX_FILES) {
     problems.push(
       problemIn(
         folder,
-        `${files.length} scenario files; at most ${MOST_FILES} are read from one folder`,
+        `${files.length} scenario files; at most ${MAX_FILES} are read from one folder`,
       ),
     )
   }
-  for (const entry of files.slice(0, MOST_FILES)) {
+  for (const entry of files.slice(0, MAX_FILES)) {
     const file = join(folder, entry)
     seen.push(file)
     const name = nameOfFile(entry)

@@ -1,18 +1,18 @@
 import type * as z from 'zod'
 import { type Problem, problemText } from '../core/problem.ts'
-import { echoed } from '../model/mask.ts'
+import { quoteInput } from '../model/mask.ts'
 import { checkFieldsOf, checkValue, checkWhen } from './check-conditions.ts'
 import { checkRule } from './check-rule.ts'
 import { checkScenario } from './check-scenario.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
 import { CallMatch, Fields } from './condition-schema.ts'
-import { explain, type Fault, faultsOf } from './explain.ts'
+import { explain, faultsOf, type SchemaFault } from './explain.ts'
 import { type Findings, isMapping, noFindings } from './findings.ts'
 import { Rule, type RuleDefinition } from './rule-schema.ts'
 import { Scenario, type ScenarioDefinition } from './schema.ts'
 import { unreachableIn } from './shadow.ts'
-import { MOST_LEVELS, type Path, readYaml, type Source } from './yaml-source.ts'
+import { MAX_LEVELS, type Path, readYaml, type Source } from './yaml-source.ts'
 
 export { type Problem, problemText }
 
@@ -26,12 +26,12 @@ export type ReadResult =
     }
   | { ok: false; problems: Problem[]; warnings: Problem[] }
 
-const MOST_PROBLEMS = 50
-const MOST_CHARACTERS = 64 * 1024
+const MAX_PROBLEMS = 50
+const MAX_CHARACTERS = 64 * 1024
 
 const pathText = (path: Path) =>
   path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${echoed(String(key))}`))
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${quoteInput(String(key))}`))
     .join('')
     .replace(/^\./, '')
 
@@ -45,10 +45,10 @@ function whenAround(path: Path): Path | undefined {
   return at < 0 || at === path.length - 1 ? undefined : path.slice(0, at + 1)
 }
 
-type Told = Pick<Findings, 'faults' | 'warnings'>
+type SchemaFinding = Pick<Findings, 'faults' | 'warnings'>
 
 /** What the schema found, less what a check tells better: conditions have a hundred shapes, and a union of all names none. */
-function joined(fromSchema: readonly Fault[], { faults, warnings }: Findings): Told {
+function joined(fromSchema: readonly SchemaFault[], { faults, warnings }: Findings): SchemaFinding {
   const left = fromSchema.filter(({ path }) => {
     const when = whenAround(path)
     if (
@@ -70,7 +70,7 @@ function joined(fromSchema: readonly Fault[], { faults, warnings }: Findings): T
   return { faults: [...left, ...faults], warnings }
 }
 
-function check(value: unknown): Told & { definition: ScenarioDefinition | undefined } {
+function check(value: unknown): SchemaFinding & { definition: ScenarioDefinition | undefined } {
   const result = Scenario.safeParse(value, { error: explain, reportInput: true })
   const fromSchema = result.success ? [] : faultsOf(result.error.issues)
   const clean = (path: Path) => !fromSchema.some((fault) => startsWith(fault.path, path))
@@ -87,20 +87,20 @@ function finish(
   earlier: Problem[],
 ): ReadResult {
   const { faults, warnings: told, definition } = check(value)
-  const asProblem = ({ path, of, message }: Fault) => problemAt(path, message, of)
+  const asProblem = ({ path, of, message }: SchemaFault) => problemAt(path, message, of)
   const warnings = told.map(asProblem)
   // A value that the text spoils (a number that loses its form) is not complained about twice.
   const isNew = ({ line, column }: Problem) =>
     line === 0 || !earlier.some((one) => one.line === line && one.column === column)
   const problems = [...earlier, ...faults.map(asProblem).filter(isNew)]
     .sort(byPlace)
-    .slice(0, MOST_PROBLEMS)
+    .slice(0, MAX_PROBLEMS)
   if (problems.length > 0 || !definition)
-    return { ok: false, problems, warnings: warnings.slice(0, MOST_PROBLEMS) }
+    return { ok: false, problems, warnings: warnings.slice(0, MAX_PROBLEMS) }
   const scenario = compileScenario(definition, name)
   for (const { list, index, message } of unreachableIn(scenario))
     warnings.push(problemAt([list, index], message))
-  return { ok: true, scenario, warnings: warnings.sort(byPlace).slice(0, MOST_PROBLEMS), problemAt }
+  return { ok: true, scenario, warnings: warnings.sort(byPlace).slice(0, MAX_PROBLEMS), problemAt }
 }
 
 /** Reads the text of a scenario file; `name` is what the scenario is called, `file` what messages call the file. */
@@ -127,13 +127,13 @@ export function readScenario(
 }
 
 /** What makes a JSON value unfit to be looked at: too deep or too large, or a key that reaches for a prototype. */
-function unfit(value: unknown): Fault | undefined {
+function unfit(value: unknown): SchemaFault | undefined {
   const open: [unknown, Path][] = [[value, []]]
   let characters = 0
   for (let next = open.pop(); next; next = open.pop()) {
     const [inner, path] = next
     characters += typeof inner === 'string' ? inner.length : 4
-    if (characters > MOST_CHARACTERS) {
+    if (characters > MAX_CHARACTERS) {
       return {
         path: [],
         of: 'value',
@@ -141,11 +141,11 @@ function unfit(value: unknown): Fault | undefined {
       }
     }
     if (typeof inner !== 'object' || inner === null) continue
-    if (path.length >= MOST_LEVELS) {
+    if (path.length >= MAX_LEVELS) {
       return {
         path: path.slice(0, 4),
         of: 'value',
-        message: `more than ${MOST_LEVELS} levels of mappings and lists`,
+        message: `more than ${MAX_LEVELS} levels of mappings and lists`,
       }
     }
     for (const [key, below] of Object.entries(inner)) {
@@ -198,9 +198,9 @@ export function readRule(value: unknown, file = 'rule'): ReadRuleResult {
     findings,
   )
   const { faults, warnings } = joined(fromSchema, findings)
-  const asProblem = ({ path, message }: Fault) => problemAt(path, message)
+  const asProblem = ({ path, message }: SchemaFault) => problemAt(path, message)
   if (faults.length > 0 || !result.success)
-    return { ok: false, problems: faults.slice(0, MOST_PROBLEMS).map(asProblem) }
+    return { ok: false, problems: faults.slice(0, MAX_PROBLEMS).map(asProblem) }
   return { ok: true, rule: result.data, warnings: warnings.map(asProblem) }
 }
 
@@ -219,7 +219,7 @@ function readConditions<S extends z.ZodType>(
   checkAll: (value: Record<string, unknown>, path: Path, findings: Findings) => void,
 ): ReadMatchResult<z.output<S>> {
   const told = jsonProblem('match')
-  const problemAt = ({ path, message }: Fault) => told(path.slice(1), message)
+  const problemAt = ({ path, message }: SchemaFault) => told(path.slice(1), message)
   const bad = unfit(value)
   if (bad) return { ok: false, problems: [told(bad.path, bad.message)] }
   const result = schema.safeParse(value, { error: explain, reportInput: true })
@@ -228,7 +228,7 @@ function readConditions<S extends z.ZodType>(
   if (isMapping(value)) checkAll(value, ['when'], findings)
   const { faults } = joined(fromSchema, findings)
   if (faults.length > 0 || !result.success)
-    return { ok: false, problems: faults.slice(0, MOST_PROBLEMS).map(problemAt) }
+    return { ok: false, problems: faults.slice(0, MAX_PROBLEMS).map(problemAt) }
   return { ok: true, match: result.data }
 }
 

@@ -1,10 +1,10 @@
-import { type Parts, READ, type Reading, readerOf, type Test } from './match.ts'
+import { type CallParts, READ, type Reading, readerOf, type Test } from './match.ts'
 
 /** Rules in their order, asked for those that match a call. */
 export type RuleList<R> = {
   size: number
   /** The first rule that matches and that `take` takes; `take` is called for each match in turn. */
-  find(call: Parts, take: (rule: R) => boolean): R | undefined
+  find(call: CallParts, take: (rule: R) => boolean): R | undefined
 }
 
 // Below this, running through all rules costs less than looking them up.
@@ -23,7 +23,7 @@ function exactOf(tests: readonly Test[]): { test: Test; texts: readonly string[]
   return undefined
 }
 
-type Slot = { read: (call: Parts) => unknown; reading: Reading }
+type Slot = { read: (call: CallParts) => unknown; reading: Reading }
 
 /** Numbers the values that tests look at, so that a call's value is read and converted once for all rules. */
 function createSlots() {
@@ -80,7 +80,7 @@ export function createRuleList<R extends { tests: readonly Test[] }>(
   )
   const { buckets, rest } = indexOf(rules, of)
 
-  function find(call: Parts, take: (rule: R) => boolean): R | undefined {
+  function find(call: CallParts, take: (rule: R) => boolean): R | undefined {
     if (rules.length === 0) return undefined
     const values: unknown[] = new Array(slots.length).fill(UNREAD)
     const valueAt = (number: number): unknown => {

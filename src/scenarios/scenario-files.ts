@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { FIXTURE_FILES } from '../model/fixtures.ts'
 
 const ENDING = /\.(?:yaml|yml|json)$/
-const MOST_DEPTH = 8
-const MOST_FOLDERS = 200
+const MAX_DEPTH = 8
+const MAX_FOLDERS = 200
 
 /** The name of the scenario in a file: that of the file, without folder and ending. */
 export const nameOfFile = (file: string): string => file.replace(/^.*[\\/]/, '').replace(ENDING, '')
@@ -47,11 +47,11 @@ export function scenarioTree(folder: string, flat = false): ScenarioTree {
   }
 
   function walk(path: string, depth: number) {
-    if (depth > MOST_DEPTH) {
-      tree.problems.push(`the folder ${path} in it is more than ${MOST_DEPTH} folders deep`)
+    if (depth > MAX_DEPTH) {
+      tree.problems.push(`the folder ${path} in it is more than ${MAX_DEPTH} folders deep`)
       return
     }
-    isTooLarge ||= tree.folders.length >= MOST_FOLDERS
+    isTooLarge ||= tree.folders.length >= MAX_FOLDERS
     if (isTooLarge) return
     tree.folders.push(path)
     const entries = entriesOf(path).sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -69,7 +69,7 @@ export function scenarioTree(folder: string, flat = false): ScenarioTree {
   walk('', 0)
   if (isTooLarge)
     tree.problems.push(
-      `there are more than ${MOST_FOLDERS} folders in it; name one that holds only scenarios`,
+      `there are more than ${MAX_FOLDERS} folders in it; name one that holds only scenarios`,
     )
   return tree
 }

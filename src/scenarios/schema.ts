@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { LEAST_PAISE, paiseOf } from '../model/money.ts'
+import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { CheckState, PaymentState, Reason } from './outcome-schema.ts'
 import { Rule, WebhookRule } from './rule-schema.ts'
 import { Duration, ScenarioName, text } from './value-schema.ts'
@@ -30,7 +30,7 @@ const Amount = z
     ],
     { error: wrongAmount },
   )
-  .refine((amount) => (paiseOf(amount) ?? 0) >= LEAST_PAISE, { error: wrongAmount })
+  .refine((amount) => (paiseOf(amount) ?? 0) >= MIN_PAISE, { error: wrongAmount })
   .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.' })
 
 const Simulate = z.strictObject({

@@ -27,7 +27,7 @@ function edits(a: string, b: string, most: number): number {
 }
 
 /** The known word that was probably meant, or `undefined` where none is near. */
-function meantBy(word: string, known: readonly string[]): string | undefined {
+function closestWord(word: string, known: readonly string[]): string | undefined {
   const lower = word.toLowerCase()
   let best: string | undefined
   // Two edits in a long word, one in a short one: `eqq` is eq, `item` is not `times`.
@@ -42,8 +42,8 @@ function meantBy(word: string, known: readonly string[]): string | undefined {
 }
 
 /** `; did you mean "x"?`, or nothing where no known word is near. */
-export function orMeant(word: string, known: readonly string[]): string {
-  const near = meantBy(word, known)
+export function didYouMean(word: string, known: readonly string[]): string {
+  const near = closestWord(word, known)
   return near === undefined ? '' : `; did you mean "${near}"?`
 }
 
@@ -56,13 +56,13 @@ export const oneOf = (words: readonly unknown[]): string => listOf(words, 'or')
 /** `a, b and c`. */
 export const allOf = (words: readonly unknown[]): string => listOf(words, 'and')
 
-const LONGEST_SHOWN = 48
+const MAX_SHOWN = 48
 
 /** A value of a file as a message shows it to who wrote it: in quotes, without secrets, and cut where it is long. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a mapping'
   if (typeof value !== 'string') return value === undefined ? 'nothing' : String(value)
-  const start = beginningOf(value, LONGEST_SHOWN)
-  return JSON.stringify(value.length > LONGEST_SHOWN ? `${start}…` : start)
+  const start = beginningOf(value, MAX_SHOWN)
+  return JSON.stringify(value.length > MAX_SHOWN ? `${start}…` : start)
 }

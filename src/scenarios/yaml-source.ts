@@ -13,10 +13,10 @@ import {
 import { shown } from './wording.ts'
 
 /** A place in a file; both count from 1. */
-type Place = { line: number; column: number }
+type SourcePosition = { line: number; column: number }
 
 /** A fault at a place of a text. */
-type SourceFault = Place & { message: string }
+type SourceFault = SourcePosition & { message: string }
 
 /** A part of a document: keys and list positions from the root. */
 export type Path = readonly PropertyKey[]
@@ -25,17 +25,17 @@ export type Path = readonly PropertyKey[]
 export type Source = {
   value: unknown
   /** Where the value at a path stands, or its key; the nearest parent's place for what isn't there. */
-  placeOf(path: Path, of?: 'key' | 'value'): Place
+  placeOf(path: Path, of?: 'key' | 'value'): SourcePosition
   faults: readonly SourceFault[]
 }
 
-const MOST_BYTES = 64 * 1024
+const MAX_BYTES = 64 * 1024
 /** How many mappings and lists may lie in one another. */
-export const MOST_LEVELS = 32
-const MOST_FAULTS = 50
+export const MAX_LEVELS = 32
+const MAX_FAULTS = 50
 // Each costs the composer a few µs, and so does each error in a text: these bounds keep the worst file under 0.2 s.
-const MOST_TOKENS = 40_000
-const LONGEST_TEXT = 8 * 1024
+const MAX_TOKENS = 40_000
+const MAX_TEXT = 8 * 1024
 
 // The parser recurses and its errors build regular expressions: past a few hundred levels it takes the process down,
 // so depth is counted on its stack, token by token, before anything composes.
@@ -94,14 +94,14 @@ function scan(text: string): Scan {
       return result
     }
     for (const token of parser.next(lexeme)) result.tokens.push(token)
-    if (parser.stack.length > MOST_LEVELS && levelsOf(parser) > MOST_LEVELS) {
+    if (parser.stack.length > MAX_LEVELS && levelsOf(parser) > MAX_LEVELS) {
       result.faults.push({
         offset,
-        message: `more than ${MOST_LEVELS} levels of mappings and lists; a scenario needs about ten`,
+        message: `more than ${MAX_LEVELS} levels of mappings and lists; a scenario needs about ten`,
       })
       return result
     }
-    if (result.faults.length >= MOST_FAULTS) return result
+    if (result.faults.length >= MAX_FAULTS) return result
   }
   for (const token of parser.end()) result.tokens.push(token)
   const [, second] = result.tokens.filter((token) => token.type === 'document')
@@ -113,10 +113,10 @@ function scan(text: string): Scan {
 }
 
 function beyondBounds(lexeme: string, count: number): string | undefined {
-  if (lexeme.length > LONGEST_TEXT && lexeme.trim() !== '') {
-    return `a text of ${lexeme.length} characters; at most ${LONGEST_TEXT} are taken`
+  if (lexeme.length > MAX_TEXT && lexeme.trim() !== '') {
+    return `a text of ${lexeme.length} characters; at most ${MAX_TEXT} are taken`
   }
-  return count > MOST_TOKENS ? 'too many values for one file; split it with extends' : undefined
+  return count > MAX_TOKENS ? 'too many values for one file; split it with extends' : undefined
 }
 
 function levelsOf(parser: Parser): number {
@@ -217,13 +217,13 @@ function compose({ tokens }: Scan, text: string): Document.Parsed | undefined {
 export function readYaml(text: string): Source {
   const start = { line: 1, column: 1 }
   const bytes = Buffer.byteLength(text)
-  if (bytes > MOST_BYTES) {
-    const message = `the file has ${bytes} bytes; at most ${MOST_BYTES} (64 KiB) are read. Split it with extends`
+  if (bytes > MAX_BYTES) {
+    const message = `the file has ${bytes} bytes; at most ${MAX_BYTES} (64 KiB) are read. Split it with extends`
     return { value: undefined, placeOf: () => start, faults: [{ ...start, message }] }
   }
   const bare = text.startsWith('\ufeff') ? text.slice(1) : text
   const scanned = scan(bare)
-  const placeAt = (offset: number): Place => {
+  const placeAt = (offset: number): SourcePosition => {
     const { line, col } = scanned.lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
@@ -240,9 +240,9 @@ export function readYaml(text: string): Source {
     }
   }
   const faults = walk.faults
-    .slice(0, MOST_FAULTS)
+    .slice(0, MAX_FAULTS)
     .map(({ offset, message }) => ({ ...placeAt(offset), message }))
-  const placeOf = (path: Path, of: 'key' | 'value' = 'value'): Place => {
+  const placeOf = (path: Path, of: 'key' | 'value' = 'value'): SourcePosition => {
     for (let length = path.length; length >= 0; length--) {
       const key = pathKey(path.slice(0, length))
       // What is missing is told at the key of what it is missing from.

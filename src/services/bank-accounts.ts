@@ -8,9 +8,9 @@ import { SandboxError } from '../model/errors.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import { holderNameOf } from '../model/names.ts'
 import type { BankStep } from '../scenarios/compiled.ts'
-import { blame, notFound, type Parts } from './parts.ts'
 import { accountKey } from './tables.ts'
 import type { Users } from './users.ts'
+import { fieldError, notFound, type WorldContext } from './world-context.ts'
 
 const VERIFIED_AT_ONCE: readonly BankStep[] = [{ status: 'success', afterMs: 0 }]
 
@@ -26,7 +26,7 @@ const MESSAGE: Readonly<Record<BankStatus, string>> = {
 }
 
 /** Bank accounts: verified by a penny drop when added (defaults: Bank accounts). */
-export function createBankAccounts(parts: Parts & { users: Users }) {
+export function createBankAccounts(parts: WorldContext & { users: Users }) {
   const { store, clock, random, scheduler, events, users } = parts
   const { bank_accounts, kyc } = store.tables
 
@@ -69,7 +69,7 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
     return entry
   }
 
-  function move(row: BankAccountRow, step: BankStep) {
+  function simulate(row: BankAccountRow, step: BankStep) {
     const { bank_id, user_id } = row
     // Two pending accounts with one number: the second to be verified is the same account again.
     const twin = step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
@@ -87,7 +87,7 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
     throw new SandboxError(
       'bank_account_exists',
       `${message} Use that one.`,
-      blame('account_number', 'duplicate', message),
+      fieldError('account_number', 'duplicate', message),
     )
   }
 
@@ -95,7 +95,7 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
     const row = bank_accounts.get(resource_id!)
     if (row?.bank_status !== 'pending') return false
     // The same account again fails whatever the step says.
-    return { status: move(row, payload as BankStep).row.bank_status }
+    return { status: simulate(row, payload as BankStep).row.bank_status }
   })
 
   return {
@@ -146,12 +146,12 @@ export function createBankAccounts(parts: Parts & { users: Users }) {
         if (!row) throw notFound('bank account', id)
         if (row.bank_status !== 'pending' || step.status === 'pending') {
           throw new SandboxError(
-            'forbidden_move',
+            'invalid_transition',
             `A ${row.bank_status} bank account cannot become ${step.status}; only pending ones become success or failed.`,
           )
         }
         scheduler.cancelAll('bank.step', id)
-        return move(row, { ...step, afterMs: 0 })
+        return simulate(row, { ...step, afterMs: 0 })
       }),
     /** A user's accounts, newest first. */
     ofUser: (userId: string) => {

@@ -1,7 +1,7 @@
 import { formatDuration } from '../core/duration.ts'
-import type { Outside } from '../core/outside.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { callerGone, SandboxError } from '../model/errors.ts'
-import type { Parts } from './parts.ts'
+import type { WorldContext } from './world-context.ts'
 
 /** The kind of timer that a held-back answer is. */
 const DELAYED = 'answer.delay'
@@ -10,10 +10,10 @@ const TOLD_AFTER_MS = 1_000
 
 type Waiting = { run: () => Promise<void>; giveUp: (error: SandboxError) => void }
 
-export type DelayedAnswersDeps = Parts & {
+export type DelayedAnswersDeps = WorldContext & {
   /** How the client is called in a message. */
   name: string
-  outside: Pick<Outside, 'later'>
+  outside: Pick<Runtime, 'later'>
   warn: (message: string) => void
 }
 

@@ -1,17 +1,17 @@
 import { pointOf } from '../core/duration.ts'
-import { type AtOnce, atOnce, type TimerRow } from '../core/scheduler.ts'
+import { type AtOnce, createCommitOrder, type TimerRow } from '../core/scheduler.ts'
 import type { Attempt, DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
-import { echoed } from '../model/mask.ts'
-import { canMove, type PaymentStatus } from '../model/payment.ts'
+import { quoteInput } from '../model/mask.ts'
+import { canTransition, type PaymentStatus } from '../model/payment.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import type { DeliveryAttempts } from './delivery-attempts.ts'
-import { notFound, type Parts } from './parts.ts'
 import { kindOf, resourceIdOf } from './resources.ts'
 import type { Scenarios } from './scenarios.ts'
 import type { SandboxStore } from './tables.ts'
 import type { Override, WebhookEvents } from './webhook-events.ts'
 import type { Webhooks } from './webhooks.ts'
+import { notFound, type WorldContext } from './world-context.ts'
 
 /** The kind of timer that an attempt is. */
 export const WEBHOOK_ATTEMPT = 'webhook.attempt'
@@ -19,17 +19,17 @@ export const WEBHOOK_ATTEMPT = 'webhook.attempt'
 // Nothing is sent of these but what somebody asks for (defaults: Webhook).
 const ON_REQUEST: ReadonlySet<string> = new Set(['user.created', 'webhook.test'])
 // A log that grows without end would fill the memory; what is pending is never dropped.
-const MOST_FINISHED = 10_000
-const MOST_RECORDED = 1_000
+const MAX_FINISHED = 10_000
+const MAX_RECORDED = 1_000
 // An event that is held for one that never comes goes out after this long, ms of the client's time.
-const LONGEST_HOLD = 3_600_000
+const MAX_HOLD = 3_600_000
 // A result that could not be written is tried again after this long, real ms.
 const REWRITE_MS = 1_000
 
 /** An event from before there was a webhook: that it happened, and no more. */
 export type Recorded = { delivery_id: string; event: string; resource_id: string; at: number }
 
-export type DeliveriesDeps = Parts & {
+export type DeliveriesDeps = WorldContext & {
   webhooks: Webhooks
   scenarios: Scenarios
   webhookEvents: WebhookEvents
@@ -37,7 +37,7 @@ export type DeliveriesDeps = Parts & {
   /** Ms after the first attempt at which each is made. */
   plan: readonly number[]
   /** The store's verbs for changes that are written at the end of a turn of the event loop. */
-  written: Pick<SandboxStore, 'afterChange' | 'together' | 'whenWritten'>
+  written: Pick<SandboxStore, 'afterCommit' | 'batch' | 'onDurable'>
   onError: (error: unknown) => void
   /** Told of every delivery that is made or changed, inside the change. */
   onChanged: (row: DeliveryRow) => void
@@ -52,7 +52,7 @@ export type DeliveriesDeps = Parts & {
  */
 export function createDeliveries(deps: DeliveriesDeps) {
   const { store, clock, random, scheduler, events, onError, onChanged } = deps
-  const { afterChange, together, whenWritten } = deps.written
+  const { afterCommit, batch, onDurable } = deps.written
   const { webhooks, scenarios, webhookEvents, attempts, plan } = deps
   const { deliveries, events: eventRows, payments, kyc, bank_accounts, timers } = store.tables
   const sending = new Map<string, Promise<void>>()
@@ -105,12 +105,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** Whether an event may still happen to a resource, by itself or by hand. */
-  function mayCome(event: string, resource_id: string): boolean {
+  function isReachable(event: string, resource_id: string): boolean {
     const status = event.slice(event.indexOf('.') + 1)
     switch (kindOf(event)) {
       case 'transaction': {
         const now = payments.get(resource_id)?.status
-        if (!now || !canMove(now, status.toUpperCase() as PaymentStatus)) return false
+        if (!now || !canTransition(now, status.toUpperCase() as PaymentStatus)) return false
         return now !== 'SUCCESS' || hasSteps(resource_id)
       }
       case 'kyc':
@@ -139,7 +139,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       ...(timestamp && { timestamp }),
       ...(body && { body }),
     }
-    const held = holdUntil !== undefined && mayCome(holdUntil, resource_id)
+    const held = holdUntil !== undefined && isReachable(holdUntil, resource_id)
     const row: DeliveryRow = {
       delivery_id: deliveryId(event_id, copy),
       event_id,
@@ -158,10 +158,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const waits = row.ordered && deliveries.count('ordered', resource_id) > 0
     if (drop || waits) {
       put(row)
-      if (drop) keep(row.delivery_id)
+      if (drop) retain(row.delivery_id)
     } else {
       const later = delay ? pointOf(delay, delay.minMs === delay.maxMs ? 0 : random.fraction()) : 0
-      schedule(row, clock.now() + (held ? LONGEST_HOLD : later))
+      schedule(row, clock.now() + (held ? MAX_HOLD : later))
     }
     return deliveries.get(row.delivery_id)!
   }
@@ -191,25 +191,25 @@ export function createDeliveries(deps: DeliveriesDeps) {
     }
     // Most sandboxes have no webhook: what happens there costs a payment next to nothing.
     const at = clock.now()
-    afterChange(() => {
+    afterCommit(() => {
       recordedEver++
       const delivery_id = `rec_${recordedEver}`
       recorded.push({ delivery_id, event: type, resource_id: resourceId, at })
-      if (recorded.length >= 2 * MOST_RECORDED) recorded = recorded.slice(-MOST_RECORDED)
+      if (recorded.length >= 2 * MAX_RECORDED) recorded = recorded.slice(-MAX_RECORDED)
     })
   })
 
   // ---- an attempt ends
 
   /** Notes that a delivery is finished, and drops the oldest such one beyond the number that is kept. */
-  function keep(delivery_id: string) {
+  function retain(delivery_id: string) {
     finished.push(delivery_id)
-    while (finished.length - dropped > MOST_FINISHED) {
+    while (finished.length - dropped > MAX_FINISHED) {
       const oldest = deliveries.get(finished[dropped++]!)
       // Asked for once more meanwhile, or what finished it was undone.
       if (oldest && oldest.status !== 'pending') remove(oldest)
     }
-    if (dropped > MOST_FINISHED) {
+    if (dropped > MAX_FINISHED) {
       finished = finished.slice(dropped)
       dropped = 0
     }
@@ -224,14 +224,14 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** What a finished delivery kept back may go: the next event in order, and what was held for it. */
-  function letOthersGo({ event, resource_id }: DeliveryRow) {
+  function releaseBlocked({ event, resource_id }: DeliveryRow) {
     const next = firstInOrder(resource_id)
     if (next && next.next_attempt_at === null) schedule(next, clock.now())
     if (deliveries.count('held', resource_id) === 0) return
     for (const { row } of deliveries.page('held', resource_id, 0, Number.POSITIVE_INFINITY)) {
       const { hold_until, ...free } = row
       // What it waits for went out, or can't come any more.
-      if (hold_until !== event && (next || mayCome(hold_until!, resource_id))) continue
+      if (hold_until !== event && (next || isReachable(hold_until!, resource_id))) continue
       cancel(row)
       schedule(free, clock.now())
     }
@@ -248,8 +248,8 @@ export function createDeliveries(deps: DeliveriesDeps) {
     if (row.once) delete done.once
     if (row.hold_until) delete done.hold_until
     put(done)
-    keep(done.delivery_id)
-    letOthersGo(done)
+    retain(done.delivery_id)
+    releaseBlocked(done)
   }
 
   type Result = { attempt: Attempt; retryAfterMs: number; gone: boolean }
@@ -272,7 +272,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       if (stopped || mine !== epoch || row?.status !== 'pending') return resolve()
       const ended = (error?: unknown) => {
         if (error === undefined) return resolve()
-        if (!(error instanceof SandboxError) || error.word !== 'storage_unavailable')
+        if (!(error instanceof SandboxError) || error.code !== 'storage_unavailable')
           return reject(error)
         setTimeout(() => {
           write(delivery_id, due_at, result, mine).catch(onError)
@@ -280,8 +280,8 @@ export function createDeliveries(deps: DeliveriesDeps) {
         resolve()
       }
       try {
-        together(() => store.change(() => settle(row, due_at, result)))
-        whenWritten(ended)
+        batch(() => store.change(() => settle(row, due_at, result)))
+        onDurable(ended)
       } catch (error) {
         ended(error)
       }
@@ -345,7 +345,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   function get(id: string): DeliveryRow {
     const row = deliveries.get(id)
-    if (!row) throw notFound('delivery', echoed(id))
+    if (!row) throw notFound('delivery', quoteInput(id))
     return row
   }
 
@@ -362,7 +362,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const due = ids
       .map((id) => timerOf(get(id)))
       .filter((timer) => timer && timer.due_at <= clock.now())
-    const order = atOnce()
+    const order = createCommitOrder()
     await Promise.all([
       ...due.map((timer) => scheduler.fire(timer!, order)),
       ...ids.flatMap((id) => sending.get(id) ?? []),
@@ -417,12 +417,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
     /** Every delivery, in the order they came. */
     all: () => deliveries.rows(),
     /** Events from before there was a webhook, oldest first. */
-    recorded: () => recorded.slice(-MOST_RECORDED),
+    recorded: () => recorded.slice(-MAX_RECORDED),
     /** At start: takes note of what is finished, and schedules what was being sent when the process ended. */
     recover() {
       store.change(() => {
         for (const row of [...deliveries.rows()]) {
-          if (row.status !== 'pending') keep(row.delivery_id)
+          if (row.status !== 'pending') retain(row.delivery_id)
           if (row.status !== 'pending' || timerOf(row)) continue
           if (row.ordered && firstInOrder(row.resource_id)?.delivery_id !== row.delivery_id)
             continue

@@ -1,6 +1,6 @@
 import { VERSION } from '../config/version.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Outside } from '../core/outside.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { signWebhook } from '../core/sign.ts'
 import type { Attempt, DeliveryFault, ShownAttempt } from '../model/delivery.ts'
 import { maskLogText, maskText } from '../model/mask.ts'
@@ -89,7 +89,7 @@ export function createDeliveryAttempts({
   lane,
 }: {
   clock: Clock
-  outside: Pick<Outside, 'wall' | 'send'>
+  outside: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
   lane: SendLane
 }) {

@@ -1,12 +1,12 @@
-import type { Outside } from '../core/outside.ts'
 import { createRandom, type Random } from '../core/random.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { SandboxError } from '../model/errors.ts'
 import { maskNumber } from '../model/mask.ts'
 import type { DeliveryAttempts } from './delivery-attempts.ts'
 import { exploreOrders } from './explore-orders.ts'
-import { notFound, type Parts } from './parts.ts'
 import type { SendLane } from './send-room.ts'
 import type { Webhooks } from './webhooks.ts'
+import { notFound, type WorldContext } from './world-context.ts'
 
 /** Where a probe's URL has the payment's id. */
 export const PROBE_PLACE = '{transaction_id}'
@@ -51,7 +51,7 @@ function differences(a: unknown, b: unknown): string[] {
 }
 
 /** The payment's events told anew: other ids and references, so that a receiver takes it for a payment it never saw. */
-function retold(bodies: readonly Body[], random: Random) {
+function withFreshIds(bodies: readonly Body[], random: Random) {
   const transaction_id = random.uuid()
   const id = random.uuid()
   const client_transaction_id = `TXN${random.digits(15)}`
@@ -86,10 +86,10 @@ export function createExplore({
   outside,
   lane,
   deadlineMs,
-}: Parts & {
+}: WorldContext & {
   webhooks: Webhooks
   attempts: DeliveryAttempts
-  outside: Pick<Outside, 'send' | 'secret'>
+  outside: Pick<Runtime, 'send' | 'secret'>
   lane: SendLane
   deadlineMs?: number
 }) {
@@ -145,7 +145,7 @@ export function createExplore({
     ids: Random,
   ): Promise<Replay> {
     const webhook = webhooks.get()
-    const { transaction_id, events } = retold(bodies, ids)
+    const { transaction_id, events } = withFreshIds(bodies, ids)
     let left = indexes.map((i) => events[i]!)
     for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
       const refused: typeof left = []
@@ -189,22 +189,22 @@ export function createExplore({
       throw failed(
         'The receiver refuses events even in the right order, so no order can be compared with it.',
       )
-    const told: Explored = { transaction_id, orders_tried: 0, in_order, found: null, ignored }
+    const seenOrder: Explored = { transaction_id, orders_tried: 0, in_order, found: null, ignored }
     const orders = exploreOrders({
       events: bodies,
       random: () => store.change(random.fraction),
       maxOrders,
     })
     for (const { indexes, copies } of orders) {
-      told.orders_tried++
+      seenOrder.orders_tried++
       const one = await replay(bodies, indexes, probe, ids)
       const differs_at = differences(in_order.state, one.state).filter(
         (path) => !ignored.includes(path),
       )
       if (differs_at.length === 0) continue
-      told.found = { ...one, copies, differs_at }
+      seenOrder.found = { ...one, copies, differs_at }
       break
     }
-    return told
+    return seenOrder
   }
 }

@@ -1,11 +1,11 @@
 import { createRing } from '../core/ring.ts'
 import type { TimerRow } from '../core/scheduler.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
-import { type NotedCall, shownInShort } from './request-log.ts'
+import { type RequestLogEntry, requestSummary } from './request-log.ts'
 
 /** What a client's feed tells of, by kind. */
-export type Told = {
-  request: NotedCall
+export type FeedEvents = {
+  request: RequestLogEntry
   /** A resource came into a state, as the events of webhooks name it. */
   change: { type: string; resource_id: string; at: string }
   timer: TimerRow
@@ -18,22 +18,22 @@ export type Told = {
   /** All of the client's content was replaced. */
   restore: { from: 'snapshot' | 'state' }
 }
-export type FeedKind = keyof Told
-export type AnyTold = { [K in FeedKind]: { kind: K; subject: Told[K] } }[FeedKind]
+export type FeedKind = keyof FeedEvents
+export type AnyFeedEvent = { [K in FeedKind]: { kind: K; subject: FeedEvents[K] } }[FeedKind]
 
 /** One event of a feed as it is sent: its data is masked JSON text. */
 export type FeedEvent = { id: string; seq: number; kind: FeedKind; data: string }
 
-export type Watcher = { see: (told: AnyTold) => void; end: () => void }
+export type Watcher = { see: (told: AnyFeedEvent) => void; end: () => void }
 export type Reader = { read: (event: FeedEvent) => void; end: () => void }
 
-const MOST_EVENTS = 1_000
-const MOST_SIZE = 1024 * 1024
+const MAX_EVENTS = 1_000
+const MAX_SIZE = 1024 * 1024
 
-function shown({ kind, subject }: AnyTold): object {
+function shown({ kind, subject }: AnyFeedEvent): object {
   switch (kind) {
     case 'request':
-      return shownInShort(subject)
+      return requestSummary(subject)
     case 'timer': {
       const { timer_id, due_at, kind: timerKind, resource_id = null } = subject
       return { timer_id, at: new Date(due_at).toISOString(), kind: timerKind, resource_id }
@@ -68,8 +68,8 @@ function shown({ kind, subject }: AnyTold): object {
  */
 export function createFeed(name: string) {
   const ring = createRing<FeedEvent>({
-    most: MOST_EVENTS,
-    mostSize: MOST_SIZE,
+    most: MAX_EVENTS,
+    maxSize: MAX_SIZE,
     sizeOf: ({ data }) => data.length,
   })
   const watchers = new Set<Watcher>()
@@ -80,9 +80,9 @@ export function createFeed(name: string) {
   const idOf = (n: number) => `${name}-${n}`
   const isWanted = () => kept || watchers.size > 0
 
-  function tell<K extends FeedKind>(kind: K, subject: Told[K]) {
+  function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (!isWanted()) return
-    const told = { kind, subject } as AnyTold
+    const told = { kind, subject } as AnyFeedEvent
     for (const { see } of [...watchers]) see(told)
     if (!kept) return
     const event = { id: idOf(++seq), seq, kind, data: JSON.stringify(shown(told)) }
@@ -100,7 +100,7 @@ export function createFeed(name: string) {
   }
 
   return {
-    tell,
+    tell: publish,
     after,
     /** Whether anybody listens, or may ask later for what happens now. */
     get isWanted() {

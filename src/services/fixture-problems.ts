@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type JsonPath, type JsonPlaces, jsonPlaces } from '../core/json-places.ts'
 import { type Problem, problemText } from '../core/problem.ts'
-import { echoed } from '../model/mask.ts'
+import { quoteInput } from '../model/mask.ts'
 
 /** A fixture set that can't be used: one line a problem, each with its file, the place and the path in it. */
 export class BadFixtures extends Error {
@@ -15,7 +15,7 @@ export class BadFixtures extends Error {
 
 const pathText = (path: JsonPath) =>
   path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${echoed(key)}`))
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${quoteInput(key)}`))
     .join('')
     .replace(/^\./, '')
 
@@ -45,7 +45,7 @@ export function placed(problems: readonly ReturnType<typeof problemAt>[]): Probl
 }
 
 /** Problems that are yet to get their places. */
-export class Refused extends Error {
+export class FixtureError extends Error {
   readonly problems: readonly ReturnType<typeof problemAt>[]
   constructor(problems: readonly ReturnType<typeof problemAt>[]) {
     super('refused')
@@ -57,13 +57,13 @@ export class Refused extends Error {
 export const textOf = (file: string) => readFileSync(file, 'utf8').replace(/^\ufeff/, '')
 
 /** Runs a reader; what it refuses is told with places, if files were read, or by paths. */
-export function told<T>(
+export function inFile<T>(
   read: () => T,
-  places = (problems: Refused['problems']): Problem[] => [...problems],
+  places = (problems: FixtureError['problems']): Problem[] => [...problems],
 ): T {
   try {
     return read()
   } catch (error) {
-    throw error instanceof Refused ? new BadFixtures(places(error.problems)) : error
+    throw error instanceof FixtureError ? new BadFixtures(places(error.problems)) : error
   }
 }

@@ -7,13 +7,13 @@ import type { Problem } from '../core/problem.ts'
 import { uuidOf } from '../core/random.ts'
 import type { BaseRows } from '../core/store.ts'
 import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
-import { told as wordsOf } from '../model/issues.ts'
+import { describeIssue as wordsOf } from '../model/issues.ts'
 import { DOCUMENT_OF, type KycMetadata } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf } from '../model/payment.ts'
 import { mobileKey } from '../model/user.ts'
-import { BadFixtures, placed, problemAt, Refused, textOf, told } from './fixture-problems.ts'
+import { BadFixtures, FixtureError, inFile, placed, problemAt, textOf } from './fixture-problems.ts'
 import { accountKey, type Rows } from './tables.ts'
 
 /** The worlds that a fixture set makes: by client name, the rows of each table, and a key that names the content. */
@@ -21,7 +21,7 @@ export type FixtureWorlds = Map<string, { key: string; rows: BaseRows<Rows> }>
 
 const NOUNS = Object.keys(FIXTURE_ROWS) as FixtureNoun[]
 const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
-const MOST_PROBLEMS = 20
+const MAX_PROBLEMS = 20
 
 /** One noun's rows as they stand in a file, and how to call the file. */
 type Raw = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
@@ -80,12 +80,12 @@ function misnamedIn(path: string): Problem[] {
 
 function rawOf(file: string, content: unknown): Raw[] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new Refused([problemAt(file, [], `must be an object with ${NOUNS.join(', ')}`)])
+    throw new FixtureError([problemAt(file, [], `must be an object with ${NOUNS.join(', ')}`)])
   }
   const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
   if (unknown.length > 0) {
     const message = `is none of ${NOUNS.join(', ')}`
-    throw new Refused(unknown.map((key) => problemAt(file, [key], message)))
+    throw new FixtureError(unknown.map((key) => problemAt(file, [key], message)))
   }
   return NOUNS.filter((noun) => noun in content).map((noun) => {
     return { noun, file, path: [noun], rows: (content as Record<string, unknown>)[noun] }
@@ -97,7 +97,7 @@ function createCheck() {
   const problems: ReturnType<typeof problemAt>[] = []
   const places = new Map<object, { file: string; path: JsonPath }>()
   const note = (file: string, path: JsonPath, message: string) => {
-    if (problems.length < MOST_PROBLEMS) problems.push(problemAt(file, path, message))
+    if (problems.length < MAX_PROBLEMS) problems.push(problemAt(file, path, message))
   }
   return {
     problems,
@@ -111,7 +111,7 @@ function createCheck() {
         return []
       }
       return rows.flatMap((raw, i) => {
-        if (problems.length >= MOST_PROBLEMS) return []
+        if (problems.length >= MAX_PROBLEMS) return []
         const result = FIXTURE_ROWS[noun].safeParse(raw)
         if (result.success) {
           places.set(result.data, { file, path: [...path, i] })
@@ -331,7 +331,7 @@ function worldsOf(raws: Raw[], content: string): FixtureWorlds {
   if (check.problems.length === 0 && !set.clients.some((row) => row.client === 'default')) {
     check.note(set.clients[0]!, 'client', 'one client must be called default')
   }
-  if (check.problems.length > 0) throw new Refused(check.problems)
+  if (check.problems.length > 0) throw new FixtureError(check.problems)
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
   return new Map(
     set.clients.map(({ client }) => [
@@ -348,7 +348,7 @@ export const fixtureContent = (path: string): Record<string, unknown> =>
 /** Reads a folder of fixture files, or one file with everything; refuses all of it if anything is wrong. */
 export function readFixtures(path: string): FixtureWorlds {
   const misnamed = misnamedIn(path)
-  const worlds = told(() => {
+  const worlds = inFile(() => {
     const raws = readRaw(path)
     if (raws.length === 0) {
       const message = `holds none of ${FIXTURE_FILES.join(', ')}`
@@ -367,4 +367,4 @@ export function shippedWorlds(path: string): FixtureWorlds | undefined {
 
 /** A set given in a call or a test, as `readFixtures` would read it from a file of that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
-  told(() => worldsOf(rawOf(file, content), JSON.stringify(content)))
+  inFile(() => worldsOf(rawOf(file, content), JSON.stringify(content)))

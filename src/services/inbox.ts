@@ -3,20 +3,20 @@ import type { InboxRow } from '../model/inbox.ts'
 import type { ListQuery } from '../model/list.ts'
 import { maskLogText } from '../model/mask.ts'
 import { shownHeaders } from './delivery-attempts.ts'
-import type { Parts } from './parts.ts'
 import type { Webhooks } from './webhooks.ts'
+import type { WorldContext } from './world-context.ts'
 
 // Enough for a test to look at; the oldest goes first.
-const MOST_MESSAGES = 500
+const MAX_MESSAGES = 500
 const KEPT_CHARACTERS = 64 * 1024
 const KEPT_HEADERS = /^(?:content-type|content-length|user-agent|webhook-.*|x-webhook-.*)$/
-const LONGEST_HEADER = 1_024
+const MAX_HEADER = 1_024
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** A header as it is kept: those that sign or name the message whole, the rest masked. */
 const kept = (name: string, value: string): string =>
-  (name.includes('webhook-') ? value : maskLogText(value)).slice(0, LONGEST_HEADER)
+  (name.includes('webhook-') ? value : maskLogText(value)).slice(0, MAX_HEADER)
 
 /** The event's type in a body that has one. */
 function typeOf(body: string): string | null {
@@ -35,7 +35,7 @@ export function createInbox({
   random,
   webhooks,
   unixNow,
-}: Parts & { webhooks: Webhooks; unixNow: () => number }) {
+}: WorldContext & { webhooks: Webhooks; unixNow: () => number }) {
   const { inbox, events } = store.tables
 
   function judge(headers: Headers, body: Uint8Array, id: string | null) {
@@ -85,7 +85,7 @@ export function createInbox({
           truncated: body.length > KEPT_CHARACTERS,
         }).row
         const count = inbox.count('all', 'all')
-        if (count > MOST_MESSAGES)
+        if (count > MAX_MESSAGES)
           store.remove('inbox', inbox.page('all', 'all', count - 1, 1)[0]!.id)
         return row
       })

@@ -11,8 +11,8 @@ import {
 import { maskNumber } from '../model/mask.ts'
 import { isoDateOf } from '../model/text.ts'
 import type { KycStep } from '../scenarios/compiled.ts'
-import { notFound, type Parts } from './parts.ts'
 import type { Users } from './users.ts'
+import { notFound, type WorldContext } from './world-context.ts'
 
 const PAN = /^[A-Z]{5}[0-9]{4}[A-Z]$/
 const AADHAAR = /^\d{12}$/
@@ -68,7 +68,7 @@ const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatu
 }
 
 /** KYC records: a PAN is decided at once by the system, an Aadhaar later (defaults: KYC). */
-export function createKyc(parts: Parts & { users: Users }) {
+export function createKyc(parts: WorldContext & { users: Users }) {
   const { store, clock, random, scheduler, events, users } = parts
   const { kyc } = store.tables
 
@@ -155,7 +155,7 @@ export function createKyc(parts: Parts & { users: Users }) {
     }
   }
 
-  function move(row: KycRow, step: KycStep) {
+  function simulate(row: KycRow, step: KycStep) {
     const metadata = metadataOf(row, step)
     return settle({ ...row, kyc_status: step.status, metadata, updated_at: clock.iso() })
   }
@@ -164,7 +164,7 @@ export function createKyc(parts: Parts & { users: Users }) {
     const row = kyc.get(timer.resource_id!)
     // Only what is pending can still be decided.
     if (row?.kyc_status !== 'pending') return false
-    move(row, timer.payload as KycStep)
+    simulate(row, timer.payload as KycStep)
     return undefined
   })
 
@@ -195,12 +195,12 @@ export function createKyc(parts: Parts & { users: Users }) {
         if (!row) throw notFound('KYC record', id)
         if (row.kyc_status !== 'pending' || step.status === 'pending') {
           throw new SandboxError(
-            'forbidden_move',
+            'invalid_transition',
             `A ${row.kyc_status} KYC record cannot become ${step.status}; only pending ones become success or failed.`,
           )
         }
         scheduler.cancelAll('kyc.step', id)
-        return move(row, { ...step, afterMs: 0 })
+        return simulate(row, { ...step, afterMs: 0 })
       }),
     /** A user's records, newest first. */
     ofUser: (userId: string) => kyc.page('user', userId, 0, Number.POSITIVE_INFINITY),

@@ -1,5 +1,5 @@
 import { maskLogText, maskValue } from '../model/mask.ts'
-import { holds, type Parts, readerOf, type Test } from '../scenarios/match.ts'
+import { type CallParts, holds, readerOf, type Test } from '../scenarios/match.ts'
 
 /** A field that is not as it was asked for; both sides are masked. */
 export type Difference = { field: string; wanted: string; found: string }
@@ -13,13 +13,13 @@ export type Failure = {
 }
 
 /** One test of a match, with the name of its field and the way to its value. */
-export type Check = { field: string; test: Test; read: (parts: Parts) => unknown }
+export type Check = { field: string; test: Test; read: (parts: CallParts) => unknown }
 
 /** Something that does not match, in words, and why not. */
 export type NearMiss = { what: string; differences: Difference[] }
 
-const LONGEST_SHOWN = 200
-const MOST_MISSES = 3
+const MAX_SHOWN = 200
+const MAX_MISSES = 3
 
 export const checkOf = (test: Test, field = [test.part, ...test.path].join('.')): Check => ({
   field,
@@ -27,7 +27,7 @@ export const checkOf = (test: Test, field = [test.part, ...test.path].join('.'))
   read: readerOf(test.part, test.path),
 })
 
-export const failsFor = (checks: readonly Check[], parts: Parts): Failure[] =>
+export const failsFor = (checks: readonly Check[], parts: CallParts): Failure[] =>
   checks.flatMap(({ field, test, read }) => {
     const value = read(parts)
     return holds(test, value) ? [] : [{ field, name: test.path.at(-1) ?? '', wanted: test, value }]
@@ -36,7 +36,7 @@ export const failsFor = (checks: readonly Check[], parts: Parts): Failure[] =>
 function shownValue(value: unknown, field: string): string {
   if (value === undefined) return 'nothing'
   const text = JSON.stringify(maskValue(value, field))
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
 function shownFailure({ field, name, wanted, value }: Failure): Difference {
@@ -67,10 +67,10 @@ export function nearestOf<T>(
     const failures = failuresOf(item)
     const distance = failures.reduce((sum, failure) => sum + weightOf(failure), 0)
     if (distance === 0) continue
-    if (nearest.length === MOST_MISSES && distance >= nearest.at(-1)!.distance) continue
+    if (nearest.length === MAX_MISSES && distance >= nearest.at(-1)!.distance) continue
     nearest = [...nearest, { item, failures, distance }]
       .sort((a, b) => a.distance - b.distance)
-      .slice(0, MOST_MISSES)
+      .slice(0, MAX_MISSES)
   }
   return nearest.map(({ item, failures }) => ({
     what: whatIs(item),

@@ -1,18 +1,18 @@
 import type { BankAccountRow } from '../model/bank-account.ts'
-import { type ErrorWord, SandboxError } from '../model/errors.ts'
+import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
 import {
-  canMove,
+  canTransition,
   failureOf,
-  movesText,
   type PaymentRow,
   type PaymentStatus,
+  transitionsText,
 } from '../model/payment.ts'
 import { type CreateTransaction, SHOWN_STATUS } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
-import { blame, notFound, type Parts } from './parts.ts'
 import type { Users } from './users.ts'
+import { fieldError, notFound, type WorldContext } from './world-context.ts'
 
 /** What happens to a payment that no scenario speaks of (defaults: Transactions and history). */
 const USUAL_LIFE: readonly TransactionStep[] = [
@@ -20,26 +20,27 @@ const USUAL_LIFE: readonly TransactionStep[] = [
   { status: 'PROCESSING', afterMs: 1_000 },
   { status: 'SUCCESS', afterMs: 2_000 },
 ]
-const REASON_UNTOLD = 'beneficiary_bank_failure'
+const DEFAULT_REASON = 'beneficiary_bank_failure'
 const DAY_MS = 86_400_000
 
 /** What a step does, without the time it takes to come: the payload of its timer. */
-type Move = Omit<TransactionStep, 'afterMs'>
+type Transition = Omit<TransactionStep, 'afterMs'>
 
-const moves = new WeakMap<TransactionStep, Move>()
+const transitions = new WeakMap<TransactionStep, Transition>()
 
 /** The same for every payment that lives by the step. */
-function moveOf(step: TransactionStep): Move {
-  let move = moves.get(step)
+function transitionOf(step: TransactionStep): Transition {
+  let move = transitions.get(step)
   if (!move) {
     const { afterMs: _, ...rest } = step
     move = rest
-    moves.set(step, move)
+    transitions.set(step, move)
   }
   return move
 }
 
-const failureBy = ({ status: _, reason = REASON_UNTOLD, ...more }: Move) => failureOf(reason, more)
+const failureBy = ({ status: _, reason = DEFAULT_REASON, ...more }: Transition) =>
+  failureOf(reason, more)
 
 /** Who pays, and where to. */
 type Parties = { payer_id: string; account: BankAccountRow }
@@ -58,7 +59,7 @@ function duplicateReference({ transaction_id, status }: PaymentRow): SandboxErro
 }
 
 /** Payments: made once, seen as transactions and as history (defaults: Transactions and history). */
-export function createPayments(parts: Parts & { users: Users; checkKyc: () => boolean }) {
+export function createPayments(parts: WorldContext & { users: Users; checkKyc: () => boolean }) {
   const { store, clock, random, scheduler, events, users, checkKyc } = parts
   const { payments, bank_accounts, kyc } = store.tables
 
@@ -92,8 +93,8 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     users.get(to_user_id, 'to_user_id')
     const account = bank_accounts.get(benif_bank_id)
     if (!account) throw notFound('bank account', benif_bank_id, 'benif_bank_id')
-    const refuse = (word: ErrorWord, field: string, message: string, advice: string) => {
-      throw new SandboxError(word, `${message} ${advice}`, blame(field, word, message))
+    const refuse = (word: ErrorCode, field: string, message: string, advice: string) => {
+      throw new SandboxError(word, `${message} ${advice}`, fieldError(field, word, message))
     }
     if (from_user_id === to_user_id)
       refuse(
@@ -139,7 +140,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   }
 
   /** The row after a step: UTR with SUCCESS, failure with FAILED; a reversed payment keeps its UTR. */
-  function stepped(row: PaymentRow, move: Move): PaymentRow {
+  function stepped(row: PaymentRow, move: Transition): PaymentRow {
     // A plain copy, and then its fields: several times as fast as both in one literal.
     const next = { ...row }
     next.status = move.status
@@ -196,7 +197,7 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
         due_at,
         kind: 'transaction.step',
         resource_id: transaction_id,
-        payload: moveOf(step),
+        payload: transitionOf(step),
       })
     }
     return entry
@@ -205,16 +206,16 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
   scheduler.handle('transaction.step', (timer) => {
     const id = timer.resource_id!
     const row = payments.get(id)
-    const step = timer.payload as Move
+    const step = timer.payload as Transition
     // What a state does not lead to does not happen.
-    if (!row || !canMove(row.status, step.status)) return false
+    if (!row || !canTransition(row.status, step.status)) return false
     settle(stepped(row, step))
     // Steps that were left out are not made up for; a late reversal may still come.
     if (scheduler.isEarly(timer))
       scheduler.cancelAll(
         'transaction.step',
         id,
-        ({ status }) => !canMove(step.status, status as PaymentStatus),
+        ({ status }) => !canTransition(step.status, status as PaymentStatus),
       )
     return undefined
   })
@@ -244,13 +245,13 @@ export function createPayments(parts: Parts & { users: Users; checkKyc: () => bo
     credit: (input: CreateTransaction, life: readonly TransactionStep[] = USUAL_LIFE) =>
       store.change(() => make(input, 'credit', checked(input), life)),
     /** Moves a payment by hand; its scheduled steps are dropped. */
-    simulate: (id: string, step: Move) =>
+    simulate: (id: string, step: Transition) =>
       store.change(() => {
         const { row } = get(id)
-        if (!canMove(row.status, step.status)) {
+        if (!canTransition(row.status, step.status)) {
           throw new SandboxError(
-            'forbidden_move',
-            `A ${row.status} transaction cannot become ${step.status}. ${movesText(row.status)}`,
+            'invalid_transition',
+            `A ${row.status} transaction cannot become ${step.status}. ${transitionsText(row.status)}`,
           )
         }
         scheduler.cancelAll('transaction.step', id)

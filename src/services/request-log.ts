@@ -27,7 +27,7 @@ export type AnsweredCall = {
 }
 
 /** A call in the log: its body stands from `start` of a page on, its answer from `middle` to `end`. */
-export type NotedCall = Omit<AnsweredCall, 'body' | 'answer' | 'began' | 'headersSize'> & {
+export type RequestLogEntry = Omit<AnsweredCall, 'body' | 'answer' | 'began' | 'headersSize'> & {
   readonly seq: number
   readonly durationMs: number
   readonly page: Buffer
@@ -39,22 +39,22 @@ export type NotedCall = Omit<AnsweredCall, 'body' | 'answer' | 'began' | 'header
   readonly size: number
 }
 
-const MOST_CALLS = 1_000
+const MAX_CALLS = 1_000
 // In bytes, of one client and of all clients together.
-const MOST_SIZE = 4 * 1024 * 1024
-const MOST_SIZE_OF_ALL = 64 * 1024 * 1024
+const MAX_SIZE = 4 * 1024 * 1024
+const MAX_SIZE_OF_ALL = 64 * 1024 * 1024
 // Bodies that are sent are what a test is about; long answers are lists, which would push out much else.
-const LONGEST_BODY = 64 * 1024
-const LONGEST_ANSWER = 4 * 1024
+const MAX_BODY = 64 * 1024
+const MAX_ANSWER = 4 * 1024
 // What a call weighs besides its texts.
 const CALL_SIZE = 1_024
 
 /** What the logs of all clients may hold together. */
-export const createLogBudget = (): Budget => ({ used: 0, most: MOST_SIZE_OF_ALL })
+export const createLogBudget = (): Budget => ({ used: 0, most: MAX_SIZE_OF_ALL })
 
 // Bytes; the first is small, for most clients send little.
 const FIRST_PAGE = 8 * 1024
-const LARGEST_PAGE = 64 * 1024
+const MAX_PAGE = 64 * 1024
 
 /**
  * Puts texts into pages of bytes. As strings they would live just long enough to be moved to where the garbage
@@ -72,7 +72,7 @@ function createPages() {
       if (most > FIRST_PAGE) most = Buffer.byteLength(body) + Buffer.byteLength(answer)
       if (end + most > page.length) {
         page = Buffer.allocUnsafeSlow(Math.max(size, most))
-        size = Math.min(2 * size, LARGEST_PAGE)
+        size = Math.min(2 * size, MAX_PAGE)
         end = 0
       }
       const start = end
@@ -90,13 +90,13 @@ export function createRequestLog({
   elapsed,
 }: {
   budget: Budget
-  onNoted: (call: NotedCall) => void
+  onNoted: (call: RequestLogEntry) => void
   /** The clock that durations are told by, ms. */
   elapsed: () => number
 }) {
-  const ring = createRing<NotedCall>({
-    most: MOST_CALLS,
-    mostSize: MOST_SIZE,
+  const ring = createRing<RequestLogEntry>({
+    most: MAX_CALLS,
+    maxSize: MAX_SIZE,
     sizeOf: ({ size }) => size,
     budget,
   })
@@ -109,10 +109,10 @@ export function createRequestLog({
       const { body, answer, began, url } = call
       // What was under way when the log was emptied is not about what comes after.
       if (began < emptiedAt) return
-      const keptBody = body.length > LONGEST_BODY ? '' : body
-      const keptAnswer = answer.length > LONGEST_ANSWER ? '' : answer
-      const { page, start, middle, end } = pages.put(keptBody, keptAnswer)
-      const noted: NotedCall = {
+      const storedBody = body.length > MAX_BODY ? '' : body
+      const storedResponse = answer.length > MAX_ANSWER ? '' : answer
+      const { page, start, middle, end } = pages.put(storedBody, storedResponse)
+      const noted: RequestLogEntry = {
         seq: ++seq,
         at: call.at,
         wallAt: call.wallAt,
@@ -163,22 +163,23 @@ export function createRequestLog({
 
 // ---- how a call looks
 
-export const requestId = ({ seq }: NotedCall): string => `req_${seq}`
+export const requestId = ({ seq }: RequestLogEntry): string => `req_${seq}`
 
 /** The body of a call; empty where there was none, or it is too long to be kept. */
-export const bodyOf = ({ page, start, middle }: NotedCall): string =>
+export const bodyOf = ({ page, start, middle }: RequestLogEntry): string =>
   page.toString('utf8', start, middle)
 
 /** Likewise its answer. */
-const answerOf = ({ page, middle, end }: NotedCall): string => page.toString('utf8', middle, end)
+const answerOf = ({ page, middle, end }: RequestLogEntry): string =>
+  page.toString('utf8', middle, end)
 
-export const pathOf = ({ url }: NotedCall): string => {
+export const pathOf = ({ url }: RequestLogEntry): string => {
   const end = url.indexOf('?')
   return end === -1 ? url : url.slice(0, end)
 }
 
 /** The query as it came: texts, or lists of them where a name stands more than once. */
-export function queryOf({ url }: NotedCall): Record<string, string | string[]> {
+export function queryOf({ url }: RequestLogEntry): Record<string, string | string[]> {
   const at = url.indexOf('?')
   const query: Record<string, string | string[]> = Object.create(null)
   if (at === -1) return query
@@ -199,7 +200,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-const shownHeaders = (headers: NotedCall['headers']) =>
+const shownHeaders = (headers: RequestLogEntry['headers']) =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       maskLogText(name),
@@ -215,7 +216,7 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const round = (ms: number) => Math.round(ms * 1_000) / 1_000
 
 /** A call in one line: all of it but headers and bodies. */
-export const shownInShort = (call: NotedCall) => ({
+export const requestSummary = (call: RequestLogEntry) => ({
   request_id: requestId(call),
   at: iso(call.at),
   wall_at: iso(call.wallAt),
@@ -230,8 +231,8 @@ export const shownInShort = (call: NotedCall) => ({
 })
 
 /** A call as the log shows it. */
-export const shownRequest = (call: NotedCall): LoggedRequest => ({
-  ...shownInShort(call),
+export const shownRequest = (call: RequestLogEntry): LoggedRequest => ({
+  ...requestSummary(call),
   query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,
   headers: shownHeaders(call.headers),
   body: maskValue(jsonOf(bodyOf(call)) ?? null),

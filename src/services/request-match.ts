@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { Condition } from '../scenarios/condition.ts'
-import { type Parts as CallParts, holds, operationsOf, testsOf } from '../scenarios/match.ts'
+import { type CallParts, holds, operationsOf, testsOf } from '../scenarios/match.ts'
 import type { MatchDefinition, Problem } from '../scenarios/read.ts'
 import { CALL_PARTS } from '../scenarios/words.ts'
 import {
@@ -13,23 +13,23 @@ import {
   type NearMiss,
   nearestOf,
 } from './near-miss.ts'
-import { bodyOf, jsonOf, type NotedCall, pathOf, queryOf, requestId } from './request-log.ts'
+import { bodyOf, jsonOf, pathOf, queryOf, type RequestLogEntry, requestId } from './request-log.ts'
 import type { SandboxTables } from './tables.ts'
 
 /** Which calls of the log are meant, and what sets another one apart from them. */
 export type RequestMatch = {
-  holds(call: NotedCall): boolean
-  failures(call: NotedCall): Failure[]
+  holds(call: RequestLogEntry): boolean
+  failures(call: RequestLogEntry): Failure[]
 }
 
 /** A call of the log as conditions see it: as it was sent; the user and the account as they are now. */
 class LoggedCall implements CallParts {
-  readonly #call: NotedCall
+  readonly #call: RequestLogEntry
   readonly #tables: SandboxTables['tables']
   #body: unknown
   #bodyIsRead = false
 
-  constructor(call: NotedCall, { tables }: SandboxTables) {
+  constructor(call: RequestLogEntry, { tables }: SandboxTables) {
     this.#call = call
     this.#tables = tables
   }
@@ -87,13 +87,17 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
   const plain = (condition: unknown) =>
     condition === undefined ? [] : testsOf('body', condition as Condition)
   const facts = [
-    { field: 'method', tests: plain(method), read: (call: NotedCall): unknown => call.method },
+    {
+      field: 'method',
+      tests: plain(method),
+      read: (call: RequestLogEntry): unknown => call.method,
+    },
     { field: 'path', tests: plain(path), read: pathOf },
-    { field: 'status', tests: plain(status), read: ({ status }: NotedCall) => status },
+    { field: 'status', tests: plain(status), read: ({ status }: RequestLogEntry) => status },
   ]
 
   /** What fails, which call it is first. */
-  function failures(call: NotedCall): Failure[] {
+  function failures(call: RequestLogEntry): Failure[] {
     const told: Failure[] = []
     if (operations && !(call.operation !== undefined && operations.has(call.operation)))
       told.push({
@@ -137,10 +141,11 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
 // ---- verifying
 
 const OF_WHICH_CALL = new Set(['operation', 'method', 'path'])
-const lineOf = (call: NotedCall) => `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
+const lineOf = (call: RequestLogEntry) =>
+  `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
 /** The calls that come nearest to a match without being one. */
-export const nearestCalls = (match: RequestMatch, calls: Iterable<NotedCall>): NearMiss[] =>
+export const nearestCalls = (match: RequestMatch, calls: Iterable<RequestLogEntry>): NearMiss[] =>
   nearestOf(calls, {
     failuresOf: match.failures,
     weightOf: ({ field }) => (OF_WHICH_CALL.has(field) ? 10 : 1),

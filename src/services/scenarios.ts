@@ -1,5 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
-import { echoed } from '../model/mask.ts'
+import { quoteInput } from '../model/mask.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledRule, CompiledScenario } from '../scenarios/compiled.ts'
 import { type Counter, counterName, createDecider, type Decider } from '../scenarios/decide.ts'
@@ -11,7 +11,7 @@ import { loadReader } from '../scenarios/reader.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
-import type { Parts } from './parts.ts'
+import type { WorldContext } from './world-context.ts'
 
 /** The kind of timer that an entry of a timeline is. */
 export const TIMELINE_ENTRY = 'timeline.entry'
@@ -64,12 +64,12 @@ export type Expected = {
 }
 
 /** A scenario that was active, and what it had expected and not found when another took its place. */
-export type LeftScenario = { name: string; expect: Expected[] }
+export type PreviousScenario = { name: string; expect: Expected[] }
 
 // Definitions have no names, so that a long run may leave any number of them.
-const MOST_LEFT = 100
+const MAX_LEFT = 100
 
-export type ScenariosDeps = Parts & {
+export type ScenariosDeps = WorldContext & {
   library: () => Library
   startScenario: string
   /** Told the active scenario's name when what decides is another than before. */
@@ -86,7 +86,7 @@ export function createScenarios(parts: ScenariosDeps) {
   // Calls since the scenario was activated; a restart counts anew.
   const calls = new Map<OperationId, number>()
   // By name, or by the definition of one without; the newest last.
-  const left = new Map<string, LeftScenario>()
+  const previous = new Map<string, PreviousScenario>()
 
   const active = (): ActiveScenario => {
     const kept = settings.get('scenario')
@@ -201,17 +201,17 @@ export function createScenarios(parts: ScenariosDeps) {
       forgetLayers(scenario)
       store.put('settings', { name: 'scenario', value: { ...next, startedAs: startScenario } })
     })
-    if (unmet.length > 0) left.set(keyOf(before), { name: before.name, expect: unmet })
-    left.delete(keyOf(next))
-    const [oldest] = left.keys()
-    if (left.size > MOST_LEFT) left.delete(oldest!)
+    if (unmet.length > 0) previous.set(keyOf(before), { name: before.name, expect: unmet })
+    previous.delete(keyOf(next))
+    const [oldest] = previous.keys()
+    if (previous.size > MAX_LEFT) previous.delete(oldest!)
     calls.clear()
     changed()
   }
 
   function countAnew() {
     calls.clear()
-    left.clear()
+    previous.clear()
     changed()
   }
 
@@ -293,7 +293,7 @@ export function createScenarios(parts: ScenariosDeps) {
         rules: under(scenario).flatMap(({ rules: theirs }) => theirs.map(hitsShown)),
         webhooks: under(scenario).flatMap(({ webhooks }) => webhooks.map(hitsShown)),
         expect: expected(scenario),
-        ...(left.size > 0 && { left: [...left.values()] }),
+        ...(previous.size > 0 && { left: [...previous.values()] }),
       }
     },
     /** Activates a scenario by its name; its counters and those of what it extends start anew. */
@@ -363,7 +363,7 @@ export function createScenarios(parts: ScenariosDeps) {
     /** Takes a pushed rule away again. */
     pull(id: string) {
       if (!rules.get(id))
-        throw new SandboxError('not_found', `No rule ${echoed(id)} was pushed for this client.`)
+        throw new SandboxError('not_found', `No rule ${quoteInput(id)} was pushed for this client.`)
       store.change(() => {
         store.remove('rules', id)
         forget(`rule:${id}#`)

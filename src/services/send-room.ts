@@ -6,9 +6,9 @@ export type SendLane = {
 }
 
 // Webhook attempts of all clients at once, where the limit on descriptors is not lower.
-export const MOST_ATTEMPTS = 256
+export const MAX_ATTEMPTS = 256
 // Attempts of one client at once.
-const MOST_OF_LANE = 64
+const MAX_OF_LANE = 64
 // The room is short when attempts have waited for it this long, real ms: as long as a receiver may hang.
 const SHORT_MS = 10_000
 
@@ -42,7 +42,7 @@ function createQueue<T>() {
  * the port. Who waits gets in by turns, one attempt of each client; the attempts of one client keep their order.
  */
 export function createSendRoom({
-  most = MOST_ATTEMPTS,
+  most = MAX_ATTEMPTS,
   onShort,
 }: {
   most?: number
@@ -70,7 +70,7 @@ export function createSendRoom({
       let hasTurn = false
 
       function waitForTurn() {
-        if (hasTurn || waiting.isEmpty || mine === MOST_OF_LANE) return
+        if (hasTurn || waiting.isEmpty || mine === MAX_OF_LANE) return
         hasTurn = true
         turns.push(takeTurn)
       }
@@ -86,7 +86,7 @@ export function createSendRoom({
 
       return {
         enter() {
-          if (inside < most && mine < MOST_OF_LANE) {
+          if (inside < most && mine < MAX_OF_LANE) {
             mine++
             inside++
             return undefined

@@ -2,7 +2,7 @@ import { inSlices } from '../core/slices.ts'
 import type { Images } from '../core/store.ts'
 import { createTable, differences } from '../core/table.ts'
 import { SandboxError } from '../model/errors.ts'
-import { echoed, maskIfsc, maskNumber, maskText } from '../model/mask.ts'
+import { maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
 import { type Rows, type SandboxTables, TABLES } from './tables.ts'
 
 /** How many named states one client may keep; each keeps the rows it was made of in memory. */
@@ -13,7 +13,7 @@ type SandboxImages = Images<Rows>
 const NAMES = Object.keys(TABLES) as Name[]
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 /** Where the wall clock stood, how long an attempt took, and how the world was started, is no difference of its state. */
-const UNTOLD = new Set(['wallAnchor', 'startedAs', 'durationMs'])
+const UNLISTED = new Set(['wallAnchor', 'startedAs', 'durationMs'])
 
 const HIDDEN = () => 'XXXX'
 const MASKS: Readonly<Record<string, (value: string) => string>> = {
@@ -33,7 +33,7 @@ function shown(value: unknown, key = ''): unknown {
   if (typeof value !== 'object' || value === null) return value ?? null
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => !UNTOLD.has(name))
+      .filter(([name]) => !UNLISTED.has(name))
       .map(([name, one]) => [name, shown(one, name)]),
   )
 }
@@ -42,7 +42,7 @@ function shown(value: unknown, key = ''): unknown {
 function changedFields(before: object, after: object) {
   const [a, b] = [before, after] as Record<string, unknown>[]
   const told = (value: unknown) =>
-    JSON.stringify(value, (key, one) => (UNTOLD.has(key) ? undefined : one))
+    JSON.stringify(value, (key, one) => (UNLISTED.has(key) ? undefined : one))
   return Object.fromEntries(
     [...new Set([...Object.keys(before), ...Object.keys(after)])]
       .filter((field) => told(a![field]) !== told(b![field]))
@@ -77,7 +77,7 @@ export function createSnapshots({
     if (snapshot) return snapshot
     throw new SandboxError(
       'not_found',
-      `There is no snapshot ${echoed(name)} of client ${store.name}.`,
+      `There is no snapshot ${quoteInput(name)} of client ${store.name}.`,
     )
   }
 
@@ -115,7 +115,7 @@ export function createSnapshots({
     /** What became of the client since a snapshot, by table; tables that are the same are left out. */
     async diff(name: string): Promise<Differences> {
       const before = check(name)
-      const now = store.look()
+      const now = store.view()
       const isLarge = pauses && NAMES.some((table) => sizeOf(now[table]) > FEW_ROWS)
       // A few rows are compared before anything changes; many must be kept as they are.
       const held = isLarge ? [store.hold(name), store.hold()] : []

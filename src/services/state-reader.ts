@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { LargeJson } from '../core/large-json.ts'
 import { type FieldError, SandboxError } from '../model/errors.ts'
-import { fieldErrors, MOST_ERRORS } from '../model/issues.ts'
+import { fieldErrors, MAX_ERRORS } from '../model/issues.ts'
 
 type Tables = Record<string, unknown>
 
@@ -21,13 +21,13 @@ function createFindings() {
     return new SandboxError(
       'validation_failed',
       `The body is refused: ${field} ${message}${others}.`,
-      { errors: errors.slice(0, MOST_ERRORS) },
+      { errors: errors.slice(0, MAX_ERRORS) },
     )
   }
   return {
     add(error: z.core.$ZodError, data: unknown, at: readonly PropertyKey[] = []) {
       count += error.issues.length
-      if (errors.length < MOST_ERRORS) errors.push(...fieldErrors(error, data, at))
+      if (errors.length < MAX_ERRORS) errors.push(...fieldErrors(error, data, at))
       if (count >= ENOUGH) throw refusal('at least ')
     },
     throwIfAny() {

@@ -13,18 +13,18 @@ import { type FieldError, SandboxError } from '../model/errors.ts'
 import { InboxRow } from '../model/inbox.ts'
 import { validationFailed } from '../model/issues.ts'
 import { KycRow } from '../model/kyc.ts'
-import { MOST_PAISE } from '../model/money.ts'
+import { MAX_PAISE } from '../model/money.ts'
 import { inOrderOf } from '../model/order.ts'
 import { PaymentRow } from '../model/payment.ts'
 import { isClockTime, LAST_INSTANT, Timestamp } from '../model/text.ts'
 import { CreateUser, UserRow } from '../model/user.ts'
 import { CreateWebhook, WebhookRow } from '../model/webhook.ts'
-import type { Parts } from './parts.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import { lowestDraws } from './state-draws.ts'
 import { readState } from './state-reader.ts'
 import { type Rows, type SandboxTables, TABLES } from './tables.ts'
 import { checkTimer } from './timer-payloads.ts'
+import type { WorldContext } from './world-context.ts'
 
 /** The tables that a state tells row by row; the client and the settings have places of their own in it. */
 type TableName = Exclude<keyof Rows, 'client' | 'settings'>
@@ -37,7 +37,7 @@ const ROWS = {
   }),
   kyc: KycRow,
   bank_accounts: BankAccountRow.extend({ account_number: AccountNumber, ifsc_code: IfscCode }),
-  payments: PaymentRow.extend({ paise: Whole.min(0).max(MOST_PAISE) }),
+  payments: PaymentRow.extend({ paise: Whole.min(0).max(MAX_PAISE) }),
   // The secret never leaves the sandbox; a state that a person wrote may bring one.
   webhook: WebhookRow.extend({
     url: CreateWebhook.shape.url,
@@ -126,7 +126,7 @@ export const StateDocument = z
   .meta({ id: 'State' })
 export type StateDocument = z.infer<typeof StateDocument>
 
-const MOST_ERRORS = 20
+const MAX_ERRORS = 20
 
 /** The ids of a table's rows. */
 function* idsOf<R>(rows: readonly R[], idOf: (row: R) => string) {
@@ -144,7 +144,7 @@ function* idsOf<R>(rows: readonly R[], idOf: (row: R) => string) {
 function* relationErrors({ tables, draws }: StateDocument): Generator<undefined, FieldError[]> {
   const errors: FieldError[] = []
   const note = (field: string, message: string) => {
-    if (errors.length < MOST_ERRORS) errors.push({ field, code: 'invalid_value', message })
+    if (errors.length < MAX_ERRORS) errors.push({ field, code: 'invalid_value', message })
   }
   for (const name of TABLE_NAMES) {
     const spec = TABLES[name] as (typeof TABLES)['users']
@@ -162,7 +162,7 @@ function* relationErrors({ tables, draws }: StateDocument): Generator<undefined,
     }
   }
   if (tables.webhook.length > 1) note('tables.webhook', 'must have at most 1 row')
-  if (tables.rules.length > MOST_RULES) note('tables.rules', `must have at most ${MOST_RULES} rows`)
+  if (tables.rules.length > MAX_RULES) note('tables.rules', `must have at most ${MAX_RULES} rows`)
   const users = yield* idsOf(tables.users, TABLES.users.id)
   const accounts = yield* idsOf(tables.bank_accounts, TABLES.bank_accounts.id)
   const refers = (place: string, known: Set<string>, id: string) => {
@@ -251,12 +251,12 @@ const FEW_ROWS = 2_000
 // What is stored by one change, rows.
 const STORED_AT_ONCE = 100
 // Every call asks all of them, and they are made ready in one go.
-const MOST_RULES = 10_000
+const MAX_RULES = 10_000
 
 /** A state to be sent: its JSON text in pieces. */
 export type StateText = { pieces: Iterable<string>; isLarge: boolean; done: () => void }
 
-export type StateDeps = Parts & {
+export type StateDeps = WorldContext & {
   scenarios: Scenarios
   clockNow: () => ClockState
   adopt: (load: () => void) => void
@@ -401,7 +401,7 @@ export function createState(deps: StateDeps) {
 
   return {
     /** What is now. */
-    export: (): StateText => textOfState({ images: store.look(), counter: store.random.counter }),
+    export: (): StateText => textOfState({ images: store.view(), counter: store.random.counter }),
     /** What was at a snapshot. */
     exportSnapshot: (name: string): StateText => textOfState(store.snapshots.get(name)!, name),
     /**

@@ -6,11 +6,11 @@ import type { SandboxTables } from './tables.ts'
 export type Entry = { do: TimelineAction; everyMs?: number; left?: number }
 
 // An entry that is behind makes up for this many turns at most; the earlier ones are left out.
-const MOST_BEHIND = 1_000
+const MAX_BEHIND = 1_000
 // A scenario that runs for days must not fill the memory: a timeline adds nothing to a table beyond this.
-const MOST_ROWS = { users: 250_000, payments: 250_000, deliveries: 50_000, rules: 2_000 } as const
+const MAX_ROWS = { users: 250_000, payments: 250_000, deliveries: 50_000, rules: 2_000 } as const
 // More work than this a real second is more than most machines do; 1 is a row or two.
-const MOST_COST_A_SECOND = 10_000
+const MAX_COST_A_SECOND = 10_000
 // What exchanges all that decides costs about as much as this many rows.
 const COST_OF_EXCHANGE = 64
 
@@ -43,11 +43,11 @@ export function turnsUntil(entry: Entry, due_at: number, at: number): number {
 /** When an entry comes again, and how many of its turns are left out since it is too far behind. */
 export function nextTurn(everyMs: number, due_at: number, now: number) {
   const behind = Math.floor((now - due_at) / everyMs)
-  const leftOut = Math.max(0, behind - MOST_BEHIND)
+  const leftOut = Math.max(0, behind - MAX_BEHIND)
   return { due_at: due_at + (leftOut + 1) * everyMs, leftOut }
 }
 
-const GROWS: readonly [word: string, table: keyof typeof MOST_ROWS][] = [
+const GROWS: readonly [word: string, table: keyof typeof MAX_ROWS][] = [
   ['create_users', 'users'],
   ['credit', 'payments'],
   ['credit', 'deliveries'],
@@ -60,9 +60,9 @@ export function fullFor(action: TimelineAction, { tables }: SandboxTables): stri
   for (const [word, table] of GROWS) {
     if (!(word in action)) continue
     // The rows of each layer, a row that was changed in several counted in each: cheap, and near enough.
-    const rows = tables[table].look().layers.reduce((sum, layer) => sum + layer.rows.size, 0)
-    if (rows >= MOST_ROWS[table])
-      return `left out: the client has ${counted(MOST_ROWS[table])} ${table}, and a timeline makes no more`
+    const rows = tables[table].view().layers.reduce((sum, layer) => sum + layer.rows.size, 0)
+    if (rows >= MAX_ROWS[table])
+      return `left out: the client has ${counted(MAX_ROWS[table])} ${table}, and a timeline makes no more`
   }
   return undefined
 }
@@ -80,7 +80,7 @@ export function rateWarnings(
     turns += aSecond
     cost += aSecond * costOf(action)
   }
-  if (cost <= MOST_COST_A_SECOND) return []
+  if (cost <= MAX_COST_A_SECOND) return []
   return [
     `timeline: at clock speed ${speed} its entries come ${counted(turns)} times a real second, more than can be kept: they run as often as this machine can, and turns are left out`,
   ]

@@ -6,7 +6,6 @@ import { mobileKey } from '../model/user.ts'
 import type { TimelineAction } from '../scenarios/compiled.ts'
 import type { BankAccounts } from './bank-accounts.ts'
 import type { Kyc } from './kyc.ts'
-import type { Parts } from './parts.ts'
 import type { Payments } from './payments.ts'
 import { createRepeatedWarning } from './repeated-warning.ts'
 import { kindOf, type ResourceKind, resourceIdOf } from './resources.ts'
@@ -22,8 +21,9 @@ import {
   wordOf,
 } from './timeline-limits.ts'
 import type { Users } from './users.ts'
+import type { WorldContext } from './world-context.ts'
 
-export type TimelineDeps = Parts & {
+export type TimelineDeps = WorldContext & {
   scenarios: Scenarios
   users: Users
   kyc: Kyc
@@ -149,7 +149,7 @@ export function createTimeline(deps: TimelineDeps) {
       } catch (error) {
         // What can't be done now is told; the rest of the timeline goes on.
         if (!(error instanceof SandboxError) || error.status >= 500) throw error
-        warnAbout(entry, error.word, error.message)
+        warnAbout(entry, error.code, error.message)
       }
       return undefined
     },
@@ -195,7 +195,7 @@ export function createTimeline(deps: TimelineDeps) {
       .sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
 
   /** Does what the timeline says for the instant it began at: a frozen clock would never come to it by itself. */
-  function doWhatIsDue() {
+  function runDueEntries() {
     isDoingAtOnce = true
     try {
       // A `use` puts other entries in the place of these.
@@ -211,11 +211,11 @@ export function createTimeline(deps: TimelineDeps) {
     start(choose: () => void) {
       store.change(() => {
         activate(choose)
-        doWhatIsDue()
+        runDueEntries()
       })
     },
     activate,
-    doWhatIsDue,
+    doWhatIsDue: runDueEntries,
     /** What about the present timeline cannot be kept on the clock as it is. */
     warnings: () => rateWarnings(scenarios.timeline(), clock.state),
   }

@@ -1,17 +1,17 @@
 import * as z from 'zod'
-import { LONGEST_MS } from '../core/duration.ts'
-import { LEAST_PAISE, paiseOf } from '../model/money.ts'
+import { MAX_MS } from '../core/duration.ts'
+import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { PaymentFailure, PaymentStatus } from '../model/payment.ts'
-import { SHORTEST_TURN_MS } from '../scenarios/compiled.ts'
+import { MIN_TURN_MS } from '../scenarios/compiled.ts'
 import { EVENTS } from '../scenarios/words.ts'
 
 /** What the timers of each kind say, for a state that a person may have written. */
 
-const afterMs = z.int().min(0).max(LONGEST_MS)
+const afterMs = z.int().min(0).max(MAX_MS)
 const checkStatus = z.enum(['pending', 'success', 'failed'])
 const text = z.string().max(1_000)
 
-const amount = z.string().refine((rupees) => (paiseOf(rupees) ?? 0) >= LEAST_PAISE, {
+const amount = z.string().refine((rupees) => (paiseOf(rupees) ?? 0) >= MIN_PAISE, {
   error: 'must be rupees such as "2500.00", from 1.00 to 9999999999.99',
 })
 
@@ -112,7 +112,7 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; isAbout?: boolean 
   'timeline.entry': {
     payload: z.strictObject({
       do: action,
-      everyMs: z.int().min(SHORTEST_TURN_MS).max(LONGEST_MS).optional(),
+      everyMs: z.int().min(MIN_TURN_MS).max(MAX_MS).optional(),
       left: z.int().min(1).max(1_000_000).optional(),
     }),
   },

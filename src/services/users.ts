@@ -1,11 +1,11 @@
 import { type FieldError, SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
-import { echoed } from '../model/mask.ts'
+import { quoteInput } from '../model/mask.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
-import { notFound, type Parts } from './parts.ts'
+import { notFound, type WorldContext } from './world-context.ts'
 
 /** Users: made with an e-mail and a mobile that no other user of the client has (defaults: Users). */
-export function createUsers({ store, clock, random, events }: Parts) {
+export function createUsers({ store, clock, random, events }: WorldContext) {
   const { users } = store.tables
 
   /** `field`: where the id stands in a body, if it does. */
@@ -19,7 +19,7 @@ export function createUsers({ store, clock, random, events }: Parts) {
     const errors: FieldError[] = []
     const look = (field: 'email' | 'mobile', key: string, sent: string) => {
       const other = users.findUnique(field, key)
-      const message = other && `The ${field} ${echoed(sent)} belongs to user ${other.id}.`
+      const message = other && `The ${field} ${quoteInput(sent)} belongs to user ${other.id}.`
       if (message) errors.push({ field, code: 'duplicate', message })
     }
     look('email', email.toLowerCase(), email)

@@ -1,4 +1,4 @@
-import { type Entry, keptText } from '../core/table.ts'
+import { type Entry, memoizedText } from '../core/table.ts'
 import { bankAccountText } from '../model/bank-account.ts'
 import { historyTextParts } from '../model/history.ts'
 import { kycText } from '../model/kyc.ts'
@@ -7,9 +7,9 @@ import { transactionTextParts } from '../model/transaction.ts'
 import { type UserRow, userTextParts } from '../model/user.ts'
 
 // A row's JSON text is made once and kept. Worlds share rows, so what depends on the client is put in when it is sent.
-const userText = keptText('text', userTextParts)
-const transactionText = keptText('text', transactionTextParts)
-const historyText = keptText('otherText', historyTextParts)
+const userText = memoizedText('text', userTextParts)
+const transactionText = memoizedText('text', transactionTextParts)
+const historyText = memoizedText('otherText', historyTextParts)
 
 /** How one client's rows look in its answers: JSON text, masked, with its client_id. */
 export function createViews(clientId: string) {
@@ -17,8 +17,8 @@ export function createViews(clientId: string) {
     clientId,
     user: (entry: Entry<UserRow>) =>
       `{"user_id":"${entry.id}","client_id":"${clientId}",${userText(entry)}`,
-    kyc: keptText('text', kycText),
-    bankAccount: keptText('text', bankAccountText),
+    kyc: memoizedText('text', kycText),
+    bankAccount: memoizedText('text', bankAccountText),
     transaction: (entry: Entry<PaymentRow>) =>
       `{"transaction_id":"${entry.id}","client_id":"${clientId}",${transactionText(entry)}`,
     history: (entry: Entry<PaymentRow>) =>

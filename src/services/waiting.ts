@@ -1,12 +1,12 @@
-import type { Outside } from '../core/outside.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { isSliceOver, ownTurn } from '../core/turns.ts'
 import { callerGone, SandboxError } from '../model/errors.ts'
-import type { AnyTold, Feed } from './feed.ts'
+import type { AnyFeedEvent, Feed } from './feed.ts'
 
 /** Something to wait for: `look` searches what is there, `see` judges what is told of from now on. */
 export type WaitedFor<T> = {
   look: () => Promise<T | undefined> | T | undefined
-  see: (told: AnyTold) => T | undefined
+  see: (told: AnyFeedEvent) => T | undefined
   /** Real ms. */
   timeoutMs: number
   /** The refusal where it does not come in time. */
@@ -20,7 +20,7 @@ const stopped = () =>
 
 /** Answers with what is waited for, as soon as it is there; throws `wait_timeout`, or `not_ready` where the feed ends. */
 export function waitFor<T>(
-  { feed, outside }: { feed: Feed; outside: Pick<Outside, 'later'> },
+  { feed, outside }: { feed: Feed; outside: Pick<Runtime, 'later'> },
   { look, see, timeoutMs, late, signal }: WaitedFor<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,10 +1,10 @@
 import { SandboxError } from '../model/errors.ts'
-import { echoed } from '../model/mask.ts'
+import { quoteInput } from '../model/mask.ts'
 import type { EventCall } from '../scenarios/match.ts'
 import type { EventName } from '../scenarios/words.ts'
-import { notFound, type Parts } from './parts.ts'
 import { kindOf } from './resources.ts'
 import type { Views } from './views.ts'
+import { notFound, type WorldContext } from './world-context.ts'
 
 /** Values that take the place of those of a resource: what `trigger` calls `override`. */
 export type Override = Readonly<Record<string, unknown>>
@@ -28,11 +28,11 @@ export function createWebhookEvents({
   clock,
   random,
   views,
-}: Parts & { views: () => Views }) {
+}: WorldContext & { views: () => Views }) {
   const { payments, kyc, bank_accounts, users, webhook } = store.tables
 
   const found = <E>(entry: E | undefined, noun: string, id: string): E => {
-    if (!entry) throw notFound(noun, echoed(id))
+    if (!entry) throw notFound(noun, quoteInput(id))
     return entry
   }
 
@@ -55,7 +55,7 @@ export function createWebhookEvents({
         return JSON.stringify({ webhook_id, client_id: clientId, url })
       }
       default:
-        throw new SandboxError('not_found', `There is no event ${echoed(type)}.`)
+        throw new SandboxError('not_found', `There is no event ${quoteInput(type)}.`)
     }
   }
 

@@ -1,9 +1,9 @@
 import { SandboxError } from '../model/errors.ts'
 import type { CreateWebhook, UpdateWebhook, WebhookRow } from '../model/webhook.ts'
-import type { Parts } from './parts.ts'
+import type { WorldContext } from './world-context.ts'
 
 /** The client's one webhook registration (interface 4.7; defaults: Webhook). */
-export function createWebhooks({ store, random }: Parts) {
+export function createWebhooks({ store, random }: WorldContext) {
   const current = () => store.tables.webhook.newest('all', 'all')?.row
 
   function get(): WebhookRow {

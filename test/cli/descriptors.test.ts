@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { call } from './program.ts'
 
-const LONGEST_MS = 10_000
+const MAX_MS = 10_000
 
 /** Starts the built program with so many descriptors at most. */
 async function limited(t: Test, most: number) {
@@ -28,7 +28,7 @@ async function limited(t: Test, most: number) {
 }
 
 async function until(fits: () => boolean) {
-  const end = performance.now() + LONGEST_MS
+  const end = performance.now() + MAX_MS
   while (!fits() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 

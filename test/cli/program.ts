@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 
 const BIN = join(PACKAGE_ROOT, 'dist/bin.cjs')
-const LONGEST_MS = 30_000
+const MAX_MS = 30_000
 
 const environment = (more: Record<string, string> = {}) => {
   const { NODE_EXTRA_CA_CERTS: _, PORT: __, ...env } = process.env
@@ -44,7 +44,7 @@ export function run(
   options: { env?: Record<string, string>; cwd?: string } = {},
 ): Promise<Ended> {
   const { child, ended } = spawned(args, options)
-  const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)
+  const timer = setTimeout(() => child.kill('SIGKILL'), MAX_MS)
   return ended.finally(() => clearTimeout(timer))
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { call, spawned } from './program.ts'
 
-const MOST_CALLS = 1_001
+const MAX_CALLS = 1_001
 
 t.test('in a small heap names in paths end with a refusal, not with the process', async (t) => {
   for (const [heapMb, ...flags] of [[32], [48], [64, '--max-clients', '5000']] as const) {
@@ -15,7 +15,7 @@ t.test('in a small heap names in paths end with a refusal, not with the process'
     t.ok(limit > 0, told.stderr)
     let answer = { status: 200, body: {} as { error?: string } }
     let made = 0
-    for (; answer.status === 200 && made < MOST_CALLS; made++)
+    for (; answer.status === 200 && made < MAX_CALLS; made++)
       answer = await call(`${origin}/@w${made}/v1/users`)
     t.match(answer, { status: 409, body: { error: 'client_limit_reached' } }, `${heapMb} MB`)
     const ready = await call(`${origin}/__admin/ready`)

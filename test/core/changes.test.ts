@@ -23,15 +23,15 @@ function build() {
   /** What is told once all until now is written: `written`, or the error. */
   const told = () =>
     new Promise<string>((resolve) =>
-      changes.whenWritten((error) => resolve(error ? (error as Error).message : 'written')),
+      changes.onDurable((error) => resolve(error ? (error as Error).message : 'written')),
     )
   return { ...changes, add, told, writes, words, disk }
 }
 
 t.test('what is changed together is one write, at the end of the turn', async (t) => {
-  const { together, add, told, writes } = build()
-  together(() => add('a'))
-  together(() => add('b'))
+  const { batch, add, told, writes } = build()
+  batch(() => add('a'))
+  batch(() => add('b'))
   t.same(writes, [])
   t.equal(await told(), 'written')
   t.same(writes, [['["w",1,[["drop","a"]]]', '["w",2,[["drop","b"]]]']])
@@ -39,23 +39,23 @@ t.test('what is changed together is one write, at the end of the turn', async (t
 })
 
 t.test('where the write fails, all that waited is undone, the newest first', async (t) => {
-  const { together, add, told, words, disk } = build()
+  const { batch, add, told, words, disk } = build()
   add('kept')
   disk.full = true
-  together(() => add('a'))
+  batch(() => add('a'))
   const first = told()
-  together(() => add('b'))
+  batch(() => add('b'))
   t.same([await first, await told()], ['full', 'written'])
   t.same(words, ['kept'])
 })
 
 t.test('a change that is written at once takes what waits with it', async (t) => {
-  const { together, add, told, words, writes, disk } = build()
-  together(() => add('a'))
+  const { batch, add, told, words, writes, disk } = build()
+  batch(() => add('a'))
   add('b')
   t.equal(writes.length, 1)
   t.equal(await told(), 'written')
-  together(() => add('c'))
+  batch(() => add('c'))
   const waiting = told()
   disk.full = true
   t.throws(() => add('d'), { message: 'full' })
@@ -64,22 +64,22 @@ t.test('a change that is written at once takes what waits with it', async (t) =>
 })
 
 t.test('what follows a change follows its write', async (t) => {
-  const { change, together, afterChange, add, told, words, disk } = build()
+  const { change, batch, afterCommit, add, told, words, disk } = build()
   const followed: string[] = []
   const followedBy = (word: string) =>
     change(() => {
       add(word)
-      afterChange(() => followed.push(word))
+      afterCommit(() => followed.push(word))
     })
-  together(() => followedBy('a'))
+  batch(() => followedBy('a'))
   t.same(followed, [])
   await told()
   t.same(followed, ['a'])
   disk.full = true
-  together(() => followedBy('b'))
+  batch(() => followedBy('b'))
   await told()
   t.same([followed, words], [['a'], ['a']])
-  afterChange(() => followed.push('now'))
+  afterCommit(() => followed.push('now'))
   t.same(followed, ['a', 'now'])
 })
 
@@ -119,8 +119,8 @@ t.test('a change inside a change is undone by itself where it fails', (t) => {
 })
 
 t.test('what waits can be written at once', (t) => {
-  const { together, add, flush, writes } = build()
-  together(() => add('a'))
+  const { batch, add, flush, writes } = build()
+  batch(() => add('a'))
   flush()
   flush()
   t.equal(writes.length, 1)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import {
   formatDuration,
-  LONGEST_MS,
+  MAX_MS,
   parseDelay,
   parseDuration,
   pointOf,
@@ -20,7 +20,7 @@ const READ: readonly (readonly [string, number | undefined])[] = [
   ['PT1H30M', 5_400_000],
   ['P1DT2H', 93_600_000],
   ['P2W', 1_209_600_000],
-  ['3650d', LONGEST_MS],
+  ['3650d', MAX_MS],
   ['3651d', undefined],
   ['5', undefined],
   ['5 s', undefined],

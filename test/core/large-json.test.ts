@@ -15,7 +15,7 @@ function refusal(text: string | Uint8Array): string {
   try {
     read(text)
   } catch (error) {
-    if (error instanceof SandboxError) return error.word
+    if (error instanceof SandboxError) return error.code
     throw error
   }
   return 'taken'

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createRing } from '../../src/core/ring.ts'
 
 const ringOf = (most: number, mostSize = 1_000, budget?: { used: number; most: number }) =>
-  createRing<number>({ most, mostSize, sizeOf: (n) => n, ...(budget && { budget }) })
+  createRing<number>({ most, maxSize: mostSize, sizeOf: (n) => n, ...(budget && { budget }) })
 
 t.test('a ring holds the newest, in both orders, and counts what it dropped', async (t) => {
   const ring = ringOf(3)

@@ -45,7 +45,7 @@ function build(mode: 'real' | 'frozen' = 'frozen', later = realLater) {
       nextSeq: () => ++seq,
     },
     onError: (error) => errors.push(error),
-    outside: { later, pauses: true },
+    outside: { later, yieldsToOthers: true },
   })
   scheduler.handle('note', (timer) => {
     changes.change(() => {

@@ -107,7 +107,7 @@ t.test('forks, snapshots and restores survive a kill at any moment, and a stop',
             })
           // Some wait for the end of the turn to be written.
           if (n % 3) put()
-          else store.together(put)
+          else store.batch(put)
         } else if (step.do === 'remove') add(step.name).remove('notes', `n${step.n}`)
         else if (step.do === 'save') add(step.name).save(step.word)
         else if (step.do === 'forget') add(step.name).forget(step.word)
@@ -141,7 +141,7 @@ t.test('forks, snapshots and restores survive a kill at any moment, and a stop',
           if (contentOf(store) !== known) throw new Error(`a refusal left a trace: ${before}`)
         }
       }
-      await new Promise((resolve) => store.whenWritten(resolve))
+      await new Promise((resolve) => store.onDurable(resolve))
       const content = contentOf(store)
       const killed = await start(crashCopy(live, `${live}-killed`))
       if (contentOf(killed) !== content) throw new Error('other after a kill')
@@ -193,7 +193,7 @@ t.test('a document that was made anew leaves no layer behind', async (t) => {
   const dir = t.testdir({})
   const store = await start(`${dir}/db.json`)
   const world = store.addWorld('a', store.makeBase('base', { notes: [note('old')] }))
-  const layersOf = () => world.look().notes.layers.length
+  const layersOf = () => world.view().notes.layers.length
   const add = (from: number) => {
     world.change(() => {
       for (let i = from; i < from + 1_000; i++) world.put('notes', note(`n${i}`))

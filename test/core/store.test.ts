@@ -102,7 +102,7 @@ t.test('a refused change leaves no trace', async (t) => {
       world.random.counter += 3
       world.remove('notes', 'a')
       world.put('notes', note('c'))
-      store.afterChange(() => told.push('after'))
+      store.afterCommit(() => told.push('after'))
       other.change(() => {
         other.random.counter++
         other.put('notes', note('d'))

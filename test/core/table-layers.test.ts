@@ -40,7 +40,7 @@ const steps = fc.array(
 )
 
 /** The layers between the base and the one that takes the changes. */
-const frozenOf = (table: Table<Row>) => table.look().layers.slice(1, -1)
+const frozenOf = (table: Table<Row>) => table.view().layers.slice(1, -1)
 
 /** What work in slices comes to. */
 function allOf<T>(work: Generator<undefined, T>): T {
@@ -71,7 +71,7 @@ t.test('a table of layers behaves as a plain list', async (t) => {
           const before = table.entry(key)
           if (before) table.place(key, table.remove(key))
         } else if (step.do === 'thaw') {
-          table.thaw(() => false)
+          table.unfreeze(() => false)
           t.same(frozenOf(table), [])
         } else table.image()
         const wanted = model.toSorted((x, y) => y.at - x.at || y.seq - x.seq).map(({ row }) => row)
@@ -125,7 +125,7 @@ t.test('a layer that somebody stands on is not changed by a thaw', async (t) => 
   table.put(rowOf(4, 4, 'a'))
   table.image()
   table.remove('r1')
-  table.thaw((layer) => kept.layers.includes(layer as never))
+  table.unfreeze((layer) => kept.layers.includes(layer as never))
   t.same(frozenOf(table), kept.layers.slice(1))
   t.same([...createTable(SPEC, kept).rows()], [rowOf(0, 1, 'a'), ...rows])
   t.same([...table.rows()], [rowOf(0, 1, 'a'), ...rows.slice(1), rowOf(4, 4, 'a')])

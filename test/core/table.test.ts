@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createTable, imageOf, keptText, type TableSpec } from '../../src/core/table.ts'
+import { createTable, imageOf, memoizedText, type TableSpec } from '../../src/core/table.ts'
 
 type Row = { id: string; at: number; group: string; mail?: string }
 
@@ -139,7 +139,7 @@ t.test('rows and changes keep the order they came in, undone removals included',
 t.test('a text is kept from its second use on, and gone with its row', async (t) => {
   const table = createTable(SPEC)
   let rendered = 0
-  const text = keptText<Row>('text', (one) => `${one.group}${++rendered}`)
+  const text = memoizedText<Row>('text', (one) => `${one.group}${++rendered}`)
   table.put(row('a'))
   const read = () => text(table.entry('a')!)
   t.same([read(), read(), read(), read()], ['g1', 'g2', 'g2', 'g2'])

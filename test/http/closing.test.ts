@@ -5,7 +5,7 @@ import { start } from '../helper.ts'
 
 const HEAD = 'POST /v1/user HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
 const BODY = '{"email":"late@example.com","mobile":"9876500001"}'
-const LONGEST_MS = 8_000
+const MAX_MS = 8_000
 
 async function listening(t: Test, requestMs?: number) {
   const box = await start(t, { app: { requestMs } })
@@ -17,7 +17,7 @@ async function listening(t: Test, requestMs?: number) {
     )
   /** Waits until the server holds so many connections. */
   async function held(wanted: number): Promise<number> {
-    const until = performance.now() + LONGEST_MS
+    const until = performance.now() + MAX_MS
     while ((await open()) !== wanted && performance.now() < until)
       await new Promise((resolve) => setTimeout(resolve, 20))
     return open()

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { ADMIN_CALLS } from '../../src/app.ts'
-import { ErrorAnswer } from '../../src/model/envelope.ts'
+import { ErrorResponse } from '../../src/model/envelope.ts'
 import { start } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -243,7 +243,7 @@ t.test('no path names a client or a snapshot that could not be, or a file', asyn
       const { status, text } = await raw(port, line)
       if (![400, 401, 404, 405, 414, 431].includes(status))
         t.fail(`${line.slice(0, 99)}: ${status}`)
-      const answer = ErrorAnswer.safeParse(JSON.parse(text || 'null'))
+      const answer = ErrorResponse.safeParse(JSON.parse(text || 'null'))
       if (!answer.success) t.fail(`${line.slice(0, 99)}: ${text.slice(0, 200)}`)
       if (/do not tell|root:|secret\.json/.test(text)) t.fail(`${line} tells: ${text}`)
       if (text.length > 2_000) t.fail(`${line.slice(0, 99)}: a long answer`)

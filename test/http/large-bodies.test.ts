@@ -218,6 +218,6 @@ t.test('a state that is sent slowly is that of one moment', async (t) => {
     t.equal(await answer.text(), before, path)
     await putState(url, before)
   }
-  const layers = box.sandbox.default.tables.look().payments.layers.length
+  const layers = box.sandbox.default.tables.view().payments.layers.length
   t.ok(layers <= 3, `what was kept for readers is taken up again: ${layers} layers`)
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ADMIN_CALLS } from '../../src/app.ts'
-import { refusalsOf } from '../../src/http/admin.ts'
+import { errorsOf } from '../../src/http/admin.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { ERRORS } from '../../src/model/errors.ts'
 import { start } from '../helper.ts'
@@ -32,7 +32,7 @@ t.test('bodies and answers are named components, errors the one envelope', async
       t.ok(document.components.schemas[$ref.split('/').at(-1)], `${call.id} ${status} ${$ref}`)
       t.equal($ref === '#/components/schemas/Error', Number(status) >= 400, call.id)
     }
-    for (const word of refusalsOf(call))
+    for (const word of errorsOf(call))
       t.match(responses[ERRORS[word][0]].description, `\`${word}\``, `${call.id} ${word}`)
     t.strictSame(
       parameters.filter((one: Json) => one.in === 'path').map((one: Json) => one.name),

@@ -130,7 +130,7 @@ t.test('every operation tells its errors and its security', async (t) => {
     const hasBody = operation.requestBody !== undefined
     for (const status of ['413', '415'])
       t.equal(statuses.includes(status), hasBody, `${id} ${status}`)
-    for (const word of op.refusals) {
+    for (const word of op.errors) {
       const told = operation.responses[ERRORS[word][0]]
       t.match(told.description, `\`${word}\``, `${id} ${word}`)
     }

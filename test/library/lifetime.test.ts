@@ -11,7 +11,7 @@ import { isUnderTestRunner } from '../../src/config/test-runner.ts'
 import { startSandbox } from '../../src/index.ts'
 
 // A process that a sandbox keeps alive is killed after this long, real ms.
-const LONGEST_MS = 30_000
+const MAX_MS = 30_000
 const STAYS = 7
 const ENDS = 0
 
@@ -29,7 +29,7 @@ async function run(t: Test, script: string, env: Record<string, string> = {}, ar
       cwd: dir,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: LONGEST_MS,
+      timeout: MAX_MS,
       killSignal: 'SIGKILL',
     },
   )

@@ -360,7 +360,7 @@ t.test(
     t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'gateway_down')
     const forbidden = await move('transactions', id, { status: 'SUCCESS' })
     t.equal(forbidden.status, 422)
-    t.equal(forbidden.body.error, 'forbidden_move')
+    t.equal(forbidden.body.error, 'invalid_transition')
     const item = {
       document_type: 'pid',
       document_name: 'aadhar',

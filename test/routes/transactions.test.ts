@@ -156,7 +156,7 @@ t.test('a refused move says which there are', async (t) => {
   for (const [status, open] of told) {
     if (status !== 'PENDING') payments.simulate(transaction_id, { status })
     t.match(await refusal(), {
-      error: 'forbidden_move',
+      error: 'invalid_transition',
       message: `A ${status} transaction cannot become PENDING. It may become ${open}`,
     })
   }

@@ -5,7 +5,7 @@ import { watchFolders } from '../../src/scenarios/watch-folders.ts'
 import { optionsOf, startServer } from '../../src/server.ts'
 import { createLog } from '../helper.ts'
 
-const LONGEST_MS = 20_000
+const MAX_MS = 20_000
 
 const down = (status: number) =>
   `title: ${status}!\nrules: [{ name: down, when: { operation: listUsers }, then: { respond: { status: ${status} } } }]\n`
@@ -47,7 +47,7 @@ async function watched(t: Test, files: Record<string, string>, more: object = {}
     },
     /** Asks again and again until it is so. */
     async until<T>(ask: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
-      const end = performance.now() + LONGEST_MS
+      const end = performance.now() + MAX_MS
       let found = await ask()
       while (!isSo(found) && performance.now() < end) found = await ask()
       t.ok(isSo(found), `in time: ${JSON.stringify(found)}`)

@@ -2,7 +2,7 @@ import t from 'tap'
 import {
   createLogBudget,
   createRequestLog,
-  type NotedCall,
+  type RequestLogEntry,
   shownRequest,
 } from '../../src/services/request-log.ts'
 
@@ -26,7 +26,7 @@ const call = (more: object = {}) => ({
 })
 
 function open(budget = createLogBudget()) {
-  const told: NotedCall[] = []
+  const told: RequestLogEntry[] = []
   const clock = { now: 12 }
   const log = createRequestLog({
     budget,

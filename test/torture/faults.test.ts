@@ -15,7 +15,7 @@ const LENGTHS = [1, 25]
 // The short form takes every so-manieth call; the seed says which.
 const STRIDE = LONG ? 1 : 83
 // Each try makes at least one call: a disk that fails for a while is well again before these are used up.
-const MOST_TRIES = 60
+const MAX_TRIES = 60
 const WALL = 1_767_225_600_000
 
 type Step = [method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: object]
@@ -130,7 +130,7 @@ async function runOnce(
       opened = await openSandbox({ dir, disk })
     } catch (error) {
       // A start may fail by what was put there, told as what it is, and not by what it left behind.
-      if (!(error as { syscall?: string }).syscall || tries === MOST_TRIES) throw error
+      if (!(error as { syscall?: string }).syscall || tries === MAX_TRIES) throw error
     }
   }
   const { call, sandbox, close, get } = opened
@@ -150,11 +150,11 @@ async function runOnce(
         // An advance keeps those of its timers that were written.
         if (!url.endsWith('advance') && !url.endsWith('freeze') && contentOf(store) !== before)
           throw new Error(`${name} was refused and left a trace`)
-        if (tries === MOST_TRIES) throw new Error(`${name} is refused though the disk is well`)
+        if (tries === MAX_TRIES) throw new Error(`${name} is refused though the disk is well`)
       }
     }
   }
-  await new Promise((resolve) => store.whenWritten(resolve))
+  await new Promise((resolve) => store.onDurable(resolve))
   const content = contentOf(store)
   // A document may be under way; a fault in it costs no change and makes nothing unhealthy.
   await store.compact()

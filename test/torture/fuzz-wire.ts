@@ -93,7 +93,7 @@ export function spoilBytes(bytes: Buffer, { below, pick, maybe }: Requests['chan
 export type Manner = 'whole' | 'half' | 'cut'
 
 // The server gives a request 10 s to arrive.
-const LONGEST_MS = 20_000
+const MAX_MS = 20_000
 
 /** Sends bytes on a connection of their own; what came back until it was closed. */
 export function exchange(port: number, bytes: Buffer, manner: Manner): Promise<Buffer> {
@@ -104,9 +104,9 @@ export function exchange(port: number, bytes: Buffer, manner: Manner): Promise<B
       else if (manner === 'half') socket.end(bytes)
       else socket.write(bytes, () => socket.destroy())
     })
-    socket.setTimeout(LONGEST_MS, () => {
+    socket.setTimeout(MAX_MS, () => {
       socket.destroy()
-      reject(new Error(`no end of an answer within ${LONGEST_MS} ms`))
+      reject(new Error(`no end of an answer within ${MAX_MS} ms`))
     })
     socket.on('data', (part) => void parts.push(part))
     socket.on('error', (error: NodeJS.ErrnoException) => {

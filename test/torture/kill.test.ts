@@ -14,9 +14,9 @@ const CLIENTS = 20
 // So small that the document is made anew in most cycles.
 const COMPACT_FROM = 1024
 // How many answers come before a kill, at most; few of the kills come while the program starts.
-const MOST_ANSWERS = 300
+const MAX_ANSWERS = 300
 const KILLED_AT_START = 0.1
-const LONGEST_START_MS = 150
+const MAX_START_MS = 150
 // A reset in so many calls keeps the stores small.
 const RESETS = 1 / 30
 
@@ -157,7 +157,7 @@ t.test(
     for (let cycle = 0; cycle < CYCLES; cycle++) {
       if (chance() < KILLED_AT_START) {
         const { child, ended } = spawned()
-        setTimeout(() => child.kill('SIGKILL'), chance() * LONGEST_START_MS)
+        setTimeout(() => child.kill('SIGKILL'), chance() * MAX_START_MS)
         await ended
         continue
       }
@@ -165,7 +165,7 @@ t.test(
       if (!server) break
       const { child, port, ended } = server
       await check(port)
-      let answers = 1 + Math.floor(chance() * MOST_ANSWERS)
+      let answers = 1 + Math.floor(chance() * MAX_ANSWERS)
       const answered = () => {
         if (--answers === 0) child.kill('SIGKILL')
       }

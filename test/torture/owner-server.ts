@@ -46,8 +46,8 @@ const server = createServer((request, response) => {
   }
   request.resume()
   try {
-    store.together(() => world.put('notes', { id: request.url!.slice(1), text: 'x'.repeat(200) }))
-    store.whenWritten((error) => end(error ? 503 : 201, String(error ?? '')))
+    store.batch(() => world.put('notes', { id: request.url!.slice(1), text: 'x'.repeat(200) }))
+    store.onDurable((error) => end(error ? 503 : 201, String(error ?? '')))
   } catch (error) {
     end(503, String(error))
   }

@@ -10,7 +10,7 @@ const ROUNDS = LONG ? 500 : 8
 const EPISODE = 25
 const WRITERS = 4
 const ANSWERS = 25
-const LONGEST_MS = 60_000
+const MAX_MS = 60_000
 
 const PLACES: readonly Place[] = NO_NAMESPACES
   ? ['beside']
@@ -103,7 +103,7 @@ t.test(
         async until(enough: () => boolean, what: string) {
           const from = performance.now()
           while (!enough()) {
-            if (performance.now() - from > LONGEST_MS) throw new Error(`in vain: ${what}`)
+            if (performance.now() - from > MAX_MS) throw new Error(`in vain: ${what}`)
             await new Promise((resolve) => setTimeout(resolve, 2))
           }
         },

@@ -167,7 +167,7 @@ export function createReference(fixtures: { [client: string]: Start }) {
   ): Wanted {
     const row = byId(rows, id)
     if (!row) return notFound()
-    if (forbidden(row)) return refuse(422, 'forbidden_move')
+    if (forbidden(row)) return refuse(422, 'invalid_transition')
     dropTimers(world.at, (timer) => timer.id === id)
     return move(row)
   }

@@ -14,7 +14,7 @@ const BLOCK = LONG ? 25_000 : 1_500
 // Caches and logs fill in the first of them.
 const WARM_UP = LONG ? 5 : 2
 // A few blocks give no steady line; a leak of whole requests shows in them all the same.
-const MOST_BYTES = LONG ? 10 : 250
+const MAX_BYTES = LONG ? 10 : 250
 const CONNECTIONS = 10
 // Of 1,000 requests so many are payments, of three webhooks each, and so many make a client and delete it.
 const PAYMENTS = 20
@@ -124,7 +124,7 @@ t.test('a process that answers for long holds no more than at first', async (t) 
   t.same(wrong.slice(0, 5), [], 'every answer is the one there must be')
   t.ok(webhooks >= 0.9 * 3 * (PAYMENTS / 1_000) * BLOCKS * BLOCK, `${webhooks} webhooks`)
   const { slope, margin } = slopeOf(points)
-  t.ok(slope <= MOST_BYTES, `${slope.toFixed(2)} ± ${margin.toFixed(2)} bytes a request`)
+  t.ok(slope <= MAX_BYTES, `${slope.toFixed(2)} ± ${margin.toFixed(2)} bytes a request`)
 
   agent.destroy()
   hook.server.closeAllConnections()

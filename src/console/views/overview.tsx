@@ -7,7 +7,7 @@ import type { Client, Timer } from '../types.ts'
 import { At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
 import { Fire } from './send.tsx'
 
-const MOST_TIMERS = 20
+const MAX_TIMERS = 20
 // How an instant begins, which no duration does.
 const INSTANT = /^\d{4}-/
 
@@ -86,7 +86,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
     data,
     problem,
     reload: again,
-  } = useLoaded<{ timers: Timer[] }>(`/timers?limit=${MOST_TIMERS}`, [
+  } = useLoaded<{ timers: Timer[] }>(`/timers?limit=${MAX_TIMERS}`, [
     'timer',
     'change',
     'delivery',

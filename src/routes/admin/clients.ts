@@ -86,7 +86,7 @@ export const clientCalls = [
     answer: z
       .strictObject({ client_id: Uuid, name: ClientName, access_token: AccessToken })
       .meta({ id: 'CreatedClient' }),
-    refusals: ['client_exists', 'token_in_use'],
+    errors: ['client_exists', 'token_in_use'],
     handle(_world, { body }, sandbox) {
       const { name, clientId, profile } = sandbox.create(body)
       return { client_id: clientId, name, access_token: profile().access_token }
@@ -99,7 +99,7 @@ export const clientCalls = [
     summary: 'Delete a client with all it has',
     params: z.object({ name: ClientName }),
     answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClient' }),
-    refusals: ['client_needed'],
+    errors: ['client_needed'],
     handle(_world, { params }, sandbox) {
       sandbox.delete(params.name)
       return { deleted: params.name }

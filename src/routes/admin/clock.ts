@@ -3,8 +3,8 @@ import type { Advanced, AdvanceOptions } from '../../core/advance.ts'
 import { parseDuration } from '../../core/duration.ts'
 import type { TimerRow } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'
-import { callerGone, type ErrorWord, SandboxError } from '../../model/errors.ts'
-import { echoed } from '../../model/mask.ts'
+import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
+import { quoteInput } from '../../model/mask.ts'
 import { isClockTime, Timestamp } from '../../model/text.ts'
 import type { World } from '../../world.ts'
 
@@ -17,14 +17,14 @@ const duration = z.string({ error }).refine((text) => parseDuration(text) !== un
 
 const NO_ADVANCE =
   'must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" has its unit with it'
-const ADVANCE_REFUSALS: readonly ErrorWord[] = [
+const ADVANCE_REFUSALS: readonly ErrorCode[] = [
   'advance_in_progress',
   'too_many_timers',
   'caller_gone',
 ]
 
 /** Where a client's clock stands, and what is next on it. */
-export const ClockAnswer = z
+export const ClockResponse = z
   .strictObject({
     now: Timestamp,
     mode: z.enum(['real', 'frozen']),
@@ -42,7 +42,7 @@ const FiredTimer = z
     resource_id: z.string().optional(),
   })
   .meta({ id: 'FiredTimer' })
-const FiredAnswer = z
+const FiredResponse = z
   .strictObject({
     now: Timestamp,
     fired: z.array(FiredTimer),
@@ -61,14 +61,14 @@ export const Timer = z
     payload: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'Timer' })
-const MOST_TIMERS = 10_000
+const MAX_TIMERS = 10_000
 const TimerCount = z
   .string()
-  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= MOST_TIMERS, {
-    error: `must be a whole number from 1 to ${MOST_TIMERS}`,
+  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_TIMERS, {
+    error: `must be a whole number from 1 to ${MAX_TIMERS}`,
   })
   .transform(Number)
-  .meta({ type: 'integer', minimum: 1, maximum: MOST_TIMERS })
+  .meta({ type: 'integer', minimum: 1, maximum: MAX_TIMERS })
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
 /** Refuses an instant that ISO 8601 in its common form can't write. */
@@ -83,7 +83,7 @@ function writable(ms: number, field: string): number {
 const iso = (ms: number) => new Date(ms).toISOString()
 
 /** A client's clock as it is told. */
-export function clockAnswer({ clock, scheduler }: World): z.input<typeof ClockAnswer> {
+export function clockResponse({ clock, scheduler }: World): z.input<typeof ClockResponse> {
   const { mode, speed } = clock.state
   const next = scheduler.next()
   return {
@@ -125,7 +125,7 @@ async function moved(
 function timerOf({ scheduler }: World, id: string) {
   const timer = scheduler.pending().find(({ timer_id }) => timer_id === id)
   if (!timer)
-    throw new SandboxError('not_found', `No timer ${echoed(id)} is pending for this client.`)
+    throw new SandboxError('not_found', `No timer ${quoteInput(id)} is pending for this client.`)
   return timer
 }
 
@@ -136,8 +136,8 @@ export const clockCalls = [
     method: 'GET',
     url: '/clock',
     summary: 'Read the clock',
-    answer: ClockAnswer,
-    handle: clockAnswer,
+    answer: ClockResponse,
+    handle: clockResponse,
   }),
   adminCall({
     id: 'freezeClock',
@@ -145,8 +145,8 @@ export const clockCalls = [
     url: '/clock/freeze',
     summary: 'Stop the clock, where it stands or at an instant; timers passed on the way run',
     body: z.strictObject({ at: instant.optional() }).default({}),
-    answer: ClockAnswer,
-    refusals: ADVANCE_REFUSALS,
+    answer: ClockResponse,
+    errors: ADVANCE_REFUSALS,
     async handle(world, { body, hangUpSignal }) {
       const at = body.at === undefined ? world.clock.now() : writable(Date.parse(body.at), 'at')
       // One that ends on its way stops the clock where it came to.
@@ -155,7 +155,7 @@ export const clockCalls = [
       if (at > world.clock.now())
         await world.scheduler.advanceTo(at, { keep: freeze, signal: hangUpSignal() })
       else freeze(true)
-      return clockAnswer(world)
+      return clockResponse(world)
     },
   }),
   adminCall({
@@ -163,10 +163,10 @@ export const clockCalls = [
     method: 'POST',
     url: '/clock/resume',
     summary: 'Let the clock tick on from where it stands',
-    answer: ClockAnswer,
+    answer: ClockResponse,
     handle(world) {
       world.changeClock(world.clock.resume)
-      return clockAnswer(world)
+      return clockResponse(world)
     },
   }),
   adminCall({
@@ -175,10 +175,10 @@ export const clockCalls = [
     url: '/clock/speed',
     summary: 'Make the clock tick faster or slower: 60 = a minute a second',
     body: z.strictObject({ factor: z.number().gt(0).max(1_000_000) }),
-    answer: ClockAnswer,
+    answer: ClockResponse,
     handle(world, { body }) {
       world.changeClock(() => world.clock.speed(body.factor))
-      return clockAnswer(world)
+      return clockResponse(world)
     },
   }),
   adminCall({
@@ -196,8 +196,8 @@ export const clockCalls = [
         error: 'or to must be sent, and not both',
         params: { code: 'required' },
       }),
-    answer: FiredAnswer,
-    refusals: ['clock_cannot_go_back', ...ADVANCE_REFUSALS],
+    answer: FiredResponse,
+    errors: ['clock_cannot_go_back', ...ADVANCE_REFUSALS],
     handle(world, { body: { by, to }, hangUpSignal }) {
       const { scheduler } = world
       if (by !== undefined) {
@@ -220,8 +220,8 @@ export const clockCalls = [
     method: 'POST',
     url: '/clock/next',
     summary: 'Jump to the next timer and run it',
-    answer: FiredAnswer,
-    refusals: ADVANCE_REFUSALS,
+    answer: FiredResponse,
+    errors: ADVANCE_REFUSALS,
     handle: (world, { hangUpSignal }) =>
       moved(world, hangUpSignal(), world.scheduler.advanceToNext),
   }),
@@ -250,7 +250,7 @@ export const clockCalls = [
         world.scheduler.cancel(timer_id)
         world.deliveries.cancelled(timer)
       })
-      world.answerCancelled()
+      world.resolveCancelled()
       return { deleted: timer_id }
     },
   }),
@@ -260,7 +260,7 @@ export const clockCalls = [
     url: '/timers/:id/fire',
     summary: 'Run a timer now',
     params: TimerPath,
-    answer: FiredAnswer,
+    answer: FiredResponse,
     async handle(world, { params }) {
       const fired = await world.scheduler.fire(timerOf(world, params.id))
       world.timeline.doWhatIsDue()

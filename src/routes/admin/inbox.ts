@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
-import { InboxAnswer, InboxQuery, ReceivedAnswer } from '../../model/inbox.ts'
+import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/inbox.ts'
 import { pagesOf } from '../../model/list.ts'
 
 const bytesOf = (body: unknown): Uint8Array =>
@@ -14,7 +14,7 @@ export const inboxCalls = [
     url: '/webhooks/inbox',
     summary: 'A receiver for webhooks: takes anything, checks its signature; needs no admin token',
     raw: true,
-    answer: ReceivedAnswer,
+    answer: ReceivedResponse,
     handle({ inbox }, { headers, body }) {
       const { message_id, verified } = inbox.receive(headers, bytesOf(body))
       return { received: true as const, message_id, verified }
@@ -26,7 +26,7 @@ export const inboxCalls = [
     url: '/webhooks/inbox',
     summary: 'What reached the receiver, newest first: whether each verifies, and if not, why',
     query: InboxQuery,
-    answer: InboxAnswer,
+    answer: InboxResponse,
     handle({ inbox }, { query: { page, limit } }) {
       const { total, messages } = inbox.list({ page, limit })
       return { total, page, limit, total_pages: pagesOf(total, limit), messages }

@@ -10,7 +10,7 @@ import { Uuid } from '../../model/text.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
 import type { World } from '../../world.ts'
-import { ClockAnswer, clockAnswer, shownTimer, Timer } from './clock.ts'
+import { ClockResponse, clockResponse, shownTimer, Timer } from './clock.ts'
 import { listed } from './webhooks.ts'
 
 const ListQuery = listQuery(50)
@@ -56,7 +56,7 @@ export const lookCalls = [
         check_kyc: z.boolean(),
         webhook_url: z.string().nullable(),
         scenario: z.string(),
-        clock: ClockAnswer,
+        clock: ClockResponse,
         counts: z.strictObject({
           users: z.int(),
           kyc: z.int(),
@@ -78,7 +78,7 @@ export const lookCalls = [
         check_kyc: profile().check_kyc,
         webhook_url: webhooks.current()?.url ?? null,
         scenario: scenarios.name,
-        clock: clockAnswer(world),
+        clock: clockResponse(world),
         counts: {
           users: users.count('all', 'all'),
           kyc: kyc.count('all', 'all'),
@@ -123,7 +123,7 @@ export const lookCalls = [
     summary: 'A user with their KYC records and bank accounts',
     params: z.object({ id: Uuid }),
     answer: UserWithAll,
-    refusals: ['not_found'],
+    errors: ['not_found'],
     handle: (world, { params }) => shownUser(world, world.users.get(params.id)),
   }),
   adminCall({
@@ -167,7 +167,7 @@ export const lookCalls = [
         timers: z.array(Timer),
       })
       .meta({ id: 'PaymentWithAll' }),
-    refusals: ['not_found'],
+    errors: ['not_found'],
     handle(world, { params: { id } }) {
       const entry = world.payments.get(id)
       const query = { page: 1, limit: ITS_EVENTS, resource_id: entry.id }

@@ -14,7 +14,7 @@ export const recordCalls = [
     answer: z
       .strictObject({ file: z.string(), lines: z.int(), text: z.string() })
       .meta({ id: 'Recording' }),
-    refusals: ['not_recorded'],
+    errors: ['not_recorded'],
     handle(_world, _input, { recorder }) {
       if (!recorder)
         throw new SandboxError(

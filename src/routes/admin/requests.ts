@@ -2,11 +2,16 @@ import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
-import { echoed } from '../../model/mask.ts'
+import { quoteInput } from '../../model/mask.ts'
 import type { CallMatch } from '../../scenarios/condition-schema.ts'
 import { loadReader } from '../../scenarios/reader.ts'
 import { missErrors } from '../../services/near-miss.ts'
-import { type NotedCall, pathOf, requestId, shownRequest } from '../../services/request-log.ts'
+import {
+  pathOf,
+  type RequestLogEntry,
+  requestId,
+  shownRequest,
+} from '../../services/request-log.ts'
 import {
   badMatch,
   callMissText,
@@ -37,7 +42,7 @@ export async function matchOf({ tables }: World, value: unknown): Promise<Reques
   return compileMatch(read.match, tables)
 }
 
-function answered({ requests }: World, found: readonly NotedCall[], limit: number) {
+function answered({ requests }: World, found: readonly RequestLogEntry[], limit: number) {
   return {
     total: found.length,
     dropped: requests.dropped,
@@ -67,7 +72,7 @@ function wantedText({ exactly, atLeast, atMost }: Wanted): string {
 function unexpected(
   { requests }: World,
   match: RequestMatch,
-  found: readonly NotedCall[],
+  found: readonly RequestLogEntry[],
   wanted: Wanted,
 ) {
   const { exactly, atLeast = exactly ?? 0 } = wanted
@@ -114,13 +119,13 @@ export const requestCalls = [
     summary: 'One call of the service in full',
     params: z.object({ id: z.string().min(1).max(64) }),
     answer: LoggedRequest,
-    refusals: ['not_found'],
+    errors: ['not_found'],
     handle({ requests }, { params: { id } }) {
       for (const call of requests.newestFirst())
         if (requestId(call) === id) return shownRequest(call)
       throw new SandboxError(
         'not_found',
-        `No call ${echoed(id)} is in the log. It keeps the newest 1,000; list them with GET /requests.`,
+        `No call ${quoteInput(id)} is in the log. It keeps the newest 1,000; list them with GET /requests.`,
       )
     },
   }),
@@ -175,7 +180,7 @@ export const requestCalls = [
     answer: z
       .strictObject({ verified: z.literal(true), count: z.int() })
       .meta({ id: 'VerifiedRequests' }),
-    refusals: ['verification_failed'],
+    errors: ['verification_failed'],
     async handle(world, { body: { match: value, ...counts } }) {
       const { exactly, atLeast, atMost } = counts
       const isOpen = [exactly, atLeast, atMost].every((count) => count === undefined)

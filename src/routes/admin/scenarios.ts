@@ -98,7 +98,7 @@ export const scenarioCalls = [
         webhooks: z.array(RuleInText),
       })
       .meta({ id: 'ScenarioText' }),
-    refusals: ['not_found'],
+    errors: ['not_found'],
     async handle({ scenarios }, { params: { name } }) {
       const { definition, file, source: kept, rules, webhooks } = scenarios.textOf(name)
       const { readScenario } = await loadReader()

@@ -20,7 +20,7 @@ export const simulateCalls = [
     answer: z
       .strictObject({ transaction_id: Uuid, status: PaymentStatus })
       .meta({ id: 'MovedTransaction' }),
-    refusals: ['forbidden_move'],
+    errors: ['invalid_transition'],
     handle({ payments }, { params, body: { status, reason: why } }) {
       const { row } = payments.simulate(params.id, { status, ...(why && { reason: why }) })
       return { transaction_id: row.transaction_id, status: row.status }
@@ -34,7 +34,7 @@ export const simulateCalls = [
     params: ResourcePath,
     body: z.strictObject({ status: KycStatus, reason }),
     answer: z.strictObject({ kyc_id: Uuid, kyc_status: KycStatus }).meta({ id: 'MovedKyc' }),
-    refusals: ['forbidden_move'],
+    errors: ['invalid_transition'],
     handle({ kyc }, { params, body: { status, reason: why } }) {
       const { row } = kyc.simulate(params.id, { status, ...(why && { message: why }) })
       return { kyc_id: row.kyc_id, kyc_status: row.kyc_status }
@@ -50,7 +50,7 @@ export const simulateCalls = [
     answer: z
       .strictObject({ bank_id: Uuid, bank_status: BankStatus })
       .meta({ id: 'MovedBankAccount' }),
-    refusals: ['forbidden_move'],
+    errors: ['invalid_transition'],
     handle({ bankAccounts }, { params, body: { status, reason: why } }) {
       const { row } = bankAccounts.simulate(params.id, { status, ...(why && { message: why }) })
       return { bank_id: row.bank_id, bank_status: row.bank_status }

@@ -31,7 +31,7 @@ export const stateCalls = [
     url: '/state',
     summary: 'The whole world as one JSON document, without token and webhook secret',
     answer: StateDocument,
-    refusals: ['server_busy'],
+    errors: ['server_busy'],
     handle: ({ state }) => textAnswer(state.export()),
   }),
   adminCall({
@@ -67,7 +67,7 @@ export const stateCalls = [
     status: 201,
     body: z.strictObject({ name: SnapshotName }),
     answer: z.strictObject({ ...snapshot, replaced: z.boolean() }).meta({ id: 'SavedSnapshot' }),
-    refusals: ['snapshot_limit_reached'],
+    errors: ['snapshot_limit_reached'],
     handle: ({ snapshots }, { body }) => snapshots.save(body.name),
   }),
   adminCall({
@@ -77,7 +77,7 @@ export const stateCalls = [
     summary: 'Download a snapshot, in the form of /state',
     params: SnapshotPath,
     answer: StateDocument,
-    refusals: ['server_busy'],
+    errors: ['server_busy'],
     handle({ snapshots, state }, { params }) {
       snapshots.check(params.name)
       return textAnswer(state.exportSnapshot(params.name))
@@ -116,10 +116,13 @@ export const stateCalls = [
     answer: z
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
       .meta({ id: 'SnapshotDifference' }),
-    refusals: ['server_busy'],
+    errors: ['server_busy'],
     async handle({ snapshots, outside }, { params: { name } }) {
       const tables = await snapshots.diff(name)
-      return new JsonPieces(differencesText(name, tables), outside.pauses && areMany(tables))
+      return new JsonPieces(
+        differencesText(name, tables),
+        outside.yieldsToOthers && areMany(tables),
+      )
     },
   }),
 ]

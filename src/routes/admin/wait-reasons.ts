@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   event: EVENTS,
 }
 // Only the newest are looked at: they are what a test has just made.
-const MOST_LOOKED_AT = 500
+const MAX_LOOKED_AT = 500
 
 /** The refusal of a wait: each reason is a sentence that begins with a space. */
 export const lateFor = (
@@ -62,7 +62,7 @@ export function clockReason({ clock, scheduler }: World): string {
 }
 
 /** The newest of rows in the order they came, newest first. */
-export const newest = <T>(rows: readonly T[]): T[] => rows.slice(-MOST_LOOKED_AT).reverse()
+export const newest = <T>(rows: readonly T[]): T[] => rows.slice(-MAX_LOOKED_AT).reverse()
 
 function* firstOf<T>(items: Iterable<T>, most: number): Generator<T> {
   let left = most
@@ -79,7 +79,7 @@ export const nearestRecords = <T extends object>(
   whatIs: (record: T) => string,
 ): NearMiss[] => {
   const checks = tests.map((test) => checkOf(test, test.path.join('.')))
-  return nearestOf(firstOf(records, MOST_LOOKED_AT), {
+  return nearestOf(firstOf(records, MAX_LOOKED_AT), {
     failuresOf: (data) => failsFor(checks, { data }),
     whatIs,
   })

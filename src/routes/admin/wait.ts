@@ -8,7 +8,7 @@ import type { Condition } from '../../scenarios/condition.ts'
 import type { CallMatch } from '../../scenarios/condition-schema.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import { loadReader } from '../../scenarios/reader.ts'
-import { orMeant, shown } from '../../scenarios/wording.ts'
+import { didYouMean, shown } from '../../scenarios/wording.ts'
 import { missText } from '../../services/near-miss.ts'
 import { shownRequest } from '../../services/request-log.ts'
 import { badMatch, callMissText, nearestCalls } from '../../services/request-match.ts'
@@ -18,7 +18,7 @@ import { matchOf } from './requests.ts'
 import { clockReason, lateFor, nearestRecords, newest, spellingReason } from './wait-reasons.ts'
 import { shown as shownDelivery } from './webhooks.ts'
 
-const LONGEST_MS = 60_000
+const MAX_MS = 60_000
 
 type Wait<T> = Omit<WaitedFor<T>, 'timeoutMs' | 'signal'>
 
@@ -50,7 +50,7 @@ async function testsFor(value: object, known: readonly string[]): Promise<Test[]
     throw badMatch(
       bad.map((path) => ({
         path,
-        message: `there is no field ${shown(path)}${orMeant(path, known) || `; there are ${known.join(', ')}`}`,
+        message: `there is no field ${shown(path)}${didYouMean(path, known) || `; there are ${known.join(', ')}`}`,
       })),
     )
   const read = readFields(value)
@@ -84,7 +84,7 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
     return fits({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {
-    look: () => firstOf([...deliveries.all()].reverse(), take, world.outside.pauses),
+    look: () => firstOf([...deliveries.all()].reverse(), take, world.outside.yieldsToOthers),
     see: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     late() {
       const records = newest([...deliveries.all()]).map(shownDelivery)
@@ -165,7 +165,7 @@ async function forResource(
     look() {
       if (id !== undefined) return fitting(viewOf(id))
       const take = (entry: { id: string }) => fitting(viewOf(entry.id))
-      return firstOf(newestFirst(pageOf), take, world.outside.pauses)
+      return firstOf(newestFirst(pageOf), take, world.outside.yieldsToOthers)
     },
     see: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
@@ -205,7 +205,7 @@ export const waitCalls = [
     body: z.strictObject({
       for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
       match: outlineOf<Matches>(z.looseObject({})).default({}),
-      timeoutMs: z.int().min(0).max(LONGEST_MS).default(10_000),
+      timeoutMs: z.int().min(0).max(MAX_MS).default(10_000),
     }),
     answer: z
       .strictObject({
@@ -216,7 +216,7 @@ export const waitCalls = [
         kyc: z.looseObject({}).optional(),
       })
       .meta({ id: 'Waited' }),
-    refusals: ['wait_timeout', 'not_ready', 'caller_gone'],
+    errors: ['wait_timeout', 'not_ready', 'caller_gone'],
     async handle(world, { body: { for: what, match, timeoutMs }, hangUpSignal }) {
       const limits = { timeoutMs, signal: hangUpSignal() }
       switch (what) {

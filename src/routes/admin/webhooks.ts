@@ -6,7 +6,7 @@ import {
   DeliveryDetail,
   DeliveryQuery,
   type DeliveryRow,
-  ListDeliveriesAnswer,
+  ListDeliveriesResponse,
 } from '../../model/delivery.ts'
 import { pagesOf } from '../../model/list.ts'
 import { text, Uuid } from '../../model/text.ts'
@@ -17,7 +17,7 @@ import { PROBE_PLACE } from '../../services/explore.ts'
 import type { World } from '../../world.ts'
 
 // Each is sent for real, so this many take minutes.
-const MOST_ORDERS = 10_000
+const MAX_ORDERS = 10_000
 
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -100,7 +100,7 @@ export const webhookCalls = [
     url: '/webhooks/deliveries',
     summary: 'Deliveries and their attempts, newest first; by status, event and resource_id',
     query: DeliveryQuery,
-    answer: ListDeliveriesAnswer,
+    answer: ListDeliveriesResponse,
     handle: (world, { query }) => listed(world, query),
   }),
   adminCall({
@@ -153,7 +153,7 @@ export const webhookCalls = [
     body: z.strictObject({
       transaction_id: Uuid,
       probe: ProbeUrl,
-      maxOrders: z.int().min(1).max(MOST_ORDERS).default(100),
+      maxOrders: z.int().min(1).max(MAX_ORDERS).default(100),
     }),
     answer: z
       .strictObject({
@@ -166,7 +166,7 @@ export const webhookCalls = [
         ignored: z.array(z.string()),
       })
       .meta({ id: 'Explored' }),
-    refusals: ['explore_failed'],
+    errors: ['explore_failed'],
     handle: (world, { body: { transaction_id, probe, maxOrders } }) =>
       world.explore(transaction_id, probe, maxOrders),
   }),

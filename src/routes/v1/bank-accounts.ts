@@ -1,9 +1,9 @@
 import { operation } from '../../http/operation.ts'
 import {
   AddBankAccount,
-  AddBankAccountAnswer,
+  AddBankAccountResponse,
   accountTextParts,
-  ListBankAccountsAnswer,
+  ListBankAccountsResponse,
 } from '../../model/bank-account.ts'
 import { successText } from '../../model/envelope.ts'
 import { UserPath } from './users.ts'
@@ -19,8 +19,8 @@ export const bankAccountOperations = [
     description: 'An account that the bank refuses is data.status false inside the 201.',
     body: AddBankAccount,
     status: 201,
-    answer: AddBankAccountAnswer,
-    refusals: ['bank_account_exists'],
+    answer: AddBankAccountResponse,
+    errors: ['bank_account_exists'],
     check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
     handle({ bankAccounts }, { body }, life) {
       const { status, message, row, metadata } = bankAccounts.add(body, life.bank)
@@ -41,8 +41,8 @@ export const bankAccountOperations = [
     summary: 'Read the bank accounts of a user, newest first',
     params: UserPath,
     status: 200,
-    answer: ListBankAccountsAnswer,
-    refusals: [],
+    answer: ListBankAccountsResponse,
+    errors: [],
     handle: ({ bankAccounts, views }, { params }) =>
       successText(
         200,

@@ -1,5 +1,5 @@
 import { operation } from '../../http/operation.ts'
-import { clientProfileText, GetClientProfileAnswer } from '../../model/client.ts'
+import { clientProfileText, GetClientProfileResponse } from '../../model/client.ts'
 import { successText } from '../../model/envelope.ts'
 
 /** The endpoint that reads the client's profile. */
@@ -11,8 +11,8 @@ export const clientOperations = [
     tag: 'Client',
     summary: 'Read the profile of the authenticated client',
     status: 200,
-    answer: GetClientProfileAnswer,
-    refusals: [],
+    answer: GetClientProfileResponse,
+    errors: [],
     tokenNeeded: true,
     handle: (world) =>
       successText(200, 'Client profile fetched successfully', clientProfileText(world.profile())),

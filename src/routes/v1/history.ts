@@ -1,15 +1,19 @@
 import type { Entry } from '../../core/table.ts'
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
-import { HistoryAnswer, HistoryQuery, UserHistoryQuery } from '../../model/history.ts'
+import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/history.ts'
 import { type ListQuery, pagesOf } from '../../model/list.ts'
 import type { PaymentRow } from '../../model/payment.ts'
 import type { World } from '../../world.ts'
 import { UserPath } from './users.ts'
 
-type Found = { total: number; entries: Entry<PaymentRow>[] }
+type HistoryPage = { total: number; entries: Entry<PaymentRow>[] }
 
-function historyText({ views }: World, { page, limit }: ListQuery, { total, entries }: Found) {
+function historyText(
+  { views }: World,
+  { page, limit }: ListQuery,
+  { total, entries }: HistoryPage,
+) {
   const counts = `"total_transactions":${total},"page":${page},"limit":${limit},"total_pages":${pagesOf(total, limit)}`
   const rows = entries.map(views.history).join()
   return successText(
@@ -29,8 +33,8 @@ export const historyOperations = [
     summary: 'List the client’s payout records, newest first',
     query: HistoryQuery,
     status: 200,
-    answer: HistoryAnswer,
-    refusals: [],
+    answer: HistoryResponse,
+    errors: [],
     tokenNeeded: true,
     handle: (world, { query }) =>
       historyText(world, query, world.payments.history(query, query.type)),
@@ -44,8 +48,8 @@ export const historyOperations = [
     params: UserPath,
     query: UserHistoryQuery,
     status: 200,
-    answer: HistoryAnswer,
-    refusals: [],
+    answer: HistoryResponse,
+    errors: [],
     tokenNeeded: true,
     handle: (world, { params, query }) =>
       historyText(world, query, world.payments.historyOfUser(params.userId, query)),

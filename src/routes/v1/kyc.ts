@@ -1,6 +1,6 @@
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
-import { GetKycAnswer, SubmitKyc, SubmitKycAnswer } from '../../model/kyc.ts'
+import { GetKycResponse, SubmitKyc, SubmitKycResponse } from '../../model/kyc.ts'
 import { UserPath } from './users.ts'
 
 /** The endpoints that submit KYC documents and read those of a user. */
@@ -14,8 +14,8 @@ export const kycOperations = [
     description: 'A document that fails is an entry with status false inside the 201.',
     body: SubmitKyc,
     status: 201,
-    answer: SubmitKycAnswer,
-    refusals: [],
+    answer: SubmitKycResponse,
+    errors: [],
     check: ({ kyc }, { body }) => kyc.check(body),
     handle({ kyc, views }, { body }, life) {
       const entries = kyc
@@ -35,8 +35,8 @@ export const kycOperations = [
     summary: 'Read a user with their KYC records',
     params: UserPath,
     status: 200,
-    answer: GetKycAnswer,
-    refusals: [],
+    answer: GetKycResponse,
+    errors: [],
     handle({ users, kyc, views }, { params }) {
       const user = views.user(users.get(params.userId))
       const records = kyc.ofUser(params.userId).map(views.kyc).join()

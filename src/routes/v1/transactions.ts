@@ -5,9 +5,9 @@ import { pagesOf } from '../../model/list.ts'
 import { Uuid } from '../../model/text.ts'
 import {
   CreateTransaction,
-  ListTransactionsAnswer,
+  ListTransactionsResponse,
   TransactionQuery,
-  TransactionsAnswer,
+  TransactionsResponse,
 } from '../../model/transaction.ts'
 
 /** The endpoints that make a payment and read payments as transactions. */
@@ -20,8 +20,8 @@ export const transactionOperations = [
     summary: 'Initiate a payment from one user to another user’s bank account',
     body: CreateTransaction,
     status: 200,
-    answer: TransactionsAnswer,
-    refusals: [
+    answer: TransactionsResponse,
+    errors: [
       'duplicate_reference',
       'same_user',
       'bank_user_mismatch',
@@ -44,8 +44,8 @@ export const transactionOperations = [
     summary: 'List transactions, newest first',
     query: TransactionQuery,
     status: 200,
-    answer: ListTransactionsAnswer,
-    refusals: [],
+    answer: ListTransactionsResponse,
+    errors: [],
     handle({ payments, views }, { query }) {
       const { total, entries } = payments.list(query)
       const counts = `"total_transation":${total},"page":${query.page},"limit":${query.limit},"total_pages":${pagesOf(total, query.limit)}`
@@ -65,8 +65,8 @@ export const transactionOperations = [
     summary: 'Read one transaction',
     params: z.object({ transaction_id: Uuid }),
     status: 200,
-    answer: TransactionsAnswer,
-    refusals: [],
+    answer: TransactionsResponse,
+    errors: [],
     handle: ({ payments, views }, { params }) =>
       successText(
         200,

@@ -4,9 +4,9 @@ import { successText } from '../../model/envelope.ts'
 import { Uuid } from '../../model/text.ts'
 import {
   CreateUser,
-  CreateUserAnswer,
-  GetUserAnswer,
-  ListUsersAnswer,
+  CreateUserResponse,
+  GetUserResponse,
+  ListUsersResponse,
   UserQuery,
 } from '../../model/user.ts'
 
@@ -23,8 +23,8 @@ export const userOperations = [
     summary: 'Create a user',
     body: CreateUser,
     status: 201,
-    answer: CreateUserAnswer,
-    refusals: ['user_exists'],
+    answer: CreateUserResponse,
+    errors: ['user_exists'],
     handle: ({ users, views }, { body }) =>
       successText(201, 'User created successfully', views.user(users.create(body))),
   }),
@@ -36,8 +36,8 @@ export const userOperations = [
     summary: 'Read one user',
     params: UserPath,
     status: 200,
-    answer: GetUserAnswer,
-    refusals: [],
+    answer: GetUserResponse,
+    errors: [],
     handle: ({ users, views }, { params }) =>
       successText(200, 'User fetched successfully', views.user(users.get(params.userId))),
   }),
@@ -49,8 +49,8 @@ export const userOperations = [
     summary: 'List users, newest first',
     query: UserQuery,
     status: 200,
-    answer: ListUsersAnswer,
-    refusals: [],
+    answer: ListUsersResponse,
+    errors: [],
     handle({ users, views }, { query }) {
       const { total, entries } = users.list(query)
       const rows = entries.map(views.user).join()

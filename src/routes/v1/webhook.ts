@@ -1,8 +1,8 @@
 import { operation } from '../../http/operation.ts'
 import {
   CreateWebhook,
-  GetWebhookAnswer,
-  UpdatedWebhookAnswer,
+  GetWebhookResponse,
+  UpdatedWebhookResponse,
   UpdateWebhook,
   type WebhookRow,
 } from '../../model/webhook.ts'
@@ -31,8 +31,8 @@ export const webhookOperations = [
     summary: 'Create the client’s webhook',
     body: CreateWebhook,
     status: 200,
-    answer: UpdatedWebhookAnswer,
-    refusals: ['webhook_exists'],
+    answer: UpdatedWebhookResponse,
+    errors: ['webhook_exists'],
     handle: (world, { body }) =>
       updated(world, 'Webhook created successfully', world.webhooks.create(body)),
   }),
@@ -43,8 +43,8 @@ export const webhookOperations = [
     tag: 'Webhook',
     summary: 'Read the client’s webhook',
     status: 200,
-    answer: GetWebhookAnswer,
-    refusals: [],
+    answer: GetWebhookResponse,
+    errors: [],
     handle: (world) =>
       JSON.stringify({
         message: 'Webhook fetched successfully',
@@ -59,8 +59,8 @@ export const webhookOperations = [
     summary: 'Change the client’s webhook',
     body: UpdateWebhook,
     status: 200,
-    answer: UpdatedWebhookAnswer,
-    refusals: [],
+    answer: UpdatedWebhookResponse,
+    errors: [],
     handle: (world, { body }) =>
       updated(world, 'Webhook updated successfully', world.webhooks.update(body)),
   }),

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { ERRORS, type SandboxError } from '../model/errors.ts'
 import type { World } from '../world.ts'
 import type { ClientChoice } from './clients.ts'
-import type { Answer } from './idempotency.ts'
+import type { StoredResponse } from './idempotency.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,11 +24,11 @@ function sizeOf(texts: readonly string[]): number {
 }
 
 /** Puts a call into the log of its client: references only, for most of them are never looked at. */
-function note(
+function logRequest(
   world: World,
   request: FastifyRequest,
   operation: string | undefined,
-  { status, body, fault, replayed = false }: Omit<Answer, 'headers'>,
+  { status, body, fault, replayed = false }: Omit<StoredResponse, 'headers'>,
 ) {
   const isSilent = (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
   world.requests.note({
@@ -52,8 +52,11 @@ function note(
 }
 
 /** Notes an answer of the service that is about to be sent. */
-export const noteAnswer = (request: FastifyRequest, { id }: { id: string }, answer: Answer): void =>
-  note(request.world, request, id, answer)
+export const logResponse = (
+  request: FastifyRequest,
+  { id }: { id: string },
+  answer: StoredResponse,
+): void => logRequest(request.world, request, id, answer)
 
 const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 
@@ -66,8 +69,8 @@ const NOBODYS: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_re
 /** Notes what the service refused, where it is known whose call it was. */
 export const createRefusalNote =
   (choice: ClientChoice) => (request: FastifyRequest, refusal: SandboxError, body: string) => {
-    if (!isOfService(request) || NOBODYS.has(refusal.word)) return
+    if (!isOfService(request) || NOBODYS.has(refusal.code)) return
     const world = request.world ?? choice.ofRefused(request)
     const operation = request.routeOptions.config.operation?.id
-    if (world) note(world, request, operation, { status: refusal.status, body })
+    if (world) logRequest(world, request, operation, { status: refusal.status, body })
   }

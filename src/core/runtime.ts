@@ -4,7 +4,7 @@ import { type Later, realLater, unrefLater } from './later.ts'
 import { createSender, type Sender } from './send.ts'
 
 /** All that reaches a sandbox besides its calls, by one door: so a run can be recorded, and fed with the same again. */
-export type Outside = {
+export type Runtime = {
   /** The wall clock, ms since 1970. */
   wall: () => number
   /** The clock that durations are told by, ms. */
@@ -15,13 +15,13 @@ export type Outside = {
   /** 32 hex digits that nobody can guess. */
   secret: () => string
   /** Whether long work lets others in between, whenever it took long: then what they find is not the same each time. */
-  pauses: boolean
+  yieldsToOthers: boolean
   /** Ends what is being sent. */
   close: () => void
 }
 
 /** The real outside; `allow`: the public hosts that webhooks may go to; `unref`: the process does not stay alive for it. */
-export function createOutside({
+export function createRuntime({
   allow,
   wall = wallNow,
   unref = false,
@@ -34,7 +34,7 @@ export function createOutside({
   /** Connections to receivers that are open at once. */
   mostOpen?: number | undefined
   onShortOfDescriptors?: () => void
-}): Outside {
+}): Runtime {
   const later = unref ? unrefLater : realLater
   const { send, close } = createSender({
     allow,
@@ -50,7 +50,7 @@ export function createOutside({
     later,
     send,
     secret: () => randomBytes(16).toString('hex'),
-    pauses: true,
+    yieldsToOthers: true,
     close,
   }
 }

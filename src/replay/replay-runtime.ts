@@ -1,5 +1,5 @@
-import type { Outside } from '../core/outside.ts'
 import { recordedSend } from '../core/recorder.ts'
+import type { Runtime } from '../core/runtime.ts'
 import type { SendRequest, SendResult } from '../core/send.ts'
 import type { RecordedSend } from '../model/recording.ts'
 import { type Difference, sendDifference } from './differences.ts'
@@ -12,7 +12,7 @@ function eventOf({ method, body }: SendRequest): string {
 }
 
 /** The outside of a replay: time, timers, receivers and secrets are those of the recording; `differs` is told of what it has none for. */
-export function createFedOutside(
+export function createReplayRuntime(
   { start, lines }: Recording,
   differs: (difference: Difference) => void,
 ) {
@@ -28,10 +28,10 @@ export function createFedOutside(
   let [laters, sent] = [0, 0]
   const events: Record<string, number> = {}
 
-  const outside: Outside = {
+  const outside: Runtime = {
     wall: () => now,
     elapsed: () => now,
-    pauses: false,
+    yieldsToOthers: false,
     later(_ms, run) {
       const timer = ++laters
       timers.set(timer, run)

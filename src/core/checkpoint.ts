@@ -14,7 +14,7 @@ type Holder<Rows> = {
  * Takes all there is at one moment and hands out a verb that tells it as ops, as often as it is asked and whatever has
  * changed since. Layers that more than one state stands on are told once.
  */
-export function takeCut<Rows>(
+export function takeCheckpoint<Rows>(
   specs: Specs<Rows>,
   bases: readonly Base<Rows>[],
   worlds: Iterable<WorldTables<Rows>>,

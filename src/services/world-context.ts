@@ -6,7 +6,7 @@ import { SandboxError } from '../model/errors.ts'
 import type { SandboxTables } from './tables.ts'
 
 /** What every service of a world is made from. */
-export type Parts = {
+export type WorldContext = {
   store: SandboxTables
   clock: Clock
   random: Random
@@ -17,9 +17,9 @@ export type Parts = {
 /** The refusal of an id that this client does not have; `field` is where a body has it. */
 export function notFound(noun: string, id: string, field?: string): SandboxError {
   const message = `No ${noun} ${id} for this client.`
-  return new SandboxError('not_found', message, blame(field, 'not_found', message))
+  return new SandboxError('not_found', message, fieldError(field, 'not_found', message))
 }
 
 /** Names the field that a refusal is about. */
-export const blame = (field: string | undefined, code: string, message: string) =>
+export const fieldError = (field: string | undefined, code: string, message: string) =>
   field === undefined ? {} : { errors: [{ field, code, message }] }
