@@ -98,7 +98,7 @@ export type RunningSandbox = {
 /**
  * Starts a sandbox in this process, in memory and on a free port unless told otherwise; there may be many at once. It
  * throws where an option is not known or not usable, and what a start on the command line ends with 2 to 6 for
- * (README: Exit codes).
+ * (docs/cli.md: Exit codes).
  *
  * @example
  * const sandbox = await startSandbox({ clock: 'frozen' })

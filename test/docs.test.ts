@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ADMIN_CALLS } from '../src/app.ts'
+import { ADMIN_CALLS, OPERATIONS } from '../src/app.ts'
 import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
@@ -9,6 +9,26 @@ import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
 import { run, serve } from './cli/program.ts'
 
 // `UPDATE_DOCS=1` writes what the product says into the pages, to be read over before it is committed.
+// The README shows what most people use; docs/cli.md shows all.
+const COMMON_OPTIONS: readonly OptionName[] = [
+  'port',
+  'data',
+  'memory',
+  'clock',
+  'clock-speed',
+  'scenario',
+  'scenarios',
+  'auth',
+]
+const COMMON_COMMANDS: readonly string[] = [
+  'exec',
+  'validate',
+  'scenario',
+  'clock',
+  'requests',
+  'reset',
+]
+
 const updating = process.env['UPDATE_DOCS'] === '1'
 const pathOf = (name: string) => join(PACKAGE_ROOT, name)
 const read = (name: string) => readFileSync(pathOf(name), 'utf8')
@@ -47,7 +67,8 @@ function requestOf(command: string) {
 }
 
 t.test('each curl of a page gives the answer that stands below it', async (t) => {
-  await holdCurls(t, 'README.md', 20)
+  await holdCurls(t, 'README.md', 2)
+  await holdCurls(t, 'docs/endpoints.md', 18)
   await holdCurls(t, 'docs/testing.md', 5)
 })
 
@@ -74,25 +95,50 @@ async function holdCurls(t: Test, name: string, atLeast: number) {
   if (updating) writeFileSync(pathOf(name), updated + page.slice(rest))
 }
 
-t.test('the options of the README are the options there are', async (t) => {
-  const rows = (Object.keys(OPTIONS) as OptionName[]).map((name) => {
+t.test('the pages list the options there are', async (t) => {
+  const table = (names: readonly OptionName[]) =>
+    `| option | default | meaning |\n|---|---|---|\n${names.map(rowOf).join('')}`
+  function rowOf(name: OptionName) {
     const [, fallback, takes, meaning] = OPTIONS[name]
     const shown =
       fallback === undefined || fallback === false || String(fallback) === ''
         ? ''
         : `\`${fallback}\``
     return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${shown} | ${meaning} |\n`
-  })
-  hold(t, 'README.md', 'options', `| option | default | meaning |\n|---|---|---|\n${rows.join('')}`)
+  }
+  hold(t, 'docs/cli.md', 'options', table(Object.keys(OPTIONS) as OptionName[]))
+  hold(t, 'README.md', 'common options', table(COMMON_OPTIONS))
 })
 
-t.test('the commands of the README are the commands there are', async (t) => {
-  const rows = COMMANDS.flatMap(({ usage }) =>
-    usage.map(
-      ([words, does]) => `| \`payout-sandbox ${words.replaceAll('|', '\\|')}\` | ${does} |\n`,
-    ),
+t.test('the pages list the commands there are', async (t) => {
+  const table = (commands: typeof COMMANDS) => {
+    const rows = commands.flatMap(({ usage }) =>
+      usage.map(
+        ([words, does]) => `| \`payout-sandbox ${words.replaceAll('|', '\\|')}\` | ${does} |\n`,
+      ),
+    )
+    return `| command | does |\n|---|---|\n${rows.join('')}`
+  }
+  hold(t, 'docs/cli.md', 'commands', table(COMMANDS))
+  const summaries = COMMANDS.filter(({ name }) => COMMON_COMMANDS.includes(name)).map(
+    ({ name, summary }) => `| \`payout-sandbox ${name}\` | ${summary} |\n`,
   )
-  hold(t, 'README.md', 'commands', `| command | does |\n|---|---|\n${rows.join('')}`)
+  t.equal(summaries.length, COMMON_COMMANDS.length)
+  hold(t, 'README.md', 'common commands', `| command | does |\n|---|---|\n${summaries.join('')}`)
+})
+
+t.test('the README lists the endpoints there are', async (t) => {
+  const rows = OPERATIONS.map(({ method, url, summary }) => {
+    const path = url.replaceAll(/:(\w+)/g, '{$1}')
+    return `| ${method} | \`/v1${path}\` | ${summary} |\n`
+  })
+  t.equal(rows.length, 16)
+  hold(
+    t,
+    'README.md',
+    'endpoints',
+    `| method | path | what it does |\n|---|---|---|\n${rows.join('')}`,
+  )
 })
 
 t.test('docs/errors.md is the registry of error words', async (t) => {

@@ -72,7 +72,7 @@ payout-sandbox.config.json. Flag beats variable beats file.
 Examples
 ${start.examples.map((line) => `  payout-sandbox ${line}\n`).join('')}`
 
-/** Runs one command line and answers with the exit code (README: Exit codes). */
+/** Runs one command line and answers with the exit code (docs/cli.md: Exit codes). */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   outliveReaders(process)
   try {

@@ -9,7 +9,7 @@ import { UnfitFile } from '../core/unfit-file.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
 
-/** A start that can't be: what to print, and the exit code (README: Exit codes). */
+/** A start that can't be: what to print, and the exit code (docs/cli.md: Exit codes). */
 class CannotStart extends Error {
   readonly exitCode: number
   constructor(message: string, exitCode: number) {

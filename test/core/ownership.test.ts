@@ -45,7 +45,7 @@ const filesIn = (dir: string) =>
     .filter((name) => lstatSync(join(dir, name)).isFile())
     .map((name) => [name, readFileSync(join(dir, name), 'utf8')])
 
-const LOST = { word: 'storage_unavailable', message: /no longer owns the data file .* Restart it/ }
+const LOST = { code: 'storage_unavailable', message: /no longer owns the data file .* Restart it/ }
 const owner = { pid: 7, host: 'other', startedAt: '', nonce: '0123456789abcdef' }
 
 const removals: Record<string, (file: string) => void> = {
@@ -101,7 +101,7 @@ t.test('a disk that cannot tell loses no ownership', async (t) => {
   })
   put('a')
   fails = true
-  t.throws(() => put('b'), { word: 'storage_unavailable', message: /EIO/ })
+  t.throws(() => put('b'), { code: 'storage_unavailable', message: /EIO/ })
   t.equal(store.lostOwnership(), undefined)
   fails = false
   put('c')

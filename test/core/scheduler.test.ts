@@ -264,7 +264,7 @@ t.test(
     // Its own change is the first that is refused.
     add('b', 20)
     add('c', 30, 'fills')
-    const refused = { word: 'storage_unavailable', message: /up to 1970-01-01T00:00:00\.020Z/ }
+    const refused = { code: 'storage_unavailable', message: /up to 1970-01-01T00:00:00\.020Z/ }
     await t.rejects(scheduler.advanceTo(100), refused)
     t.same([ran, rows.size, clock.now()], [['a@10', 'b@20'], 1, 20])
     await t.rejects(scheduler.advanceTo(100), /^disk full$/)
@@ -357,7 +357,7 @@ t.test('an advance that would run too many timers is refused and changes nothing
   const { scheduler, clock, rows } = built
   const { timer_id } = repeating(built)
   await t.rejects(scheduler.advanceTo(10_010, { most: 1_000 }), {
-    word: 'too_many_timers',
+    code: 'too_many_timers',
     message: /at least 1,001 timers would run; one call runs at most 1,000\. Nothing was changed/,
   })
   t.strictSame([clock.now(), [...rows.keys()]], [0, [timer_id]])
@@ -371,7 +371,7 @@ t.test('timers that schedule others end an advance at its limit, and it says whe
   const kept: number[] = []
   const keep = () => void kept.push(clock.now())
   await t.rejects(scheduler.advanceTo(100_000, { most: 100, keep }), {
-    word: 'too_many_timers',
+    code: 'too_many_timers',
     message: /100 ran, .*time went up to 1970-01-01T00:00:01\.000Z and no further/,
   })
   t.strictSame([clock.now(), kept], [1_000, [1_000]])

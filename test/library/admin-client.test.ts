@@ -171,13 +171,13 @@ t.test('what a test holds its code to: requests, waiting, events', async (t) => 
   t.match(await admin.requests.verify({ match: { path: '/v1/transaction' } }), { verified: true })
   t.match(await refused(admin.requests.verify({ match: { method: 'PUT' } })), {
     status: 409,
-    word: 'verification_failed',
+    code: 'verification_failed',
   })
   const wait = {
     for: 'transaction',
     match: { transaction_id, transaction_status: 'success' },
   } as const
-  t.match(await refused(admin.wait({ ...wait, timeoutMs: 0 })), { word: 'wait_timeout' })
+  t.match(await refused(admin.wait({ ...wait, timeoutMs: 0 })), { code: 'wait_timeout' })
   await admin.clock.advance('1m')
   t.match(await admin.wait(wait), { transaction: { transaction_id } })
   // What came after the first one that was read.
@@ -213,19 +213,19 @@ t.test('a refusal is an AdminError with status, word, message and fields', async
   const { admin, adminUrl } = await started(t)
   t.match(await refused(admin.scenario.use('no-such')), { name: 'AdminError', status: 404 })
   const error = await refused(admin.clock.advance('soon'))
-  t.match(error, { status: 400, word: 'validation_failed', errors: [{ field: 'by' }] })
+  t.match(error, { status: 400, code: 'validation_failed', errors: [{ field: 'by' }] })
   t.match(error.message, /must be a duration/)
   // A path parameter stays one part of the path, whatever is in it.
   t.match(await refused(admin.timers.delete('../clock?x')), { status: 404, message: /timer/ })
   const nobody = await refused(createAdminClient({ url: 'http://127.0.0.1:1' }).health())
-  t.match(nobody, { status: 0, word: 'no_answer', message: /127\.0\.0\.1:1.*ECONNREFUSED/ })
+  t.match(nobody, { status: 0, code: 'no_answer', message: /127\.0\.0\.1:1.*ECONNREFUSED/ })
   const other = createServer((_request, response) => response.end('<html>'))
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   t.teardown(() => other.close())
   const { port } = other.address() as AddressInfo
   t.match(await refused(createAdminClient({ url: `http://127.0.0.1:${port}` }).health()), {
     status: 200,
-    word: 'no_answer',
+    code: 'no_answer',
     message: /no JSON/,
   })
   for (const url of ['', 'localhost:4310', 'ftp://localhost', `${adminUrl}/clock`])
@@ -265,7 +265,7 @@ t.test('the admin token is sent where there is one', async (t) => {
   t.equal((await admin.clock.get()).mode, 'frozen')
   t.match(await refused(createAdminClient({ url: adminUrl }).clock.get()), {
     status: 401,
-    word: 'admin_token_required',
+    code: 'admin_token_required',
   })
   const told = createAdminClient({ url: adminUrl, token: 'secret' })
   t.equal((await told.forClient('worker-1').clock.get()).mode, 'frozen')
@@ -304,7 +304,7 @@ t.test('an option that is not known or not usable is refused by its name', async
 
 t.test('the README’s few lines do what they say', async (t) => {
   const page = readFileSync(join(PACKAGE_ROOT, 'README.md'), 'utf8')
-  const [, code] = /## Test your first payout\n\n```js\n([\s\S]*?)```/.exec(page)!
+  const [, code] = /## In a test\n\n```js\n([\s\S]*?)```/.exec(page)!
   const mine = new URL('../../src/index.ts', import.meta.url).href
   const run = new Function(
     'use',
@@ -313,7 +313,10 @@ t.test('the README’s few lines do what they say', async (t) => {
     `return (async () => {${code!
       .replace("import { startSandbox } from 'payout-sandbox'", 'const { startSandbox } = use')
       .replace(/\/\/ \.\.\. your code .*/, 'const id = await pay(sandbox.url)')
-      .replace(/\/\/ \.\.\. and it has .*/, 'const status = await statusOf(sandbox.url, id)')}
+      .replace(
+        /\/\/ \.\.\. and the payment has .*/,
+        'const status = await statusOf(sandbox.url, id)',
+      )}
       return status
     })()`,
   )
