@@ -326,7 +326,7 @@ t.test('a full disk refuses the change, keeps the rest, and heals', async (t) =>
       while (!word && n < 5000) {
         try { world.put('notes', { id: 'n' + n, at: 0, text: 'x'.repeat(300) }); n++ } catch (error) {
           if (!(error instanceof SandboxError)) throw error
-          word = error.word
+          word = error.code
         }
       }
       const failed = store.failure

@@ -40,7 +40,7 @@ const another: AdminClient = createAdminClient({ url, client: 'worker-3' }).forC
 try {
   await another.scenario.use('no-such')
 } catch (error) {
-  if (error instanceof AdminError) console.log(error.status.toFixed(), error.word, error.errors[0]?.field, kinds, status)
+  if (error instanceof AdminError) console.log(error.status.toFixed(), error.code, error.errors[0]?.field, kinds, status)
 }
 await sandbox.close()
 await using other = await startSandbox({ unref: true })

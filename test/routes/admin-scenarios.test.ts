@@ -273,7 +273,6 @@ t.test('--explain names the client on whatever is answered for it', async (t) =>
     ['/__admin/health', 200, 'default'],
     ['/__admin/timers?limit=0', 400, 'default'],
     ['/__admin/nope', 404, 'default'],
-    ['/__admin/clock', 403, 'default', { origin: 'http://elsewhere.example' }],
     ['/@worker-1/__admin/clock', 200, 'worker-1'],
     ['/@worker-1/__admin/snapshots/nope', 404, 'worker-1'],
     ['/v1/nope', 404, 'default'],
@@ -282,10 +281,11 @@ t.test('--explain names the client on whatever is answered for it', async (t) =>
     ['/@worker-1/v1/users', 401, 'worker-1'],
     ['/v1/users', 403, 'inactive', token('inactive')],
     ['/v1/users?page=0', 400, 'second', token('second')],
-    // Nobody's: no client has the token or the name, or the call came by a strange name.
+    // Nobody's: no client has the token or the name, or the call came by a strange name or from another site.
     ['/v1/users', 401, undefined, token('nobody')],
     ['/@nobody/v1/nope', 404, undefined],
     ['/v1/users', 403, undefined, { host: 'rebound.example.com' }],
+    ['/__admin/clock', 403, undefined, { origin: 'http://elsewhere.example' }],
     ['/nope', 404, undefined],
     ['/openapi.json', 200, undefined],
   ]

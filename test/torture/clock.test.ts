@@ -175,7 +175,11 @@ t.test('a wall clock that leaps takes time along ahead, and never back', async (
   sandbox.default.scheduler.stop()
   await post('/v1/transaction', PAYMENT)
   wall -= 3_650 * DAY_MS
-  t.equal(await now(), '2026-01-01T00:00:00.000Z', 'set back by ten years: it stands')
+  const set = ms(await now()) - ms('2026-01-01T00:00:00Z')
+  t.ok(
+    set >= 0 && set < 1_000,
+    `set back by ten years: it goes on by the monotonic clock (${set} ms)`,
+  )
   t.equal((await post('/__admin/clock/advance', { by: '0s' })).body.fired.length, 0)
   wall += 2 * 3_650 * DAY_MS
   const later = await now()
