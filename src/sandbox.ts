@@ -132,7 +132,7 @@ export async function openSandbox(config: SandboxConfig) {
     ...outside,
     onSetBack: (ms) =>
       log.warn(
-        `The clock of this machine was set back by ${formatDuration(ms)}; the clients' clocks go on without it.`,
+        `The clock of this machine was set back by ${formatDuration(Math.round(ms / 1_000) * 1_000)}; the clients' clocks go on without it.`,
       ),
   })
   const store = await openStore({

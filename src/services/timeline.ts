@@ -124,12 +124,16 @@ export function createTimeline(deps: TimelineDeps) {
     warnOnce(`${name}${every}: ${why}`, `${name}${every}: ${message}`)
   }
 
+  // The entries of which it was said that their rate cannot be kept.
+  const tooFast = new Set<string>()
   /** Schedules the next turn of an entry that comes again. */
   function comeAgain(entry: Entry, everyMs: number, dueAt: number) {
     const { due_at, leftOut } = nextTurn(everyMs, dueAt, clock.now())
     const { left } = entry
     schedule({ ...entry, ...(left !== undefined && { left: left - 1 }) }, due_at)
-    if (leftOut === 0) return
+    const key = `${scenarios.name} ${wordOf(entry.do)} ${everyMs}`
+    if (leftOut === 0 || tooFast.has(key)) return
+    tooFast.add(key)
     const message = `its rate cannot be kept at clock speed ${clock.state.speed}: it runs as often as this machine can, and turns are left out`
     warnAbout(entry, 'rate', message)
   }

@@ -31,7 +31,7 @@ for (const { speed, entry, entries } of [
       t.equal((await box.get('/__admin/health')).status, 200)
     }
     const of = (text: string) => log.lines.filter((line) => line.includes(text)).length
-    t.ok(of('cannot be kept') <= 8, `${of('cannot be kept')} lines of a rate that cannot be kept`)
+    t.ok(of('cannot be kept') <= 1, `${of('cannot be kept')} lines of a rate that cannot be kept`)
   })
 }
 
