@@ -1,5 +1,7 @@
+import { createSteadyWall } from './core/clock.ts'
 import type { Disk } from './core/disk.ts'
 import type { WorldAbout } from './core/document.ts'
+import { formatDuration } from './core/duration.ts'
 import { createOutside, type Outside } from './core/outside.ts'
 import { uuidOf } from './core/random.ts'
 import type { Recorder } from './core/recorder.ts'
@@ -112,7 +114,13 @@ export async function openSandbox(config: SandboxConfig) {
   const { allow, ...webhooks } = config.webhooks
   const real = createOutside({ allow, wall: config.wall })
   const outside = (config.outside ?? config.recorder?.outside)?.(real) ?? real
-  const { wall } = outside
+  const wall = createSteadyWall({
+    ...outside,
+    onSetBack: (ms) =>
+      log.warn(
+        `The clock of this machine was set back by ${formatDuration(Math.round(ms / 1_000) * 1_000)}; the clients' clocks go on without it.`,
+      ),
+  })
   const store = await openStore({
     specs: TABLES,
     ...(config.file === undefined ? {} : { file: config.file }),
@@ -120,7 +128,7 @@ export async function openSandbox(config: SandboxConfig) {
     onDamage: config.onDamage ?? 'refuse',
     ...(config.compactFrom !== undefined && { compactFrom: config.compactFrom }),
     ...(config.disk && { disk: config.disk }),
-    wall,
+    wall: outside.wall,
     log,
   })
   const bases = new Map(
@@ -158,6 +166,7 @@ export async function openSandbox(config: SandboxConfig) {
       logBudget,
       feedName: `${startedAt.toString(36)}.${++feeds}`,
       outside,
+      steadyWall: wall,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
       profileChanged: () => takeToken(world),

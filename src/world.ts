@@ -4,9 +4,9 @@ import type { Outside } from './core/outside.ts'
 import { createRandom } from './core/random.ts'
 import type { Budget } from './core/ring.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
-import { SandboxError } from './model/errors.ts'
 import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
+import { createDelayedAnswers } from './services/delayed-answers.ts'
 import { createDeliveries } from './services/deliveries.ts'
 import {
   createDeliveryAttempts,
@@ -45,6 +45,8 @@ export type WorldDeps = {
   /** Sets the ids of this world's feed apart from all others. */
   feedName: string
   outside: Outside
+  /** The wall clock that the client's clock hangs on; it never goes back. */
+  steadyWall: () => number
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
   /** Back to the fixtures: what a timeline's `reset` does. */
   reset: () => void
@@ -65,9 +67,6 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
 
 // Where the clock stands is stored after this long where it could not be, real ms.
 const REKEEP_MS = 1_000
-
-/** The kind of timer that a held-back answer is. */
-const DELAYED = 'answer.delay'
 
 const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpeed}`
 
@@ -105,11 +104,11 @@ export function createWorld({
   logBudget,
   feedName,
   outside,
+  steadyWall: wall,
   log,
   reset,
   profileChanged,
 }: WorldDeps) {
-  const { wall } = outside
   const startedAs = startedAsOf(start)
   const setting = tables.tables.settings.get('clock')
   const kept = setting?.name === 'clock' ? setting.value : undefined
@@ -201,43 +200,7 @@ export function createWorld({
     warn: log.warn,
   })
 
-  // Answers that a scenario delays: a timer row each, and the request that waits for it in this process.
-  const waiting = new Map<string, { run: () => Promise<void>; giveUp: () => void }>()
-  scheduler.handle(DELAYED, ({ timer_id }) => {
-    const run = waiting.get(timer_id)?.run
-    waiting.delete(timer_id)
-    // After the timer's own change: what the request then does stands or falls by itself.
-    return run && Promise.resolve().then(run)
-  })
-
-  /** Answers the delayed requests whose timer is gone: cancelled, or dropped by a reset. */
-  function answerCancelled() {
-    for (const [id, { giveUp }] of [...waiting]) {
-      if (timers.get(id)) continue
-      waiting.delete(id)
-      giveUp()
-    }
-  }
-
-  /** Refuses all that waits: the client is deleted. */
-  function refuseWaiting() {
-    for (const { giveUp } of waiting.values()) giveUp()
-    waiting.clear()
-  }
-
-  /** Carries out and answers, before a stop, what was to be answered later: nobody moves the clock any more. */
-  function answerNow() {
-    for (const [id, { run }] of [...waiting]) {
-      waiting.delete(id)
-      void run()
-    }
-  }
-
-  /** Drops the timers of answers that nobody waits for: of an earlier process, another client or another moment. */
-  function dropUnawaited() {
-    for (const { timer_id, kind } of [...timers.rows()])
-      if (kind === DELAYED && !waiting.has(timer_id)) tables.remove('timers', timer_id)
-  }
+  const delayed = createDelayedAnswers({ ...parts, name, outside, warn: log.warn })
 
   /** The clock as it is at this instant, in a form that can be put into another moment or world. */
   const clockNow = (): ClockState => ({
@@ -258,7 +221,7 @@ export function createWorld({
   function adopt(from: 'snapshot' | 'state', load: () => void) {
     tables.change(() => {
       load()
-      dropUnawaited()
+      delayed.dropUnawaited()
       const now = takeOverSettings(tables, start, wall)
       store.afterChange(() => {
         if (now) clock.load(now)
@@ -267,7 +230,7 @@ export function createWorld({
         deliveries.forget()
         scheduler.reload()
         deliveries.recover()
-        answerCancelled()
+        delayed.answerCancelled()
         feed.tell('restore', { from })
       })
     })
@@ -327,30 +290,8 @@ export function createWorld({
     change: tables.change,
     together: store.together,
     whenWritten: store.whenWritten,
-    /** Runs a function after a span of the client's time; whoever advances the clock waits for its end. */
-    after: <T>(ms: number, run: () => T | Promise<T>) =>
-      new Promise<T>((resolve, reject) => {
-        const timer = tables.change(() =>
-          scheduler.schedule({ due_at: clock.now() + ms, kind: DELAYED, payload: {} }),
-        )
-        waiting.set(timer.timer_id, {
-          run: async () => {
-            try {
-              resolve(await run())
-            } catch (error) {
-              reject(error)
-            }
-          },
-          giveUp: () =>
-            reject(
-              new SandboxError(
-                'not_ready',
-                'The delayed answer was cancelled. Send the request again.',
-              ),
-            ),
-        })
-      }),
-    answerCancelled,
+    after: delayed.after,
+    answerCancelled: delayed.answerCancelled,
     clockNow,
     snapshots: createSnapshots({
       store: tables,
@@ -395,7 +336,7 @@ export function createWorld({
       timeline.start(scenarios.reset)
     },
     start() {
-      dropUnawaited()
+      delayed.dropUnawaited()
       scheduler.reload()
       deliveries.recover()
       if (scenarios.isStale) timeline.start(scenarios.reset)
@@ -410,8 +351,8 @@ export function createWorld({
       requests.clear()
       feed.close()
     },
-    answerNow,
-    refuseWaiting,
+    answerNow: delayed.answerNow,
+    refuseWaiting: delayed.refuseAll,
   }
 }
 

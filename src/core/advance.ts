@@ -5,7 +5,7 @@ import { atOnce, type Fired } from './timer.ts'
 import { isPassing, type Runner } from './timer-runner.ts'
 
 /** The most timers that one call runs; more of them would keep its caller waiting for minutes. */
-export const MOST_TIMERS = 1_000_000
+const MOST_TIMERS = 1_000_000
 // An answer of a million timers would fill the memory of both sides.
 const MOST_TOLD = 10_000
 
@@ -15,10 +15,12 @@ export type AdvanceOptions = {
   keep?: (isThrough: boolean) => void
   /** Aborted when the caller is gone: time then stops where it is. */
   signal?: AbortSignal | undefined
+  /** The most timers that it may run. */
+  most?: number
 }
 
-/** What ran: the first of it, and how many timers more. */
-export type Advanced = { fired: Fired[]; leftOut: number }
+/** Where the clock stood when it ended, the first of what ran, and how many timers more. */
+export type Advanced = { now: string; fired: Fired[]; leftOut: number }
 
 export type AdvanceDeps = {
   clock: Clock
@@ -42,16 +44,16 @@ const notWritten = (at: number, { word, headers }: SandboxError) =>
     { headers },
   )
 
-const tooManyForeseen = (count: number, end: number) =>
+const tooManyForeseen = (count: number, most: number, end: number) =>
   new SandboxError(
     'too_many_timers',
-    `To ${iso(end)} at least ${counted(count)} timers would run; one call runs at most ${counted(MOST_TIMERS)}. Nothing was changed. Advance by less, or use a timeline whose \`every\` is longer.`,
+    `To ${iso(end)} at least ${counted(count)} timers would run; one call runs at most ${counted(most)}. Nothing was changed. Advance by less, or use a timeline whose \`every\` is longer.`,
   )
 
-const tooManyRan = (at: number) =>
+const tooManyRan = (most: number, at: number) =>
   new SandboxError(
     'too_many_timers',
-    `The timers that ran scheduled others, ${counted(MOST_TIMERS)} ran, and one call runs no more: time went up to ${iso(at)} and no further. What ran until then is kept. Advance again to go on.`,
+    `The timers that ran scheduled others, ${counted(most)} ran, and one call runs no more: time went up to ${iso(at)} and no further. What ran until then is kept. Advance again to go on.`,
   )
 
 /** Keeps the first of what ran, and counts the rest. */
@@ -64,7 +66,7 @@ function createTold() {
       fired.push(...(more.length > room ? more.slice(0, room) : more))
       leftOut += Math.max(0, more.length - room)
     },
-    result: (): Advanced => ({ fired, leftOut }),
+    result: () => ({ fired, leftOut }),
   }
 }
 
@@ -74,7 +76,7 @@ function createTold() {
  */
 export async function advance(
   target: number,
-  { keep = () => {}, signal }: AdvanceOptions,
+  { keep = () => {}, signal, most = MOST_TIMERS }: AdvanceOptions,
   { clock, runner, lifeOf, onHalfway, letOthersIn }: AdvanceDeps,
 ): Promise<Advanced> {
   const told = createTold()
@@ -85,14 +87,14 @@ export async function advance(
   // While it waited for its turn, another call may have gone further.
   const end = Math.min(Math.max(target, reached), LAST_INSTANT)
   const foreseen = runner.foreseen(end)
-  if (foreseen > MOST_TIMERS) throw tooManyForeseen(foreseen, end)
+  if (foreseen > most) throw tooManyForeseen(foreseen, most, end)
 
   /** Runs what is due on the way, and says why it ended. */
   async function runOnTheWay(): Promise<'through' | 'ended' | 'too many'> {
     await runner.settled()
     for (let timer = runner.soonest(); timer && timer.due_at <= end; timer = runner.soonest()) {
       if (life !== lifeOf() || signal?.aborted) return 'ended'
-      if (ran >= MOST_TIMERS) return 'too many'
+      if (ran >= most) return 'too many'
       const at = Math.max(reached, timer.due_at)
       clock.hold(at)
       const batch = runner.runDue(at, order)
@@ -119,12 +121,13 @@ export async function advance(
       if (isHeld) clock.hold(reached)
       throw error
     }
-    if (how === 'too many') throw tooManyRan(reached)
+    if (how === 'too many') throw tooManyRan(most, reached)
   } catch (error) {
     if (clock.isHeld) clock.release(reached)
     if (ran === 0 || !isPassing(error)) throw error
     onHalfway?.()
     throw notWritten(reached, error)
   }
-  return told.result()
+  // The next call that waits for its turn may set the clock at once.
+  return { now: clock.iso(), ...told.result() }
 }

@@ -11,13 +11,50 @@ export type ClockState = {
 /** The wall clock in ms: the only place where the product reads it. */
 export const wallNow = (): number => Date.now()
 
+export type SteadyWallOptions = {
+  wall: () => number
+  /** A monotonic clock, ms. */
+  elapsed: () => number
+  /** Told when the wall clock was set back, and by how many ms. */
+  onSetBack?: (ms: number) => void
+}
+
+// A wall clock is corrected by a few ms all the time.
+const TOLD_FROM_MS = 1_000
+
+/**
+ * The wall clock for measuring how time goes by: where the real one is set back, this one goes on by the monotonic
+ * clock, and where the real one is then put right again, this one does not leap.
+ */
+export function createSteadyWall({ wall, elapsed, onSetBack }: SteadyWallOptions): () => number {
+  let lastWall = wall()
+  let lastElapsed = elapsed()
+  // What this clock is ahead of the wall clock.
+  let ahead = 0
+  return () => {
+    const [now, elapsedNow] = [wall(), elapsed()]
+    const leap = now - lastWall - (elapsedNow - lastElapsed)
+    if (now < lastWall) {
+      ahead -= leap
+      if (lastWall - now >= TOLD_FROM_MS) onSetBack?.(lastWall - now)
+    } else if (leap > 0 && ahead > 0) ahead -= Math.min(ahead, leap)
+    lastWall = now
+    lastElapsed = elapsedNow
+    return now + ahead
+  }
+}
+
+/** A stored state of a clock whose wall clock was set back since: time goes on from where it stood. */
+const anchored = (state: ClockState, now: number): ClockState =>
+  state.wallAnchor > now ? { ...state, wallAnchor: now } : state
+
 /**
  * A client's clock: real, sped up or frozen. Times are ms since 1970 inside, ISO 8601 on the wire.
  *
- * `wall` is injected so that tests own both times.
+ * `wall` must not go back: see `createSteadyWall`.
  */
 export function createClock(initial: ClockState, wall: () => number = wallNow) {
-  let state = initial
+  let state = anchored(initial, wall())
   let latest = initial.anchor
   let held: number | undefined
 
@@ -26,7 +63,7 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
     const passed = Math.floor(state.anchor + (wall() - state.wallAnchor) * state.speed)
     // A fast clock comes to the end of what a timestamp can tell, and stands there.
     const at = Math.min(passed, LAST_INSTANT)
-    // A wall clock that is set back must not make time run backwards for a client.
+    // Time never runs backwards for a client.
     if (at > latest) latest = at
     return latest
   }
@@ -57,7 +94,7 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
     /** Takes a stored state as it is, as after a restart or a reset. */
     load(stored: ClockState) {
       held = undefined
-      state = stored
+      state = anchored(stored, wall())
       latest = stored.anchor
     },
     freeze: (at = now()) => set({ mode: 'frozen' }, at),

@@ -6,7 +6,7 @@ import type {
   RecordedCall,
   RecordingLine,
 } from '../model/recording.ts'
-import { wallNow } from './clock.ts'
+import { createSteadyWall, wallNow } from './clock.ts'
 import type { Outside } from './outside.ts'
 import { openPrivate } from './private-file.ts'
 import type { SendRequest } from './send.ts'
@@ -79,7 +79,8 @@ export function createRecorder({
   onFailure: (error: unknown) => void
 }) {
   const fd = openFile(file)
-  let now = wallNow()
+  const steadyWall = createSteadyWall({ wall: wallNow, elapsed: () => performance.now() })
+  let now = Math.floor(steadyWall())
   let failure: string | undefined
   let isClosed = false
   // A call whose body is still to come, as long as nothing else happens.
@@ -104,7 +105,7 @@ export function createRecorder({
   }
 
   function step() {
-    now = Math.max(now, wallNow())
+    now = Math.max(now, Math.floor(steadyWall()))
     return now
   }
 

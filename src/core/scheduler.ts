@@ -121,12 +121,13 @@ export function createScheduler({
   }
 
   /** Moves time to a target that is known when it is this call's turn. */
-  async function move(targetOf: () => number, options: AdvanceOptions): Promise<Advanced> {
+  function move(targetOf: () => number, options: AdvanceOptions): Promise<Advanced> {
     // One whose caller is gone ends by itself, and its receiver cannot be waiting for this call.
-    if (advancing && !advancing.signal?.aborted && runner.isAtReceivers) throw advanceInHandler()
+    if (advancing && !advancing.signal?.aborted && runner.isAtReceivers)
+      return Promise.reject(advanceInHandler())
     return inTurn(async () => {
       const { signal } = options
-      if (signal?.aborted) return { fired: [], leftOut: 0 }
+      if (signal?.aborted) return { now: clock.iso(), fired: [], leftOut: 0 }
       endSleep()
       advancing = { signal }
       try {

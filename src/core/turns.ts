@@ -5,6 +5,7 @@
 
 // How long one slice may keep the event loop, real ms.
 const SLICE_MS = 10
+const TURNS_BETWEEN = 4
 
 let sliceEnds: number | undefined
 let lastTurn: Promise<void> = Promise.resolve()
@@ -21,16 +22,14 @@ export function isSliceOver(): boolean {
   return now >= sliceEnds
 }
 
-/** Resolves in a later turn of the event loop, one caller a turn, first come first served. */
+/** Some turns of the event loop without long work: a call needs several from its connection to its response. */
+async function rest() {
+  for (let turn = 0; turn < TURNS_BETWEEN; turn++) await new Promise(setImmediate)
+  sliceEnds = undefined
+}
+
+/** Resolves when it is the caller's turn to go on: one slice at a time, first come first served. */
 export function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(
-    () =>
-      new Promise<void>((resolve) => {
-        setImmediate(() => {
-          sliceEnds = undefined
-          resolve()
-        })
-      }),
-  )
+  lastTurn = lastTurn.then(rest)
   return lastTurn
 }

@@ -45,8 +45,8 @@ const unauthorized = (message: string) =>
 
 /** Finds the client of a request: by its token, else by its base path, else the default one. */
 export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
-  // Made for an admin call that is not answered yet, and used by no other since.
-  const fresh = new Set<World>()
+  // Made for an admin call, and how many such calls are for it that are not answered yet; no other call has used it.
+  const fresh = new Map<World, number>()
 
   /** The world of a name in a base path, or the name where the world is still to be made. */
   function named(name: string): World | string {
@@ -92,9 +92,7 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
   /** The world of a request, if it is there. */
   function known(request: FastifyRequest, tokenNeeded = false): World | undefined {
     const chosen = choose(request, tokenNeeded)
-    if (typeof chosen === 'string') return undefined
-    fresh.delete(chosen)
-    return chosen
+    return typeof chosen === 'string' ? undefined : chosen
   }
 
   /** Only a name in the base path can be of a world that is not there. */
@@ -113,6 +111,7 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
               `The client ${world.name} is not active. Use another client's token or base path.`,
             )
           }
+          fresh.delete(world)
           request.world = world
           request.cameAt = world.clock.now()
           done()
@@ -134,14 +133,21 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     /** The world that a checked admin call is for; `settle` ends the call. */
     forAdmin(request: FastifyRequest): World {
       const there = known(request)
-      if (there) return there
-      const world = make(request)
-      fresh.add(world)
+      const world = there ?? make(request)
+      const open = fresh.get(world) ?? 0
+      if (!there || open > 0) fresh.set(world, open + 1)
       return world
     },
-    /** Ends an admin call: a client that it made goes where it failed, unless another call has met it. */
+    /** Ends an admin call: a client that such calls made goes where all of them failed and no other call has used it. */
     settle(world: World, failed: boolean) {
-      if (!fresh.delete(world) || !failed) return
+      const open = fresh.get(world)
+      if (open === undefined) return
+      if (failed && open > 1) {
+        fresh.set(world, open - 1)
+        return
+      }
+      fresh.delete(world)
+      if (!failed) return
       // Where the disk takes nothing it can't be taken away either.
       try {
         sandbox.delete(world.name)

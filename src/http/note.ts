@@ -30,8 +30,7 @@ function note(
   operation: string | undefined,
   { status, body, fault, replayed = false }: Omit<Answer, 'headers'>,
 ) {
-  const isSilent =
-    (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
+  const isSilent = (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
   world.requests.note({
     at: request.cameAt || world.clock.now(),
     wallAt: world.outside.wall(),

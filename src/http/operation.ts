@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type * as z from 'zod'
 import type { ErrorWord } from '../model/errors.ts'
+import { maskLogText } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
 import type { World } from '../world.ts'
 import {
@@ -13,6 +14,7 @@ import {
 } from './answer.ts'
 import type { ClientChoice } from './clients.ts'
 import { JSON_TYPE, refusalOf, refusalText } from './errors.ts'
+import { hangUpSignal } from './hang-up.ts'
 import { type Answer, type Keep, keyOf, runOnce } from './idempotency.ts'
 import { noteAnswer } from './note.ts'
 
@@ -129,7 +131,9 @@ export function serve(
 
   function keptRefusal(request: FastifyRequest, error: unknown, keep: Keep): Answer {
     const refusal = refusalOf(error, log)
-    if (refusal.status === 401 || refusal.status >= 500) throw refusal
+    // One that hung up before the operation may come again for it.
+    if (refusal.word === 'caller_gone' || refusal.status === 401 || refusal.status >= 500)
+      throw refusal
     const done = { status: refusal.status, body: refusalText(refusal) }
     request.world.change(() => keep(done))
     return done
@@ -157,18 +161,25 @@ export function serve(
   }
 
   /** The same, later where a scenario wants it so. */
-  async function staged(request: FastifyRequest, outcome: Decided, keep?: Keep): Promise<Answer> {
+  async function staged(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    outcome: Decided,
+    keep?: Keep,
+  ): Promise<Answer> {
     const { delay } = outcome
     if (!delay) return stagedNow(request, outcome, keep)
     const { world } = request
     const ms = delayOf(world, delay)
     // No time to wait for, so no frozen clock either.
     if (ms === 0) return stagedNow(request, outcome, keep)
-    return world.after(ms, () => {
+    const later = () => {
       // What was found then may be otherwise now.
       const checked = op.check?.(world, inputOf(request))
       return stagedNow(request, { ...outcome, checked }, keep)
-    })
+    }
+    const call = `${request.method} ${maskLogText(request.url.split('?')[0]!)}`
+    return world.after(ms, call, later, hangUpSignal(request, reply))
   }
 
   const isPlain = ({ respond, delay, fault }: Decided) => !respond && !delay && !fault
@@ -186,7 +197,7 @@ export function serve(
         explainRule(reply, outcome)
         return isPlain(outcome)
           ? carryOutAndKeep(request, outcome, keep)
-          : await staged(request, outcome, keep)
+          : await staged(request, reply, outcome, keep)
       } catch (error) {
         return keptRefusal(request, error, keep)
       }
@@ -202,7 +213,7 @@ export function serve(
       return isPlain(outcome) ? carryOut(request, outcome) : undefined
     })
     explainRule(reply, outcome)
-    if (!done) return staged(request, outcome).then((later) => send(op, reply, later))
+    if (!done) return staged(request, reply, outcome).then((later) => send(op, reply, later))
     world.whenWritten((error) => {
       if (error) reply.send(error)
       else send(op, reply, done)

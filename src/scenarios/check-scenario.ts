@@ -1,5 +1,5 @@
 import { checkRule } from './check-rule.ts'
-import { checkEntry } from './check-timeline.ts'
+import { checkAtOnce, checkEntry } from './check-timeline.ts'
 import { checkWebhookRule } from './check-webhooks.ts'
 import { type Clean, type Findings, isMapping, noFindings } from './findings.ts'
 import type { CountDefinition } from './schema.ts'
@@ -25,6 +25,7 @@ export function checkScenario(definition: unknown, clean: Clean): Findings {
   check('rules', (rule, path) => checkRule(rule, path, clean, findings))
   check('webhooks', (rule, path) => checkWebhookRule(rule, path, clean, findings))
   check('timeline', (entry, path) => checkEntry(entry, path, clean, findings))
+  checkAtOnce(listOf(definition['timeline']), clean, findings)
   checkNames('rules', listOf(definition['rules']), findings)
   checkNames('webhooks', listOf(definition['webhooks']), findings)
   checkExpect(definition['expect'], clean, findings)

@@ -42,6 +42,25 @@ export function checkEntry(entry: unknown, path: Path, clean: Clean, findings: F
   }
 }
 
+// Activating a scenario keeps all other callers waiting until these are made, about 0.1 s.
+const MOST_USERS_AT_ONCE = 5_000
+
+/** Checks what the entries of a timeline do together, in the call that activates it. */
+export function checkAtOnce(timeline: readonly unknown[], clean: Clean, { faults }: Findings) {
+  let users = 0
+  for (const [i, entry] of timeline.entries()) {
+    const path: Path = ['timeline', i]
+    if (!clean(path) || !isMapping(entry)) continue
+    const { after, do: action } = entry as TimelineDefinition
+    if (msOf(after) > 0 || action?.create_users === undefined) continue
+    const before = users
+    users += action.create_users
+    if (before > MOST_USERS_AT_ONCE || users <= MOST_USERS_AT_ONCE) continue
+    const message = `up to here ${users} users are made at once, in the call that activates the scenario; at most ${MOST_USERS_AT_ONCE}: give some of the entries an \`after\``
+    faults.push({ path: [...path, 'do', 'create_users'], of: 'value', message })
+  }
+}
+
 function checkAction(action: ActionDefinition, path: Path, faults: Fault[]) {
   const named = ACTIONS.filter((word) => action[word] !== undefined)
   if (named.length !== 1) {

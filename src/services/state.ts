@@ -13,8 +13,9 @@ import { isClockTime, LAST_INSTANT, Timestamp } from '../model/text.ts'
 import { CreateUser, UserRow } from '../model/user.ts'
 import { CreateWebhook, WebhookRow } from '../model/webhook.ts'
 import type { Parts } from './parts.ts'
-import type { Scenarios } from './scenarios.ts'
+import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import { type Rows, TABLES } from './tables.ts'
+import { checkTimer } from './timer-payloads.ts'
 
 /** The tables that a state tells row by row; the client and the settings have places of their own in it. */
 type TableName = Exclude<keyof Rows, 'client' | 'settings'>
@@ -75,14 +76,16 @@ const ROWS = {
     body: z.string(),
     kept_until: Whole,
   }),
-  timers: z.strictObject({
-    timer_id: z.string(),
-    due_at: Whole.min(0).max(LAST_INSTANT),
-    seq: Whole,
-    kind: z.string(),
-    resource_id: z.string().optional(),
-    payload: z.record(z.string(), z.unknown()),
-  }),
+  timers: z
+    .strictObject({
+      timer_id: z.string(),
+      due_at: Whole.min(0).max(LAST_INSTANT),
+      seq: Whole,
+      kind: z.string(),
+      resource_id: z.string().optional(),
+      payload: z.record(z.string(), z.unknown()),
+    })
+    .superRefine(checkTimer),
   rules: z.strictObject({ rule_id: z.string(), seq: Whole, definition: z.looseObject({}) }),
   counters: z.strictObject({ name: z.string(), matched: Whole, hits: Whole }),
 } satisfies Record<TableName, z.ZodType>
@@ -256,6 +259,12 @@ export function createState({ store, scenarios, clockNow, adopt }: StateDeps) {
       if (scenario.definition) await scenarios.check(scenario.definition)
       else scenarios.checkName(scenario.name)
       for (const { definition } of tables.rules) await scenarios.checkRule(definition)
+      for (const { kind, payload } of tables.timers) {
+        if (kind !== TIMELINE_ENTRY) continue
+        const { use, rule } = payload['do'] as { use?: string; rule?: object }
+        if (use !== undefined) scenarios.checkName(use)
+        if (rule !== undefined) await scenarios.checkRule(rule)
+      }
       return () => take(state)
     },
   }

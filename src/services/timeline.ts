@@ -1,16 +1,27 @@
+import { formatDuration } from '../core/duration.ts'
+import type { BankAccountRow } from '../model/bank-account.ts'
 import { SandboxError } from '../model/errors.ts'
 import { holderNameOf } from '../model/names.ts'
+import { mobileKey } from '../model/user.ts'
 import type { TimelineAction } from '../scenarios/compiled.ts'
 import type { BankAccounts } from './bank-accounts.ts'
 import type { Kyc } from './kyc.ts'
 import type { Parts } from './parts.ts'
 import type { Payments } from './payments.ts'
+import { createRepeatedWarning } from './repeated-warning.ts'
 import { kindOf, type ResourceKind, resourceIdOf } from './resources.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
+import {
+  comesAgain,
+  costOf,
+  type Entry,
+  fullFor,
+  nextTurn,
+  rateWarnings,
+  turnsUntil,
+  wordOf,
+} from './timeline-limits.ts'
 import type { Users } from './users.ts'
-
-/** What a stored entry of a timeline says: the action, and how it comes again. */
-type Entry = { do: TimelineAction; everyMs?: number; left?: number }
 
 export type TimelineDeps = Parts & {
   scenarios: Scenarios
@@ -23,6 +34,11 @@ export type TimelineDeps = Parts & {
   warn: (message: string) => void
 }
 
+function firstIn<T>(rows: Iterable<T>, fits: (row: T) => boolean): T | undefined {
+  for (const row of rows) if (fits(row)) return row
+  return undefined
+}
+
 /** Does what the active scenario's timeline says, from the moment it is activated (scenarios: Timeline). */
 export function createTimeline(deps: TimelineDeps) {
   const { store, clock, random, scheduler, events } = deps
@@ -33,13 +49,12 @@ export function createTimeline(deps: TimelineDeps) {
 
   /** A receiver with a verified account and somebody who pays, where the action names none. */
   function parties(credit: Extract<TimelineAction, { credit: unknown }>['credit']) {
-    const account = [...tables.bank_accounts.rows()].find(
-      (row) =>
-        row.bank_status === 'success' &&
-        row.bank_id === (credit.benif_bank_id ?? row.bank_id) &&
-        row.user_id === (credit.to_user_id ?? row.user_id) &&
-        row.user_id !== credit.from_user_id,
-    )
+    const fits = (row: BankAccountRow) =>
+      row.bank_status === 'success' &&
+      row.bank_id === (credit.benif_bank_id ?? row.bank_id) &&
+      row.user_id === (credit.to_user_id ?? row.user_id) &&
+      row.user_id !== credit.from_user_id
+    const account = firstIn(tables.bank_accounts.rows(), fits)
     if (!account)
       throw new SandboxError('not_found', 'No user has a verified account to be paid to.')
     const payer =
@@ -50,8 +65,16 @@ export function createTimeline(deps: TimelineDeps) {
     return { from_user_id: payer, to_user_id: account.user_id, benif_bank_id: account.bank_id }
   }
 
+  /** Digits whose mobile nobody has yet: of many thousand users two may draw the same. */
+  function freeDigits(): string {
+    for (;;) {
+      const digits = random.digits(9)
+      if (!tables.users.findUnique('mobile', mobileKey(`+919${digits}`))) return digits
+    }
+  }
+
   function createUser() {
-    const digits = random.digits(9)
+    const digits = freeDigits()
     const name = holderNameOf(digits).toLowerCase().replace(' ', '.')
     users.create({
       email: `${name}.${digits}@example.com`,
@@ -89,32 +112,65 @@ export function createTimeline(deps: TimelineDeps) {
     else reset()
   }
 
-  const replaces = (action: TimelineAction) => 'use' in action || 'reset' in action
-
   function schedule(entry: Entry, due_at: number) {
     scheduler.schedule({ due_at, kind: TIMELINE_ENTRY, payload: entry })
   }
 
-  scheduler.handle(TIMELINE_ENTRY, ({ payload, due_at }) => {
-    const entry = payload as Entry
-    const { everyMs, left } = entry
-    if (everyMs !== undefined && (left === undefined || left > 1) && !replaces(entry.do)) {
-      schedule({ ...entry, ...(left !== undefined && { left: left - 1 }) }, due_at + everyMs)
-    }
-    try {
-      act(entry.do)
-    } catch (error) {
-      // What can't be done now is told; the rest of the timeline goes on.
-      if (!(error instanceof SandboxError) || error.status >= 500) throw error
-      warn(`timeline of ${scenarios.show().name}: ${Object.keys(entry.do)[0]}: ${error.message}`)
-    }
-    return undefined
-  })
+  const warnOnce = createRepeatedWarning(warn)
+  /** Warns about an entry; equal warnings of equal entries are counted. */
+  function warnAbout({ do: action, everyMs }: Entry, why: string, message: string) {
+    const name = `timeline of ${scenarios.name}: ${wordOf(action)}`
+    const every = everyMs === undefined ? '' : ` every ${formatDuration(everyMs)}`
+    warnOnce(`${name}${every}: ${why}`, `${name}${every}: ${message}`)
+  }
+
+  // The entries of which it was said that their rate cannot be kept.
+  const tooFast = new Set<string>()
+  /** Schedules the next turn of an entry that comes again. */
+  function comeAgain(entry: Entry, everyMs: number, dueAt: number) {
+    const { due_at, leftOut } = nextTurn(everyMs, dueAt, clock.now())
+    const { left } = entry
+    schedule({ ...entry, ...(left !== undefined && { left: left - 1 }) }, due_at)
+    const key = `${scenarios.name} ${wordOf(entry.do)} ${everyMs}`
+    if (leftOut === 0 || tooFast.has(key)) return
+    tooFast.add(key)
+    const message = `its rate cannot be kept at clock speed ${clock.state.speed}: it runs as often as this machine can, and turns are left out`
+    warnAbout(entry, 'rate', message)
+  }
+
+  scheduler.handle(
+    TIMELINE_ENTRY,
+    ({ payload, due_at }) => {
+      const entry = payload as Entry
+      if (comesAgain(entry)) comeAgain(entry, entry.everyMs!, due_at)
+      const full = fullFor(entry.do, store)
+      if (full !== undefined) {
+        warnAbout(entry, 'full', full)
+        return undefined
+      }
+      try {
+        act(entry.do)
+      } catch (error) {
+        // What can't be done now is told; the rest of the timeline goes on.
+        if (!(error instanceof SandboxError) || error.status >= 500) throw error
+        warnAbout(entry, error.word, error.message)
+      }
+      return undefined
+    },
+    {
+      cost: ({ payload }) => costOf((payload as Entry).do),
+      turnsUntil: ({ payload, due_at }, at) => turnsUntil(payload as Entry, due_at, at),
+    },
+  )
+
+  // The instant from which the present timeline counts, and whether what it says for that instant is being done.
+  let begunAt = Number.NEGATIVE_INFINITY
+  let isDoingAtOnce = false
 
   /** Drops what is pending of the former timeline and schedules the active one's entries, from an instant on. */
-  function begin(from = clock.now()) {
-    for (const timer of scheduler.pending())
-      if (timer.kind === TIMELINE_ENTRY) scheduler.cancel(timer.timer_id)
+  function begin(from: number) {
+    for (const { timer_id, kind } of [...tables.timers.rows()])
+      if (kind === TIMELINE_ENTRY) scheduler.cancel(timer_id)
     for (const { afterMs, everyMs, times, do: action } of scenarios.timeline()) {
       const left = everyMs === undefined ? undefined : times
       schedule(
@@ -126,24 +182,32 @@ export function createTimeline(deps: TimelineDeps) {
         from + afterMs,
       )
     }
+    begunAt = from
   }
 
   /** Activates a scenario and starts its timeline, both or neither; `from` where the clock is about to be set. */
-  function activate(choose: () => void, from?: number) {
+  function activate(choose: () => void, from = isDoingAtOnce ? begunAt : clock.now()) {
     store.change(() => {
       choose()
       begin(from)
     })
   }
 
-  /** Does what the timeline says for this instant: a frozen clock would never come to it by itself. */
+  const dueAtOnce = () =>
+    [...tables.timers.rows()]
+      .filter(({ kind, due_at }) => kind === TIMELINE_ENTRY && due_at <= begunAt)
+      .sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
+
+  /** Does what the timeline says for the instant it began at: a frozen clock would never come to it by itself. */
   function doWhatIsDue() {
-    const due = () =>
-      scheduler
-        .pending()
-        .find(({ kind, due_at }) => kind === TIMELINE_ENTRY && due_at <= clock.now())
-    // One by one: a `use` puts other entries in the place of these.
-    for (let timer = due(); timer; timer = due()) scheduler.runNow(timer)
+    isDoingAtOnce = true
+    try {
+      // A `use` puts other entries in the place of these.
+      for (let due = dueAtOnce(); due.length > 0; due = dueAtOnce())
+        for (const timer of due) if (tables.timers.get(timer.timer_id)) scheduler.runNow(timer)
+    } finally {
+      isDoingAtOnce = false
+    }
   }
 
   return {
@@ -156,5 +220,7 @@ export function createTimeline(deps: TimelineDeps) {
     },
     activate,
     doWhatIsDue,
+    /** What about the present timeline cannot be kept on the clock as it is. */
+    warnings: () => rateWarnings(scenarios.timeline(), clock.state),
   }
 }

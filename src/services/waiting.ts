@@ -1,5 +1,6 @@
 import type { Outside } from '../core/outside.ts'
-import { SandboxError } from '../model/errors.ts'
+import { isSliceOver, ownTurn } from '../core/turns.ts'
+import { callerGone, SandboxError } from '../model/errors.ts'
 import type { AnyTold, Feed } from './feed.ts'
 
 /** Something to wait for: `look` searches what is there, `see` judges what is told of from now on. */
@@ -10,6 +11,8 @@ export type WaitedFor<T> = {
   timeoutMs: number
   /** The refusal where it does not come in time. */
   late: () => SandboxError
+  /** Aborted when nobody waits any more. */
+  signal: AbortSignal
 }
 
 const stopped = () =>
@@ -18,7 +21,7 @@ const stopped = () =>
 /** Answers with what is waited for, as soon as it is there; throws `wait_timeout`, or `not_ready` where the feed ends. */
 export function waitFor<T>(
   { feed, outside }: { feed: Feed; outside: Pick<Outside, 'later'> },
-  { look, see, timeoutMs, late }: WaitedFor<T>,
+  { look, see, timeoutMs, late, signal }: WaitedFor<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
@@ -34,7 +37,12 @@ export function waitFor<T>(
       end: () => fail(stopped()),
     })
 
+    const hungUp = () => fail(callerGone())
+    if (signal.aborted) hungUp()
+    else signal.addEventListener('abort', hungUp)
+
     function leave() {
+      signal.removeEventListener('abort', hungUp)
       giveUp()
       stop?.()
     }
@@ -54,23 +62,16 @@ export function waitFor<T>(
   })
 }
 
-// How long the event loop may be kept while many rows are looked through, real ms.
-const SLICE_MS = 5
-
 /** The first of many things that is like this, looked for in slices that let others come in between, where it `pauses`. */
 export async function firstOf<R, T>(
   rows: Iterable<R>,
   take: (row: R) => T | undefined,
   pauses: boolean,
 ): Promise<T | undefined> {
-  let until = performance.now() + SLICE_MS
   for (const row of rows) {
     const taken = take(row)
     if (taken !== undefined) return taken
-    if (pauses && performance.now() > until) {
-      await new Promise(setImmediate)
-      until = performance.now() + SLICE_MS
-    }
+    if (pauses && isSliceOver()) await ownTurn()
   }
   return undefined
 }

@@ -327,10 +327,126 @@ t.test('what could not happen is not told, and what came of the rest is', async 
     throw new Error('of the test')
   })
   for (const kind of ['late', 'other', 'bad', 'note']) add('said', 10, kind)
-  const told = (await scheduler.advanceTo(20)).fired.map(({ kind, ...more }) => [kind, more['name']])
+  const told = (await scheduler.advanceTo(20)).fired.map(({ kind, ...more }) => [
+    kind,
+    more['name'],
+  ])
   t.same(told, [
     ['other', 'became'],
     ['note', 'said'],
   ])
   t.same(await scheduler.fire(add('said', 99, 'late')), [])
+})
+
+/** A kind of timer that schedules itself again every 10 ms. */
+function repeating({ scheduler }: ReturnType<typeof build>, turnsUntil = true) {
+  scheduler.handle(
+    'again',
+    ({ due_at }) => {
+      scheduler.schedule({ due_at: due_at + 10, kind: 'again', payload: {} })
+      return undefined
+    },
+    turnsUntil ? { turnsUntil: ({ due_at }, at) => 1 + Math.floor((at - due_at) / 10) } : {},
+  )
+  return scheduler.schedule({ due_at: 10, kind: 'again', payload: {} })
+}
+
+t.test('an advance that would run too many timers is refused and changes nothing', async (t) => {
+  const built = build()
+  const { scheduler, clock, rows } = built
+  const { timer_id } = repeating(built)
+  await t.rejects(scheduler.advanceTo(10_010, { most: 1_000 }), {
+    word: 'too_many_timers',
+    message: /at least 1,001 timers would run; one call runs at most 1,000\. Nothing was changed/,
+  })
+  t.strictSame([clock.now(), [...rows.keys()]], [0, [timer_id]])
+  t.equal((await scheduler.advanceTo(10_000, { most: 1_000 })).fired.length, 1_000)
+})
+
+t.test('timers that schedule others end an advance at its limit, and it says where', async (t) => {
+  const built = build()
+  const { scheduler, clock } = built
+  repeating(built, false)
+  const kept: number[] = []
+  const keep = () => void kept.push(clock.now())
+  await t.rejects(scheduler.advanceTo(100_000, { most: 100, keep }), {
+    word: 'too_many_timers',
+    message: /100 ran, .*time went up to 1970-01-01T00:00:01\.000Z and no further/,
+  })
+  t.strictSame([clock.now(), kept], [1_000, [1_000]])
+  t.equal((await scheduler.advanceTo(2_000, { most: 100 })).fired.length, 100, 'and it goes on')
+})
+
+t.test('an advance tells the first 10,000 of what ran and counts the rest', async (t) => {
+  const built = build()
+  repeating(built)
+  const { fired, leftOut } = await built.scheduler.advanceTo(100_070)
+  t.strictSame([fired.length, leftOut, fired[0]?.timer_id], [10_000, 7, 'tmr_1'])
+})
+
+t.test('an advance whose caller is gone stops where it is', async (t) => {
+  const { scheduler, clock, add, ran } = build()
+  const gone = new AbortController()
+  scheduler.handle('leaves', () => {
+    gone.abort()
+    return undefined
+  })
+  add('a', 10)
+  add('', 20, 'leaves')
+  add('b', 30)
+  const kept: boolean[] = []
+  await scheduler.advanceTo(100, {
+    signal: gone.signal,
+    keep: (through) => void kept.push(through),
+  })
+  t.strictSame([ran, clock.now(), kept], [['a@10'], 20, [false]])
+  await scheduler.advanceTo(50, { signal: gone.signal })
+  t.equal(clock.now(), 20, 'nor does it begin')
+  await scheduler.advanceTo(100)
+  t.strictSame([ran, clock.now()], [['a@10', 'b@30'], 100])
+})
+
+t.test('an advance is refused while another waits for a receiver, and only then', async (t) => {
+  const { scheduler, clock, add } = build()
+  let answer = () => {}
+  const sent = () =>
+    new Promise<void>((resolve) => {
+      answer = resolve
+    })
+  scheduler.handle('sent', sent, { together: true })
+  scheduler.handle('works', sent)
+  add('', 10, 'sent')
+  add('', 20, 'works')
+  const first = scheduler.advanceTo(100)
+  while (clock.now() < 10) await new Promise(setImmediate)
+  await t.rejects(scheduler.advanceBy(1), /waiting for a webhook receiver/)
+  answer()
+  while (clock.now() < 20) await new Promise(setImmediate)
+  const second = scheduler.advanceBy(1)
+  answer()
+  await Promise.all([first, second])
+  t.equal(clock.now(), 101, 'one that comes while no receiver is asked waits for its turn')
+
+  const gone = new AbortController()
+  add('', 200, 'sent')
+  const left = scheduler.advanceTo(300, { signal: gone.signal })
+  while (clock.now() < 200) await new Promise(setImmediate)
+  gone.abort()
+  const next = scheduler.advanceTo(250)
+  answer()
+  await Promise.all([left, next])
+  t.equal(clock.now(), 250, 'one whose caller is gone refuses nobody')
+})
+
+t.test('a clock that runs ahead of what it can do lets other work in between', async (t) => {
+  const built = build('real')
+  const { scheduler, wall, clock, rows } = built
+  clock.speed(1_000_000)
+  repeating(built, false)
+  // Each look at the wall clock finds it later: what is due never comes to an end.
+  let now = 0
+  Object.defineProperty(wall, 'now', { get: () => ++now })
+  scheduler.arm()
+  while (now < 500) await new Promise(setImmediate)
+  t.equal(rows.size, 1, 'and nothing piles up')
 })

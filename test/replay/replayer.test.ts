@@ -476,3 +476,60 @@ t.test('docs/record.md tells each kind of line', async (t) => {
   const told = rows.flatMap((row) => row.split('|')[1]!.match(/\w+/g) ?? [])
   t.strictSame(told.sort(), kinds.sort())
 })
+
+t.test('what its caller left is left in the replay at the same place', async (t) => {
+  let answer = () => {}
+  const { url } = await receiver(t, (_, response) => {
+    answer = () => response.writeHead(204).end()
+  })
+  const box = await recorded(t, { clock: 'frozen' })
+  await box.post('/v1/clientWebhook', { url, webhook_secret: 'secret' })
+  /** Sends a call, and hangs up when something is so. */
+  async function leave(path: string, body: object | undefined, when: () => Promise<boolean>) {
+    const gone = new AbortController()
+    const sent = fetch(`${box.origin}${path}`, {
+      signal: gone.signal,
+      ...(body && {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    })
+    sent.catch(() => {})
+    while (!(await when())) await new Promise((resolve) => setTimeout(resolve, 5))
+    gone.abort()
+    await t.rejects(sent)
+  }
+  const clock = () => box.admin.clock.get()
+  let looks = 0
+  await leave('/__admin/wait', { for: 'request', match: { status: 599 } }, async () => {
+    await clock()
+    return ++looks > 2
+  })
+  await box.admin.rules.push({ when: { operation: 'listUsers' }, then: { delay: '30s' } } as never)
+  await leave('/v1/users', undefined, async () => (await clock()).pendingTimers === 1)
+  while ((await clock()).pendingTimers > 0);
+  await box.pay()
+  await leave('/__admin/clock/advance', { by: '1h' }, async () => {
+    await clock()
+    return Boolean(answer.name)
+  })
+  await box.admin.clock.get()
+  answer()
+  const { now } = await box.admin.clock.advance('10ms')
+  t.equal(now, '2026-01-01T00:00:00.010Z', 'time stood where its caller had left it')
+  const text = await box.stop()
+  const { lines } = await same(t, text)
+  t.equal(lines.filter((line) => 'left' in line).length, 3)
+})
+
+t.test('a rate that cannot be kept is recorded and replayed, and stops nobody', async (t) => {
+  const box = await recorded(t, { 'clock-speed': 1_000_000 })
+  const timeline = [{ every: '100ms', do: { trigger: 'webhook.test' as const } }]
+  await box.admin.scenario.define({ title: 'x', timeline })
+  for (let i = 0; i < 5; i++) t.equal((await box.get('/v1/users')).status, 200)
+  await box.admin.clock.freeze()
+  await box.admin.clock.advance('30m')
+  const { timers } = await same(t, await box.stop())
+  t.ok(timers > 10, `${timers} timers`)
+})

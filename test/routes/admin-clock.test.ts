@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
-import { ASHA, start, TOKEN } from '../helper.ts'
+import { ASHA, createLog, start, TOKEN } from '../helper.ts'
 import { faultyDisk } from '../torture/faulty-disk.ts'
 
 t.test('the clock is moved, and what is due runs in order', async (t) => {
@@ -35,6 +35,11 @@ t.test('the clock is moved, and what is due runs in order', async (t) => {
     ['speed', { factor: 0 }, 'factor must be more than 0; found 0.'],
     ['speed', { factor: 12345678901 }, 'factor must be at most 1000000; found 12345678901.'],
     ['advance', {}, 'by or to must be sent, and not both.'],
+    [
+      'advance',
+      180_000 as never,
+      'body must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" has its unit with it; found 180000.',
+    ],
   ]
   for (const [path, body, message] of told) {
     const answer = await post(`/__admin/clock/${path}`, body)
@@ -98,6 +103,32 @@ t.test('a real clock ticks, and payments go on by themselves', async (t) => {
   }
   t.strictSame(seen, ['PENDING', 'PROCESSING', 'PROCESSING', 'SUCCESS'])
   t.match(await clock(), { now: '2026-03-01T00:00:03.000Z', pendingTimers: 0 })
+})
+
+t.test('a machine whose clock is set back goes on, and says so once', async (t) => {
+  const real = { wall: Date.parse('2026-03-01T00:00:00Z'), elapsed: 0 }
+  const log = createLog()
+  const { get, post } = await start(t, {
+    sandbox: {
+      start: { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' },
+      outside: (outside) => ({ ...outside, wall: () => real.wall, elapsed: () => real.elapsed }),
+      log,
+    },
+  })
+  const now = async (path = '') => (await get(`${path}/__admin/clock`)).body.now
+  await now('/@other')
+  real.elapsed += 1_000
+  real.wall -= 3_600_000
+  t.equal(await now(), '2026-03-01T00:00:01.000Z')
+  real.elapsed += 2_000
+  real.wall += 2_000
+  t.equal(await now(), '2026-03-01T00:00:03.000Z')
+  t.equal(await now('/@other'), '2026-03-01T00:00:03.000Z')
+  await post('/__admin/clock/freeze')
+  real.elapsed += 500
+  real.wall += 500
+  t.equal((await post('/__admin/clock/resume')).body.now, '2026-03-01T00:00:03.000Z')
+  t.equal(log.lines.filter((line) => line.includes('set back')).length, 1)
 })
 
 t.test('speed and resume take effect on what is pending, without a leap', async (t) => {

@@ -491,3 +491,93 @@ t.test(
     t.strictSame((await box.get('/__admin/state')).body, state)
   },
 )
+
+t.test(
+  'a timer of a state is checked by its kind, and a bad one is refused with its place',
+  async (t) => {
+    const box = await start(t)
+    await box.put('/__admin/scenario', {
+      definition: {
+        title: 'all kinds',
+        timeline: [
+          { after: '1h', every: '1m', times: 3, do: { create_users: 1 } },
+          { after: '1h', do: { trigger: 'webhook.test' } },
+          { after: '1h', do: { simulate: { kyc: 'latest', status: 'failed', reason: 'x' } } },
+          { after: '1h', do: { simulate: { transaction: 'latest', status: 'FAILED' } } },
+          { after: '1h', do: { credit: { amount: 5, remark: 'r' } } },
+          { after: '1h', do: { use: 'slow' } },
+          {
+            after: '1h',
+            do: { rule: { when: { operation: 'listUsers' }, then: { delay: '1s' } } },
+          },
+          { after: '1h', do: { reset: true } },
+        ],
+      },
+    })
+    await box.pay({ amount: '100.91' })
+    await box.post('/v1/bank', {
+      user_id: ASHA,
+      account_number: '999900000006',
+      ifsc_code: 'HDFC0000001',
+    })
+    await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'secret' })
+    await box.pay()
+    const state = (await box.get('/__admin/state')).body
+    const kinds = new Set(state.tables.timers.map(({ kind }: { kind: string }) => kind))
+    t.strictSame([...kinds].sort(), [
+      'bank.step',
+      'timeline.entry',
+      'transaction.step',
+      'webhook.attempt',
+    ])
+    t.equal((await box.put('/__admin/state', state)).status, 200, 'its own are taken')
+    const before = (await box.get('/__admin/state')).text
+    const entry = (more: object, rest: object = { create_users: 1 }) => ({
+      kind: 'timeline.entry',
+      payload: { do: rest, ...more },
+    })
+    const bad: [string, object][] = [
+      ['payload.everyMs', entry({ everyMs: 0 })],
+      ['payload.everyMs', entry({ everyMs: -1_000 })],
+      ['payload.left', entry({ left: 0 })],
+      ['payload.do.create_users', entry({}, { create_users: 1e9 })],
+      ['payload.do', entry({}, { creat_users: 1 })],
+      ['payload.do', entry({}, { constructor: 1 })],
+      ['payload.do.credit.amount', entry({}, { credit: { amount: 'x' } })],
+      [
+        'payload.do.simulate.status',
+        entry({}, { simulate: { kind: 'kyc', resource: 'latest', status: 'SUCCESS' } }),
+      ],
+      [
+        'payload.status',
+        { kind: 'transaction.step', resource_id: 'x', payload: { status: 'success' } },
+      ],
+      ['payload.afterMs', { kind: 'kyc.step', resource_id: 'x', payload: { status: 'success' } }],
+      [
+        'payload.attempt',
+        { kind: 'webhook.attempt', resource_id: 'x', payload: { event: 'a', event_id: 'b' } },
+      ],
+      ['resource_id', { kind: 'bank.step', payload: { status: 'success', afterMs: 0 } }],
+      ['kind', { kind: 'bank.stop', payload: {} }],
+    ]
+    for (const [place, timer] of bad) {
+      const timers = [{ timer_id: 'tmr_1', due_at: 1e12, seq: 1, ...timer }]
+      const { status, body } = await box.put('/__admin/state', {
+        ...state,
+        tables: { ...state.tables, timers },
+      })
+      t.match(
+        [status, body.errors[0]?.field],
+        [400, `tables.timers[0].${place}`],
+        JSON.stringify(timer),
+      )
+    }
+    const named = [{ timer_id: 'tmr_1', due_at: 1e12, seq: 1, ...entry({}, { use: 'nothing' }) }]
+    t.equal(
+      (await box.put('/__admin/state', { ...state, tables: { ...state.tables, timers: named } }))
+        .status,
+      404,
+    )
+    t.equal((await box.get('/__admin/state')).text, before)
+  },
+)

@@ -222,3 +222,66 @@ t.test('what can’t be waited for is refused', async (t) => {
     t.match(answer.body.errors, [{ field }], JSON.stringify(body))
   }
 })
+
+t.test('a wait that is too late says what was nearest, and what holds it up', async (t) => {
+  const box = await start(t)
+  const { transaction_id } = (await box.pay({ reference_id: 'W-9' })).body.data[0]
+  const late = async (what: string, match: object, base = '') => {
+    const { status, body } = await waitFor(box, what, match, 0, base)
+    t.equal(status, 408)
+    return body
+  }
+  const body = await late('transaction', { reference_id: 'W-9', transaction_status: 'success' })
+  t.equal(
+    body.message,
+    `No transaction was like this within 0 ms. The nearest was transaction ${transaction_id}: transaction_status is "pending", wanted "success". The client's clock is frozen at 2026-01-01T00:00:00.000Z; the next timer is due in 1s: POST /__admin/clock/advance {"by":"1s"}.`,
+  )
+  t.match(body.errors[0], {
+    field: 'transaction_status',
+    code: 'differs',
+    message: `transaction ${transaction_id}: wanted "success", found "pending"`,
+  })
+  const misspelt = await late('transaction', { transaction_status: 'SUCCESS' })
+  t.match(misspelt.message, ' transaction_status is never "SUCCESS": write "success".')
+  const other = await late('kyc', { kyc_status: 'done' })
+  t.match(other.message, ' kyc_status is never "done": it is one of pending, success, failed.')
+  t.match(
+    other.message,
+    /The nearest was KYC record [0-9a-f-]{36}: kyc_status is "\w+", wanted "done"/,
+  )
+  t.match(
+    (await late('delivery', { event: 'transaction.success' })).message,
+    'There is no delivery yet. This client has no webhook, so nothing is sent: create one with POST /v1/clientWebhook.',
+  )
+  const { url } = await receiver(t)
+  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+  await box.advance('3s')
+  const delivery = await late('delivery', { event: 'transaction.success', status: 'failed' })
+  t.match(
+    delivery.message,
+    /The nearest was delivery dlv_\w+: status is "delivered", wanted "failed"/,
+  )
+  t.notMatch(delivery.message, 'no webhook')
+  t.match(delivery.message, 'and no timer is pending.')
+  await box.post('/__admin/clock/resume')
+  t.notMatch((await late('request', { operation: 'getUser' })).message, 'frozen')
+  const unknown = await late('transaction', { transaction_id: 'none' })
+  t.match(unknown.message, 'There is no such transaction yet.')
+})
+
+t.test('failed waits leave no client behind, also where two run at once', async (t) => {
+  const box = await start(t)
+  const clients = async () => (await box.get('/__admin/clients')).body.clients.length
+  const before = await clients()
+  const never = { operation: 'getUser' }
+  const both = await Promise.all([
+    waitFor(box, 'request', never, 5, '/@new'),
+    waitFor(box, 'request', never, 20, '/@new'),
+  ])
+  t.strictSame([both.map(({ status }) => status), await clients()], [[408, 408], before])
+  const [failed, met] = await Promise.all([
+    waitFor(box, 'request', never, 20, '/@new'),
+    box.get('/@new/__admin/clock'),
+  ])
+  t.strictSame([failed.status, met.status, await clients()], [408, 200, before + 1])
+})

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { parseDuration } from '../../core/duration.ts'
 import type { Advanced, AdvanceOptions } from '../../core/advance.ts'
+import { parseDuration } from '../../core/duration.ts'
 import type { TimerRow } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'
 import { callerGone, type ErrorWord, SandboxError } from '../../model/errors.ts'
@@ -118,9 +118,9 @@ async function moved(
   move: (options: AdvanceOptions) => Promise<Advanced>,
 ) {
   const keep = () => world.changeClock(() => {})
-  const { fired, leftOut } = await move({ keep, signal })
+  const { now, fired, leftOut } = await move({ keep, signal })
   if (signal.aborted) throw callerGone()
-  return { now: world.clock.iso(), fired, ...(leftOut > 0 && { left_out: leftOut }) }
+  return { now, fired, ...(leftOut > 0 && { left_out: leftOut }) }
 }
 
 function timerOf({ scheduler }: World, id: string) {

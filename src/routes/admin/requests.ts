@@ -4,13 +4,13 @@ import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
 import { echoed } from '../../model/mask.ts'
 import { loadReader } from '../../scenarios/reader.ts'
+import { missErrors } from '../../services/near-miss.ts'
 import { type NotedCall, pathOf, requestId, shownRequest } from '../../services/request-log.ts'
 import {
   badMatch,
+  callMissText,
   compileMatch,
-  missErrors,
-  missText,
-  nearestMisses,
+  nearestCalls,
   type RequestMatch,
 } from '../../services/request-match.ts'
 import type { World } from '../../world.ts'
@@ -73,8 +73,8 @@ function unexpected(
   const lost = requests.dropped > 0 ? ` The log no longer has ${requests.dropped} older calls.` : ''
   const told = `Wanted ${wantedText(wanted)} like this; found ${found.length} among ${requests.count}.${lost}`
   if (found.length < atLeast) {
-    const misses = nearestMisses(match, requests.newestFirst())
-    return new SandboxError('verification_failed', told + missText(misses, requests.count), {
+    const misses = nearestCalls(match, requests.newestFirst())
+    return new SandboxError('verification_failed', told + callMissText(misses, requests.count), {
       errors: missErrors(misses),
     })
   }

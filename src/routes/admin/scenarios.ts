@@ -145,13 +145,12 @@ export const scenarioCalls = [
       }),
     answer: ActiveScenario,
     async handle({ scenarios, timeline }, { body: { name, definition } }) {
-      if (definition === undefined) {
-        timeline.start(() => scenarios.use(name!))
-        return scenarios.show()
-      }
-      const checked = await scenarios.check(definition)
-      timeline.start(() => scenarios.useDefinition(checked.definition))
-      return { ...scenarios.show(), ...warned(checked) }
+      const checked = definition && (await scenarios.check(definition))
+      timeline.start(() =>
+        checked ? scenarios.useDefinition(checked.definition) : scenarios.use(name!),
+      )
+      const warnings = [...(checked?.warnings ?? []), ...timeline.warnings()]
+      return { ...scenarios.show(), ...warned({ warnings }) }
     },
   }),
   adminCall({

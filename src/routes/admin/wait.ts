@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
-import { SandboxError } from '../../model/errors.ts'
 import { KycRecord } from '../../model/kyc.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
 import { Transaction } from '../../model/transaction.ts'
@@ -9,26 +8,18 @@ import type { Condition } from '../../scenarios/condition-schema.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import { loadReader } from '../../scenarios/reader.ts'
 import { orMeant, shown } from '../../scenarios/wording.ts'
+import { missText } from '../../services/near-miss.ts'
 import { shownRequest } from '../../services/request-log.ts'
-import { badMatch, missErrors, missText, nearestMisses } from '../../services/request-match.ts'
+import { badMatch, callMissText, nearestCalls } from '../../services/request-match.ts'
 import { firstOf, type WaitedFor, waitFor } from '../../services/waiting.ts'
 import type { World } from '../../world.ts'
 import { matchOf } from './requests.ts'
+import { clockReason, lateFor, nearestRecords, newest, spellingReason } from './wait-reasons.ts'
 import { shown as shownDelivery } from './webhooks.ts'
 
 const LONGEST_MS = 60_000
 
-const late = (
-  what: string,
-  timeoutMs: number,
-  more = '',
-  misses: Parameters<typeof missErrors>[0] = [],
-) =>
-  new SandboxError('wait_timeout', `No ${what} was like this within ${timeoutMs} ms.${more}`, {
-    errors: missErrors(misses),
-  })
-
-type Wait<T> = Omit<WaitedFor<T>, 'timeoutMs'>
+type Wait<T> = Omit<WaitedFor<T>, 'timeoutMs' | 'signal'>
 
 async function forRequest(world: World, value: unknown, timeoutMs: number) {
   const { requests } = world
@@ -41,8 +32,9 @@ async function forRequest(world: World, value: unknown, timeoutMs: number) {
     see: ({ kind, subject }) =>
       kind === 'request' && match.holds(subject) ? shownRequest(subject) : undefined,
     late() {
-      const misses = nearestMisses(match, requests.newestFirst())
-      return late('request', timeoutMs, missText(misses, requests.count), misses)
+      const misses = nearestCalls(match, requests.newestFirst())
+      const reasons = [callMissText(misses, requests.count), clockReason(world)]
+      return lateFor('request', timeoutMs, reasons, misses)
     },
   }
   return wait
@@ -74,6 +66,8 @@ const plainly = (tests: readonly Test[], field: string): string | undefined => {
   return found && (found.argument as string)
 }
 
+const NO_WEBHOOK =
+  ' This client has no webhook, so nothing is sent: create one with POST /v1/clientWebhook.'
 const DELIVERY_FIELDS = [...Object.keys(Delivery.shape), 'body']
 
 async function forDelivery(world: World, value: object, timeoutMs: number) {
@@ -91,7 +85,22 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
   const wait: Wait<Delivery> = {
     look: () => firstOf([...deliveries.all()].reverse(), take, world.outside.pauses),
     see: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
-    late: () => late('delivery', timeoutMs),
+    late() {
+      const records = newest([...deliveries.all()]).map(shownDelivery)
+      const ofRecord = tests.filter(({ path }) => path[0] !== 'body')
+      const misses = nearestRecords(
+        records,
+        ofRecord,
+        ({ delivery_id }) => `delivery ${delivery_id}`,
+      )
+      const reasons = [
+        spellingReason(tests),
+        missText(misses, ' There is no delivery yet.'),
+        world.webhooks.current() ? '' : NO_WEBHOOK,
+        clockReason(world),
+      ]
+      return lateFor('delivery', timeoutMs, reasons, misses)
+    },
   }
   return wait
 }
@@ -141,19 +150,36 @@ async function forResource(
   const user = what === 'kyc' ? plainly(tests, 'user_id') : undefined
   const [index, key] = user === undefined ? ['all', 'all'] : ['user', user]
   const table = what === 'kyc' ? kyc : payments
+  /** The records that may be meant, newest first. */
+  function* records(): Generator<Resource> {
+    const ids = id === undefined ? newestFirst(pageOf) : [{ id }]
+    for (const entry of ids) {
+      const text = viewOf(entry.id)
+      if (text !== undefined) yield JSON.parse(text)
+    }
+  }
+  const pageOf = (offset: number, limit: number): readonly { id: string }[] =>
+    table.page(index, key, offset, limit)
   const wait: Wait<Resource> = {
     look() {
       if (id !== undefined) return fitting(viewOf(id))
-      const entries = newestFirst<{ id: string }>((offset, limit) =>
-        table.page(index, key, offset, limit),
-      )
-      return firstOf(entries, (entry) => fitting(viewOf(entry.id)), world.outside.pauses)
+      const take = (entry: { id: string }) => fitting(viewOf(entry.id))
+      return firstOf(newestFirst(pageOf), take, world.outside.pauses)
     },
     see: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
         ? fitting(viewOf(subject.resource_id))
         : undefined,
-    late: () => late(what === 'kyc' ? 'KYC record' : 'transaction', timeoutMs),
+    late() {
+      const noun = what === 'kyc' ? 'KYC record' : 'transaction'
+      const misses = nearestRecords(records(), tests, (data) => `${noun} ${data[`${what}_id`]}`)
+      const reasons = [
+        spellingReason(tests),
+        missText(misses, ` There is no such ${noun} yet.`),
+        clockReason(world),
+      ]
+      return lateFor(noun, timeoutMs, reasons, misses)
+    },
   }
   return wait
 }
@@ -179,20 +205,21 @@ export const waitCalls = [
         kyc: z.looseObject({}).optional(),
       })
       .meta({ id: 'Waited' }),
-    refusals: ['wait_timeout', 'not_ready'],
-    async handle(world, { body: { for: what, match, timeoutMs } }) {
+    refusals: ['wait_timeout', 'not_ready', 'caller_gone'],
+    async handle(world, { body: { for: what, match, timeoutMs }, hangUpSignal }) {
+      const limits = { timeoutMs, signal: hangUpSignal() }
       switch (what) {
         case 'request': {
           const wait = await forRequest(world, match, timeoutMs)
-          return { for: what, request: await waitFor(world, { ...wait, timeoutMs }) }
+          return { for: what, request: await waitFor(world, { ...wait, ...limits }) }
         }
         case 'delivery': {
           const wait = await forDelivery(world, match, timeoutMs)
-          return { for: what, delivery: await waitFor(world, { ...wait, timeoutMs }) }
+          return { for: what, delivery: await waitFor(world, { ...wait, ...limits }) }
         }
         default: {
           const wait = await forResource(world, what, match, timeoutMs)
-          return { for: what, [what]: await waitFor(world, { ...wait, timeoutMs }) }
+          return { for: what, [what]: await waitFor(world, { ...wait, ...limits }) }
         }
       }
     },

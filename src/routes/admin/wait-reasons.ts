@@ -1,0 +1,86 @@
+import { formatDuration } from '../../core/duration.ts'
+import { DeliveryStatus } from '../../model/delivery.ts'
+import { SandboxError } from '../../model/errors.ts'
+import { maskLogText } from '../../model/mask.ts'
+import type { Test } from '../../scenarios/match.ts'
+import { EVENTS } from '../../scenarios/words.ts'
+import {
+  checkOf,
+  failsFor,
+  missErrors,
+  type NearMiss,
+  nearestOf,
+} from '../../services/near-miss.ts'
+import type { World } from '../../world.ts'
+
+const STATUSES = ['pending', 'success', 'failed']
+/** The fields that have one of a few words. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  transaction_status: STATUSES,
+  kyc_status: STATUSES,
+  bank_status: STATUSES,
+  status: DeliveryStatus.options,
+  event: EVENTS,
+}
+// Only the newest are looked at: they are what a test has just made.
+const MOST_LOOKED_AT = 500
+
+/** The refusal of a wait: each reason is a sentence that begins with a space. */
+export const lateFor = (
+  what: string,
+  timeoutMs: number,
+  reasons: readonly string[],
+  misses: readonly NearMiss[],
+) =>
+  new SandboxError(
+    'wait_timeout',
+    `No ${what} was like this within ${timeoutMs} ms.${reasons.join('')}`,
+    { errors: missErrors(misses) },
+  )
+
+/** What is wrong with a word that no record ever has, such as SUCCESS. */
+export function spellingReason(tests: readonly Test[]): string {
+  for (const { operator, path, argument } of tests) {
+    const [field = ''] = path
+    const words = path.length === 1 && operator === 'eq' ? WORDS[field] : undefined
+    if (!words || typeof argument !== 'string' || words.includes(argument)) continue
+    const meant = words.find((word) => word === argument.toLowerCase())
+    const advice = meant ? `write "${meant}"` : `it is one of ${words.join(', ')}`
+    return ` ${field} is never ${JSON.stringify(maskLogText(argument.slice(0, 100)))}: ${advice}.`
+  }
+  return ''
+}
+
+/** Whether the client's clock is why nothing happens, and how to move it. */
+export function clockReason({ clock, scheduler }: World): string {
+  if (clock.state.mode !== 'frozen') return ''
+  const frozen = ` The client's clock is frozen at ${clock.iso()}`
+  const next = scheduler.next()
+  if (!next) return `${frozen}, and no timer is pending.`
+  const left = formatDuration(Math.max(0, next.due_at - clock.now()))
+  return `${frozen}; the next timer is due in ${left}: POST /__admin/clock/advance {"by":"${left}"}.`
+}
+
+/** The newest of rows in the order they came, newest first. */
+export const newest = <T>(rows: readonly T[]): T[] => rows.slice(-MOST_LOOKED_AT).reverse()
+
+function* firstOf<T>(items: Iterable<T>, most: number): Generator<T> {
+  let left = most
+  for (const item of items) {
+    if (left-- === 0) return
+    yield item
+  }
+}
+
+/** Of records as they are shown, newest first, those that come nearest to meeting the tests. */
+export const nearestRecords = <T extends object>(
+  records: Iterable<T>,
+  tests: readonly Test[],
+  whatIs: (record: T) => string,
+): NearMiss[] => {
+  const checks = tests.map((test) => checkOf(test, test.path.join('.')))
+  return nearestOf(firstOf(records, MOST_LOOKED_AT), {
+    failuresOf: (data) => failsFor(checks, { data }),
+    whatIs,
+  })
+}

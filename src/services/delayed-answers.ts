@@ -1,0 +1,113 @@
+import { formatDuration } from '../core/duration.ts'
+import type { Outside } from '../core/outside.ts'
+import { callerGone, SandboxError } from '../model/errors.ts'
+import type { Parts } from './parts.ts'
+
+/** The kind of timer that a held-back answer is. */
+const DELAYED = 'answer.delay'
+// Whoever waits for longer than this, real ms, on a frozen clock is told why.
+const TOLD_AFTER_MS = 1_000
+
+type Waiting = { run: () => Promise<void>; giveUp: (error: SandboxError) => void }
+
+export type DelayedAnswersDeps = Parts & {
+  /** How the client is called in a message. */
+  name: string
+  outside: Pick<Outside, 'later'>
+  warn: (message: string) => void
+}
+
+const cancelled = () =>
+  new SandboxError('not_ready', 'The delayed answer was cancelled. Send the request again.')
+
+/** Answers that a scenario delays: a timer row each, and the request that waits for it in this process. */
+export function createDelayedAnswers(deps: DelayedAnswersDeps) {
+  const { store, clock, scheduler, name, outside, warn } = deps
+  const { timers } = store.tables
+  const waiting = new Map<string, Waiting>()
+
+  scheduler.handle(DELAYED, ({ timer_id }) => {
+    const run = waiting.get(timer_id)?.run
+    waiting.delete(timer_id)
+    // After the timer's own change: what the request then does stands or falls by itself.
+    return run && Promise.resolve().then(run)
+  })
+
+  function warnIfFrozen(call: string, due_at: number) {
+    const left = due_at - clock.now()
+    if (clock.state.mode !== 'frozen' || left <= 0) return
+    warn(
+      `client ${name}: ${call} waits ${formatDuration(left)} of the client's time, and its clock is frozen. Move it by POST /__admin/clock/advance {"by":"${formatDuration(left)}"}`,
+    )
+  }
+
+  function drop(timer_id: string) {
+    waiting.delete(timer_id)
+    // Where that can't be written the timer runs without effect.
+    try {
+      store.remove('timers', timer_id)
+    } catch {}
+  }
+
+  return {
+    /**
+     * Runs a function after a span of the client's time; whoever advances the clock waits for its end. `call` is what
+     * waits, in words; where `signal` is aborted before, nothing is run.
+     */
+    after: <T>(ms: number, call: string, run: () => T | Promise<T>, signal: AbortSignal) =>
+      new Promise<T>((resolve, reject) => {
+        const { timer_id, due_at } = store.change(() =>
+          scheduler.schedule({ due_at: clock.now() + ms, kind: DELAYED, payload: {} }),
+        )
+        const endWarning = outside.later(TOLD_AFTER_MS, () => warnIfFrozen(call, due_at))
+        const hungUp = () => {
+          drop(timer_id)
+          giveUp(callerGone())
+        }
+        function leave() {
+          endWarning()
+          signal.removeEventListener('abort', hungUp)
+        }
+        function giveUp(error: SandboxError) {
+          leave()
+          reject(error)
+        }
+        async function runNow() {
+          leave()
+          try {
+            resolve(await run())
+          } catch (error) {
+            reject(error)
+          }
+        }
+        waiting.set(timer_id, { run: runNow, giveUp })
+        if (signal.aborted) hungUp()
+        else signal.addEventListener('abort', hungUp)
+      }),
+    /** Answers the delayed requests whose timer is gone: cancelled, or dropped by a reset. */
+    answerCancelled() {
+      for (const [id, { giveUp }] of [...waiting]) {
+        if (timers.get(id)) continue
+        waiting.delete(id)
+        giveUp(cancelled())
+      }
+    },
+    /** Refuses all that waits: the client is deleted. */
+    refuseAll() {
+      for (const { giveUp } of waiting.values()) giveUp(cancelled())
+      waiting.clear()
+    },
+    /** Carries out and answers, before a stop, what was to be answered later: nobody moves the clock any more. */
+    answerNow() {
+      for (const [id, { run }] of [...waiting]) {
+        waiting.delete(id)
+        void run()
+      }
+    },
+    /** Drops the timers of answers that nobody waits for: of an earlier process, another client or another moment. */
+    dropUnawaited() {
+      for (const { timer_id, kind } of [...timers.rows()])
+        if (kind === DELAYED && !waiting.has(timer_id)) store.remove('timers', timer_id)
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { maskLogText, maskValue } from '../model/mask.ts'
+import { holds, type Parts, readerOf, type Test } from '../scenarios/match.ts'
+
+/** A field that is not as it was asked for; both sides are masked. */
+export type Difference = { field: string; wanted: string; found: string }
+
+/** What failed about one thing, not yet masked and put in words: most are only counted. */
+export type Failure = {
+  field: string
+  name: string
+  wanted: Test | { value: unknown }
+  value: unknown
+}
+
+/** One test of a match, with the name of its field and the way to its value. */
+export type Check = { field: string; test: Test; read: (parts: Parts) => unknown }
+
+/** Something that does not match, in words, and why not. */
+export type NearMiss = { what: string; differences: Difference[] }
+
+const LONGEST_SHOWN = 200
+const MOST_MISSES = 3
+
+export const checkOf = (test: Test, field = [test.part, ...test.path].join('.')): Check => ({
+  field,
+  test,
+  read: readerOf(test.part, test.path),
+})
+
+export const failsFor = (checks: readonly Check[], parts: Parts): Failure[] =>
+  checks.flatMap(({ field, test, read }) => {
+    const value = read(parts)
+    return holds(test, value) ? [] : [{ field, name: test.path.at(-1) ?? '', wanted: test, value }]
+  })
+
+function shownValue(value: unknown, field: string): string {
+  if (value === undefined) return 'nothing'
+  const text = JSON.stringify(maskValue(value, field))
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
+}
+
+function shownFailure({ field, name, wanted, value }: Failure): Difference {
+  const plain = 'value' in wanted ? wanted.value : wanted.argument
+  const operator = 'value' in wanted || wanted.operator === 'eq' ? '' : `${wanted.operator} `
+  return {
+    field: maskLogText(field),
+    wanted: operator + shownValue(plain, name),
+    found: shownValue(value, name),
+  }
+}
+
+export type NearestOptions<T> = {
+  failuresOf: (item: T) => Failure[]
+  /** How far off a failure makes an item; 1 unless given. */
+  weightOf?: (failure: Failure) => number
+  /** The item in words. */
+  whatIs: (item: T) => string
+}
+
+/** The things that come nearest to a match without being one, the nearest first, of equal ones the first. */
+export function nearestOf<T>(
+  items: Iterable<T>,
+  { failuresOf, weightOf = () => 1, whatIs }: NearestOptions<T>,
+): NearMiss[] {
+  let nearest: { item: T; failures: Failure[]; distance: number }[] = []
+  for (const item of items) {
+    const failures = failuresOf(item)
+    const distance = failures.reduce((sum, failure) => sum + weightOf(failure), 0)
+    if (distance === 0) continue
+    if (nearest.length === MOST_MISSES && distance >= nearest.at(-1)!.distance) continue
+    nearest = [...nearest, { item, failures, distance }]
+      .sort((a, b) => a.distance - b.distance)
+      .slice(0, MOST_MISSES)
+  }
+  return nearest.map(({ item, failures }) => ({
+    what: whatIs(item),
+    differences: failures.map(shownFailure),
+  }))
+}
+
+/** Near misses as the fields of an error answer. */
+export const missErrors = (misses: readonly NearMiss[]) =>
+  misses.flatMap(({ what, differences }) =>
+    differences.map(({ field, wanted, found }) => ({
+      field,
+      code: 'differs',
+      message: `${what}: wanted ${wanted}, found ${found}`,
+    })),
+  )
+
+/** The nearest miss in words, to end a message with; `none` where there was nothing to look at. */
+export function missText([nearest]: readonly NearMiss[], none: string): string {
+  if (!nearest) return none
+  const { field, wanted, found } = nearest.differences[0]!
+  return ` The nearest was ${nearest.what}: ${field} is ${found}, wanted ${wanted}.`
+}

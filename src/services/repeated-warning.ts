@@ -1,0 +1,14 @@
+/**
+ * Logs a warning when it comes for the first time, and with its count when it has come 10, 100, 1,000, ... times:
+ * nobody reads a million equal lines. `key` says which warnings are equal; there must be few keys.
+ */
+export function createRepeatedWarning(warn: (message: string) => void) {
+  const counts = new Map<string, number>()
+  return (key: string, message: string) => {
+    const count = (counts.get(key) ?? 0) + 1
+    counts.set(key, count)
+    if (count === 1) warn(message)
+    else if (/^10+$/.test(String(count)))
+      warn(`${message} (${count.toLocaleString('en-US')} times so far)`)
+  }
+}

@@ -1,0 +1,87 @@
+import type { Clock } from '../core/clock.ts'
+import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compiled.ts'
+import type { SandboxTables } from './tables.ts'
+
+/** What a stored entry of a timeline says: the action, and how it comes again. */
+export type Entry = { do: TimelineAction; everyMs?: number; left?: number }
+
+// An entry that is behind makes up for this many turns at most; the earlier ones are left out.
+const MOST_BEHIND = 1_000
+// A scenario that runs for days must not fill the memory: a timeline adds nothing to a table beyond this.
+const MOST_ROWS = { users: 250_000, payments: 250_000, deliveries: 50_000, rules: 2_000 } as const
+// More work than this a real second is more than most machines do; 1 is a row or two.
+const MOST_COST_A_SECOND = 10_000
+// What exchanges all that decides costs about as much as this many rows.
+const COST_OF_EXCHANGE = 64
+
+const counted = (n: number) => n.toLocaleString('en-US')
+
+/** The word of an action: `create_users`, `credit`, ... */
+export const wordOf = (action: TimelineAction) => Object.keys(action)[0]!
+
+/** An action that ends the timeline it is part of. */
+export const isLast = (action: TimelineAction) => 'use' in action || 'reset' in action
+
+/** How much work an action is; 1 is a row or two. */
+export function costOf(action: TimelineAction): number {
+  if ('create_users' in action) return action.create_users
+  return isLast(action) || 'rule' in action ? COST_OF_EXCHANGE : 1
+}
+
+export const comesAgain = ({ everyMs, left, do: action }: Entry): boolean =>
+  everyMs !== undefined && (left === undefined || left > 1) && !isLast(action)
+
+/** How often an entry that is due at an instant runs until another one. */
+export function turnsUntil(entry: Entry, due_at: number, at: number): number {
+  if (!comesAgain(entry)) return 1
+  return Math.min(
+    entry.left ?? Number.POSITIVE_INFINITY,
+    1 + Math.floor((at - due_at) / entry.everyMs!),
+  )
+}
+
+/** When an entry comes again, and how many of its turns are left out since it is too far behind. */
+export function nextTurn(everyMs: number, due_at: number, now: number) {
+  const behind = Math.floor((now - due_at) / everyMs)
+  const leftOut = Math.max(0, behind - MOST_BEHIND)
+  return { due_at: due_at + (leftOut + 1) * everyMs, leftOut }
+}
+
+const GROWS: readonly [word: string, table: keyof typeof MOST_ROWS][] = [
+  ['create_users', 'users'],
+  ['credit', 'payments'],
+  ['credit', 'deliveries'],
+  ['trigger', 'deliveries'],
+  ['rule', 'rules'],
+]
+
+/** Why an action is left out: the client has as many rows as a timeline may make; else `undefined`. */
+export function fullFor(action: TimelineAction, { tables }: SandboxTables): string | undefined {
+  for (const [word, table] of GROWS) {
+    if (!(word in action)) continue
+    // The rows of each layer, a row that was changed in several counted in each: cheap, and near enough.
+    const rows = tables[table].look().layers.reduce((sum, layer) => sum + layer.rows.size, 0)
+    if (rows >= MOST_ROWS[table])
+      return `left out: the client has ${counted(MOST_ROWS[table])} ${table}, and a timeline makes no more`
+  }
+  return undefined
+}
+
+/** Says so where the entries of a timeline cannot keep their rates on a clock that ticks. */
+export function rateWarnings(
+  timeline: readonly CompiledTimelineEntry[],
+  { mode, speed }: Clock['state'],
+): string[] {
+  if (mode === 'frozen') return []
+  let [turns, cost] = [0, 0]
+  for (const { everyMs, do: action } of timeline) {
+    if (everyMs === undefined || isLast(action)) continue
+    const aSecond = (speed * 1_000) / everyMs
+    turns += aSecond
+    cost += aSecond * costOf(action)
+  }
+  if (cost <= MOST_COST_A_SECOND) return []
+  return [
+    `timeline: at clock speed ${speed} its entries come ${counted(turns)} times a real second, more than can be kept: they run as often as this machine can, and turns are left out`,
+  ]
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { createLog, start } from '../helper.ts'
+import { receiver, SECRET } from '../receiver.ts'
+
+/** A sandbox behind a port, and a caller that sends a request and may hang up. */
+async function served(t: Test, log = createLog()) {
+  const box = await start(t, { sandbox: { log } })
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as AddressInfo
+  async function calling(method: string, path: string, body?: object) {
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+    const text = body ? JSON.stringify(body) : ''
+    const headers = ['Host: 127.0.0.1', 'Content-Type: application/json']
+    if (body) headers.push(`Content-Length: ${text.length}`)
+    socket.write(`${[`${method} ${path} HTTP/1.1`, ...headers].join('\r\n')}\r\n\r\n${text}`)
+    return { hangUp: () => socket.destroy() }
+  }
+  return { ...box, log, calling }
+}
+
+/** Waits until something is so. */
+async function until(holds: () => boolean | Promise<boolean>) {
+  while (!(await holds())) await new Promise(setImmediate)
+}
+
+t.test('a wait ends when its caller hangs up, and frees its watcher at once', async (t) => {
+  const { calling, sandbox } = await served(t)
+  const { feed } = sandbox.default
+  const body = { for: 'request', match: { operation: 'getUser' }, timeoutMs: 60_000 }
+  const callers = await Promise.all([1, 2, 3].map(() => calling('POST', '/__admin/wait', body)))
+  await until(() => feed.isWanted)
+  for (const { hangUp } of callers) hangUp()
+  await until(() => !feed.isWanted)
+  t.pass('nobody watches any more')
+})
+
+t.test('a delayed call ends when its caller hangs up: it is not carried out', async (t) => {
+  const { calling, get, post, sandbox } = await served(t)
+  await post('/__admin/rules', { when: { operation: 'createUser' }, then: { delay: '30s' } })
+  const user = { email: 'gone@example.com', mobile: '9876500001', user_type: 'individual' }
+  const total = async () => (await get('/v1/users')).body.data.total_users
+  const before = await total()
+  const caller = await calling('POST', '/v1/user', user)
+  const { scheduler, requests } = sandbox.default
+  await until(() => scheduler.pending().length === 1)
+  const seen = requests.count
+  caller.hangUp()
+  await until(() => scheduler.pending().length === 0)
+  await post('/__admin/clock/advance', { by: '1h' })
+  t.equal(await total(), before)
+  await until(() => requests.count > seen)
+  const [call] = (await get('/__admin/requests?operation=createUser')).body.requests
+  t.match(call, { path: '/v1/user', status: null }, 'the log has it, without a response')
+})
+
+t.test(
+  'a delayed call with an Idempotency-Key frees the key when its caller hangs up',
+  async (t) => {
+    const { app, pay, post, sandbox } = await served(t)
+    await post('/__admin/rules', {
+      when: { operation: 'createTransaction' },
+      times: 1,
+      then: { delay: '30s' },
+    })
+    const { port } = app.server.address() as AddressInfo
+    const gone = new AbortController()
+    const { url, headers, body } = {
+      url: `http://127.0.0.1:${port}/v1/transaction`,
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'k' },
+      body: JSON.stringify({
+        from_user_id: '00000000-0000-4000-8000-000000000001',
+        to_user_id: '00000000-0000-4000-8000-000000000003',
+        benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
+        amount: 100,
+      }),
+    }
+    const sent = fetch(url, { method: 'POST', headers, body, signal: gone.signal })
+    const { scheduler } = sandbox.default
+    await until(() => scheduler.pending().length === 1)
+    t.equal((await pay({}, { 'idempotency-key': 'k' })).body.error, 'idempotency_in_flight')
+    gone.abort()
+    await t.rejects(sent)
+    await until(() => scheduler.pending().length === 0)
+    const again = await fetch(url, { method: 'POST', headers, body })
+    t.strictSame([again.status, again.headers.get('idempotency-replayed')], [200, null])
+  },
+)
+
+t.test('an advance ends when its caller hangs up: time stands where it was', async (t) => {
+  const { calling, get, advance, sandbox } = await served(t)
+  const { scheduler, clock, change } = sandbox.default
+  let settle = () => {}
+  const work = () =>
+    new Promise<void>((resolve) => {
+      settle = resolve
+    })
+  scheduler.handle('of the test', work)
+  for (const ms of [1_000, 2_000])
+    change(() => scheduler.schedule({ due_at: clock.now() + ms, kind: 'of the test', payload: {} }))
+  const caller = await calling('POST', '/__admin/clock/advance', { by: '1h' })
+  await until(() => scheduler.pending().length === 1)
+  caller.hangUp()
+  // What is under way is not broken off; nothing new begins.
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1))
+  settle()
+  await until(() => !clock.isHeld)
+  t.match((await get('/__admin/clock')).body, {
+    now: '2026-01-01T00:00:01.000Z',
+    pendingTimers: 1,
+  })
+  const next = advance('10ms')
+  t.equal((await next).body.now, '2026-01-01T00:00:01.010Z')
+})
+
+t.test('an advance out of a webhook handler is refused at once, with the reason', async (t) => {
+  const box = await served(t)
+  const { port } = box.app.server.address() as AddressInfo
+  const asked: { status: number; body: { message: string } }[] = []
+  const { url } = await receiver(t, async (_, response) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/__admin/clock/advance`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"by":"1m"}',
+    })
+    asked.push({ status: answer.status, body: (await answer.json()) as never })
+    response.writeHead(204).end()
+  })
+  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+  await box.pay()
+  const { status, body } = await box.advance('3s')
+  t.strictSame([status, body.now], [200, '2026-01-01T00:00:03.000Z'])
+  t.equal(asked.length, 3)
+  for (const one of asked)
+    t.match(one, {
+      status: 409,
+      body: { error: 'advance_in_progress', message: /A webhook handler must not move time/ },
+    })
+  const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
+  t.strictSame(
+    deliveries.map((row: { status: string; attempts: object[] }) => [
+      row.status,
+      row.attempts.length,
+    ]),
+    Array(3).fill(['delivered', 1]),
+  )
+})
+
+t.test('a delayed answer on a frozen clock is told in the log after a second', async (t) => {
+  const { log, calling, post } = await served(t)
+  await post('/__admin/rules', { when: { operation: 'listUsers' }, then: { delay: '2300ms' } })
+  await calling('GET', '/v1/users?page=1')
+  const said = () => log.lines.filter((line) => line.includes('/v1/users'))
+  await until(() => said().length > 0)
+  t.strictSame(said(), [
+    'client default: GET /v1/users waits 2300ms of the client\'s time, and its clock is frozen. Move it by POST /__admin/clock/advance {"by":"2300ms"}',
+  ])
+})

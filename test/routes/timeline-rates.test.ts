@@ -1,0 +1,126 @@
+import t from 'tap'
+import { createLog, start } from '../helper.ts'
+
+const SCENARIO = '/__admin/scenario'
+const ticking = (clockSpeed: number) => ({
+  start: { randomSeed: 1, clock: 'real', clockSpeed, scenario: 'default' },
+})
+const userCount = async ({ get }: Awaited<ReturnType<typeof start>>) =>
+  (await get('/v1/users?limit=1')).body.data.total_users as number
+
+// The measure of `health` under such a load is in test/cli; here all that matters is that anything is answered at all.
+for (const { speed, entry, entries } of [
+  { speed: 60, entry: { every: '100ms', do: { create_users: 1_000 } }, entries: 1 },
+  { speed: 1_000_000, entry: { every: '100ms', do: { create_users: 1 } }, entries: 1 },
+  { speed: 1_000_000, entry: { every: '100ms', do: { trigger: 'webhook.test' } }, entries: 1 },
+  { speed: 1_000, entry: { every: '1s', do: { credit: { amount: '5.00' } } }, entries: 400 },
+]) {
+  const [word] = Object.keys(entry.do)
+  t.test(`a rate that cannot be kept stops nobody: ${word} at speed ${speed}`, async (t) => {
+    const log = createLog()
+    const box = await start(t, { sandbox: { ...ticking(speed), log } })
+    const timeline = Array.from({ length: entries }, () => entry)
+    const { status, body } = await box.put(SCENARIO, { definition: { title: 'x', timeline } })
+    t.equal(status, 200)
+    t.match(
+      body.warnings?.[0],
+      /^timeline: at clock speed \d+ its entries come [\d,]+ times a real second/,
+    )
+    for (let i = 0; i < 10; i++) {
+      await new Promise(setImmediate)
+      t.equal((await box.get('/__admin/health')).status, 200)
+    }
+    const of = (text: string) => log.lines.filter((line) => line.includes(text)).length
+    t.ok(of('cannot be kept') <= 1, `${of('cannot be kept')} lines of a rate that cannot be kept`)
+  })
+}
+
+t.test('turns that are too far behind are left out, and said so once', async (t) => {
+  const log = createLog()
+  const wall = { now: Date.parse('2026-03-01T00:00:00Z') }
+  const box = await start(t, { sandbox: { ...ticking(60), wall: () => wall.now, log } })
+  const before = await userCount(box)
+  const timeline = [{ after: '100ms', every: '100ms', times: 1_500, do: { create_users: 1 } }]
+  await box.put(SCENARIO, { definition: { title: 'x', timeline } })
+  wall.now += 60_000
+  // Asking for the clock tells the scheduler nothing; changing its speed does.
+  await box.post('/__admin/clock/speed', { factor: 1 })
+  while ((await userCount(box)) < before + 1_001) await new Promise(setImmediate)
+  const [timer] = (await box.get('/__admin/timers')).body.timers
+  t.equal(timer.payload.left, 499, 'what is left out takes nothing off `times`')
+  const lines = log.lines.filter((line) => line.includes('its rate cannot be kept'))
+  t.match(lines, [
+    /^timeline of inline: create_users every 100ms: its rate cannot be kept .* turns are left out/,
+  ])
+  t.equal(lines.length, 1)
+})
+
+t.test('a warning that comes again and again is logged with its count', async (t) => {
+  const log = createLog()
+  const box = await start(t, { sandbox: { log } })
+  const timeline = [{ after: '1s', every: '100ms', do: { trigger: 'webhook.test' } }]
+  t.notOk((await box.put(SCENARIO, { definition: { title: 'x', timeline } })).body.warnings)
+  await box.advance('3m')
+  t.strictSame(
+    log.lines.filter((line) => line.startsWith('timeline')).map((line) => line.slice(-30)),
+    [1, 10, 100, 1_000].map((n) => {
+      const said = 'There is no webhook yet that could be the latest.'
+      const count = n === 1 ? '' : ` (${n.toLocaleString('en-US')} times so far)`
+      return `${said}${count}`.slice(-30)
+    }),
+  )
+})
+
+t.test('an advance beyond what one call may run is refused with the number', async (t) => {
+  const box = await start(t)
+  const timeline = [{ after: '1s', every: '100ms', do: { trigger: 'webhook.test' } }]
+  await box.put(SCENARIO, { definition: { title: 'x', timeline } })
+  const before = (await box.get('/__admin/clock')).text
+  for (const [path, body] of [
+    ['advance', { by: '3650d' }],
+    ['advance', { to: '2035-12-30T00:00:00Z' }],
+    ['freeze', { at: '2035-12-30T00:00:00Z' }],
+  ] as const) {
+    const { status, body: told } = await box.post(`/__admin/clock/${path}`, body)
+    t.match(
+      [status, told],
+      [422, { error: 'too_many_timers', message: /at least 3,15[\d,]+ timers/ }],
+    )
+    t.equal((await box.get('/__admin/clock')).text, before)
+  }
+  const { body } = await box.advance('20m')
+  t.strictSame([body.fired.length, body.left_out], [10_000, 1_991])
+  t.notOk('left_out' in (await box.advance('1s')).body)
+})
+
+t.test(
+  'users that are made at once are limited, and digits that are taken are drawn anew',
+  async (t) => {
+    const box = await start(t)
+    const at = (count: number, after?: string) => ({
+      ...(after && { after }),
+      do: { create_users: count },
+    })
+    const six = { title: 'x', timeline: Array.from({ length: 6 }, () => at(1_000)) }
+    const refused = await box.put(SCENARIO, { definition: six })
+    t.match(
+      [refused.status, refused.body.errors],
+      [
+        400,
+        [
+          {
+            field: 'definition.timeline[5].do.create_users',
+            message: /6000 users are made at once/,
+          },
+        ],
+      ],
+    )
+    t.equal(refused.body.errors.length, 1)
+    const spread = {
+      title: 'x',
+      timeline: [at(1_000), ...Array.from({ length: 9 }, () => at(1_000, '1s'))],
+    }
+    t.equal((await box.put(SCENARIO, { definition: spread })).status, 200)
+    t.equal((await box.advance('1s')).body.fired.length, 9)
+  },
+)
