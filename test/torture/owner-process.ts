@@ -54,15 +54,17 @@ export async function startOwner(server: string, file: string, place: Place, hos
   const pid = innermost(child.pid!)
   return {
     port,
-    code: child.exitCode,
+    code: child.exitCode ?? child.signalCode,
     place,
     told: () => told,
     call: createCaller(port ?? 0, agent),
     signal: (name: NodeJS.Signals) => void process.kill(pid, name),
+    /** Ends it; answers with how it ended. */
     async end(name: 'SIGKILL' | 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) process.kill(pid, name)
       await ended
       agent.destroy()
+      return child.exitCode ?? child.signalCode
     },
   }
 }

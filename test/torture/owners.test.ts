@@ -32,7 +32,7 @@ t.test(
   async (t) => {
     if (NO_NAMESPACES) t.comment(`without namespaces: ${NO_NAMESPACES}`)
     const dir = t.testdir({})
-    const server = join(dir, 'server.mjs')
+    const server = join(dir, 'one-owner.mjs')
     await build({
       entryPoints: [join(import.meta.dirname, 'owner-server.ts')],
       outfile: server,
@@ -64,7 +64,9 @@ t.test(
     }
     async function end(process: OwnerProcess, signal: 'SIGKILL' | 'SIGTERM') {
       running.delete(process)
-      await process.end(signal)
+      const how = await process.end(signal)
+      if (signal === 'SIGTERM' && how !== 0)
+        t.fail(`${process.place}: a stop ends with ${how}: ${process.told()}`)
     }
 
     async function verify(process: OwnerProcess, when: string) {
