@@ -68,7 +68,8 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
       // The real time: another machine looks for a change of it, and a clock of ours may stand still.
       const now = new Date(wallNow())
       disk.utimesSync(lock.file, now, now)
-      seen = look(lock.file)
+      // The next write reads the lock again: what stands there may be another's since the look above.
+      seen = undefined
     } catch {
       // Lost, which was said; or the disk can't tell, and the next write or touch will.
     }
