@@ -102,7 +102,7 @@ export const TABLES: Specs<Rows> = {
     indexes: {
       // None of them holds the backlog as one list: taking out of a long one would cost its length.
       ordered: (row) => (row.status === 'pending' && row.ordered ? row.resource_id : undefined),
-      isHeld: (row) => (row.status === 'pending' && row.hold_until ? row.resource_id : undefined),
+      held: (row) => (row.status === 'pending' && row.hold_until ? row.resource_id : undefined),
     },
   },
   inbox: { id: (row) => row.message_id, at: () => 0, indexes: { all: always } },
