@@ -218,7 +218,10 @@ export async function startServer(
       unref,
     },
     log,
-  )
+  ).catch((error) => {
+    recorder?.discard()
+    throw error
+  })
   try {
     await app.listen({ port: options.port, host: options.host })
   } catch (error) {

@@ -41,8 +41,12 @@ export function removeFile(disk: Disk, file: string): void {
  */
 export function createPrivate(disk: Disk, file: string): number {
   removeFile(disk, file)
-  return disk.openSync(file, 'wx', 0o600)
+  return createNewPrivate(disk, file)
 }
+
+/** Creates a file for its owner alone and opens it. Throws `EEXIST` if there is a file or a link of this name. */
+export const createNewPrivate = (disk: Disk, file: string): number =>
+  disk.openSync(file, 'wx', 0o600)
 
 /** Makes a folder and those above it. Node's own way never ends where a file system takes no folders (`/proc`). */
 export function makeFolder(disk: Disk, folder: string): void {

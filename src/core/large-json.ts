@@ -17,13 +17,16 @@ import {
 const MIB = 1024 * 1024
 // What is parsed in one go: large enough to be fast, small enough for well under a ms.
 const BATCH_BYTES = 64 * 1024
-// A single item must be parsed in one go. The largest that a sandbox makes is far smaller than this.
+// A single item must be parsed in one go. The largest that a sandbox makes is far smaller than this: a scenario in a
+// state has at most the 100,000 values of the call that brought it.
 const MAX_PIECE_BYTES = 4 * MIB
-const MAX_PIECE_VALUES = 512 * 1024
+const MAX_PIECE_VALUES = 128 * 1024
 // A table with many more rows grows in steps that hold up the event loop.
 const MAX_ITEMS = 1_000_000
-// The keys of a large object are known names; more of them are a mistake.
+// The keys of one object, wherever it is. No row has more than some dozens, and an object of very many different keys
+// is slow to parse and slow to check.
 const MAX_KEYS = 1_000
+const tooManyKeys = (place: string) => tooLarge(place, `${MAX_KEYS} fields in one object`)
 
 /** Takes over one item of a list, in the order in which they stand. */
 export type TakeItem = (item: unknown, index: number) => unknown
@@ -42,6 +45,8 @@ const tooLarge = (place: string, limit: string) =>
 export class LargeJson {
   readonly #bytes: Uint8Array
   readonly #mostDepth: number
+  // How many commas the open object of each level has, in the value that is passed over; of a list they do not count.
+  readonly #commas: number[] = []
   #at = 0
 
   constructor(bytes: Uint8Array, mostDepth: number) {
@@ -73,7 +78,7 @@ export class LargeJson {
   *#object(plan: Plan, depth: number, place: string): Generator<undefined, unknown> {
     const value: Record<string, unknown> = {}
     for (let keys = 0; this.#goOn(keys === 0, CLOSE_OBJECT); keys++) {
-      if (keys === MAX_KEYS) throw tooLarge(place, `${MAX_KEYS} fields`)
+      if (keys === MAX_KEYS) throw tooManyKeys(place)
       const key = this.#key()
       const at = place ? `${place}.${key}` : key
       value[key] = yield* this.#value(
@@ -143,6 +148,7 @@ export class LargeJson {
   /** Passes over one value and what stands behind it, up to a comma or the end of what holds it. */
   #pass(outer: number, place: string) {
     const bytes = this.#bytes
+    const commas = this.#commas
     const end = Math.min(bytes.length, this.#at + MAX_PIECE_BYTES)
     let depth = 0
     let values = 1
@@ -154,11 +160,13 @@ export class LargeJson {
         values++
         if (outer + ++depth > this.#mostDepth)
           throw tooDeep(`more than ${this.#mostDepth}`, this.#mostDepth)
+        commas[depth] = byte === OPEN_OBJECT ? 0 : Number.NEGATIVE_INFINITY
       } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
         if (depth-- === 0) break
       } else if (byte === COMMA) {
         if (depth === 0) break
         values++
+        if (++commas[depth]! === MAX_KEYS) throw tooManyKeys(place)
       }
     }
     if (i >= end && end < bytes.length) throw tooLarge(place, `${MAX_PIECE_BYTES / MIB} MiB`)

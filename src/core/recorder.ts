@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import type {
   RecordedBody,
   RecordedBytes,
@@ -7,7 +7,7 @@ import type {
   RecordingLine,
 } from '../model/recording.ts'
 import { createSteadyWall, wallNow } from './clock.ts'
-import { openPrivate } from './private-file.ts'
+import { openNewPrivate } from './private-file.ts'
 import type { Runtime } from './runtime.ts'
 import type { TimerRow } from './scheduler.ts'
 import type { SendRequest } from './send.ts'
@@ -15,24 +15,17 @@ import type { SendRequest } from './send.ts'
 /** A file that a run can't be recorded in. */
 export class CannotRecord extends Error {}
 
-/** Whether a run may be in this file; a device, or an empty file made before, holds none. */
-function holdsSomething(file: string): boolean {
-  const found = statSync(file, { throwIfNoEntry: false })
-  return found?.isFile() === true && found.size > 0
-}
-
 function openFile(file: string): number {
   try {
-    if (!holdsSomething(file)) return openPrivate(file)
+    return openNewPrivate(file)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new CannotRecord(
-      `The recording ${file} cannot be written (${code}). Use --record FILE in a folder of yours.`,
+      code === 'EEXIST'
+        ? `The file ${file} exists already, and a recording overwrites no file. Delete it, or choose another name with --record FILE.`
+        : `The recording ${file} cannot be written (${code}). Use --record FILE in a folder of yours.`,
     )
   }
-  throw new CannotRecord(
-    `The recording ${file} is there already, and is not overwritten. Delete it, or choose another name with --record FILE.`,
-  )
 }
 
 /** A call as it came. */
@@ -81,8 +74,8 @@ export const recordedSend = ({ method = 'POST', url, headers, body }: SendReques
  * Writes down all that reaches a sandbox and all that it answers and sends, a line each, in the order in which it
  * happened. Between two lines the wall clock stands still: so each line has the one instant of all that followed from it.
  *
- * The file is for its owner alone. Throws `CannotRecord`, also where an earlier recording would be overwritten. A line that can't be written ends
- * the recording, and the sandbox goes on.
+ * The file is for its owner alone. Throws `CannotRecord`, also if the file exists already. A line that can't be written
+ * ends the recording, and the sandbox goes on.
  */
 export function createRecorder({
   file,
@@ -211,8 +204,10 @@ export function createRecorder({
     close,
     /** Closes a recording whose sandbox never served, and removes its file, so that the next start can record there. */
     discard() {
+      // A file was created here; a device was not.
+      const isOwnFile = !isClosed && fstatSync(fd).isFile()
       close()
-      if (holdsSomething(file)) rmSync(file)
+      if (isOwnFile) rmSync(file, { force: true })
     },
   }
 }

@@ -76,6 +76,8 @@ export async function startRecorder(
   log: Log,
 ): Promise<Recorder> {
   await loadReader()
+  // What can fail comes first: a start that fails leaves no file that would refuse the next one.
+  const content = { fixtures: fixtureContent(fixtures), scenarios: scenariosOf(library) }
   const recorder = createRecorder({
     file,
     onFailure: (error) => log.error(`The recording ${file} ends here; it cannot be written`, error),
@@ -85,8 +87,7 @@ export async function startRecorder(
     version: VERSION,
     at: recorder.startedAt,
     options: recordedOptions(options),
-    fixtures: fixtureContent(fixtures),
-    scenarios: scenariosOf(library),
+    ...content,
   })
   return recorder
 }

@@ -100,6 +100,10 @@ const ROWS = {
 } satisfies Record<TableName, z.ZodType>
 const TABLE_NAMES = Object.keys(ROWS) as TableName[]
 
+// The counter of the random series must go on counting: a number near 2^53 stands still when 1 is added. What is left
+// above this lasts for ever.
+const MAX_DRAWS = 2 ** 48
+
 const Profile = ClientRow.omit({ client: true, client_id: true, access_token: true })
 
 /** A whole world as one JSON document: all but the client's name, id and token, and its webhook's secret. */
@@ -115,7 +119,7 @@ export const StateDocument = z
     }),
     scenario: z.strictObject({ name: z.string(), definition: z.looseObject({}).optional() }),
     /** How far the random series was drawn. */
-    draws: Whole.min(0),
+    draws: Whole.min(0).max(MAX_DRAWS),
     profile: Profile,
     tables: z.strictObject(
       Object.fromEntries(TABLE_NAMES.map((name) => [name, z.array(ROWS[name])])) as {

@@ -96,9 +96,9 @@ t.test('record export writes the run of a sandbox that goes on', async (t) => {
 })
 
 t.test('a file that others could read is theirs no more once a run is in it', async (t) => {
-  const cwd = t.testdir({ 'kept.ndjson': '', 'run.ndjson': 'old' })
+  const cwd = t.testdir({ 'run.ndjson': 'old' })
   const files = ['kept.ndjson', 'run.ndjson'].map((name) => join(cwd, name))
-  for (const file of files) chmodSync(file, 0o644)
+  chmodSync(files[1]!, 0o644)
   const { url, stop } = await serve(t, ['--memory', '--record', 'kept.ndjson'], { cwd })
   t.equal((await run(['record', 'export', 'run.ndjson', '--url', url], { cwd })).code, 0)
   for (const file of files) {
@@ -122,10 +122,18 @@ t.test('an earlier recording is never overwritten', async (t) => {
     t.match(told, { code: 5, stdout: '' })
     t.equal(
       told.stderr,
-      'payout-sandbox: The recording run.ndjson is there already, and is not overwritten. Delete it, or choose another name with --record FILE.\n',
+      'payout-sandbox: The file run.ndjson exists already, and a recording overwrites no file. Delete it, or choose another name with --record FILE.\n',
     )
   }
   t.ok(readFileSync(file).equals(before))
+  writeFileSync(join(cwd, 'empty.ndjson'), '')
+  const onEmpty = await run(['exec', '--record', 'empty.ndjson', ...node('process.exit(0)')], {
+    cwd,
+  })
+  t.match(onEmpty, { code: 5, stderr: 'The file empty.ndjson exists already' })
+  t.equal(readFileSync(join(cwd, 'empty.ndjson'), 'utf8'), '', 'even an empty file stays')
+  const device = await run(['exec', '--record', '/dev/null', ...node('process.exit(0)')], { cwd })
+  t.equal(device.code, 0, 'a device may be given')
   // A start that fails leaves no recording behind that would refuse the next one.
   const busy = createServer().listen(0, '127.0.0.1')
   await once(busy, 'listening')
@@ -134,6 +142,14 @@ t.test('an earlier recording is never overwritten', async (t) => {
   t.match(await run(refused, { cwd }), { code: 6 })
   busy.close()
   t.notOk(existsSync(join(cwd, 'new.ndjson')))
+})
+
+t.test('of two runs that start to record in one file, one is refused', async (t) => {
+  const cwd = t.testdir()
+  const args = ['exec', '--record', 'race.ndjson', ...node('setTimeout(() => {}, 1_000)')]
+  const ends = await Promise.all([run(args, { cwd }), run(args, { cwd })])
+  t.strictSame(ends.map(({ code }) => code).sort(), [0, 5])
+  t.match(await run(['replay', 'race.ndjson'], { cwd }), { code: 0 })
 })
 
 t.test('what can not be recorded, exported or replayed is refused in words', async (t) => {

@@ -11,6 +11,16 @@ function read(text: string | Uint8Array, depth = 40): unknown {
   return step.value
 }
 
+/** What a text is refused with. */
+function messageOf(text: string): string {
+  try {
+    read(text)
+  } catch (error) {
+    return (error as Error).message
+  }
+  return 'taken'
+}
+
 function refusal(text: string | Uint8Array): string {
   try {
     read(text)
@@ -87,6 +97,21 @@ t.test('what could not be parsed in little time is refused before it is parsed',
   t.equal(refusal(`{${' '.repeat(mib9)}"x":1}`), 'malformed_json')
   const keys = Array.from({ length: 2_000 }, (_, i) => `"k${i}":1`).join()
   t.equal(refusal(`{"tables":{${keys}}}`), 'payload_too_large')
+  const object = (n: number, first = 0) =>
+    `{${Array.from({ length: n }, (_, i) => `"k${first + i}":[1,2,{"a":1,"b":2}]`)}}`
+  t.equal(refusal(rows(object(1_000), 3)), 'taken')
+  const tooMany = /^The body is refused: .+ has more than 1000 fields in one object\. Send less\.$/
+  for (const text of [
+    rows(object(1_001), 0),
+    rows(`{"in":[[${object(1_001)}]]}`, 0),
+    `{"x":${object(1_001)}}`,
+    object(1_001),
+  ])
+    t.match(messageOf(text), tooMany)
+  const siblings = Array.from({ length: 20 }, (_, i) => object(1_000, i * 1_000))
+  t.equal(refusal(`{"x":[${siblings}]}`), 'taken', 'each object has a count of its own')
+  const perRow = /an item of tables\.users has more than 131072 values/
+  t.match(messageOf(rows(`[${siblings},${siblings}]`, 0)), perRow)
   const deep = (n: number) => `{"tables":{"users":[${'['.repeat(n)}${']'.repeat(n)}]}}`
   t.equal(refusal(deep(37)), 'taken')
   t.equal(refusal(deep(38)), 'json_too_deep')

@@ -88,12 +88,18 @@ t.test('JSON that is nested too deep is refused before it is parsed, on every ca
 t.test('no large body fails the server, and none that is refused changes anything', async (t) => {
   const { box, url } = await listening(t)
   const before = await text(box)
+  const fieldsRow = `{${Array.from({ length: 250_000 }, (_, i) => `"k${i}":1`)}}`
   const fill = (piece: string) => piece.repeat(Math.ceil(2_000_000 / piece.length))
   const bodies: [what: string, body: string | Uint8Array<ArrayBuffer>, word: string][] = [
     ['lists', `{"x":[${fill('[],')}[]]}`, 'payload_too_large'],
     ['objects', `{"x":[${fill('{},')}{}]}`, 'payload_too_large'],
     ['rows that are none', `{"tables":{"users":[${fill('{},')}{}]}}`, 'validation_failed'],
     ['rows of another kind', `{"tables":{"users":[${fill('1,')}1]}}`, 'validation_failed'],
+    [
+      'rows of many fields',
+      `{"tables":{"users":[${fieldsRow},${fieldsRow}]}}`,
+      'payload_too_large',
+    ],
     ['depth', fill('['), 'json_too_deep'],
     ['numbers', `[${fill('1,')}1]`, 'payload_too_large'],
     ['a text', `{"x":"${fill('a')}"}`, 'validation_failed'],

@@ -303,6 +303,7 @@ t.test('a state with anything wrong is refused, and nothing changes', async (t) 
     ['speed 0', (s) => ({ ...s, clock: { ...s.clock, speed: 0 } })],
     ['an unknown mode', (s) => ({ ...s, clock: { ...s.clock, mode: 'slow' } })],
     ['draws below 0', (s) => ({ ...s, draws: -1 })],
+    ['draws beyond what can be counted', (s) => ({ ...s, draws: Number.MAX_SAFE_INTEGER })],
     ['draws below a timer', (s) => ({ ...s, draws: 1 })],
     ['an unknown scenario', (s) => ({ ...s, scenario: { name: 'no-such' } })],
     [
