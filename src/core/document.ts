@@ -1,9 +1,11 @@
+import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import type { Adapter } from 'lowdb'
 import type { Disk } from './disk.ts'
 import { createPrivate, quietly, syncFolderOf } from './files.ts'
 import { DamagedFile } from './lines.ts'
+import type { Ownership } from './ownership.ts'
 
 /** Numbers of layers, by table: what a world of the document stands on, besides its base. */
 export type LayerNumbers = Readonly<Record<string, number>>
@@ -137,36 +139,41 @@ export function generationOf(content: Buffer): number {
 /**
  * lowdb's adapter for the document: `write` makes it anew beside the old one, in slices that leave the event loop
  * free, syncs it and renames it into place, so that a reader finds the old document or the new one, whole.
- * `confirm` throws where the data file is ours no more: then its draft may be another's, and all is left as it is.
+ * `confirm` of the owner throws where the data file is ours no more: then its draft may be another's, and all is left
+ * as it is. The owner keeps the document: it must stay the file that was read or written here.
  */
 export function documentAdapter(
   disk: Disk,
   file: string,
-  confirm: () => void,
+  owner: () => Pick<Ownership, 'confirm' | 'keep'>,
 ): Adapter<DocumentContent> & { bytes: () => number } {
   let bytes = 0
+  let current: Stats | undefined
   return {
     bytes: () => bytes,
     async read() {
-      let content: Buffer
-      try {
-        content = disk.readFileSync(file)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-        throw error
-      }
+      // Before it is read: a file that takes its place meanwhile is noticed.
+      current = disk.statSync(file, { throwIfNoEntry: false })
+      owner().keep(file, current)
+      if (!current) return null
+      const content = disk.readFileSync(file)
       bytes = content.length
       return { generation: generationOf(content), ops: parseDocument(file, content) }
     },
     async write(content) {
+      const { confirm, keep } = owner()
       confirm()
       const draft = `${file}.tmp`
       try {
-        const size = await writeDraft(disk, draft, content)
+        const next = await writeDraft(disk, draft, content)
         confirm()
+        // Changes are written while the rename runs, and a rename that failed may have been done.
+        keep(file, current, next)
         // Letting go of a large old document takes tens of ms.
         await promisify(disk.rename)(draft, file)
-        bytes = size
+        keep(file, next)
+        current = next
+        bytes = next.size
       } catch (error) {
         quietly(() => {
           confirm()
@@ -179,11 +186,10 @@ export function documentAdapter(
   }
 }
 
-/** Writes a document in slices and syncs it; answers with its bytes. */
-async function writeDraft(disk: Disk, draft: string, content: DocumentContent): Promise<number> {
+/** Writes a document in slices and syncs it; answers with what file it is. */
+async function writeDraft(disk: Disk, draft: string, content: DocumentContent): Promise<Stats> {
   const fd = createPrivate(disk, draft)
   try {
-    let size = 0
     let slice = ''
     let sliceStart = performance.now()
     for (const line of documentLines(content)) {
@@ -192,14 +198,14 @@ async function writeDraft(disk: Disk, draft: string, content: DocumentContent): 
         const buffer = Buffer.from(slice, 'utf8')
         slice = ''
         const took = performance.now() - sliceStart
-        size += await writeBuffer(disk, fd, buffer)
+        await writeBuffer(disk, fd, buffer)
         await letOthersWork(took * OTHERS_SHARE)
         sliceStart = performance.now()
       }
     }
-    size += await writeBuffer(disk, fd, Buffer.from(slice, 'utf8'))
+    await writeBuffer(disk, fd, Buffer.from(slice, 'utf8'))
     await promisify(disk.fsync)(fd)
-    return size
+    return disk.fstatSync(fd)
   } finally {
     quietly(() => disk.closeSync(fd))
   }
@@ -216,7 +222,7 @@ async function letOthersWork(ms: number) {
   }
 }
 
-async function writeBuffer(disk: Disk, fd: number, buffer: Buffer): Promise<number> {
+async function writeBuffer(disk: Disk, fd: number, buffer: Buffer): Promise<void> {
   let written = 0
   while (written < buffer.length) {
     written += await new Promise<number>((resolve, reject) => {
@@ -225,5 +231,4 @@ async function writeBuffer(disk: Disk, fd: number, buffer: Buffer): Promise<numb
       )
     })
   }
-  return written
 }

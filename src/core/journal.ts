@@ -1,5 +1,6 @@
+import type { Stats } from 'node:fs'
 import type { Disk } from './disk.ts'
-import { appendWhole, createPrivate, isThere, quietly, removeFile, syncFolderOf } from './files.ts'
+import { appendWhole, createPrivate, quietly, removeFile, syncFolderOf } from './files.ts'
 import { checkedLines, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
 import type { Ownership } from './ownership.ts'
 
@@ -27,7 +28,10 @@ export function createJournal(
   file: string,
   previousFile: string,
   fsync: boolean,
-  owner: Pick<Ownership, 'confirm' | 'confirmSometimes' | 'confirmWritten' | 'journalIs'>,
+  owner: Pick<
+    Ownership,
+    'confirm' | 'confirmSometimes' | 'confirmWritten' | 'forget' | 'journalIs' | 'keep'
+  >,
 ) {
   let fd: number | undefined
   let size = 0
@@ -37,6 +41,8 @@ export function createJournal(
   let untidy = false
   // Whether the file written to has the name of the one before it: the one after it could not be made yet.
   let rotationPending = false
+  // Whether the file before is needed: no document holds yet what stands in it.
+  let hasPrevious = false
 
   function start(next: number, after?: number) {
     const opened = createPrivate(disk, file)
@@ -100,7 +106,8 @@ export function createJournal(
     notes: JournalNotes,
     follows: (path: string, header: Header) => void,
   ) {
-    if (!isThere(disk, path)) return undefined
+    const stats = disk.statSync(path, { throwIfNoEntry: false })
+    if (!stats) return undefined
     let header: Header | undefined
     const content = disk.readFileSync(path)
     const result = readCheckedLines(
@@ -115,7 +122,18 @@ export function createJournal(
       notes.damage,
     )
     if (result.tornBytes > 0) notes.torn(path, result.tornBytes)
-    return { ...result, header, good: content.subarray(0, result.goodBytes) }
+    return { ...result, stats, header, good: content.subarray(0, result.goodBytes) }
+  }
+
+  function keepPrevious(stats: Stats) {
+    hasPrevious = true
+    owner.keep(previousFile, stats)
+  }
+
+  function removePrevious() {
+    owner.forget(previousFile)
+    removeFile(disk, previousFile)
+    hasPrevious = false
   }
 
   return {
@@ -150,9 +168,12 @@ export function createJournal(
       }
       previous = read(previousFile, documentGeneration, take, notes, follows)
       if (previous?.header && previous.header.generation < documentGeneration) {
-        removeFile(disk, previousFile)
+        removePrevious()
         previous = undefined
-      } else if (previous) notes.onRotated?.()
+      } else if (previous) {
+        keepPrevious(previous.stats)
+        notes.onRotated?.()
+      } else owner.forget(previousFile)
       const current = read(file, documentGeneration, take, notes, follows)
       if (current?.header === undefined || current.header.generation < documentGeneration) {
         const next = (previous?.header?.generation ?? -1) + 1
@@ -197,10 +218,12 @@ export function createJournal(
     rotate() {
       owner.confirm()
       if (!rotationPending) {
-        if (isThere(disk, previousFile)) return
+        if (hasPrevious) return
         tidy()
+        const stats = disk.fstatSync(fd!)
         disk.renameSync(file, previousFile)
         rotationPending = true
+        keepPrevious(stats)
         owner.journalIs(previousFile, fd!)
       }
       start(generation + 1, size)
@@ -209,7 +232,7 @@ export function createJournal(
     /** The document holds all up to this generation: the file before is done. */
     dropPrevious() {
       owner.confirm()
-      removeFile(disk, previousFile)
+      removePrevious()
     },
     close() {
       if (fd === undefined) return

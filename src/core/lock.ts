@@ -5,6 +5,7 @@ import { createPrivate, errnoOf, quietly, removeFile } from './files.ts'
 import type { Later } from './later.ts'
 import { held, isAlive, type Judge, type LockOwner, newOwner, readOwner } from './lock-owner.ts'
 import { openOwnerSocket, socketOf } from './owner-socket.ts'
+import { UnfitFile } from './unfit-file.ts'
 
 /** The data file is in use by another process, which the message names. */
 export class FileInUse extends Error {
@@ -20,6 +21,8 @@ export class FileInUse extends Error {
 export type Lock = {
   file: string
   nonce: string
+  /** Whether it replaced the lock of an owner that did not stop cleanly. */
+  replacedDead: boolean
   /** Gives it back. `isOurs`: whether the lock file may be removed. */
   release: (isOurs: boolean) => void
 }
@@ -36,6 +39,7 @@ const IS_CLAIMED = [
 ]
 // What this process calls its drafts: what a failed try leaves is taken by the next.
 const DRAFT = randomBytes(6).toString('hex')
+const IS_DRAFT = /^[0-9a-f]{12}$/
 
 /**
  * Takes the lock of a data file, or throws `FileInUse`. A lock whose owner is dead is taken over at once, one whose
@@ -52,8 +56,9 @@ export async function takeLock(
   const { nonce } = owner
   const socket = openOwnerSocket(disk, file, nonce)
   const me: LockOwner = { ...owner, listens: socket !== undefined }
+  let replacedDead: boolean
   try {
-    await place({ disk, file, me, later, log }, lockFile)
+    replacedDead = await place({ disk, file, me, later, log }, lockFile)
   } catch (error) {
     socket?.close()
     throw error
@@ -62,6 +67,7 @@ export async function takeLock(
   return {
     file: lockFile,
     nonce,
+    replacedDead,
     release(isOurs) {
       held.delete(nonce)
       // The lock first: who finds a lock without its socket takes the owner for dead.
@@ -71,14 +77,15 @@ export async function takeLock(
   }
 }
 
-async function place(judge: Judge, lockFile: string) {
+/** Answers whether the lock of a dead owner was in its place. */
+async function place(judge: Judge, lockFile: string): Promise<boolean> {
   const { disk, file, me, later } = judge
   for (let attempt = 0; ; attempt++) {
-    if (link(disk, me, lockFile)) return
+    if (link(disk, me, lockFile)) return false
     const owner = readOwner(disk, lockFile)
     if (owner && (await isAlive(judge, lockFile, owner))) throw new FileInUse(file, owner)
     const other = await replaceDead(judge, lockFile, owner)
-    if (other === undefined) return
+    if (other === undefined) return true
     if (attempt === MAX_ATTEMPTS) throw new FileInUse(file, other)
     await new Promise<void>((resolve) => later(RETRY_MS, resolve))
   }
@@ -163,24 +170,47 @@ function makeEmpty(disk: Disk, folder: string) {
 
 /** Removes a claim whose process died before it was done. Answers with the owner of one that is used just now. */
 async function removeDeadClaim(judge: Judge, claim: string): Promise<LockOwner | undefined> {
-  const { disk } = judge
-  let claimants: string[]
-  try {
-    claimants = disk.readdirSync(claim)
-  } catch (error) {
-    // An earlier version made a file of it.
-    if (errnoOf(error) === 'ENOTDIR') removeFile(disk, claim)
-    else if (errnoOf(error) !== 'ENOENT') throw error
+  const { disk, me } = judge
+  const found = disk.lstatSync(claim, { throwIfNoEntry: false })
+  if (found && !found.isDirectory()) {
+    // An earlier version made a file of it. A link is removed, never followed.
+    removeFile(disk, claim)
     return undefined
   }
-  for (const name of claimants) {
+  for (const name of namesIn(disk, claim)) {
     const entry = join(claim, name)
-    const claimant = readOwner(disk, entry)
-    if (claimant && claimant.nonce !== judge.me.nonce && (await isAlive(judge, entry, claimant)))
+    const claimant = readClaimant(disk, claim, name)
+    if (claimant && claimant.nonce !== me.nonce && (await isAlive(judge, entry, claimant)))
       return claimant
     removeFile(disk, entry)
   }
   // Another starter's, if it is not empty.
   quietly(() => disk.rmdirSync(claim))
   return undefined
+}
+
+function namesIn(disk: Disk, claim: string): string[] {
+  try {
+    return disk.readdirSync(claim)
+  } catch (error) {
+    // Another starter removed it, or a file took its place.
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return []
+    throw error
+  }
+}
+
+/** Reads an entry of a claim. Throws `UnfitFile` where we did not write it: then it is not ours to remove. */
+function readClaimant(disk: Disk, claim: string, name: string): LockOwner | undefined {
+  const entry = join(claim, name)
+  const found = disk.lstatSync(entry, { throwIfNoEntry: false })
+  if (!found) return undefined
+  const owner = IS_DRAFT.test(name) && found.isFile() ? readOwner(disk, entry) : undefined
+  // A power cut can leave our file empty.
+  const isOurs = owner || (IS_DRAFT.test(name) && found.isFile() && found.size === 0)
+  // The other starter may have removed its file after we looked.
+  if (!isOurs && disk.lstatSync(entry, { throwIfNoEntry: false }))
+    throw new UnfitFile(
+      `${entry} is no claim of payout-sandbox. Move it away and remove the folder ${claim}, or choose another data file`,
+    )
+  return owner
 }

@@ -33,6 +33,8 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
   let lookedAt = { elapsed: Number.NEGATIVE_INFINITY, wall: 0 }
   let lost: LostOwnership | undefined
   let journal: { path: string; fd: number } | undefined
+  // Files that the journal needs beside it, and what may stand there; `undefined`: no file.
+  const kept = new Map<string, readonly (Stats | undefined)[]>()
 
   function lose(why: string): LostOwnership {
     clearInterval(touching)
@@ -46,7 +48,17 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
 
   const sameFile = (a: Stats, b: Stats) => a.ino === b.ino && a.dev === b.dev
 
-  /** Throws `LostOwnership` where the lock or the journal is another's, or gone. */
+  /** A kept file that is not there any more, or that somebody replaced. */
+  function findChanged(): string | undefined {
+    for (const [path, allowed] of kept) {
+      const there = look(path)
+      if (!allowed.some((file) => (file && there ? sameFile(file, there) : file === there)))
+        return path
+    }
+    return undefined
+  }
+
+  /** Throws `LostOwnership` where the lock, the journal or a kept file is another's, or gone. */
   function confirm() {
     if (lost) throw lost
     const before = look(lock.file)
@@ -58,6 +70,8 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
       if (!there || !sameFile(there, disk.fstatSync(fd)))
         throw lose(`its journal ${path} was removed or replaced`)
     }
+    const changed = findChanged()
+    if (changed !== undefined) throw lose(`its file ${changed} was removed or replaced`)
     seen = before
     lookedAt = { elapsed: performance.now(), wall: wallNow() }
   }
@@ -78,6 +92,8 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
   touching.unref()
 
   return {
+    /** Whether the owner before did not stop cleanly. */
+    replacedDead: lock.replacedDead,
     /** Why it is ours no more. */
     get lost() {
       return lost?.message
@@ -91,12 +107,22 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
     },
     /**
      * After a write and before it is acknowledged: whoever takes over puts a lock of their own in the place of ours
-     * first, and reads the journal then. So what was written while the lock is still as it was, they have.
+     * first, and reads the journal then. So what was written while the lock is still as it was, they have. The journal
+     * is good only together with the kept files.
      */
     confirmWritten() {
       const now = look(lock.file)
       const isAsSeen = now && seen && now.ino === seen.ino && now.mtimeMs === seen.mtimeMs
-      if (!isAsSeen || disk.fstatSync(journal!.fd).nlink === 0) confirm()
+      if (!isAsSeen || disk.fstatSync(journal!.fd).nlink === 0 || findChanged() !== undefined)
+        confirm()
+    },
+    /** Which files may stand at a path from now on; `undefined`: none. */
+    keep(path: string, ...allowed: readonly (Stats | undefined)[]) {
+      kept.set(path, allowed)
+    },
+    /** The journal needs this file no more. */
+    forget(path: string) {
+      kept.delete(path)
     },
     /** Which file the journal is written to. */
     journalIs(path: string, fd: number) {

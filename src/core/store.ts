@@ -395,8 +395,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   // ---- files
 
-  const adapter =
-    file === undefined ? undefined : documentAdapter(disk, file, () => owner!.confirm())
+  const adapter = file === undefined ? undefined : documentAdapter(disk, file, () => owner!)
   const document = adapter && new Low<DocumentContent>(adapter, { generation: 0, ops: [] })
   let journal: Journal | undefined
   let owner: Ownership | undefined
@@ -444,6 +443,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       })
   }
 
+  /** A clean stop and a kill both leave a journal. Without it nothing shows whether changes were lost. */
+  function warnOfMissingJournal(path: string) {
+    const [, previousFile, journalFile] = filesOf(path)
+    const wasUsed = owner!.replacedDead || isThere(disk, path)
+    if (!wasUsed || isThere(disk, journalFile) || isThere(disk, previousFile)) return
+    log.warn(
+      `The journal ${journalFile} is missing. Changes that stood only in it are lost; the start goes on without them.`,
+    )
+  }
+
   async function readFiles(path: string) {
     const [, previousFile, journalFile] = filesOf(path)
     const replay = createReplay(replayDeps)
@@ -458,6 +467,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       )
     }
     await document!.read()
+    warnOfMissingJournal(path)
     const { generation, ops } = document!.data
     try {
       for (const op of ops) replay.apply(op)

@@ -57,6 +57,11 @@ const removals: Record<string, (file: string) => void> = {
   'something else in our lock': (file) => writeFileSync(`${file}.lock`, ''),
   'no lock': (file) => rmSync(`${file}.lock`),
   'no journal': (file) => rmSync(file.replace('.json', '.journal.jsonl')),
+  'no document': (file) => rmSync(file),
+  'another document': (file) => {
+    cpSync(file, `${file}.copy`)
+    renameSync(`${file}.copy`, file)
+  },
   'no folder': (file) => rmSync(join(file, '..'), { recursive: true }),
   'a folder that was moved': (file) => renameSync(join(file, '..'), join(file, '../../moved')),
 }
@@ -65,6 +70,7 @@ for (const [what, remove] of Object.entries(removals)) {
     const dir = t.testdir({ live: {} })
     const file = join(dir, 'live/db.json')
     const { store, put, ids, lines } = await open(t, file)
+    await store.compact()
     put('before')
     remove(file)
     const left = filesIn(join(dir, 'live'))
@@ -79,6 +85,78 @@ for (const [what, remove] of Object.entries(removals)) {
     t.equal(lines.length, 1, 'it is said once')
   })
 }
+
+t.test('an owner keeps the document that it read, and finds one that appears', async (t) => {
+  const dir = t.testdir({})
+  const file = join(dir, 'db.json')
+  const first = await open(t, file)
+  first.put('a')
+  await first.store.close()
+  const second = await open(t, file)
+  second.put('b')
+  renameSync(file, `${file}.away`)
+  t.throws(() => second.put('c'), LOST)
+  renameSync(`${file}.away`, file)
+  t.throws(() => second.put('d'), LOST, 'it stays lost')
+  await second.store.close()
+  rmSync(`${file}.lock`, { force: true })
+  t.same((await open(t, file)).ids(), ['a', 'b'], 'what was acknowledged is there')
+
+  const other = await open(t, join(dir, 'other/db.json'))
+  other.put('a')
+  cpSync(file, join(dir, 'other/db.json'))
+  t.throws(() => other.put('b'), LOST)
+})
+
+t.test('a journal that waits for its document is kept, and one that is done is not', async (t) => {
+  const dir = t.testdir({})
+  const file = join(dir, 'db.json')
+  const { disk, held } = heldDisk()
+  const { store, put, ids } = await open(t, file, { disk })
+  put('a')
+  for (const id of ['b', 'c']) {
+    const making = store.compact()
+    while (held.length === 0) await new Promise(setImmediate)
+    put(`${id} meanwhile`)
+    held.pop()!()
+    await making
+    put(id)
+  }
+  t.equal(store.lostOwnership(), undefined, 'its own renames lose nothing')
+  const making = store.compact()
+  while (held.length === 0) await new Promise(setImmediate)
+  rmSync(join(dir, 'db.journal.previous.jsonl'))
+  t.throws(() => put('late'), LOST)
+  held.pop()!()
+  await making
+  t.same(ids(), ['a', 'b meanwhile', 'b', 'c meanwhile', 'c'])
+  t.match(store.lostOwnership(), /its file .*previous\.jsonl was removed or replaced/)
+})
+
+t.test('a start without the journal that must be there says so', async (t) => {
+  const dir = t.testdir({})
+  const file = join(dir, 'db.json')
+  const journal = join(dir, 'db.journal.jsonl')
+  const missing = /warn: The journal .*db\.journal\.jsonl is missing\. Changes .* lost/
+  const first = await open(t, file)
+  t.same(first.lines, [], 'a new data file has none')
+  first.put('a')
+  rmSync(journal)
+  await first.store.close()
+  const lock = JSON.parse(readFileSync(`${file}.lock`, 'utf8'))
+  t.notOk(existsSync(file), 'nothing but the lock shows that it was used')
+  // As a kill leaves it: nobody listens any more.
+  writeFileSync(`${file}.lock`, JSON.stringify({ ...lock, listens: false }))
+  const second = await open(t, file)
+  t.match(second.lines, [missing])
+  await second.store.close()
+  const third = await open(t, file)
+  t.same(third.lines, [], 'a clean stop leaves one')
+  await third.store.close()
+  rmSync(journal)
+  const fourth = await open(t, file)
+  t.match(fourth.lines, [missing])
+})
 
 t.test('health finds out by itself, before a write does', async (t) => {
   const dir = t.testdir({ live: {} })
@@ -279,19 +357,64 @@ t.test('the claim of a starter that died is removed, that of a live one is not',
   const dead = { ...mine, nonce: 'f'.repeat(16), listens: false, startedAt: 'another start' }
   mkdirSync(`${file}.lock.claim`)
   writeFileSync(`${file}.lock`, JSON.stringify(dead))
-  writeFileSync(`${file}.lock.claim/dead`, JSON.stringify(dead))
+  writeFileSync(`${file}.lock.claim/${'d'.repeat(12)}`, JSON.stringify(dead))
+  writeFileSync(`${file}.lock.claim/${'e'.repeat(12)}`, '')
   await (await open(t, file)).store.close()
   t.same(readdirSync(dir).sort(), ['db.journal.jsonl', 'db.json'])
 
   const alive = { ...dead, pid: process.ppid, startedAt: '' }
   mkdirSync(`${file}.lock.claim`)
   writeFileSync(`${file}.lock`, JSON.stringify(dead))
-  writeFileSync(`${file}.lock.claim/alive`, JSON.stringify(alive))
+  writeFileSync(`${file}.lock.claim/${'a'.repeat(12)}`, JSON.stringify(alive))
   await t.rejects(open(t, file, { later: impatient().later }), {
     name: 'FileInUse',
     message: new RegExp(`process ${process.ppid} on ${hostname()}`),
   })
-  t.ok(existsSync(`${file}.lock.claim/alive`))
+  t.ok(existsSync(`${file}.lock.claim/${'a'.repeat(12)}`))
+})
+
+t.test('a claim that we did not write costs nobody a file', async (t) => {
+  const dead = { ...owner, host: hostname(), pid: 2 ** 30, nonce: undefined }
+  const ours = 'd'.repeat(12)
+  const text = JSON.stringify(dead)
+  const dir = t.testdir({ victim: { 'precious.txt': 'precious', [ours]: text }, live: {} })
+  const file = join(dir, 'live/db.json')
+  const claim = `${file}.lock.claim`
+  const leftByKill = () => writeFileSync(`${file}.lock`, text)
+  const victims = () => filesIn(join(dir, 'victim'))
+  const before = victims()
+
+  for (const target of ['../victim', '../victim/precious.txt', '../nowhere']) {
+    leftByKill()
+    symlinkSync(target, claim)
+    await (await open(t, file)).store.close()
+    t.same(victims(), before, target)
+    t.notOk(lstatSync(claim, { throwIfNoEntry: false }), 'the link is gone')
+  }
+  const foreign: Record<string, (entry: string) => void> = {
+    'precious.txt': (entry) => writeFileSync(entry, 'precious'),
+    named: (entry) => writeFileSync(entry, text),
+    ['a'.repeat(12)]: (entry) => writeFileSync(entry, '{"precious":1}'),
+    ['b'.repeat(12)]: (entry) => symlinkSync(`../../victim/${ours}`, entry),
+    ['c'.repeat(12)]: (entry) => mkdirSync(entry),
+  }
+  for (const [name, make] of Object.entries(foreign)) {
+    leftByKill()
+    mkdirSync(claim)
+    make(join(claim, name))
+    await t.rejects(open(t, file), {
+      name: 'UnfitFile',
+      message: new RegExp(`claim/${name} is no claim of payout-sandbox`),
+    })
+    t.same(readdirSync(claim), [name])
+    t.equal(readFileSync(`${file}.lock`, 'utf8'), text, 'the lock is left as it was')
+    rmSync(claim, { recursive: true })
+  }
+  t.same(victims(), before)
+  leftByKill()
+  writeFileSync(claim, 'an earlier version wrote a file')
+  await (await open(t, file)).store.close()
+  t.notOk(existsSync(claim))
 })
 
 t.test(
