@@ -85,7 +85,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   await t.test('a refused call says why and changes nothing', async (t) => {
     await page.getByLabel('Duration or instant').fill('a while')
     const before = await clock()
-    t.match(await press(opened, 'Advance'), /400 .*must be a duration such as 500ms/)
+    t.match(await press(opened, 'Advance'), /400 .*must be a duration such as "3m"/)
     t.same(await clock(), before)
     await page.getByLabel('Duration or instant').fill('1h')
   })
