@@ -66,7 +66,7 @@ export const clock = remoteCommand({
       async run(api, [to]) {
         if (to!.startsWith('-'))
           throw new BadOption(
-            `clock advance takes a duration above 0, such as 3m, not ${JSON.stringify(to)}: time does not go back. payout-sandbox reset clock sets the clock to its start.`,
+            `clock advance takes a duration of 0s or more, such as 3m, not ${JSON.stringify(to)}: time does not go back. payout-sandbox reset clock sets the clock to its start.`,
           )
         return moved(api, 'advance', /^\d{4}-/.test(to!) ? { to } : { by: to })
       },

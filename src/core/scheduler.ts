@@ -38,11 +38,24 @@ const RETRY_MS = 1_000
 // A run that must be repeatable cannot look at how long work took: it lets others in after so many batches.
 const BATCHES_IN_A_ROW = 16
 
-/** The refusal of an advance that would wait for itself. */
+// An advance waits this long for attempts that it did not begin, real ms: its caller may be their receiver.
+const RECEIVER_WAIT_MS = 1_000
+
+/** A call that moves time; its signal says whether its caller is gone. */
+type Mover = { signal: AbortSignal | undefined }
+
+/** The refusal of an advance while another one waits for a receiver. */
 const advanceInHandler = () =>
   new SandboxError(
-    'advance_in_progress',
+    'receiver_busy',
     'Another advance of this client is waiting for a webhook receiver to answer. A webhook handler must not move time: the advance waits for its answer. Answer the webhook first, then advance. Tests that run side by side need a client each, such as the base path /@worker-1.',
+  )
+
+/** The refusal of an advance whose caller may be the receiver that it waits for. */
+const receiverBusy = () =>
+  new SandboxError(
+    'receiver_busy',
+    'A webhook attempt is still waiting for the answer of your receiver. Time was not moved. A webhook handler must answer before it advances the clock. Any other caller may try again.',
   )
 
 /**
@@ -62,7 +75,9 @@ export function createScheduler({
   let endSleep = () => {}
   let turn: Promise<unknown> = Promise.resolve()
   // The signal of the advance that runs now.
-  let advancing: { signal: AbortSignal | undefined } | undefined
+  let advancing: Mover | undefined
+  // The signal of the advance that waits for attempts of others before its turn.
+  let waiting: Mover | undefined
   // Raised when the timers are taken anew.
   let life = 0
   let stopped = true
@@ -134,13 +149,31 @@ export function createScheduler({
     return mine
   }
 
+  /** Waits a moment for the attempts that are at receivers; refused where one of them is not answered by then. */
+  async function waitForReceivers(mine: Mover): Promise<void> {
+    let cancel = () => {}
+    const late = new Promise<boolean>((resolve) => {
+      cancel = later(RECEIVER_WAIT_MS, () => resolve(true))
+    })
+    waiting = mine
+    const isLate = await Promise.race([runner.answered().then(() => false), late])
+    cancel()
+    if (waiting === mine) waiting = undefined
+    if (isLate) throw receiverBusy()
+  }
+
+  // One whose caller is gone ends by itself, so it refuses nobody.
+  const isWanted = (mover: Mover | undefined) => mover !== undefined && !mover.signal?.aborted
+
   /** Moves time to a target that is known when it is this call's turn. */
-  function move(targetOf: () => number, options: AdvanceOptions): Promise<Advanced> {
-    // One whose caller is gone ends by itself, and its receiver cannot be waiting for this call.
-    if (advancing && !advancing.signal?.aborted && runner.isAtReceivers)
-      return Promise.reject(advanceInHandler())
+  async function move(targetOf: () => number, options: AdvanceOptions): Promise<Advanced> {
+    const { signal } = options
+    if (runner.isAtReceivers) {
+      if (isWanted(advancing) || isWanted(waiting)) throw advanceInHandler()
+      // An advance cannot know whether its caller is a handler, whose answer would then never come.
+      await waitForReceivers({ signal })
+    }
     return inTurn(async () => {
-      const { signal } = options
       if (signal?.aborted) return { now: clock.iso(), fired: [], leftOut: 0 }
       endSleep()
       advancing = { signal }

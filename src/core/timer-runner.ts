@@ -36,7 +36,8 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
   const heap = createTimerHeap()
   const kinds = new Map<string, KindOptions & { handler: TimerHandler }>()
   const running = new Set<Promise<void>>()
-  let atReceivers = 0
+  /** Attempts whose receivers have not answered yet. */
+  const atReceivers = new Set<Promise<void>>()
   // Called when so few run that an advance may begin more.
   let fewRunning = () => {}
   let isInBatch = false
@@ -60,16 +61,15 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
 
   /** Follows what a timer has begun to its end. */
   function track(begun: Promise<void>, timer: TimerRow): Promise<void> {
-    const isSent = isTogether(timer)
-    if (isSent) atReceivers++
     const tracked = begun
       .catch((error) => onError(error, timer))
       .then(() => {
-        if (isSent) atReceivers--
+        atReceivers.delete(tracked)
         running.delete(tracked)
         if (running.size <= FEW_RUNNING) fewRunning()
       })
     running.add(tracked)
+    if (isTogether(timer)) atReceivers.add(tracked)
     return tracked
   }
 
@@ -160,7 +160,11 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     },
     /** Whether a receiver has been sent something and has not answered yet. */
     get isAtReceivers() {
-      return atReceivers > 0
+      return atReceivers.size > 0
+    },
+    /** Resolves when the receivers that have been sent something by now have answered. */
+    answered: async (): Promise<void> => {
+      await Promise.all(atReceivers)
     },
     /** Resolves when all that was begun has ended. */
     settled: async (): Promise<void> => {

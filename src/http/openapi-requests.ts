@@ -12,8 +12,8 @@ const PAID = 'a0000000-0000-4000-8000-000000000001'
 const PENDING_PAYMENT = 'a0000000-0000-4000-8000-000000000045'
 const PENDING_KYC = 'd0000000-0000-4000-8000-000000000006'
 const PENDING_ACCOUNT = 'b0000000-0000-4000-8000-000000000010'
-// Of what is made after the start; put your own in its place.
-const NEW_PAYMENT = 'aa3e5b61-acc8-458a-9a47-6e39c59787c8'
+// Of what is made after the start; put your own in its place. The payment is the first one after the webhook was created.
+const NEW_PAYMENT = '99401fac-1212-435e-9fc6-7b9ad791230e'
 const DELIVERY = 'dlv_7ce1050a7d924357ab9f500ed785b2c1'
 
 /** Examples for the operations of the service, by operationId. */

@@ -35,9 +35,9 @@ export const ERRORS = {
   webhook_exists: [409, 'The client has a webhook already; change it with PUT.'],
   idempotency_in_flight: [409, 'A request with this `Idempotency-Key` is still running.'],
   client_exists: [409, 'There is a client of this name already.'],
-  advance_in_progress: [
+  receiver_busy: [
     409,
-    'An advance of this client waits for a webhook receiver; a handler must not advance.',
+    'Time cannot be moved while a webhook attempt waits for its receiver; a handler answers before it advances.',
   ],
   client_needed: [409, 'The default client stays; it can be reset.'],
   token_in_use: [409, 'The access token stands for another client.'],

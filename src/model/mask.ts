@@ -85,27 +85,49 @@ export const quoteInput = (asked: string): string => beginningOf(asked, MAX_ECHO
 // Deeper levels hold nothing that the service would read.
 const MAX_LEVELS = 32
 
-/** Masks a JSON value for a log by the names of its fields and by what its texts look like. */
-export function maskValue(value: unknown, name = '', level = 0): unknown {
+/** Masks a text of a JSON value; `name` is the name of its field. */
+type MaskOne = (text: string, name: string) => string
+
+/** Masks a JSON value: secrets by the names of their fields, each other text by `maskOne`. */
+function maskJson(value: unknown, name: string, maskOne: MaskOne, level = 0): unknown {
   if (value === null || typeof value === 'boolean') return value
   if (typeof value === 'object') {
     if (isSecretName(name) || level === MAX_LEVELS) return HIDDEN
-    if (Array.isArray(value)) return value.map((one) => maskValue(one, name, level + 1))
+    if (Array.isArray(value)) return value.map((one) => maskJson(one, name, maskOne, level + 1))
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => [
-        maskLogText(key),
-        maskValue(inner, key, level + 1),
+        maskOne(key, ''),
+        maskJson(inner, key, maskOne, level + 1),
       ]),
     )
   }
   const text = String(value)
   if (text === '') return value
   if (isSecretName(name)) return HIDDEN
-  if (NUMBER_NAME.test(name)) return maskNumber(text)
-  if (IFSC_NAME.test(name)) return maskIfsc(text)
-  const masked = maskLogText(text)
+  const masked = maskOne(text, name)
   return masked === text ? value : masked
 }
+
+function maskForLog(text: string, name: string): string {
+  if (NUMBER_NAME.test(name)) return maskNumber(text)
+  return IFSC_NAME.test(name) ? maskIfsc(text) : maskLogText(text)
+}
+
+/** Masks a JSON value for a log by the names of its fields and by what its texts look like. */
+export const maskValue = (value: unknown, name = ''): unknown => maskJson(value, name, maskForLog)
+
+/** Hides the secrets of a JSON value; all else stays as it is. */
+export const hideSecrets = (value: unknown, name = ''): unknown =>
+  maskJson(value, name, maskSecrets)
+
+// GET /transaction and GET /user show these in full; texts of digits alone look like an account number.
+const SHOWN_IN_FULL: ReadonlySet<string> = new Set(['reference_id', 'amount', 'mobile'])
+
+/** Masks what a call sent, but for the fields that the service itself shows in full. */
+export const maskSent = (value: unknown, name = ''): unknown =>
+  maskJson(value, name, (text, field) =>
+    SHOWN_IN_FULL.has(field) ? maskSecrets(text) : maskForLog(text, field),
+  )
 
 type Refusal = { message: string; errors: readonly { field: string; message: string }[] }
 

@@ -1,7 +1,7 @@
-import { maskLogText, maskValue } from '../model/mask.ts'
+import { hideSecrets, maskLogText } from '../model/mask.ts'
 import { type CallParts, holds, readerOf, type Test } from '../scenarios/match.ts'
 
-/** A field that is not as it was asked for; both sides are masked. */
+/** A field that is not as it was asked for: what was wanted as it was sent, what was found as the API shows it. */
 export type Difference = { field: string; wanted: string; found: string }
 
 /** What failed about one thing, not yet masked and put in words: most are only counted. */
@@ -33,19 +33,21 @@ export const failsFor = (checks: readonly Check[], parts: CallParts): Failure[] 
     return holds(test, value) ? [] : [{ field, name: test.path.at(-1) ?? '', wanted: test, value }]
   })
 
-function shownValue(value: unknown, field: string): string {
+type Show = (value: unknown, name: string) => unknown
+
+function shownValue(value: unknown, name: string, show: Show): string {
   if (value === undefined) return 'nothing'
-  const text = JSON.stringify(maskValue(value, field))
+  const text = JSON.stringify(show(value, name))
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
-function shownFailure({ field, name, wanted, value }: Failure): Difference {
+function shownFailure({ field, name, wanted, value }: Failure, showFound: Show): Difference {
   const plain = 'value' in wanted ? wanted.value : wanted.argument
   const operator = 'value' in wanted || wanted.operator === 'eq' ? '' : `${wanted.operator} `
   return {
     field: maskLogText(field),
-    wanted: operator + shownValue(plain, name),
-    found: shownValue(value, name),
+    wanted: operator + shownValue(plain, name, hideSecrets),
+    found: shownValue(value, name, showFound),
   }
 }
 
@@ -55,12 +57,14 @@ export type NearestOptions<T> = {
   weightOf?: (failure: Failure) => number
   /** The item in words. */
   whatIs: (item: T) => string
+  /** How a value that was found is shown; as it is unless given, but for secrets. */
+  showFound?: Show
 }
 
 /** The things that come nearest to a match without being one, the nearest first, of equal ones the first. */
 export function nearestOf<T>(
   items: Iterable<T>,
-  { failuresOf, weightOf = () => 1, whatIs }: NearestOptions<T>,
+  { failuresOf, weightOf = () => 1, whatIs, showFound = hideSecrets }: NearestOptions<T>,
 ): NearMiss[] {
   let nearest: { item: T; failures: Failure[]; distance: number }[] = []
   for (const item of items) {
@@ -74,7 +78,7 @@ export function nearestOf<T>(
   }
   return nearest.map(({ item, failures }) => ({
     what: whatIs(item),
-    differences: failures.map(shownFailure),
+    differences: failures.map((failure) => shownFailure(failure, showFound)),
   }))
 }
 

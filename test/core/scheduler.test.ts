@@ -439,6 +439,35 @@ t.test('an advance is refused while another waits for a receiver, and only then'
   t.equal(clock.now(), 250, 'one whose caller is gone refuses nobody')
 })
 
+t.test('an advance waits a second for attempts of others, and is then refused', async (t) => {
+  const timers = manualTimers()
+  const { scheduler, clock, add } = build('frozen', timers.later)
+  let answer = () => {}
+  const sent = () =>
+    new Promise<void>((resolve) => {
+      answer = resolve
+    })
+  scheduler.handle('sent', sent, { together: true })
+  const fired = (at: number) => {
+    add('', at, 'sent')
+    return scheduler.fire(scheduler.pending()[0]!)
+  }
+  const first = fired(10)
+  const refused = t.rejects(scheduler.advanceTo(100), { code: 'receiver_busy' })
+  await t.rejects(scheduler.advanceTo(100), /Another advance/, 'a second one does not wait')
+  timers.pass(1_000)
+  await refused
+  t.equal(clock.now(), 0, 'time was not moved')
+  const gone = new AbortController()
+  const left = scheduler.advanceTo(50, { signal: gone.signal })
+  gone.abort()
+  const next = scheduler.advanceTo(100)
+  timers.pass(999)
+  answer()
+  await Promise.all([first, left, next])
+  t.equal(clock.now(), 100, 'an answer in time lets it go on')
+})
+
 t.test('a clock that runs ahead of what it can do lets other work in between', async (t) => {
   const built = build('real')
   const { scheduler, wall, clock, rows } = built

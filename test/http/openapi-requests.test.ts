@@ -149,10 +149,8 @@ t.test('the example of explore tries the events of a payment', async (t) => {
   t.equal((await send('createWebhook', moved)).status, 200)
   const paid = await send('createTransaction')
   t.equal(paid.status, 200)
-  const { data } = (await paid.json()) as Json
   t.equal((await send('advanceClock')).status, 200)
-  const made = { transaction_id: data[0].transaction_id }
-  const answer = await send('exploreWebhooks', (body) => ({ ...moved(body), ...made }))
+  const answer = await send('exploreWebhooks', moved)
   t.equal(answer.status, 200, JSON.stringify(await answer.clone().json()))
   t.match(await answer.json(), { found: null })
 })

@@ -309,9 +309,9 @@ t.test('secrets and numbers are nowhere in what the log shows', async (t) => {
         operation: 'addBankAccount',
         headers: { authorization: 'x', 'x-note': 'x', 'x-api-key': 'x' },
         body: {
-          account_number: `${account}1`,
+          account_number: '1234567890',
           ifsc_code: 'x',
-          [account]: { remark: `not ${account}` },
+          [account]: { remark: 'another' },
         },
       },
       atLeast: 5,
@@ -572,6 +572,26 @@ t.test('the nearest misses say which part differs', async (t) => {
   )
 })
 
+t.test(
+  'a long reference is told in full, a number of a person only as it was wanted',
+  async (t) => {
+    const box = await start(t)
+    await box.pay({ reference_id: '202601021234567891' })
+    const body = { reference_id: '202601011234567891', account_number: '12345678', token: 'abc' }
+    const { errors } = (await verify(box, { match: { operation: 'createTransaction', body } })).body
+    t.strictSame(
+      errors.map(({ message }: { message: string }) => message.slice('req_1 POST '.length)),
+      [
+        '/v1/transaction: wanted "202601011234567891", found "202601021234567891"',
+        '/v1/transaction: wanted "12345678", found nothing',
+        '/v1/transaction: wanted "XXXX", found nothing',
+      ],
+    )
+    const [logged] = (await box.get('/__admin/requests')).body.requests
+    t.equal(logged.body.reference_id, 'XXXXXXXXXXXXXX7891', 'the log stays masked')
+  },
+)
+
 t.test('the document of a KYC call that comes nearest is the one that is told', async (t) => {
   const box = await start(t)
   const item = {
@@ -593,7 +613,7 @@ t.test('the document of a KYC call that comes nearest is the one that is told', 
     {
       field: 'item.document_number',
       code: 'differs',
-      message: 'req_1 POST /v1/kyc: wanted "XXXXXX234Y", found "XXXXXX234Z"',
+      message: 'req_1 POST /v1/kyc: wanted "ABCPX1234Y", found "XXXXXX234Z"',
     },
   ])
 })

@@ -223,6 +223,30 @@ t.test('what can’t be waited for is refused', async (t) => {
   }
 })
 
+t.test('a wait that is too late shows long references in full', async (t) => {
+  const box = await start(t)
+  const { transaction_id } = (await box.pay({ reference_id: '202601021234567891' })).body.data[0]
+  const match = { transaction_id, reference_id: '202601011234567891', utr: 'whsec_c2VjcmV0' }
+  const { body } = await waitFor(box, 'transaction', match, 0)
+  t.match(body.errors, [
+    { message: /wanted "202601011234567891", found "202601021234567891"$/ },
+    { message: /wanted "XXXX", found null$/ },
+  ])
+  await box.advance('3s')
+  const late = await waitFor(box, 'transaction', { transaction_id, utr: 'HDFC000012345678' }, 0)
+  t.match(late.body.errors, [{ message: /wanted "HDFC000012345678", found "X{8}\d{4}"$/ }])
+})
+
+t.test('on a ticking clock a wait that is too late says when the next timer is due', async (t) => {
+  const box = await start(t)
+  await box.post('/__admin/clock/resume')
+  const late = async () =>
+    (await waitFor(box, 'transaction', { transaction_status: 'nearly' }, 0)).body.message
+  t.match(await late(), / No timer is pending\.$/)
+  await box.pay()
+  t.match(await late(), / The next timer is due in \d+m?s of the client's time\.$/)
+})
+
 t.test('a wait that is too late says what was nearest, and what holds it up', async (t) => {
   const box = await start(t)
   const { transaction_id } = (await box.pay({ reference_id: 'W-9' })).body.data[0]

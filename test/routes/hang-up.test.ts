@@ -5,8 +5,9 @@ import { createLog, start } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 /** A sandbox behind a port, and a caller that sends a request and may hang up. */
-async function served(t: Test, log = createLog()) {
-  const box = await start(t, { sandbox: { log } })
+async function served(t: Test, log = createLog(), clock: 'real' | 'frozen' = 'frozen') {
+  const begin = { randomSeed: 1, clock, clockSpeed: 1, scenario: 'default' }
+  const box = await start(t, { sandbox: { log, start: begin } })
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
   async function calling(method: string, path: string, body?: object) {
@@ -137,7 +138,7 @@ t.test('an advance out of a webhook handler is refused at once, with the reason'
   for (const one of asked)
     t.match(one, {
       status: 409,
-      body: { error: 'advance_in_progress', message: /A webhook handler must not move time/ },
+      body: { error: 'receiver_busy', message: /A webhook handler must not move time/ },
     })
   const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
   t.strictSame(
@@ -147,6 +148,114 @@ t.test('an advance out of a webhook handler is refused at once, with the reason'
     ]),
     Array(3).fill(['delivered', 1]),
   )
+})
+
+type Box = Awaited<ReturnType<typeof served>>
+
+/** What makes an attempt other than an advance that goes on. */
+const ATTEMPTS: Readonly<Record<string, (box: Box) => Promise<unknown>>> = {
+  'a delivery on a ticking clock': async ({ post, pay }) => {
+    await post('/__admin/clock/resume')
+    await pay()
+  },
+  'a trigger': ({ post }) => post('/__admin/webhooks/trigger', { event: 'webhook.test' }),
+  async 'a redelivery'({ get, post, pay }) {
+    await pay()
+    const [row] = (await get('/__admin/webhooks/deliveries')).body.deliveries
+    await post(`/__admin/webhooks/deliveries/${row.delivery_id}/redeliver`)
+  },
+  async 'a timer that is fired'({ get, post, pay }) {
+    await pay()
+    const { timers } = (await get('/__admin/timers')).body
+    const { timer_id } = timers.find(({ kind }: { kind: string }) => kind === 'webhook.attempt')
+    await post(`/__admin/timers/${timer_id}/fire`)
+  },
+}
+
+for (const [what, make] of Object.entries(ATTEMPTS))
+  t.test(
+    `an advance out of the handler of ${what} is refused soon, and moves nothing`,
+    async (t) => {
+      const box = await served(t)
+      const { clock } = box.sandbox.default
+      const asked: { status: number; body: object; moved: boolean }[] = []
+      const { url } = await receiver(t, async (_, response) => {
+        if (asked.length === 0) {
+          const before = clock.now()
+          const { status, body } = await box.advance('10h')
+          asked.push({ status, body, moved: clock.now() - before > 3_600_000 })
+        }
+        response.writeHead(204).end()
+      })
+      await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+      await make(box)
+      const deliveries = async () => (await box.get('/__admin/webhooks/deliveries')).body.deliveries
+      await until(async () => (await deliveries()).some((row: Row) => row.status === 'delivered'))
+      t.match(asked, [
+        {
+          status: 409,
+          body: {
+            error: 'receiver_busy',
+            message: /still waiting for the answer of your receiver/,
+          },
+          moved: false,
+        },
+      ])
+      const attempts = (await deliveries()).flatMap((row: Row) => row.attempts)
+      t.ok(
+        attempts.every(({ ok }: { ok: boolean }) => ok),
+        'no attempt ran into its time limit',
+      )
+    },
+  )
+
+type Row = { status: string; attempts: { ok: boolean }[] }
+
+t.test('an advance out of a handler is refused where the first caller hung up', async (t) => {
+  const box = await served(t)
+  let hangUp = () => {}
+  const asked: object[] = []
+  const { url } = await receiver(t, async (_, response) => {
+    hangUp()
+    await until(() => isGone())
+    const { status, body } = await box.advance('1m')
+    asked.push({ status, error: body.error })
+    response.writeHead(204).end()
+  })
+  const gone = new AbortController()
+  hangUp = () => gone.abort()
+  const isGone = () => gone.signal.aborted
+  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+  await box.pay()
+  const { scheduler, clock } = box.sandbox.default
+  const { now } = await scheduler.advanceBy(600_000, { signal: gone.signal })
+  t.strictSame(asked, [{ status: 409, error: 'receiver_busy' }])
+  t.equal(now, clock.iso())
+  t.equal(now, '2026-01-01T00:00:00.000Z')
+})
+
+t.test('an advance waits for an attempt that is answered soon, and then moves time', async (t) => {
+  const box = await served(t, createLog(), 'real')
+  let answer = () => {}
+  const { url, received } = await receiver(t, (_, response) => {
+    answer = () => void response.writeHead(204).end()
+    if (received.length > 1) answer()
+  })
+  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+  await box.pay()
+  await until(() => received.length > 0)
+  const moving = box.advance('3s')
+  await box.get('/__admin/clock')
+  const second = await box.advance('3s')
+  t.strictSame(
+    [second.status, second.body.error],
+    [409, 'receiver_busy'],
+    'while one waits another is refused',
+  )
+  answer()
+  const { status, body } = await moving
+  t.equal(status, 200)
+  t.ok(body.fired.length > 0)
 })
 
 t.test('a delayed answer on a frozen clock is told in the log after a second', async (t) => {

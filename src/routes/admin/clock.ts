@@ -17,11 +17,7 @@ const duration = z.string({ error }).refine((text) => parseDuration(text) !== un
 
 const NO_ADVANCE =
   'must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" has its unit with it'
-const ADVANCE_REFUSALS: readonly ErrorCode[] = [
-  'advance_in_progress',
-  'too_many_timers',
-  'caller_gone',
-]
+const ADVANCE_REFUSALS: readonly ErrorCode[] = ['receiver_busy', 'too_many_timers', 'caller_gone']
 
 /** Where a client's clock stands, and what is next on it. */
 export const ClockResponse = z

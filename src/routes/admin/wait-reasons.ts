@@ -1,7 +1,7 @@
 import { formatDuration } from '../../core/duration.ts'
 import { DeliveryStatus } from '../../model/delivery.ts'
 import { SandboxError } from '../../model/errors.ts'
-import { maskLogText } from '../../model/mask.ts'
+import { maskSecrets } from '../../model/mask.ts'
 import type { Test } from '../../scenarios/match.ts'
 import { EVENTS } from '../../scenarios/words.ts'
 import {
@@ -46,18 +46,19 @@ export function spellingReason(tests: readonly Test[]): string {
     if (!words || typeof argument !== 'string' || words.includes(argument)) continue
     const meant = words.find((word) => word === argument.toLowerCase())
     const advice = meant ? `write "${meant}"` : `it is one of ${words.join(', ')}`
-    return ` ${field} is never ${JSON.stringify(maskLogText(argument.slice(0, 100)))}: ${advice}.`
+    return ` ${field} is never ${JSON.stringify(maskSecrets(argument.slice(0, 100)))}: ${advice}.`
   }
   return ''
 }
 
-/** Whether the client's clock is why nothing happens, and how to move it. */
+/** When something happens next on the client's clock, and how to move a clock that is frozen. */
 export function clockReason({ clock, scheduler }: World): string {
-  if (clock.state.mode !== 'frozen') return ''
+  const isFrozen = clock.state.mode === 'frozen'
   const frozen = ` The client's clock is frozen at ${clock.iso()}`
   const next = scheduler.next()
-  if (!next) return `${frozen}, and no timer is pending.`
+  if (!next) return isFrozen ? `${frozen}, and no timer is pending.` : ' No timer is pending.'
   const left = formatDuration(Math.max(0, next.due_at - clock.now()))
+  if (!isFrozen) return ` The next timer is due in ${left} of the client's time.`
   return `${frozen}; the next timer is due in ${left}: POST /__admin/clock/advance {"by":"${left}"}.`
 }
 
