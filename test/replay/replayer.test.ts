@@ -524,7 +524,7 @@ t.test('where the file takes no more, the sandbox goes on, the recording ends', 
   t.equal((await fetch(`${server.url}/users`)).status, 200)
   await t.rejects(createAdminClient({ url: server.adminUrl }).recording(), {
     status: 409,
-    word: 'not_recorded',
+    code: 'not_recorded',
     message: /ended early: \/dev\/full cannot be written \(ENOSPC\)/,
   })
 })
@@ -534,7 +534,7 @@ t.test('a run that is not recorded can not be asked for', async (t) => {
   t.teardown(server.close)
   await t.rejects(createAdminClient({ url: server.adminUrl }).recording(), {
     status: 409,
-    word: 'not_recorded',
+    code: 'not_recorded',
     message: /--record FILE/,
   })
 })
@@ -548,9 +548,9 @@ t.test('docs/record.md tells each kind of line', async (t) => {
 })
 
 t.test('what its caller left is left in the replay at the same place', async (t) => {
-  let answer = () => {}
+  let answer: (() => void) | undefined
   const { url } = await receiver(t, (_, response) => {
-    answer = () => response.writeHead(204).end()
+    answer = () => void response.writeHead(204).end()
   })
   const box = await recorded(t, { clock: 'frozen' })
   await box.post('/v1/clientWebhook', { url, webhook_secret: 'secret' })
@@ -582,10 +582,10 @@ t.test('what its caller left is left in the replay at the same place', async (t)
   await box.pay()
   await leave('/__admin/clock/advance', { by: '1h' }, async () => {
     await clock()
-    return Boolean(answer.name)
+    return answer !== undefined
   })
   await box.admin.clock.get()
-  answer()
+  answer!()
   const { now } = await box.admin.clock.advance('10ms')
   t.equal(now, '2026-01-01T00:00:00.010Z', 'time stood where its caller had left it')
   const text = await box.stop()
