@@ -31,12 +31,14 @@ export function costOf(action: TimelineAction): number {
 export const comesAgain = ({ everyMs, left, do: action }: Entry): boolean =>
   everyMs !== undefined && (left === undefined || left > 1) && !isLast(action)
 
-/** How often an entry that is due at an instant runs until another one. */
-export function turnsUntil(entry: Entry, due_at: number, at: number): number {
+/** How often an entry that is due at an instant runs from `now` until `at`; turns that it leaves out are not counted. */
+export function turnsUntil(entry: Entry, due_at: number, at: number, now = due_at): number {
   if (!comesAgain(entry)) return 1
+  const everyMs = entry.everyMs!
+  const { leftOut } = nextTurn(everyMs, due_at, now)
   return Math.min(
     entry.left ?? Number.POSITIVE_INFINITY,
-    1 + Math.floor((at - due_at) / entry.everyMs!),
+    1 + Math.floor((at - due_at) / everyMs) - leftOut,
   )
 }
 

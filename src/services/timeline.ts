@@ -159,7 +159,8 @@ export function createTimeline(deps: TimelineDeps) {
     },
     {
       cost: ({ payload }) => costOf((payload as Entry).do),
-      turnsUntil: ({ payload, due_at }, at) => turnsUntil(payload as Entry, due_at, at),
+      turnsUntil: ({ payload, due_at }, at) =>
+        turnsUntil(payload as Entry, due_at, at, clock.now()),
     },
   )
 

@@ -284,7 +284,10 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
     ],
     [['clock', 'advance', '-3m'], /duration of 0s or more.+ not "-3m": time does not go back/],
     [['clock', 'advance', '-3h'], /duration of 0s or more.+ not "-3h"/],
-    [['clock', 'advance', '--url', 'http://127.0.0.1:1', '-PT3M'], /duration of 0s or more.+ not "-PT3M"/],
+    [
+      ['clock', 'advance', '--url', 'http://127.0.0.1:1', '-PT3M'],
+      /duration of 0s or more.+ not "-PT3M"/,
+    ],
     [['clock', 'speed', '-2'], /clock speed takes a number above 0, .+, not "-2"/],
     [['clock', 'advance'], /clock advance needs BY\|TO/],
     [
