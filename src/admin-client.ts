@@ -3,6 +3,7 @@ import { ADMIN_CALLS } from './app.ts'
 import { exchange, open } from './exchange.ts'
 import type { AdminCall } from './http/admin.ts'
 import { ClientName } from './model/client.ts'
+import type { StreamKind } from './model/feed-kinds.ts'
 
 type Call = (typeof ADMIN_CALLS)[number]
 type CallId = Call['id']
@@ -150,16 +151,7 @@ export type SandboxEvent = {
   /** Where to go on from. */
   id: string
   /** `gap`: some that were asked for are no longer kept. */
-  kind:
-    | 'request'
-    | 'change'
-    | 'timer'
-    | 'delivery'
-    | 'clock'
-    | 'scenario'
-    | 'reset'
-    | 'restore'
-    | 'gap'
+  kind: StreamKind
   /** What docs/testing.md (Watch it live) says for the kind. */
   data: Record<string, unknown>
 }

@@ -12,7 +12,10 @@ export const generate: Command = {
   name: 'generate',
   summary: 'print a made-up data set, to be used with --fixtures',
   usage: [
-    ['generate --users N', 'so many users with KYC, accounts and payments, as one fixture file'],
+    [
+      'generate --users N',
+      'print a fixture file with N users, their KYC records, bank accounts and payments',
+    ],
   ],
   flags: {
     users: ['N', 'how many users; needed'],

@@ -53,8 +53,8 @@ export const replay: Command = {
     for (const note of notes) process.stderr.write(printable(`payout-sandbox: ${note}\n`))
     const ok = difference === undefined
     if (json) {
-      const told = { ok, ...counts, difference: difference ?? null }
-      process.stdout.write(jsonLine(told))
+      const result = { ok, ...counts, difference: difference ?? null }
+      process.stdout.write(jsonLine(result))
       return ok ? 0 : 1
     }
     const { calls, webhooks, webhook_events, timers, timer_kinds } = counts

@@ -1,22 +1,12 @@
 // What happens in the client's world, as it happens: the admin API's event stream, read without end.
+import type { StreamKind } from '../model/feed-kinds.ts'
 import { BASE, beUnsure, CallError, GONE, onMade, request } from './api.ts'
 
 /**
  * Those of the stream, and two of the page: `back`, the connection was lost and is there again; `look`, something may
  * have changed of which the stream does not tell. On `gap` something may have been missed, so all is read again.
  */
-export type Kind =
-  | 'request'
-  | 'change'
-  | 'timer'
-  | 'delivery'
-  | 'clock'
-  | 'scenario'
-  | 'reset'
-  | 'restore'
-  | 'gap'
-  | 'back'
-  | 'look'
+export type Kind = StreamKind | 'back' | 'look'
 export type State = 'connecting' | 'live' | 'lost' | 'deleted'
 type Told = (kind: Kind, data: unknown) => void
 

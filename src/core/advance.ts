@@ -7,7 +7,7 @@ import { isPassing, type Runner } from './timer-runner.ts'
 /** The most timers that one call runs; more of them would keep its caller waiting for minutes. */
 const MAX_TIMERS = 1_000_000
 // An answer of a million timers would fill the memory of both sides.
-const MAX_TOLD = 10_000
+const MAX_FIRED = 10_000
 
 /** How a call that moves time is carried out. */
 export type AdvanceOptions = {
@@ -27,7 +27,7 @@ export type AdvanceDeps = {
   runner: Runner
   /** Changes when the timers are taken anew: an advance of before has nothing to do with them. */
   lifeOf: () => number
-  /** Told when time went only some of its way, and where it stands could not be stored. */
+  /** Called when time moved only part of the way and the new time could not be stored. */
   onHalfway?: (() => void) | undefined
   /** Lets other work in between where this has taken long. */
   letOthersIn: () => Promise<void> | undefined
@@ -37,9 +37,9 @@ const counted = (n: number) => n.toLocaleString('en-US')
 const iso = (ms: number) => new Date(ms).toISOString()
 
 /** The refusal of an advance that came some of its way. */
-const notWritten = (at: number, { code: word, headers }: SandboxError) =>
+const notWritten = (at: number, { code, headers }: SandboxError) =>
   new SandboxError(
-    word,
+    code,
     `The data file cannot be written: time went up to ${iso(at)} and no further. What ran until then is kept, the rest is still to happen. Free the disk or make it writable, then try again.`,
     { headers },
   )
@@ -57,12 +57,12 @@ const tooManyRan = (most: number, at: number) =>
   )
 
 /** Keeps the first of what ran, and counts the rest. */
-function createTold() {
+function createFiredList() {
   const fired: Fired[] = []
   let leftOut = 0
   return {
     add(more: readonly Fired[]) {
-      const room = MAX_TOLD - fired.length
+      const room = MAX_FIRED - fired.length
       fired.push(...(more.length > room ? more.slice(0, room) : more))
       leftOut += Math.max(0, more.length - room)
     },
@@ -79,7 +79,7 @@ export async function advance(
   { keep = () => {}, signal, most = MAX_TIMERS }: AdvanceOptions,
   { clock, runner, lifeOf, onHalfway, letOthersIn }: AdvanceDeps,
 ): Promise<Advanced> {
-  const told = createTold()
+  const firedList = createFiredList()
   const order = atOnce()
   let reached = clock.now()
   let ran = 0
@@ -98,7 +98,7 @@ export async function advance(
       const at = Math.max(reached, timer.due_at)
       clock.hold(at)
       const batch = runner.runDue(at, order)
-      told.add(batch.told)
+      firedList.add(batch.told)
       ran += batch.ran
       reached = at
       const next = runner.isAnyRunning ? runner.soonest() : undefined
@@ -129,5 +129,5 @@ export async function advance(
     throw notWritten(reached, error)
   }
   // The next call that waits for its turn may set the clock at once.
-  return { now: clock.iso(), ...told.result() }
+  return { now: clock.iso(), ...firedList.result() }
 }

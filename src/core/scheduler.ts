@@ -26,7 +26,7 @@ export {
 export type SchedulerDeps = RunnerDeps & {
   clock: Clock
   rows: TimerRows
-  /** Told when time went only some of its way, and where it stands could not be stored. */
+  /** Called when time moved only part of the way and the new time could not be stored. */
   onHalfway?: () => void
   outside?: Pick<Runtime, 'later' | 'yieldsToOthers'>
 }

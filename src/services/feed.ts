@@ -1,6 +1,7 @@
 import { createRing } from '../core/ring.ts'
 import type { TimerRow } from '../core/scheduler.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
+import type { FeedKind } from '../model/feed-kinds.ts'
 import { type RequestLogEntry, requestSummary } from './request-log.ts'
 
 /** What a client's feed tells of, by kind. */
@@ -18,7 +19,6 @@ export type FeedEvents = {
   /** All of the client's content was replaced. */
   restore: { from: 'snapshot' | 'state' }
 }
-export type FeedKind = keyof FeedEvents
 export type AnyFeedEvent = { [K in FeedKind]: { kind: K; subject: FeedEvents[K] } }[FeedKind]
 
 /** One event of a feed as it is sent: its data is masked JSON text. */

@@ -6,7 +6,7 @@ import t from 'tap'
 import type { OptionName } from '../../src/config/options.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import type { SandboxEvent, SandboxOptions } from '../../src/index.ts'
-import type { FeedKind } from '../../src/services/feed.ts'
+import type { FeedKind } from '../../src/model/feed-kinds.ts'
 
 type Camel<T extends string> = T extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : T
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
