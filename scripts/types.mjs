@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const PUBLISHED = ['index.d.ts', 'admin-client.d.ts', 'scenarios/condition.d.ts']
+const PUBLISHED = ['index.d.ts', 'admin-client.d.ts', 'scenarios/condition.d.ts', 'model/feed-kinds.d.ts']
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const out = resolve(process.argv[2])
