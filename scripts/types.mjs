@@ -6,7 +6,12 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const PUBLISHED = ['index.d.ts', 'admin-client.d.ts', 'scenarios/condition.d.ts', 'model/feed-kinds.d.ts']
+const PUBLISHED = [
+  'index.d.ts',
+  'admin-client.d.ts',
+  'scenarios/condition.d.ts',
+  'model/feed-kinds.d.ts',
+]
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const out = resolve(process.argv[2])
@@ -23,7 +28,7 @@ if (status === 0) {
     const text = readFileSync(join(all, name), 'utf8')
     // All lie in one folder, and one imports what is there when the program runs.
     const flat = text
-      .replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'")
+      .replaceAll(/from '\.\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, "from './$1.js'")
       .replaceAll(/import\("\.\/(?:[\w-]+\/)*([\w-]+)\.ts"\)/g, 'import("./$1.js")')
     writeFileSync(join(out, basename(name)), flat)
   }
