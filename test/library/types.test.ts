@@ -131,10 +131,12 @@ t.test('the published types are whole by themselves for an ES module in TypeScri
     const imported = [...text.matchAll(/from '([^']+)'|import\("([^"]+)"\)/g)].map(
       ([, a, b]) => a ?? b,
     )
-    const wanted = name === 'index.d.ts' ? './admin-client.js' : './condition.js'
-    t.strictSame([...new Set(imported)], [wanted], name)
+    const wanted =
+      name === 'index.d.ts' ? ['./admin-client.js'] : ['./feed-kinds.js', './condition.js']
+    t.strictSame([...new Set(imported)], wanted, name)
   }
-  t.notMatch(readFileSync(join(installed, 'dist/types/condition.d.ts'), 'utf8'), 'import')
+  for (const name of ['condition.d.ts', 'feed-kinds.d.ts'])
+    t.notMatch(readFileSync(join(installed, 'dist/types', name), 'utf8'), 'import', name)
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   const checked = run([tsc, '-p', dir])
   t.equal(checked.status, 0, checked.text)
