@@ -40,10 +40,10 @@ await app.listen({ port: 0, host: '127.0.0.1' })
 
 const DAY_MS = 86_400_000
 const LONG_LIFE = [
-  { status: 'PENDING', afterMs: 0 },
-  { status: 'PROCESSING', afterMs: DAY_MS },
-  { status: 'SUCCESS', afterMs: 9 * DAY_MS },
-  { status: 'FAILED', afterMs: 19 * DAY_MS, reason: 'beneficiary_bank_offline' },
+  { status: 'PENDING', after_ms: 0 },
+  { status: 'PROCESSING', after_ms: DAY_MS },
+  { status: 'SUCCESS', after_ms: 9 * DAY_MS },
+  { status: 'FAILED', after_ms: 19 * DAY_MS, reason: 'beneficiary_bank_offline' },
 ] as const
 
 /** Rules of each sort that people write, none of which matches what the bench sends. */
@@ -52,7 +52,7 @@ const manyRules = (count: number) =>
     const sorts = [
       { account: { account_number: `8888${String(i).padStart(8, '0')}` } },
       { body: { amount: { gte: 1_000_000 + i } } },
-      { body: { reference_id: { startsWith: `order-${i}-` } } },
+      { body: { reference_id: { starts_with: `order-${i}-` } } },
       { headers: { 'x-test': `case-${i}` } },
     ]
     return {
@@ -256,7 +256,7 @@ const JOBS = {
     for (let left = count; left > 0; left -= BATCH) {
       world.change(() => {
         for (let i = 0; i < Math.min(BATCH, left); i++)
-          world.payments.create(input, [{ status: 'PENDING', afterMs: 0 }])
+          world.payments.create(input, [{ status: 'PENDING', after_ms: 0 }])
       })
       await turn()
     }

@@ -93,11 +93,11 @@ async function checkCommand() {
     once(lines, 'line').then(([text]) => text),
     exit.then(() => '{}'),
   ])
-  const { url, consoleUrl, docsUrl, pid } = JSON.parse(line)
+  const { url, console_url, docs_url, pid } = JSON.parse(line)
   for (const [what, asked] of Object.entries({
     'npx payout-sandbox start --port 0 answers': `${url}/users`,
-    'it serves the console': consoleUrl,
-    'it serves the API as a page': docsUrl,
+    'it serves the console': console_url,
+    'it serves the API as a page': docs_url,
   })) {
     const status = await fetch(asked).then(
       (response) => response.status,

@@ -171,7 +171,7 @@ async function firstBreakingOrder(url: string, statuses: string[], maxOrders: nu
   let draws = 0
   const random = () => (draws++ * 0.618) % 1
   const right = await stateAfter(statuses)
-  for (const { sequence } of exploreOrders({ events: statuses, random, maxOrders }))
+  for (const { sequence } of exploreOrders({ events: statuses, random, max_orders: maxOrders }))
     if ((await stateAfter(sequence)) !== right) return sequence
   return undefined
 }

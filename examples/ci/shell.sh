@@ -28,7 +28,7 @@ until [ -s "$dir/ready.json" ]; do
 done
 field() { node -p "JSON.parse(fs.readFileSync('$dir/ready.json'))['$1']"; }
 url=$(field url)
-admin=$(field adminUrl)
+admin=$(field admin_url)
 echo "ready at $url"
 
 json=(--silent --show-error --fail --header 'Content-Type: application/json')

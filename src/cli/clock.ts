@@ -7,15 +7,21 @@ type Clock = {
   now: string
   mode: string
   speed: number
-  nextTimerAt: string | null
-  pendingTimers: number
+  next_timer_at: string | null
+  pending_timers: number
 }
 type Fired = { now: string; fired: Record<string, unknown>[] }
 
 const MAX_ROWS = 50
 const MAX_DETAIL = 60
 
-const clockText = ({ now, mode, speed, nextTimerAt, pendingTimers }: Clock) =>
+const clockText = ({
+  now,
+  mode,
+  speed,
+  next_timer_at: nextTimerAt,
+  pending_timers: pendingTimers,
+}: Clock) =>
   `${now}, ${mode}${speed === 1 ? '' : `, ${speed} times as fast`}\n` +
   (nextTimerAt === null
     ? 'nothing is to happen\n'

@@ -1,5 +1,6 @@
-import { distance, meantByWord } from '../config/did-you-mean.ts'
+import { meantByWord } from '../config/did-you-mean.ts'
 import { BadOption } from '../config/options.ts'
+import { closestWord } from '../model/closest-word.ts'
 
 /** What a flag takes (`''`: nothing, it is a switch) and what it means. */
 type Flag = readonly [takes: string, meaning: string]
@@ -64,7 +65,11 @@ export function commandOf(
   const found = commands.find((command) => command.name === name)
   if (found) return found
   const near =
-    flagMeantBy(name, flags) ?? commands.find((command) => distance(name, command.name) <= 2)?.name
+    flagMeantBy(name, flags) ??
+    closestWord(
+      name,
+      commands.map((command) => command.name),
+    )
   throw new BadOption(
     `there is no command ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : 'see payout-sandbox --help'}`,
   )

@@ -56,7 +56,7 @@ export const explore = remoteCommand({
         const answer: Explored = await api('POST', '/webhooks/explore', {
           transaction_id,
           probe,
-          ...(maxOrders && { maxOrders }),
+          ...(maxOrders && { max_orders: maxOrders }),
         })
         return { answer, text: exploredText(answer), failed: answer.found !== null }
       },

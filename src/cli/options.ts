@@ -8,6 +8,7 @@ import {
   type Options,
   readOptions,
   readSome,
+  swapDashes,
   unknownOption,
   variableOf,
 } from '../config/options.ts'
@@ -171,9 +172,12 @@ function fromFile(): OptionSource {
     throw new BadOption(`${CONFIG_FILE}: must be an object of options such as {"port": 4310}`)
   }
   return {
-    values: values as Record<string, unknown>,
-    called: (name) => `${name} of ${CONFIG_FILE}`,
-    spelled: (name, value) => (value === undefined ? name : `"${name}": "${value}"`),
+    values: Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [swapDashes(name), value]),
+    ),
+    called: (name) => `${swapDashes(name)} of ${CONFIG_FILE}`,
+    spelled: (name, value) =>
+      value === undefined ? swapDashes(name) : `"${swapDashes(name)}": "${value}"`,
   }
 }
 

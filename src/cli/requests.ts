@@ -11,7 +11,7 @@ type Listed = {
     path: string
     operation: string | null
     status: number | null
-    durationMs: number
+    duration_ms: number
     rule: string | null
   }[]
 }
@@ -30,7 +30,7 @@ function listedText({ total, dropped, requests }: Listed): string {
     one.path,
     one.operation,
     one.status ?? 'broken',
-    one.durationMs,
+    one.duration_ms,
     one.rule,
   ])
   const left = total - requests.length
@@ -106,8 +106,8 @@ export const requests = remoteCommand({
         const answer: { count: number } = await api('POST', '/requests/verify', {
           match: jsonObject('requests verify', text!),
           exactly: wanted('exactly'),
-          atLeast: wanted('at-least'),
-          atMost: wanted('at-most'),
+          at_least: wanted('at-least'),
+          at_most: wanted('at-most'),
         })
         return { answer, text: `as wanted: ${answer.count} found\n` }
       },

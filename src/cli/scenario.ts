@@ -18,7 +18,7 @@ const nameOf = ({ name, title }: Pick<Active, 'name' | 'title'>) =>
   oneLine(title === null ? name : `${name}: ${title}`)
 
 /** `1`, `at least 1`, `at most 3`, `1 to 3`. */
-function wanted({ atLeast, atMost }: Expected): string {
+function wanted({ at_least: atLeast, at_most: atMost }: Expected): string {
   if (atLeast === atMost) return String(atLeast)
   if (atMost === undefined) return `at least ${atLeast}`
   return atLeast === undefined ? `at most ${atMost}` : `${atLeast} to ${atMost}`

@@ -92,11 +92,11 @@ function readyOf(server: RunningServer, options: Options) {
   const served = !options['no-admin']
   return {
     url,
-    adminUrl: served ? server.adminUrl : null,
-    docsUrl,
-    consoleUrl: served ? server.consoleUrl : null,
+    admin_url: served ? server.adminUrl : null,
+    docs_url: docsUrl,
+    console_url: served ? server.consoleUrl : null,
     token,
-    ...(served && adminToken !== undefined && { adminToken }),
+    ...(served && adminToken !== undefined && { admin_token: adminToken }),
     scenario,
     data,
     pid: process.pid,
@@ -120,11 +120,11 @@ function banner(ready: ReturnType<typeof readyOf>, server: RunningServer): strin
   return (
     `payout-sandbox is ready. It moves no money; please put no real data in.\n\n` +
     line('Service', ready.url) +
-    line('Admin API', ready.adminUrl) +
-    line('Console', ready.consoleUrl) +
-    line('Docs', ready.docsUrl) +
+    line('Admin API', ready.admin_url) +
+    line('Console', ready.console_url) +
+    line('Docs', ready.docs_url) +
     line('Token', ready.token) +
-    line('Admin token', ready.adminToken) +
+    line('Admin token', ready.admin_token) +
     line('Scenario', ready.scenario) +
     line('Clock', clockText(server.sandbox.default)) +
     line('Data', ready.data ?? 'kept in memory only') +

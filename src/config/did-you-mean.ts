@@ -1,19 +1,4 @@
-/** How many single-character edits lie between two words. */
-export function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(
-        row[j]! + 1,
-        next[j - 1]! + 1,
-        row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
-      )
-    }
-    row = next
-  }
-  return row[b.length]!
-}
+import { closestWord } from '../model/closest-word.ts'
 
 /** An option that was probably meant, and the value of it that was named in its place. */
 export type Meant = { name: string; value?: string }
@@ -41,10 +26,8 @@ export function meantOptions(name: string, known: TakenValues): Meant[] {
   const valued = meantByWord(name, known)
   if (valued) return [valued]
   const names = Object.keys(known)
-  const near = names
-    .map((one) => [distance(name, one), one] as const)
-    .sort((a, b) => a[0] - b[0])[0]
-  if (near && name.length > 2 && near[0] <= 2) return [{ name: near[1] }]
+  const near = name.length > 2 ? closestWord(name, names) : undefined
+  if (near !== undefined) return [{ name: near }]
   const parts = name
     .toLowerCase()
     .split('-')

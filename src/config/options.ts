@@ -181,6 +181,10 @@ const TAKEN: TakenValues = Object.fromEntries(NAMES.map((name) => [name, OPTIONS
 export const variableOf = (name: string): string =>
   `PAYOUT_SANDBOX_${name.toUpperCase().replaceAll('-', '_')}`
 
+/** Maps the key of an option in a file (`random_seed`) to its name, and back. A key with dashes becomes no name. */
+export const swapDashes = (name: string): string =>
+  name.replace(/[-_]/g, (character) => (character === '-' ? '_' : '-'))
+
 /** One source of options: values by name, how to call a name of it in a message, and how to write an option there. */
 export type OptionSource = {
   values: Readonly<Record<string, unknown>>

@@ -99,7 +99,7 @@ function Now({ client }: { client: Client }) {
   const { clock } = client
   const now = useNow(clock)
   const text = new Date(now).toISOString()
-  const next = clock.nextTimerAt === null ? undefined : Date.parse(clock.nextTimerAt) - now
+  const next = clock.next_timer_at === null ? undefined : Date.parse(clock.next_timer_at) - now
   return (
     <div class="now">
       <time dateTime={text}>

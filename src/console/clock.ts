@@ -5,8 +5,8 @@ export type Clock = {
   now: string
   mode: 'real' | 'frozen'
   speed: number
-  nextTimerAt: string | null
-  pendingTimers: number
+  next_timer_at: string | null
+  pending_timers: number
 }
 
 const TICK_MS = 200

@@ -88,7 +88,7 @@ export type Attempt = {
   url: string
   headers: Record<string, string>
   status: number | null
-  durationMs: number
+  duration_ms: number
   answer: string
   truncated: boolean
   error: { code: string; message: string } | null
@@ -129,7 +129,7 @@ export type InboxMessage = {
 export type ShortRequest = {
   request_id: string
   at: string
-  durationMs: number
+  duration_ms: number
   method: string
   path: string
   operation: string | null

@@ -106,7 +106,7 @@ export function createRecorder({
   function write(line: RecordingLine) {
     const earlier = open
     open = undefined
-    if (earlier) put({ ...earlier, bodyLater: true })
+    if (earlier) put({ ...earlier, body_later: true })
     put(line)
   }
 
@@ -120,7 +120,7 @@ export function createRecorder({
       const line = { call: ++calls, at: step(), ...call }
       if (!hasBody) write(line)
       else {
-        if (open) put({ ...open, bodyLater: true })
+        if (open) put({ ...open, body_later: true })
         open = line
       }
       return line.call
@@ -138,7 +138,7 @@ export function createRecorder({
         return
       }
       open = undefined
-      write({ ...line, ...(at !== line.at && { bodyAt: at }), ...recordedBytes(body) })
+      write({ ...line, ...(at !== line.at && { body_at: at }), ...recordedBytes(body) })
     },
     left: (call) => write({ left: call, at: step() }),
     onResponse(call, { status, headers, fault, body }) {

@@ -38,7 +38,7 @@ export type SendResult = {
   answer: string
   /** The answer had more than `answer` shows. */
   truncated: boolean
-  durationMs: number
+  duration_ms: number
   /** What `Retry-After` asks for, ms from now; absent without a readable one. */
   retryAfterMs?: number
   error?: SendError
@@ -178,7 +178,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
       ok,
       answer: keptBytes === 0 || packed ? '' : textOf(kept),
       truncated: received > keptBytes || (received > 0 && packed),
-      durationMs: Math.round(performance.now() - this.startedAt),
+      duration_ms: Math.round(performance.now() - this.startedAt),
     }
     if (answer) {
       result.status = answer.status
@@ -286,7 +286,7 @@ export function createSender({
   }
 
   const unsent = (error: SendError): Promise<SendResult> =>
-    Promise.resolve({ ok: false, answer: '', truncated: false, durationMs: 0, error })
+    Promise.resolve({ ok: false, answer: '', truncated: false, duration_ms: 0, error })
   const stopping: SendError = { code: 'closed', message: 'the sandbox is stopping' }
 
   function run(request: SendRequest, target: Target, ready: Connections): Promise<SendResult> {

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type * as z from 'zod'
+import { didYouMean } from '../model/closest-word.ts'
 import { validationFailed } from '../model/issues.ts'
 import { quoteInput } from '../model/mask.ts'
-import { allOf, didYouMean } from '../scenarios/wording.ts'
+import { allOf } from '../scenarios/wording.ts'
 
 function notKnown(name: string, known: readonly string[]): string {
   if (known.length === 0) return 'is not known here; this call takes no query parameters'

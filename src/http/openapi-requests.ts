@@ -130,19 +130,19 @@ export const ADMIN_REQUESTS: Readonly<Record<string, ExampleRequest>> = {
     body: {
       transaction_id: NEW_PAYMENT,
       probe: 'http://127.0.0.1:3000/payouts/{transaction_id}',
-      maxOrders: 10,
+      max_orders: 10,
     },
   },
   receiveWebhook: { body: { type: 'transaction.success' } },
   getRequest: { params: { id: 'req_1' } },
   findRequests: { body: { match: { operation: 'createTransaction' }, limit: 10 } },
   countRequests: { body: { match: { operation: 'createTransaction', status: 200 } } },
-  verifyRequests: { body: { match: { operation: 'createTransaction' }, atMost: 1 } },
+  verifyRequests: { body: { match: { operation: 'createTransaction' }, at_most: 1 } },
   wait: {
     body: {
       for: 'transaction',
       match: { transaction_id: PAID, transaction_status: 'success' },
-      timeoutMs: 1000,
+      timeout_ms: 1000,
     },
   },
   readUser: { params: { id: ASHA } },

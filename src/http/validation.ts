@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { SandboxError } from '../model/errors.ts'
-import { fieldErrors, validationFailed } from '../model/issues.ts'
+import { fieldErrors, LIST_KNOWN_KEYS, validationFailed } from '../model/issues.ts'
 
 /** How a sentence about a part of a request starts: a field of the body speaks for itself. */
 function subjectOf(part: string, field: string): string {
@@ -28,7 +28,7 @@ export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpP
   const zod = schema as z.ZodType
   return (data: unknown) => {
     // No body at all comes as null; a schema with a default takes it as left out.
-    const result = zod.safeParse(data ?? undefined)
+    const result = zod.safeParse(data ?? undefined, LIST_KNOWN_KEYS)
     return result.success
       ? { value: result.data }
       : { error: refusalOf(result.error, data, httpPart ?? 'body') }

@@ -33,7 +33,7 @@ const ShownAttempt = z
     url: z.string(),
     headers: z.record(z.string(), z.string()),
     status: z.int().nullable(),
-    durationMs: z.int(),
+    duration_ms: z.int(),
     answer: z.string(),
     truncated: z.boolean(),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),

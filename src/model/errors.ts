@@ -20,7 +20,7 @@ export const ERRORS = {
   admin_token_required: [401, 'The admin API wants its token in `X-Admin-Token`.'],
   not_found: [404, 'The id, route or webhook does not exist for this client.'],
   method_not_allowed: [405, 'The path exists, the method does not; see `Allow`.'],
-  wait_timeout: [408, 'What was waited for did not happen within `timeoutMs`.'],
+  wait_timeout: [408, 'What was waited for did not happen within `timeout_ms`.'],
   verification_failed: [
     409,
     'The calls that were sent are not those that were expected; see `errors`.',

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { didYouMean } from './closest-word.ts'
 import { type FieldError, SandboxError } from './errors.ts'
 import { beginningOf, isSecretName, quoteInput } from './mask.ts'
 
@@ -55,6 +56,22 @@ const KIND: Readonly<Record<string, string>> = {
 }
 
 type Issue = z.core.$ZodIssue
+
+const KNOWN_KEYS = 'known keys: '
+
+/** For `safeParse`: an issue about unknown keys lists the known ones, so that `fieldErrors` can say which was meant. */
+export const LIST_KNOWN_KEYS: z.core.ParseContext<Issue> = {
+  error: ({ code, inst }) =>
+    code === 'unrecognized_keys'
+      ? KNOWN_KEYS + Object.keys((inst as z.ZodObject).shape).join(' ')
+      : undefined,
+}
+
+/** `is not known here`, and the known key that was probably meant where one is near. */
+function unknownKey(key: string, { message }: Issue): string {
+  const known = message.startsWith(KNOWN_KEYS) ? message.slice(KNOWN_KEYS.length).split(' ') : []
+  return `is not known here${didYouMean(key, known)}`
+}
 
 function codeOf(issue: Issue, value: unknown): string {
   if (value === undefined && issue.code !== 'custom') return 'required'
@@ -130,7 +147,7 @@ export function fieldErrors(
     return issue.keys.slice(0, MAX_ERRORS).map((key) => ({
       field: fieldOf([...path, key]),
       code: issue.code,
-      message: 'is not known here',
+      message: unknownKey(key, issue),
     }))
   })
 }

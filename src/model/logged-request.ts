@@ -7,7 +7,7 @@ export const LoggedRequest = z
     request_id: z.string(),
     at: Timestamp.meta({ description: 'When it came, on the client’s clock.' }),
     wall_at: Timestamp.meta({ description: 'When it was answered, on the clock of the wall.' }),
-    durationMs: z.number(),
+    duration_ms: z.number(),
     method: z.string(),
     path: z.string(),
     query: z.record(z.string(), z.unknown()),

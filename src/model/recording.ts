@@ -6,13 +6,16 @@ const At = z.int().min(0)
 /** Bytes as text where they are UTF-8, else in base64; without either there were none. */
 const bytes = { text: z.string().optional(), base64: z.string().optional() }
 
+/** The format of recordings that this version writes and replays. */
+export const RECORDING_FORMAT = 3
+
 /** The first line of a recording: all that a sandbox is started with, so that no other file is needed. */
 export const RecordingStart = z.strictObject({
-  /** 2 has a line for each timer that ran; 1 has none. */
-  recording: z.union([z.literal(1), z.literal(2)]),
+  /** The format of this file. */
+  recording: z.literal(RECORDING_FORMAT),
   version: z.string(),
   at: At,
-  /** The options of `start` that change answers. */
+  /** The options of `start` that change responses, by their names in the config file. */
   options: z.record(z.string(), z.unknown()),
   fixtures: z.record(z.string(), z.unknown()),
   scenarios: z.array(
@@ -35,8 +38,8 @@ const Call = z.strictObject({
   /** Names and values in turn, as they were sent. */
   headers: z.array(z.string()),
   /** When the whole body was there. */
-  bodyAt: At.optional(),
-  bodyLater: z.literal(true).optional(),
+  body_at: At.optional(),
+  body_later: z.literal(true).optional(),
   ...bytes,
 })
 const Body = z.strictObject({
@@ -77,7 +80,7 @@ const Send = z.strictObject({
 const Sent = z.strictObject({
   sent: Id,
   at: At,
-  result: z.looseObject({ ok: z.boolean(), answer: z.string(), durationMs: z.number() }),
+  result: z.looseObject({ ok: z.boolean(), answer: z.string(), duration_ms: z.number() }),
 })
 /** Digits that nobody could guess, for a token that a call did not give. */
 const Secret = z.strictObject({ secret: z.string() })

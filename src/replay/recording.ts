@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import type { OptionName, Options } from '../config/options.ts'
+import { type OptionName, type Options, swapDashes } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { createRecorder, type Recorder } from '../core/recorder.ts'
-import { RecordingLine, RecordingStart } from '../model/recording.ts'
+import { RECORDING_FORMAT, RecordingLine, RecordingStart } from '../model/recording.ts'
 import type { Log } from '../sandbox.ts'
 import type { Library } from '../scenarios/library.ts'
 import { loadReader } from '../scenarios/reader.ts'
@@ -26,6 +26,11 @@ export function readRecording(text: string): Recording {
       throw new BadRecording(`line ${i + 1} is no JSON`)
     }
   })
+  const { recording, version } = (values[0] ?? {}) as Record<string, unknown>
+  if (typeof recording === 'number' && recording !== RECORDING_FORMAT)
+    throw new BadRecording(
+      `this is a recording of format ${recording}, and this version replays format ${RECORDING_FORMAT}; use version ${version} of payout-sandbox, which recorded it`,
+    )
   const start = RecordingStart.safeParse(values[0])
   if (!start.success)
     throw new BadRecording('line 1 is no start of a recording, as --record FILE writes it')
@@ -55,9 +60,9 @@ const UNRECORDED: ReadonlySet<OptionName> = new Set([
 
 const recordedOptions = (options: Options) =>
   Object.fromEntries(
-    Object.entries(options).filter(
-      ([name, value]) => !UNRECORDED.has(name as OptionName) && value !== undefined,
-    ),
+    Object.entries(options)
+      .filter(([name, value]) => !UNRECORDED.has(name as OptionName) && value !== undefined)
+      .map(([name, value]) => [swapDashes(name), value]),
   )
 
 const scenariosOf = ({ names, get, fileOf }: Library): RecordingStart['scenarios'] =>
@@ -83,7 +88,7 @@ export async function startRecorder(
     onFailure: (error) => log.error(`The recording ${file} ends here; it cannot be written`, error),
   })
   recorder.begin({
-    recording: 2,
+    recording: RECORDING_FORMAT,
     version: VERSION,
     at: recorder.startedAt,
     options: recordedOptions(options),

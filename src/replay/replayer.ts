@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { swapDashes } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { type RequestWatcher, recordedBytes, type SentResponse } from '../core/recorder.ts'
 import type {
@@ -87,8 +88,6 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
   if (isTorn) notes.push('the last line is torn and left out')
   if (start.version !== VERSION)
     notes.push(`recorded by version ${start.version}, replayed by ${VERSION}`)
-  if (start.recording === 1)
-    notes.push('recorded without the timers that ran: they are counted, and not compared')
   const differs = (found: Difference) => {
     // What ends with the replay is no part of the run.
     if (!isOver) difference ??= found
@@ -110,7 +109,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
     },
     onBody(id) {
       const call = sendings.get(id)
-      if (call?.line.bodyAt !== undefined) fed.set(call.line.bodyAt)
+      if (call?.line.body_at !== undefined) fed.set(call.line.body_at)
       call?.whole.resolve()
     },
     left: (id) => sendings.get(id)?.left.resolve(),
@@ -142,7 +141,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
     sendings.set(line.call, call)
     const came = awaited<void>()
     expected = { call, came: came.resolve }
-    const withBody = hasBody(line) && line.bodyLater === undefined
+    const withBody = hasBody(line) && line.body_later === undefined
     const body = withBody ? bodyOf(line, bufferOf(line), true) : Buffer.alloc(0)
     socket.write(Buffer.concat([headOf(line), body]))
     const reached = await happens(withBody ? call.whole.promise : came.promise)
@@ -153,7 +152,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
   async function sendBody({ body: id, at, partial, ...bytes }: RecordedBody) {
     const call = sendings.get(id)
     if (!call) throw new BadRecording(`the body of call ${id} comes before its call`)
-    call.line.bodyAt = at
+    call.line.body_at = at
     const body = bodyOf(call.line, bufferOf(bytes), !partial)
     if (partial === 'left') call.socket.end(body)
     else call.socket.write(body)
@@ -239,7 +238,8 @@ function assembled(
   watched: Pick<Parameters<typeof assemble>[1], 'outside' | 'timerRan' | 'watch'>,
   log: Log,
 ) {
-  const options = optionsOf({ ...start.options, memory: true })
+  const recorded = Object.entries(start.options).map(([key, value]) => [swapDashes(key), value])
+  const options = optionsOf({ ...Object.fromEntries(recorded), memory: true })
   const library = createLibrary(
     new Map(
       start.scenarios.map(({ name, file, definition, source }) => [

@@ -4,18 +4,11 @@ import type { Difference } from './differences.ts'
 import { awaited, happens } from './happens.ts'
 import type { Recording } from './recording.ts'
 
-// The first form of a recording that says which timers ran.
-const FIRST_WITH_TIMERS = 2
-
 const placeOf = ({ ran, kind, client }: RecordedTimer) =>
   `timer ${ran} (${kind}) of client ${client}`
 
 /** Compares the timers that run in a replay with those that ran in the recording, in their order. */
-export function createTimerCheck(
-  { start, lines }: Recording,
-  differs: (difference: Difference) => void,
-) {
-  const isCompared = start.recording >= FIRST_WITH_TIMERS
+export function createTimerCheck({ lines }: Recording, differs: (difference: Difference) => void) {
   const expected = lines.filter((line) => 'ran' in line)
   const seen = expected.map(() => awaited<void>())
   const kinds: Record<string, number> = {}
@@ -35,7 +28,7 @@ export function createTimerCheck(
   }
 
   const ran: TimerWatch = (client, { timer_id, kind, due_at }) => {
-    if (isCompared) compare({ ran: timer_id, client, kind, due_at }, expected[count])
+    compare({ ran: timer_id, client, kind, due_at }, expected[count])
     seen[count++]?.resolve()
     kinds[kind] = (kinds[kind] ?? 0) + 1
   }

@@ -1,7 +1,8 @@
+import { didYouMean } from '../model/closest-word.ts'
 import { type Findings, isMapping } from './findings.ts'
 import { isComparison, operationsOf } from './match.ts'
 import { wrongArgument } from './operator-arguments.ts'
-import { didYouMean, oneOf, shown } from './wording.ts'
+import { oneOf, shown } from './wording.ts'
 import {
   CALL_PARTS,
   type CallPart,
@@ -37,7 +38,7 @@ function checkComparison(condition: Record<string, unknown>, path: Path, where: 
   for (const [operator, argument] of Object.entries(condition)) {
     const at = [...path, operator]
     if (operator === 'matches' && ++where.counts.patterns > MAX_PATTERNS) {
-      const message = `over ${MAX_PATTERNS} patterns in one file; startsWith, endsWith, contains and in cost less`
+      const message = `over ${MAX_PATTERNS} patterns in one file; starts_with, ends_with, contains and in cost less`
       where.faults.push({ path: at, of: 'key', message })
       return
     }
@@ -46,7 +47,7 @@ function checkComparison(condition: Record<string, unknown>, path: Path, where: 
       where.faults.push({ path: at, of: 'value', message: `\`${operator}\` ${wrong}` })
       continue
     }
-    if (['eq', 'ne', 'contains', 'startsWith', 'endsWith'].includes(operator))
+    if (['eq', 'ne', 'contains', 'starts_with', 'ends_with'].includes(operator))
       checkWord(argument, at, where)
     if (operator === 'in') {
       for (const [i, one] of (argument as unknown[]).entries()) checkWord(one, [...at, i], where)

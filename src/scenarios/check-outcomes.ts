@@ -1,4 +1,5 @@
 import { parseDuration } from '../core/duration.ts'
+import { didYouMean } from '../model/closest-word.ts'
 import { canTransition, type PaymentStatus, REASONS } from '../model/payment.ts'
 import type { Findings } from './findings.ts'
 import type {
@@ -7,7 +8,7 @@ import type {
   OutcomeDefinition,
   TransactionStepDefinition,
 } from './outcome-schema.ts'
-import { didYouMean, oneOf, shown } from './wording.ts'
+import { oneOf, shown } from './wording.ts'
 import type { OperationId } from './words.ts'
 import type { Path } from './yaml-source.ts'
 

@@ -54,16 +54,20 @@ function checkExpect(expect: unknown, clean: Clean, { faults }: Findings) {
     if (!isMapping(count) || !clean(path)) continue
     const {
       exactly,
-      atLeast = 0,
-      atMost = Number.POSITIVE_INFINITY,
+      at_least: atLeast = 0,
+      at_most: atMost = Number.POSITIVE_INFINITY,
     } = count as Exclude<CountDefinition, number>
     if (Object.keys(count).length === 0)
-      faults.push({ path, of: 'value', message: 'an empty count; say exactly, atLeast or atMost' })
+      faults.push({
+        path,
+        of: 'value',
+        message: 'an empty count; say exactly, at_least or at_most',
+      })
     if (exactly !== undefined && Object.keys(count).length > 1) {
       faults.push({
         path: [...path, 'exactly'],
         of: 'key',
-        message: '`exactly` leaves no room for atLeast and atMost; keep one',
+        message: '`exactly` leaves no room for at_least and at_most; keep one',
       })
     }
     if (atLeast > atMost)

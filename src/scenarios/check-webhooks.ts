@@ -1,8 +1,9 @@
+import { didYouMean } from '../model/closest-word.ts'
 import { checkEventWhen } from './check-conditions.ts'
 import { eventsOf } from './events.ts'
 import { type Clean, type Findings, isMapping } from './findings.ts'
 import type { WebhookRuleDefinition } from './rule-schema.ts'
-import { didYouMean, oneOf, shown } from './wording.ts'
+import { oneOf, shown } from './wording.ts'
 import { EVENTS } from './words.ts'
 import type { Path } from './yaml-source.ts'
 

@@ -51,7 +51,7 @@ const delayOf = (delay: string | undefined) =>
   delay === undefined ? undefined : parseDelay(delay)!
 
 const stepsOf = <S extends { after?: string | undefined }>(steps: readonly S[] | undefined) =>
-  steps?.map(({ after, ...step }) => given({ ...step, afterMs: ms(after) }))
+  steps?.map(({ after, ...step }) => given({ ...step, after_ms: ms(after) }))
 
 /** A payment's failure has a description; a step may call it its message, as the other lives do. */
 const describedOf = (steps: OutcomeDefinition['transaction']) =>
@@ -164,7 +164,7 @@ function actionOf(definition: ActionDefinition): TimelineAction {
 }
 
 function entryOf({ after, every, times, do: action }: TimelineDefinition): CompiledTimelineEntry {
-  const entry = { afterMs: ms(after), everyMs: every && ms(every), times, do: actionOf(action) }
+  const entry = { after_ms: ms(after), every_ms: every && ms(every), times, do: actionOf(action) }
   return given(entry) as CompiledTimelineEntry
 }
 

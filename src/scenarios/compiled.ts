@@ -8,12 +8,12 @@ import type { ActionDefinition, ScenarioDefinition } from './schema.ts'
 import type { EventName, OperationId } from './words.ts'
 
 /** A step of a payment; `afterMs` counts from the step before, on the client's clock. The first is at creation. */
-export type TransactionStep = { status: PaymentStatus; afterMs: number } & Partial<PaymentFailure>
+export type TransactionStep = { status: PaymentStatus; after_ms: number } & Partial<PaymentFailure>
 
 /** A step of a KYC record; `result` is what differs from a clean PAN check, `null`: the source told nothing. */
 export type KycStep = {
   status: KycStatus
-  afterMs: number
+  after_ms: number
   message?: string
   statusCode?: number
   result?: Partial<Omit<PanResult, 'pan'>> | null
@@ -23,7 +23,7 @@ export type KycStep = {
 /** A step of a bank account. */
 export type BankStep = {
   status: 'pending' | 'success' | 'failed'
-  afterMs: number
+  after_ms: number
   message?: string
   reason?: string
   bankResponse?: string
@@ -116,14 +116,14 @@ export type TimelineAction =
 
 /** An entry of a timeline, from the moment the scenario is activated. No `times`: without end where `everyMs` is set, else once. */
 export type CompiledTimelineEntry = {
-  afterMs: number
-  everyMs?: number
+  after_ms: number
+  every_ms?: number
   times?: number
   do: TimelineAction
 }
 
 /** How many requests an operation must have had. */
-export type Expectation = { exactly?: number; atLeast?: number; atMost?: number }
+export type Expectation = { exactly?: number; at_least?: number; at_most?: number }
 
 /** The rules that can speak to one operation, by the question they answer. */
 export type OperationRules = { answers: RuleList<CompiledRule>; lives: RuleList<CompiledRule> }

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
-import { didYouMean, oneOf, shown } from './wording.ts'
+import { didYouMean } from '../model/closest-word.ts'
+import { oneOf, shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
 /** A fault of a definition: at which key or value of it, and a sentence. */

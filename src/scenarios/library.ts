@@ -1,5 +1,6 @@
+import { didYouMean } from '../model/closest-word.ts'
 import { type CompiledScenario, MIN_TURN_MS } from './compiled.ts'
-import { didYouMean, shown } from './wording.ts'
+import { shown } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
 /** The scenario that lies under every other one. */
@@ -40,7 +41,7 @@ function layersIn(scenario: CompiledScenario, find: Find): readonly CompiledScen
 const usedAtOnce = (scenario: CompiledScenario, find: Find): string[] =>
   layersIn(scenario, find)
     .flatMap(({ timeline }) => timeline)
-    .flatMap(({ afterMs, do: action }) =>
+    .flatMap(({ after_ms: afterMs, do: action }) =>
       'use' in action && afterMs < MIN_TURN_MS ? [action.use] : [],
     )
 
@@ -82,7 +83,7 @@ export function referencesOf(
         message: `${circle.join(' extends ')}: a circle; let one of them stand alone`,
       })
   }
-  for (const [i, { afterMs, do: action }] of scenario.timeline.entries()) {
+  for (const [i, { after_ms: afterMs, do: action }] of scenario.timeline.entries()) {
     if (!('use' in action)) continue
     const path = ['timeline', i, 'do', 'use']
     if (!names.includes(action.use)) {

@@ -40,7 +40,7 @@ function documentOf({ tests }: CompiledRule): unknown {
     ?.argument
 }
 
-type Step = { status: string; afterMs: number; [more: string]: unknown }
+type Step = { status: string; after_ms: number; [more: string]: unknown }
 
 /** What is particular about a step, in a word or two. */
 function because(step: Step): string | undefined {
@@ -70,7 +70,7 @@ function lifeInWords({ kyc, bank, transaction }: LifeOutcome): string {
   if (['pending', 'PENDING', 'PROCESSING'].includes(last.status)) return `stays ${told(last)}`
   const before = steps.at(-2)
   if (before?.status === 'SUCCESS')
-    return `SUCCESS, then ${told(last)} ${formatDuration(last.afterMs)} later`
+    return `SUCCESS, then ${told(last)} ${formatDuration(last.after_ms)} later`
   // The usual way of a payment goes without saying; a check that waits does not.
   return before?.status === 'pending' ? `${told(before)} -> ${told(last)}` : told(last)
 }

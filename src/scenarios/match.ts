@@ -121,8 +121,8 @@ const MEANING: Readonly<Record<Operator, (argument: unknown) => (read: unknown) 
   gte: (limit) => atLeast(numberOf(limit)!),
   lt: (limit) => lessThan(numberOf(limit)!),
   lte: (limit) => atMost(numberOf(limit)!),
-  startsWith: (start) => (value) => typeof value === 'string' && value.startsWith(start as string),
-  endsWith: (end) => (value) => typeof value === 'string' && value.endsWith(end as string),
+  starts_with: (start) => (value) => typeof value === 'string' && value.startsWith(start as string),
+  ends_with: (end) => (value) => typeof value === 'string' && value.endsWith(end as string),
   contains: (wanted) => (value) =>
     Array.isArray(value)
       ? value.some((one) => isEqual(one, wanted))

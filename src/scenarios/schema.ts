@@ -109,15 +109,15 @@ const Count = z.union(
     z.int().min(0),
     z.strictObject({
       exactly: z.int().min(0).optional(),
-      atLeast: z.int().min(0).optional(),
-      atMost: z.int().min(0).optional(),
+      at_least: z.int().min(0).optional(),
+      at_most: z.int().min(0).optional(),
     }),
   ],
   {
     error: ({ input }) =>
       input === undefined
         ? undefined
-        : `must be a whole number or a mapping of exactly, atLeast and atMost, not ${shown(input)}`,
+        : `must be a whole number or a mapping of exactly, at_least and at_most, not ${shown(input)}`,
   },
 )
 

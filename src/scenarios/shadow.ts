@@ -32,9 +32,9 @@ function implies(narrow: Test, wide: Test): boolean {
     return (narrow.argument as unknown[]).every((one) => holds(wide, one))
   if (wide.operator === 'absent' && wide.argument === false)
     return !['ne', 'absent'].includes(narrow.operator)
-  if (narrow.operator === 'startsWith' && wide.operator === 'startsWith')
+  if (narrow.operator === 'starts_with' && wide.operator === 'starts_with')
     return holds(wide, narrow.argument)
-  if (narrow.operator === 'endsWith' && wide.operator === 'endsWith')
+  if (narrow.operator === 'ends_with' && wide.operator === 'ends_with')
     return holds(wide, narrow.argument)
   return isNarrower(narrow, wide)
 }

@@ -12,7 +12,7 @@ import { accountKey } from './tables.ts'
 import type { Users } from './users.ts'
 import { fieldError, notFound, type WorldContext } from './world-context.ts'
 
-const VERIFIED_AT_ONCE: readonly BankStep[] = [{ status: 'success', afterMs: 0 }]
+const VERIFIED_AT_ONCE: readonly BankStep[] = [{ status: 'success', after_ms: 0 }]
 
 const BANK_RESPONSE: Readonly<Record<BankStatus, string>> = {
   success: 'Transaction Successful',
@@ -124,7 +124,7 @@ export function createBankAccounts(parts: WorldContext & { users: Users }) {
         })
         let due_at = clock.now()
         for (const step of later) {
-          due_at += step.afterMs
+          due_at += step.after_ms
           scheduler.schedule({
             due_at,
             kind: 'bank.step',
@@ -140,7 +140,7 @@ export function createBankAccounts(parts: WorldContext & { users: Users }) {
         }
       }),
     /** Moves a pending account by hand. */
-    simulate: (id: string, step: Omit<BankStep, 'afterMs'>) =>
+    simulate: (id: string, step: Omit<BankStep, 'after_ms'>) =>
       store.change(() => {
         const row = bank_accounts.get(id)
         if (!row) throw notFound('bank account', id)
@@ -151,7 +151,7 @@ export function createBankAccounts(parts: WorldContext & { users: Users }) {
           )
         }
         scheduler.cancelAll('bank.step', id)
-        return simulate(row, { ...step, afterMs: 0 })
+        return simulate(row, { ...step, after_ms: 0 })
       }),
     /** A user's accounts, newest first. */
     ofUser: (userId: string) => {

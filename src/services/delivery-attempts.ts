@@ -135,7 +135,15 @@ export function createDeliveryAttempts({
       }
       const body = fault.body === 'truncated' ? cut(whole) : whole
       const result = await outside.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
-      const { ok, status, durationMs, answer, truncated, error, retryAfterMs = 0 } = result
+      const {
+        ok,
+        status,
+        duration_ms: durationMs,
+        answer,
+        truncated,
+        error,
+        retryAfterMs = 0,
+      } = result
       if (error?.code === 'closed') return undefined
       return {
         retryAfterMs,
@@ -148,7 +156,7 @@ export function createDeliveryAttempts({
           timestamp: Number(headers['webhook-timestamp']),
           signatures: headers['webhook-signature']?.split(' ').length ?? 0,
           status: status ?? null,
-          durationMs,
+          duration_ms: durationMs,
           answer: answer && maskText(withoutSecrets(answer, webhook_secret, headers)),
           truncated,
           error: error ?? null,

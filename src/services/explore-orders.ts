@@ -16,7 +16,7 @@ export type ExploreOrdersInput<T> = {
   /** A fraction in [0, 1), from the world's seeded source. */
   random: () => number
   /** How many orders to make at most; the one that was given is not among them. */
-  maxOrders: number
+  max_orders: number
 }
 
 // Of the orders of one length, this share is the least disturbed ones; the rest is drawn from all of them, since a
@@ -128,7 +128,7 @@ function ordersOf(n: number, copies: number, room: number, random: () => number)
 export function* exploreOrders<T>({
   events,
   random,
-  maxOrders,
+  max_orders: maxOrders,
 }: ExploreOrdersInput<T>): Generator<DeliveryOrder<T>> {
   let left = Math.max(0, Math.floor(maxOrders))
   for (let copies = 0; copies <= events.length && left > 0 && events.length > 0; copies++) {

@@ -193,7 +193,7 @@ export function createExplore({
     const orders = exploreOrders({
       events: bodies,
       random: () => store.change(random.fraction),
-      maxOrders,
+      max_orders: maxOrders,
     })
     for (const { indexes, copies } of orders) {
       seenOrder.orders_tried++

@@ -26,7 +26,7 @@ const CLEAN: Omit<PanResult, 'pan'> = {
 
 const INVALID_PAN: KycStep = {
   status: 'failed',
-  afterMs: 0,
+  after_ms: 0,
   message: 'The PAN is empty or malformed',
   statusCode: 400,
   result: {
@@ -39,11 +39,11 @@ const INVALID_PAN: KycStep = {
 
 /** What happens to a document that no scenario speaks of (defaults: KYC). */
 function usualLife({ document_type, document_number }: KycItem): readonly KycStep[] {
-  if (document_type === 'tid') return [{ status: 'success', afterMs: 0 }]
-  if (document_number === '') return [{ status: 'pending', afterMs: 0 }]
+  if (document_type === 'tid') return [{ status: 'success', after_ms: 0 }]
+  if (document_number === '') return [{ status: 'pending', after_ms: 0 }]
   return [
-    { status: 'pending', afterMs: 0 },
-    { status: 'success', afterMs: AADHAAR_DECIDED_AFTER_MS },
+    { status: 'pending', after_ms: 0 },
+    { status: 'success', after_ms: AADHAAR_DECIDED_AFTER_MS },
   ]
 }
 
@@ -51,7 +51,7 @@ function usualLife({ document_type, document_number }: KycItem): readonly KycSte
 function malformed({ document_type, document_number }: KycItem): KycStep | undefined {
   if (document_type === 'tid') return PAN.test(document_number) ? undefined : INVALID_PAN
   if (document_number === '' || AADHAAR.test(document_number)) return undefined
-  return { status: 'failed', afterMs: 0, message: 'The Aadhaar number is not twelve digits' }
+  return { status: 'failed', after_ms: 0, message: 'The Aadhaar number is not twelve digits' }
 }
 
 const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatus, string>>> = {
@@ -145,7 +145,7 @@ export function createKyc(parts: WorldContext & { users: Users }) {
     })
     let due_at = clock.now()
     for (const step of later) {
-      due_at += step.afterMs
+      due_at += step.after_ms
       scheduler.schedule({ due_at, kind: 'kyc.step', resource_id: kyc_id, payload: { ...step } })
     }
     return {
@@ -189,7 +189,7 @@ export function createKyc(parts: WorldContext & { users: Users }) {
         })
       }),
     /** Moves a pending record by hand. */
-    simulate: (id: string, step: Omit<KycStep, 'afterMs'>) =>
+    simulate: (id: string, step: Omit<KycStep, 'after_ms'>) =>
       store.change(() => {
         const row = kyc.get(id)
         if (!row) throw notFound('KYC record', id)
@@ -200,7 +200,7 @@ export function createKyc(parts: WorldContext & { users: Users }) {
           )
         }
         scheduler.cancelAll('kyc.step', id)
-        return simulate(row, { ...step, afterMs: 0 })
+        return simulate(row, { ...step, after_ms: 0 })
       }),
     /** A user's records, newest first. */
     ofUser: (userId: string) => kyc.page('user', userId, 0, Number.POSITIVE_INFINITY),

@@ -16,15 +16,15 @@ import { fieldError, notFound, type WorldContext } from './world-context.ts'
 
 /** What happens to a payment that no scenario speaks of (defaults: Transactions and history). */
 const USUAL_LIFE: readonly TransactionStep[] = [
-  { status: 'PENDING', afterMs: 0 },
-  { status: 'PROCESSING', afterMs: 1_000 },
-  { status: 'SUCCESS', afterMs: 2_000 },
+  { status: 'PENDING', after_ms: 0 },
+  { status: 'PROCESSING', after_ms: 1_000 },
+  { status: 'SUCCESS', after_ms: 2_000 },
 ]
 const DEFAULT_REASON = 'beneficiary_bank_failure'
 const DAY_MS = 86_400_000
 
 /** What a step does, without the time it takes to come: the payload of its timer. */
-type Transition = Omit<TransactionStep, 'afterMs'>
+type Transition = Omit<TransactionStep, 'after_ms'>
 
 const transitions = new WeakMap<TransactionStep, Transition>()
 
@@ -32,7 +32,7 @@ const transitions = new WeakMap<TransactionStep, Transition>()
 function transitionOf(step: TransactionStep): Transition {
   let move = transitions.get(step)
   if (!move) {
-    const { afterMs: _, ...rest } = step
+    const { after_ms: _, ...rest } = step
     move = rest
     transitions.set(step, move)
   }
@@ -192,7 +192,7 @@ export function createPayments(parts: WorldContext & { users: Users; checkKyc: (
     let due_at = clock.now()
     for (let i = 1; i < life.length; i++) {
       const step = life[i]!
-      due_at += step.afterMs
+      due_at += step.after_ms
       scheduler.schedule({
         due_at,
         kind: 'transaction.step',

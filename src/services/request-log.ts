@@ -29,7 +29,7 @@ export type AnsweredCall = {
 /** A call in the log: its body stands from `start` of a page on, its answer from `middle` to `end`. */
 export type RequestLogEntry = Omit<AnsweredCall, 'body' | 'answer' | 'began' | 'headersSize'> & {
   readonly seq: number
-  readonly durationMs: number
+  readonly duration_ms: number
   readonly page: Buffer
   readonly start: number
   readonly middle: number
@@ -116,7 +116,7 @@ export function createRequestLog({
         seq: ++seq,
         at: call.at,
         wallAt: call.wallAt,
-        durationMs: elapsed() - began,
+        duration_ms: elapsed() - began,
         method: call.method,
         url,
         operation: call.operation,
@@ -220,7 +220,7 @@ export const requestSummary = (call: RequestLogEntry) => ({
   request_id: requestId(call),
   at: iso(call.at),
   wall_at: iso(call.wallAt),
-  durationMs: round(call.durationMs),
+  duration_ms: round(call.duration_ms),
   method: call.method,
   path: maskLogText(pathOf(call)),
   operation: call.operation ?? null,

@@ -57,8 +57,8 @@ const told = (warnings: readonly Problem[]) =>
 /** What a scenario expects of one operation, and what was found. */
 export type Expected = {
   operation: OperationId
-  atLeast?: number
-  atMost?: number
+  at_least?: number
+  at_most?: number
   found: number
   met: boolean
 }
@@ -176,17 +176,19 @@ export function createScenarios(parts: ScenariosDeps) {
   }
 
   const expected = ({ expect }: CompiledScenario): Expected[] =>
-    [...expect].map(([operation, { exactly, atLeast = exactly, atMost = exactly }]) => {
-      const found = calls.get(operation) ?? 0
-      const met = found >= (atLeast ?? 0) && found <= (atMost ?? Number.POSITIVE_INFINITY)
-      return {
-        operation,
-        ...(atLeast !== undefined && { atLeast }),
-        ...(atMost !== undefined && { atMost }),
-        found,
-        met,
-      }
-    })
+    [...expect].map(
+      ([operation, { exactly, at_least: atLeast = exactly, at_most: atMost = exactly }]) => {
+        const found = calls.get(operation) ?? 0
+        const met = found >= (atLeast ?? 0) && found <= (atMost ?? Number.POSITIVE_INFINITY)
+        return {
+          operation,
+          ...(atLeast !== undefined && { at_least: atLeast }),
+          ...(atMost !== undefined && { at_most: atMost }),
+          found,
+          met,
+        }
+      },
+    )
 
   const keyOf = ({ name, definition }: Pick<ActiveScenario, 'name' | 'definition'>) =>
     definition ? JSON.stringify(definition) : name

@@ -13,7 +13,7 @@ type SandboxImages = Images<Rows>
 const NAMES = Object.keys(TABLES) as Name[]
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 /** Where the wall clock stood, how long an attempt took, and how the world was started, is no difference of its state. */
-const UNLISTED = new Set(['wallAnchor', 'startedAs', 'durationMs'])
+const UNLISTED = new Set(['wallAnchor', 'startedAs', 'duration_ms'])
 
 const HIDDEN = () => 'XXXX'
 const MASKS: Readonly<Record<string, (value: string) => string>> = {

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { LargeJson } from '../core/large-json.ts'
 import { type FieldError, SandboxError } from '../model/errors.ts'
-import { fieldErrors, MAX_ERRORS } from '../model/issues.ts'
+import { fieldErrors, LIST_KNOWN_KEYS, MAX_ERRORS } from '../model/issues.ts'
 
 type Tables = Record<string, unknown>
 
@@ -70,7 +70,7 @@ export function* readState<T>(
     Object.entries(rows).map(([name, schema]) => [
       name,
       (row: unknown, index: number) => {
-        const { success, data, error } = schema.safeParse(row)
+        const { success, data, error } = schema.safeParse(row, LIST_KNOWN_KEYS)
         if (!success) findings.add(error, row, ['tables', name, index])
         return data
       },
@@ -83,7 +83,7 @@ export function* readState<T>(
   // The rows are checked: what is left is checked without them.
   const tables = isObject(value) && isObject(value['tables']) ? value['tables'] : undefined
   const bare = tables ? { ...(value as object), tables: withoutRows(tables) } : value
-  const { success, data, error } = document.safeParse(bare)
+  const { success, data, error } = document.safeParse(bare, LIST_KNOWN_KEYS)
   if (!success) findings.add(error, bare)
   findings.throwIfAny()
   return { ...data, tables } as T

@@ -3,7 +3,7 @@ import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compile
 import type { SandboxTables } from './tables.ts'
 
 /** What a stored entry of a timeline says: the action, and how it comes again. */
-export type Entry = { do: TimelineAction; everyMs?: number; left?: number }
+export type Entry = { do: TimelineAction; every_ms?: number; left?: number }
 
 // An entry that is behind makes up for this many turns at most; the earlier ones are left out.
 const MAX_BEHIND = 1_000
@@ -28,13 +28,13 @@ export function costOf(action: TimelineAction): number {
   return isLast(action) || 'rule' in action ? COST_OF_EXCHANGE : 1
 }
 
-export const comesAgain = ({ everyMs, left, do: action }: Entry): boolean =>
+export const comesAgain = ({ every_ms: everyMs, left, do: action }: Entry): boolean =>
   everyMs !== undefined && (left === undefined || left > 1) && !isLast(action)
 
 /** How often an entry that is due at an instant runs from `now` until `at`; turns that it leaves out are not counted. */
 export function turnsUntil(entry: Entry, due_at: number, at: number, now = due_at): number {
   if (!comesAgain(entry)) return 1
-  const everyMs = entry.everyMs!
+  const everyMs = entry.every_ms!
   const { leftOut } = nextTurn(everyMs, due_at, now)
   return Math.min(
     entry.left ?? Number.POSITIVE_INFINITY,
@@ -76,7 +76,7 @@ export function rateWarnings(
 ): string[] {
   if (mode === 'frozen') return []
   let [turns, cost] = [0, 0]
-  for (const { everyMs, do: action } of timeline) {
+  for (const { every_ms: everyMs, do: action } of timeline) {
     if (everyMs === undefined || isLast(action)) continue
     const aSecond = (speed * 1_000) / everyMs
     turns += aSecond

@@ -118,7 +118,7 @@ export function createTimeline(deps: TimelineDeps) {
 
   const warnOnce = createRepeatedWarning(warn)
   /** Warns about an entry; equal warnings of equal entries are counted. */
-  function warnAbout({ do: action, everyMs }: Entry, why: string, message: string) {
+  function warnAbout({ do: action, every_ms: everyMs }: Entry, why: string, message: string) {
     const name = `timeline of ${scenarios.name}: ${wordOf(action)}`
     const every = everyMs === undefined ? '' : ` every ${formatDuration(everyMs)}`
     warnOnce(`${name}${every}: ${why}`, `${name}${every}: ${message}`)
@@ -142,7 +142,7 @@ export function createTimeline(deps: TimelineDeps) {
     TIMELINE_ENTRY,
     ({ payload, due_at }) => {
       const entry = payload as Entry
-      if (comesAgain(entry)) comeAgain(entry, entry.everyMs!, due_at)
+      if (comesAgain(entry)) comeAgain(entry, entry.every_ms!, due_at)
       const full = fullFor(entry.do, store)
       if (full !== undefined) {
         warnAbout(entry, 'full', full)
@@ -172,12 +172,17 @@ export function createTimeline(deps: TimelineDeps) {
   function begin(from: number) {
     for (const { timer_id, kind } of [...tables.timers.rows()])
       if (kind === TIMELINE_ENTRY) scheduler.cancel(timer_id)
-    for (const { afterMs, everyMs, times, do: action } of scenarios.timeline()) {
+    for (const {
+      after_ms: afterMs,
+      every_ms: everyMs,
+      times,
+      do: action,
+    } of scenarios.timeline()) {
       const left = everyMs === undefined ? undefined : times
       schedule(
         {
           do: action,
-          ...(everyMs !== undefined && { everyMs }),
+          ...(everyMs !== undefined && { every_ms: everyMs }),
           ...(left !== undefined && { left }),
         },
         from + afterMs,

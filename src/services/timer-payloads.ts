@@ -85,7 +85,7 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; isAbout?: boolean 
   'kyc.step': {
     payload: z.strictObject({
       status: checkStatus,
-      afterMs,
+      after_ms: afterMs,
       message: text.optional(),
       statusCode: z.int().optional(),
       result: z.looseObject({}).nullable().optional(),
@@ -96,7 +96,7 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; isAbout?: boolean 
   'bank.step': {
     payload: z.strictObject({
       status: checkStatus,
-      afterMs,
+      after_ms: afterMs,
       message: text.optional(),
       reason: text.optional(),
       bankResponse: text.optional(),
@@ -112,7 +112,7 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; isAbout?: boolean 
   'timeline.entry': {
     payload: z.strictObject({
       do: action,
-      everyMs: z.int().min(MIN_TURN_MS).max(MAX_MS).optional(),
+      every_ms: z.int().min(MIN_TURN_MS).max(MAX_MS).optional(),
       left: z.int().min(1).max(1_000_000).optional(),
     }),
   },

@@ -8,7 +8,7 @@ export type WaitedFor<T> = {
   look: () => Promise<T | undefined> | T | undefined
   see: (told: AnyFeedEvent) => T | undefined
   /** Real ms. */
-  timeoutMs: number
+  timeout_ms: number
   /** The refusal where it does not come in time. */
   late: () => SandboxError
   /** Aborted when nobody waits any more. */
@@ -21,7 +21,7 @@ const stopped = () =>
 /** Answers with what is waited for, as soon as it is there; throws `wait_timeout`, or `not_ready` where the feed ends. */
 export function waitFor<T>(
   { feed, outside }: { feed: Feed; outside: Pick<Runtime, 'later'> },
-  { look, see, timeoutMs, late, signal }: WaitedFor<T>,
+  { look, see, timeout_ms: timeoutMs, late, signal }: WaitedFor<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined

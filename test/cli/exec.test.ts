@@ -84,7 +84,7 @@ t.test('what the scenario expects is checked at the end', async (t) => {
 t.test('a scenario that makes way for another is held against what it expected', async (t) => {
   const scenarios = t.testdir({
     'mine.yaml':
-      'timeline: [{ after: 2m, do: { use: failed-payouts } }]\nexpect: { requests: { listUsers: { atLeast: 1 } } }\n',
+      'timeline: [{ after: 2m, do: { use: failed-payouts } }]\nexpect: { requests: { listUsers: { at_least: 1 } } }\n',
   })
   const options = ['exec', '--clock', 'frozen', '--scenarios', scenarios, '--scenario', 'mine']
   const list = `await fetch(process.env.PAYOUT_SANDBOX_URL + '/users')\n`

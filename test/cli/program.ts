@@ -76,7 +76,7 @@ export async function serve(
   })
   return {
     url: String(ready['url']),
-    adminUrl: String(ready['adminUrl']),
+    adminUrl: String(ready['admin_url']),
     token: String(ready['token']),
     port: Number(new URL(String(ready['url'])).port),
     ready,

@@ -39,7 +39,7 @@ t.test(
   async (t) => {
     const folder = t.testdir({
       'mine.yaml':
-        'expect: { requests: { listUsers: { atLeast: 1 }, createUser: 2, getUser: { atMost: 3 }, getKyc: { atLeast: 1, atMost: 2 } } }\n',
+        'expect: { requests: { listUsers: { at_least: 1 }, createUser: 2, getUser: { at_most: 3 }, getKyc: { at_least: 1, at_most: 2 } } }\n',
     })
     const { url, stop } = await serve(t, [
       '--memory',
@@ -177,7 +177,7 @@ t.test('a port of the variables or the config file is found without --url', asyn
 t.test(
   'an admin token of the config file is taken, and one that is nearer before it',
   async (t) => {
-    const config = { port: 0, 'admin-token': 's3cret' }
+    const config = { port: 0, admin_token: 's3cret' }
     const cwd = t.testdir({ 'payout-sandbox.config.json': JSON.stringify(config) })
     const { port, url, stop } = await serve(t, ['--memory'], { cwd })
     const show = ['clock', 'show']
@@ -225,7 +225,7 @@ t.test('health says how a running sandbox is', async (t) => {
   const ask = ['health', '--url', url]
   t.strictSame(await run(ask), { code: 0, stdout: 'healthy\n', stderr: '' })
   const told = await run([...ask, '--json'])
-  t.match(JSON.parse(told.stdout), { status: 'healthy', uptimeInSeconds: Number })
+  t.match(JSON.parse(told.stdout), { status: 'healthy', uptime_in_seconds: Number })
   await stop()
   t.match(await run(ask), { code: 1, stdout: /^not healthy: .+ECONNREFUSED/, stderr: '' })
   const none = await run([...ask, '--json'])

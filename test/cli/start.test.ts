@@ -9,9 +9,9 @@ t.test('one JSON line tells a program where to call', async (t) => {
   const { ready, port, stop, child } = await serve(t, ['--memory'])
   t.match(ready, {
     url: `http://127.0.0.1:${port}/v1`,
-    adminUrl: `http://127.0.0.1:${port}/__admin`,
-    docsUrl: `http://127.0.0.1:${port}/docs`,
-    consoleUrl: `http://127.0.0.1:${port}/__admin/`,
+    admin_url: `http://127.0.0.1:${port}/__admin`,
+    docs_url: `http://127.0.0.1:${port}/docs`,
+    console_url: `http://127.0.0.1:${port}/__admin/`,
     token: 'sbx_test_token',
     data: null,
     pid: child.pid,
@@ -218,6 +218,15 @@ t.test('flag beats variable beats file', async (t) => {
   })
   writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"frozen": true}')
   t.match(await run([], { cwd: dir }), { code: 2, stderr: /\(did you mean "clock": "frozen"\?\)/ })
+  for (const old of ['clock-speed', 'clockSpeed']) {
+    writeFileSync(join(dir, 'payout-sandbox.config.json'), JSON.stringify({ [old]: 60 }))
+    const meant = `unknown option ${old} of payout-sandbox.config.json (did you mean clock_speed?)`
+    t.match(await run([], { cwd: dir }), { code: 2, stderr: meant })
+  }
+  writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"memory": true, "clock_speed": 0.5}')
+  const slow = await serve(t, [], { cwd: dir })
+  t.match((await call(`${slow.adminUrl}/clock`)).body, { speed: 0.5 })
+  await slow.stop()
   writeFileSync(join(dir, 'payout-sandbox.config.json'), '{"data": "of-file.json"}')
   const dataOf = async (args: string[], env: Record<string, string> = {}) => {
     const { ready, stop } = await serve(t, args, { cwd: dir, env })
@@ -309,7 +318,7 @@ t.test('each option does what it says', async (t) => {
   await stop()
 
   const bare = await serve(t, ['--memory', '--no-admin', '--no-auto-clients', '--auth', 'off'])
-  t.match(bare.ready, { adminUrl: null, consoleUrl: null })
+  t.match(bare.ready, { admin_url: null, console_url: null })
   const admin = `http://127.0.0.1:${bare.port}/__admin`
   t.equal((await call(`${admin}/health`)).status, 200, 'a container must be able to ask')
   t.equal((await call(`${admin}/clock`)).status, 404)
@@ -320,7 +329,7 @@ t.test('each option does what it says', async (t) => {
 
   const open = await serve(t, ['--memory', '--host', '0.0.0.0', '--log-level', 'silent'])
   t.match(
-    open.ready['adminToken'],
+    open.ready['admin_token'],
     /^sbx_admin_[0-9a-f]{32}$/,
     'another address than loopback wants a token',
   )

@@ -75,7 +75,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.locator('footer').getByText(`{"to":"${next}"} 200`).waitFor()
     t.equal((await clock()).now, next, 'Enter in the field is enough')
     await pay()
-    const { nextTimerAt } = await clock()
+    const { next_timer_at: nextTimerAt } = await clock()
     t.ok(nextTimerAt)
     await page.getByText('transaction.step').first().waitFor()
     t.equal(await press(opened, 'To the next timer'), 'POST /__admin/clock/next 200')

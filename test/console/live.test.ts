@@ -15,7 +15,7 @@ function fillWithPayments(world: World, count: number) {
   } as const
   world.change(() => {
     for (let i = 1; i <= count; i++)
-      world.payments.create({ ...input, amount: `${i}.00` }, [{ status: 'PENDING', afterMs: 0 }])
+      world.payments.create({ ...input, amount: `${i}.00` }, [{ status: 'PENDING', after_ms: 0 }])
   })
 }
 

@@ -161,8 +161,8 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await go('magic-values')
     const { body } = await get('/__admin/magic-values')
     const table = page.getByRole('region', { name: 'Magic values' })
-    await table.getByText(body.magicValues[0].outcome).first().waitFor()
-    t.equal(await table.getByRole('row').count(), body.magicValues.length + 1)
+    await table.getByText(body.magic_values[0].outcome).first().waitFor()
+    t.equal(await table.getByRole('row').count(), body.magic_values.length + 1)
   })
 
   await t.test('a view that there is not', async () => {

@@ -121,7 +121,7 @@ t.test(
     t.match(await admin.clock.get(), { now: '2026-01-01T00:00:00.000Z', mode: 'frozen' })
     t.match(await admin.clock.speed(60), { speed: 60 })
     await admin.reset()
-    t.match(await admin.clock.get(), { speed: 1, pendingTimers: 0 })
+    t.match(await admin.clock.get(), { speed: 1, pending_timers: 0 })
   },
 )
 
@@ -177,7 +177,7 @@ t.test('what a test holds its code to: requests, waiting, events', async (t) => 
     for: 'transaction',
     match: { transaction_id, transaction_status: 'success' },
   } as const
-  t.match(await refused(admin.wait({ ...wait, timeoutMs: 0 })), { code: 'wait_timeout' })
+  t.match(await refused(admin.wait({ ...wait, timeout_ms: 0 })), { code: 'wait_timeout' })
   await admin.clock.advance('1m')
   t.match(await admin.wait(wait), { transaction: { transaction_id } })
   // What came after the first one that was read.

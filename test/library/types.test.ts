@@ -63,7 +63,7 @@ await admin.rules.push({
 await admin.rules.push({ when: { operation: { in: ['getUser'] } }, sequence: ['pass', { delay: '200ms..2s' }] })
 await admin.scenario.define({ rules: [{ when: { operation: '*' }, then: { fault: 'reset' } }], expect: { requests: { getUser: 1 } } })
 await admin.requests.verify({ match: { path: '/v1/user', status: { gte: 200 } }, exactly: 1 })
-await admin.wait({ for: 'transaction', match: { transaction_status: 'success' }, timeoutMs: 5 })
+await admin.wait({ for: 'transaction', match: { transaction_status: 'success' }, timeout_ms: 5 })
 await admin.wait({ for: 'request', match: { operation: 'getUser', body: { amount: 5 } } })
 for await (const { kind, data } of admin.events()) if (kind === 'request') console.log(data.path)
 

@@ -192,8 +192,8 @@ export function createDeck(seed: number, receiver: string) {
             access_token: `sbx_fork_${name}_${dealt}`,
             ...pick([
               { from: { client: pick(['default', ...WORKERS]) } },
-              { fixtures: 'empty', randomSeed: dealt, clock: '2027-03-04T05:06:07Z' },
-              { scenario: pick(SCENARIOS), checkKyc: true },
+              { fixtures: 'empty', random_seed: dealt, clock: '2027-03-04T05:06:07Z' },
+              { scenario: pick(SCENARIOS), check_kyc: true },
             ]),
           },
         }
@@ -227,7 +227,7 @@ export function createDeck(seed: number, receiver: string) {
       ['kyc', { kyc_status: pick(['failed', 'nothing']) }],
       ['delivery', { status: pick(['delivered', 'nothing']) }],
     ] as const)
-    return admin('POST', '/wait', { for: kind, match, timeoutMs: 0 })
+    return admin('POST', '/wait', { for: kind, match, timeout_ms: 0 })
   }
 
   /** Looks at the timers of a world, then does something with one of them. */
@@ -325,7 +325,7 @@ export function createDeck(seed: number, receiver: string) {
     [1, () => admin('DELETE', '/requests')],
     [1, () => admin('POST', '/requests/find', { match: pick(MATCHES), limit: 5 })],
     [1, () => admin('POST', '/requests/count', { match: pick(MATCHES) })],
-    [1, () => admin('POST', '/requests/verify', { match: pick(MATCHES), atLeast: int(3) })],
+    [1, () => admin('POST', '/requests/verify', { match: pick(MATCHES), at_least: int(3) })],
     [2, wait],
     [1, () => admin('GET', '/client')],
     [1, () => admin('GET', '/users?limit=5')],
@@ -341,7 +341,7 @@ export function createDeck(seed: number, receiver: string) {
     ...WORKERS.map((name, i) => ({
       method: 'POST',
       url: '/__admin/clients',
-      body: { name, access_token: `sbx_${name}`, randomSeed: 100 + i, clock: 'frozen' },
+      body: { name, access_token: `sbx_${name}`, random_seed: 100 + i, clock: 'frozen' },
     })),
     { method: 'POST', url: '/v1/clientWebhook', body: { url: receiver, webhook_secret: 'first' } },
   ]

@@ -11,7 +11,8 @@ type Answer = { status: number; headers: readonly string[]; text: string }
 const HOST = '127.0.0.1:4310'
 
 // What tells real time, and so can't be repeated: how long calls and attempts took, and the clock of the wall.
-const REAL_TIME = /"durationMs":[\d.]+|"wall_at":"[^"]*"|"uptimeInSeconds":\d+,"timestamp":"[^"]*"/
+const REAL_TIME =
+  /"duration_ms":[\d.]+|"wall_at":"[^"]*"|"uptime_in_seconds":\d+,"timestamp":"[^"]*"/
 const ALL_REAL_TIME = new RegExp(REAL_TIME, 'g')
 
 /** An answer in one line. Its length says nothing new: a body that has not that many bytes would not have arrived. */

@@ -54,7 +54,7 @@ async function run(box: Box, webhooks: Receiver, calls: number) {
   const state = [...box.sandbox.worlds.values()].map(({ tables }) => {
     const { payments, timers, counters, deliveries } = tables.tables
     const rows = [payments, timers, counters, deliveries].map((table) => [...table.rows()])
-    return JSON.stringify(rows).replace(/"durationMs":\d+/g, '')
+    return JSON.stringify(rows).replace(/"duration_ms":\d+/g, '')
   })
   await box.close()
   return { lines, statuses, operations, admin, state }

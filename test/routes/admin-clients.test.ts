@@ -66,10 +66,10 @@ t.test('each start option is the client’s own, and what a reset goes back to',
     ['plain', {}],
     ['empty', { fixtures: 'empty' }],
     ['slow', { scenario: 'slow' }],
-    ['seeded', { randomSeed: 99 }],
+    ['seeded', { random_seed: 99 }],
     ['later', { clock: '2030-05-06T07:08:09+00:00' }],
     ['ticking', { clock: 'real' }],
-    ['kyc', { checkKyc: true }],
+    ['kyc', { check_kyc: true }],
     [
       'inline',
       {
@@ -177,10 +177,10 @@ t.test('a name, a body or a token that can’t be is refused, and nothing is mad
       'validation_failed',
       /one client/,
     ],
-    [{ name: 'a', randomSeed: -1 }, 400, 'validation_failed'],
-    [{ name: 'a', randomSeed: 1.5 }, 400, 'validation_failed'],
+    [{ name: 'a', random_seed: -1 }, 400, 'validation_failed'],
+    [{ name: 'a', random_seed: 1.5 }, 400, 'validation_failed'],
     [{ name: 'a', clock: 'noon' }, 400, 'validation_failed', /frozen/],
-    [{ name: 'a', checkKyc: 'yes' }, 400, 'validation_failed'],
+    [{ name: 'a', check_kyc: 'yes' }, 400, 'validation_failed'],
     [{ name: 'a', access_token: 'two words' }, 400, 'validation_failed', /ASCII/],
     [{ name: 'a', access_token: '' }, 400, 'validation_failed'],
     [{ name: 'a', access_token: 'my-token' }, 409, 'token_in_use'],
@@ -292,7 +292,7 @@ t.test('a fork is what its source is, and neither sees the other from then on', 
 t.test('a fork has the start options of its source, or those it is given', async (t) => {
   const box = await startWith(t)
   const source = { name: 'source', scenario: 'kyc-failures', clock: '2030-01-01T00:00:00.000Z' }
-  await create(box, { ...source, checkKyc: true, fixtures: 'empty' })
+  await create(box, { ...source, check_kyc: true, fixtures: 'empty' })
   await box.post('/@source/v1/user', { email: 'a@example.com', mobile: '9876500001' })
   await box.post('/@source/__admin/clock/advance', { by: '1d' })
   await create(box, { name: 'same', from: { client: 'source' } })
@@ -301,8 +301,8 @@ t.test('a fork has the start options of its source, or those it is given', async
     from: { client: 'source' },
     scenario: 'default',
     clock: 'frozen',
-    randomSeed: 5,
-    checkKyc: false,
+    random_seed: 5,
+    check_kyc: false,
   })
   await create(box, { name: 'second-fork', from: { client: 'second' } })
   const told = async (name: string) => {
@@ -482,7 +482,7 @@ t.test('an admin call that fails on a new base path makes no client', async (t) 
     [404, 'GET', 'snapshots/nope'],
     [404, 'POST', 'snapshots/nope/restore'],
     [404, 'POST', 'webhooks/deliveries/x/redeliver'],
-    [408, 'POST', 'wait', { for: 'request', match: {}, timeoutMs: 1 }],
+    [408, 'POST', 'wait', { for: 'request', match: {}, timeout_ms: 1 }],
     [409, 'POST', 'clients', { name: 'default' }],
     [409, 'POST', 'requests/verify', { match: {}, exactly: 1 }],
     [415, 'POST', 'reset', 'all', text],
@@ -500,7 +500,7 @@ t.test('an admin call that fails on a new base path makes no client', async (t) 
 
   // What another call has met is not taken from it.
   const [waited] = await Promise.all([
-    box.post('/@both/__admin/wait', { for: 'request', match: { method: 'PUT' }, timeoutMs: 20 }),
+    box.post('/@both/__admin/wait', { for: 'request', match: { method: 'PUT' }, timeout_ms: 20 }),
     box.get('/@both/v1/users'),
   ])
   t.equal(waited.status, 408)

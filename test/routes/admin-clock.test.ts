@@ -11,8 +11,8 @@ t.test('the clock is moved, and what is due runs in order', async (t) => {
   t.match((await get('/__admin/clock')).body, {
     now: '2026-01-01T00:00:00.000Z',
     mode: 'frozen',
-    nextTimerAt: '2026-01-01T00:00:01.000Z',
-    pendingTimers: 2,
+    next_timer_at: '2026-01-01T00:00:01.000Z',
+    pending_timers: 2,
   })
   t.equal((await post('/__admin/clock/next')).body.now, '2026-01-01T00:00:01.000Z')
   const [timer] = (await get('/__admin/timers')).body.timers
@@ -61,7 +61,7 @@ t.test('reset goes back to the fixtures, and the same seed gives the same bytes'
   await advance('1h')
   t.equal((await post('/__admin/reset')).status, 200)
   t.equal((await get('/v1/transaction')).text, before)
-  t.equal((await get('/__admin/clock')).body.pendingTimers, 0)
+  t.equal((await get('/__admin/clock')).body.pending_timers, 0)
   t.equal((await pay()).text, first)
   t.equal((await post('/__admin/reset', { parts: ['nothing'] })).status, 400)
 })
@@ -95,18 +95,18 @@ t.test('a real clock ticks, and payments go on by themselves', async (t) => {
     now: '2026-03-01T00:00:00.000Z',
     mode: 'real',
     speed: 1,
-    nextTimerAt: null,
-    pendingTimers: 0,
+    next_timer_at: null,
+    pending_timers: 0,
   })
   await pay()
-  t.equal((await clock()).nextTimerAt, '2026-03-01T00:00:01.000Z')
+  t.equal((await clock()).next_timer_at, '2026-03-01T00:00:01.000Z')
   const seen = []
   for (const ms of [999, 1, 1_999, 1]) {
     pass(ms)
     seen.push(await statusOfNewest())
   }
   t.strictSame(seen, ['PENDING', 'PROCESSING', 'PROCESSING', 'SUCCESS'])
-  t.match(await clock(), { now: '2026-03-01T00:00:03.000Z', pendingTimers: 0 })
+  t.match(await clock(), { now: '2026-03-01T00:00:03.000Z', pending_timers: 0 })
 })
 
 t.test('a machine whose clock is set back goes on, and says so once', async (t) => {
@@ -138,7 +138,7 @@ t.test('a machine whose clock is set back goes on, and says so once', async (t) 
 t.test('speed and resume take effect on what is pending, without a leap', async (t) => {
   const { post, pay, pass, clock, statusOfNewest } = await onWall(t)
   await pay()
-  t.match((await post('/__admin/clock/freeze')).body, { mode: 'frozen', pendingTimers: 2 })
+  t.match((await post('/__admin/clock/freeze')).body, { mode: 'frozen', pending_timers: 2 })
   pass(60_000)
   t.equal(await statusOfNewest(), 'PENDING')
   t.match((await post('/__admin/clock/speed', { factor: 10 })).body, {
@@ -185,9 +185,9 @@ t.test(
     const { post, pay, get } = await start(t)
     await pay()
     const later = await post('/__admin/clock/freeze', { at: '2026-01-01T00:00:02Z' })
-    t.match(later.body, { now: '2026-01-01T00:00:02.000Z', pendingTimers: 1 })
+    t.match(later.body, { now: '2026-01-01T00:00:02.000Z', pending_timers: 1 })
     const earlier = await post('/__admin/clock/freeze', { at: '2025-06-01T00:00:00Z' })
-    t.match(earlier.body, { now: '2025-06-01T00:00:00.000Z', pendingTimers: 1 })
+    t.match(earlier.body, { now: '2025-06-01T00:00:00.000Z', pending_timers: 1 })
     const [row] = (await get('/v1/transaction/history', TOKEN)).body.data.transactions
     t.equal(row.status, 'PROCESSING')
   },
@@ -244,7 +244,10 @@ t.test('timers and clocks are each client’s own', async (t) => {
   t.equal((await post(`/@w/__admin/timers/${timer.timer_id}/fire`)).status, 404)
   t.equal((await call('DELETE', `/@w/__admin/timers/${timer.timer_id}`)).status, 404)
   await post('/@w/__admin/clock/advance', { by: '1d' })
-  t.match((await get('/__admin/clock')).body, { now: '2026-01-01T00:00:00.000Z', pendingTimers: 2 })
+  t.match((await get('/__admin/clock')).body, {
+    now: '2026-01-01T00:00:00.000Z',
+    pending_timers: 2,
+  })
 })
 
 t.test(
@@ -354,7 +357,7 @@ t.test(
       t.notMatch(told.message, /nothing/)
       t.match((await get('/__admin/clock')).body, {
         now: '2026-01-01T00:00:01.000Z',
-        pendingTimers: 1,
+        pending_timers: 1,
       })
     }
     fills = false

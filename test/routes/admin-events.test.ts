@@ -217,13 +217,13 @@ t.test('a stream wants what every admin call wants', async (t) => {
 t.test('a stop ends streams cleanly and waits for none of them', async (t) => {
   const { origin, send, close } = await serve(t)
   const streams = [await read(t, origin), await read(t, origin, '/@other/__admin/events')]
-  const waiting = send('POST', '/__admin/wait', { for: 'request', timeoutMs: 60_000 })
+  const waiting = send('POST', '/__admin/wait', { for: 'request', timeout_ms: 60_000 })
   await send('GET', '/v1/nothing')
   t.equal((await waiting).status, 200, 'a wait without a match is for any request')
   const stuck = send('POST', '/__admin/wait', {
     for: 'request',
     match: { path: '/never' },
-    timeoutMs: 60_000,
+    timeout_ms: 60_000,
   })
   const listed = (await (await send('GET', '/__admin/requests')).json()) as { total: number }
   t.equal(listed.total, 1)

@@ -41,7 +41,7 @@ t.test('explore finds the planted bug by the shortest order that shows it', asyn
 
 t.test('explore finds nothing wrong with a correct handler', async (t) => {
   const { box, transaction_id, probe } = await paid(t, await exampleHandler(t, 'handler.mjs'))
-  const { body } = await box.post(EXPLORE, { transaction_id, probe, maxOrders: 120 })
+  const { body } = await box.post(EXPLORE, { transaction_id, probe, max_orders: 120 })
   t.match(body, { orders_tried: 120, found: null, in_order: { state: { status: 'success' } } })
   t.equal(
     (await box.get('/__admin/webhooks/deliveries')).body.total,
@@ -86,7 +86,7 @@ t.test('each replay is a payment of its own, known by no id of another', async (
   const { base, bodies } = await mine(t, keep, () => 'same')
   const { box, transaction_id, probe } = await paid(t, base, { reference_id: 'order-1' })
   bodies.length = 0
-  await box.post(EXPLORE, { transaction_id, probe, maxOrders: 2 })
+  await box.post(EXPLORE, { transaction_id, probe, max_orders: 2 })
   const events = bodies.map((text) => JSON.parse(text))
   const ids = [...new Set(events.map(({ data }) => data.transaction_id))]
   const runs = ids.map((id) => events.filter(({ data }) => data.transaction_id === id))
@@ -122,7 +122,7 @@ t.test('a handler that remembers every id is right after a reset too', async (t)
   const idsOf = async () => {
     const { box, transaction_id, probe } = await paid(t, base)
     bodies.length = 0
-    await box.post(EXPLORE, { transaction_id, probe, maxOrders: 1 })
+    await box.post(EXPLORE, { transaction_id, probe, max_orders: 1 })
     return bodies.map((text) => JSON.parse(text).id)
   }
   const [first, second] = [await idsOf(), await idsOf()]
@@ -154,7 +154,7 @@ t.test('what a receiver refuses comes again behind the others, as a retry does',
   }
   const { base } = await mine(t, strict, (seen) => seen.at(-1) ?? null)
   const { box, transaction_id, probe } = await paid(t, base)
-  const { body } = await box.post(EXPLORE, { transaction_id, probe, maxOrders: 40 })
+  const { body } = await box.post(EXPLORE, { transaction_id, probe, max_orders: 40 })
   t.match(body, { orders_tried: 40, found: null })
 })
 
@@ -165,7 +165,7 @@ t.test('what cannot be explored is refused with what to do', async (t) => {
   for (const [more, status, message] of [
     [{ probe: `${base}/state` }, 400, /probe .*\{transaction_id\}/],
     [{ probe: 'ftp://x/{transaction_id}' }, 400, /probe/],
-    [{ maxOrders: 0 }, 400, /maxOrders/],
+    [{ max_orders: 0 }, 400, /max_orders/],
     [{ transaction_id: '00000000-0000-4000-8000-00000000dead' }, 404, /No transaction/],
     [{ probe: 'http://169.254.169.254/{transaction_id}' }, 422, /probe .*never go there/],
     [{ probe: 'http://192.0.2.9/{transaction_id}' }, 422, /--webhook-allow/],

@@ -16,7 +16,7 @@ t.test('a call is in the log with all that is known of it', async (t) => {
   )
   const { total, dropped, requests } = await list(box)
   t.strictSame([total, dropped], [1, 0])
-  const [{ wall_at, durationMs, headers, answer, ...rest }] = requests
+  const [{ wall_at, duration_ms: durationMs, headers, answer, ...rest }] = requests
   t.strictSame(rest, {
     request_id: 'req_1',
     at: '2026-01-01T00:00:00.000Z',
@@ -314,7 +314,7 @@ t.test('secrets and numbers are nowhere in what the log shows', async (t) => {
           [account]: { remark: 'another' },
         },
       },
-      atLeast: 5,
+      at_least: 5,
     },
     own,
   )
@@ -324,7 +324,7 @@ t.test('secrets and numbers are nowhere in what the log shows', async (t) => {
     {
       for: 'request',
       match: { query: { access_token: 'no' }, body: { account_number: 'no' } },
-      timeoutMs: 0,
+      timeout_ms: 0,
     },
     own,
   )
@@ -397,10 +397,10 @@ t.test('find and count take the conditions of rules, and method, path and status
     [{ status: { gte: 400 } }, 1],
     [{ method: 'GET' }, 2],
     [{ path: '/v1/users' }, 1],
-    [{ path: { startsWith: '/v1/user' } }, 2],
+    [{ path: { starts_with: '/v1/user' } }, 2],
     [{ body: { amount: { gte: 100 } } }, 1],
     [{ body: { amount: '250.50' } }, 1],
-    [{ body: { reference_id: { startsWith: 'A-' } } }, 3],
+    [{ body: { reference_id: { starts_with: 'A-' } } }, 3],
     [{ headers: { 'X-Test': 'one' } }, 1],
     [{ headers: { 'x-test': { absent: true } } }, 5],
     [{ query: { page: 2 } }, 1],
@@ -457,9 +457,9 @@ t.test('verify holds the count against what is wanted', async (t) => {
   for (const wanted of [
     {},
     { exactly: 2 },
-    { atLeast: 2 },
-    { atMost: 2 },
-    { atLeast: 1, atMost: 3 },
+    { at_least: 2 },
+    { at_most: 2 },
+    { at_least: 1, at_most: 3 },
   ])
     t.strictSame(
       await verify(box, { match, ...wanted }).then(({ status, body }) => [status, body]),
@@ -469,8 +469,8 @@ t.test('verify holds the count against what is wanted', async (t) => {
   for (const wanted of [
     { exactly: 1 },
     { exactly: 3 },
-    { atLeast: 3 },
-    { atMost: 1 },
+    { at_least: 3 },
+    { at_most: 1 },
     { exactly: 0 },
   ]) {
     const { status, body } = await verify(box, { match, ...wanted })
@@ -479,13 +479,13 @@ t.test('verify holds the count against what is wanted', async (t) => {
   t.equal((await verify(box, { match: { operation: 'getUser' } })).status, 409, 'one at least')
   t.equal((await verify(box, { match: { operation: 'getUser' }, exactly: 0 })).status, 200)
   for (const bad of [
-    { exactly: 1, atLeast: 1 },
-    { atLeast: 2, atMost: 1 },
+    { exactly: 1, at_least: 1 },
+    { at_least: 2, at_most: 1 },
     { exactly: -1 },
     { exakt: 1 },
   ])
     t.equal((await verify(box, { match, ...bad })).status, 400, JSON.stringify(bad))
-  const many = (await verify(box, { match, atMost: 1 })).body
+  const many = (await verify(box, { match, at_most: 1 })).body
   t.strictSame(
     many.errors.map(({ field, code }: Record<string, string>) => [field, code]),
     [

@@ -355,7 +355,7 @@ t.test(
     const id = idOf(await box.pay())
     const failed = await move('transactions', id, { status: 'FAILED', reason: 'gateway_down' })
     t.strictSame(failed.body, { transaction_id: id, status: 'FAILED' })
-    t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0, 'its steps are dropped')
+    t.equal((await box.get('/__admin/clock')).body.pending_timers, 0, 'its steps are dropped')
     await box.advance('1m')
     t.equal(box.sandbox.default.payments.get(id).row.failure?.reason, 'gateway_down')
     const forbidden = await move('transactions', id, { status: 'SUCCESS' })
@@ -403,7 +403,7 @@ t.test('magic-values has all there are', async (t) => {
   const box = await start(t)
   const { body } = await box.get('/__admin/magic-values')
   const by: Record<string, string[]> = {}
-  for (const { where, value } of body.magicValues) by[where] = [...(by[where] ?? []), value]
+  for (const { where, value } of body.magic_values) by[where] = [...(by[where] ?? []), value]
   const numbered = (start: string, from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, i) => start + String(from + i).padStart(3, '0'))
   t.strictSame(by, {
@@ -424,7 +424,7 @@ t.test(
     const put = (definition: object) => box.put('/__admin/scenario', { definition })
     const unmet = (atLeast: number, found: number) => ({
       name: 'inline',
-      expect: [{ operation: 'listUsers', atLeast, atMost: atLeast, found, met: false }],
+      expect: [{ operation: 'listUsers', at_least: atLeast, at_most: atLeast, found, met: false }],
     })
     await put(one!)
     t.equal(await left(), undefined)
@@ -453,7 +453,7 @@ t.test('expect is met by what was asked since the activation', async (t) => {
   await users(box)
   await define(box, {
     expect: {
-      requests: { listUsers: 2, createTransaction: { atLeast: 1 }, getUser: { atMost: 0 } },
+      requests: { listUsers: 2, createTransaction: { at_least: 1 }, getUser: { at_most: 0 } },
     },
   })
   const shown = async () =>
@@ -579,7 +579,7 @@ t.test(
     await box.advance('1h')
     t.equal((await box.get('/__admin/scenario')).body.name, 'rate-limited')
     t.equal(await totalUsers(box), before)
-    t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0)
+    t.equal((await box.get('/__admin/clock')).body.pending_timers, 0)
   },
 )
 
@@ -600,7 +600,7 @@ t.test('timeline: reset goes back to the fixtures and the start scenario', async
   t.equal(await totalUsers(box), before)
   t.equal((await box.get('/__admin/scenario')).body.name, 'default')
   t.strictSame((await box.get('/__admin/rules')).body.rules, [])
-  t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0)
+  t.equal((await box.get('/__admin/clock')).body.pending_timers, 0)
 })
 
 t.test(
@@ -619,7 +619,7 @@ t.test(
     await box.advance('1h')
     t.equal(await totalUsers(box), before + 363)
     t.equal(seen.length, 363)
-    t.equal((await box.get('/__admin/clock')).body.pendingTimers, 1)
+    t.equal((await box.get('/__admin/clock')).body.pending_timers, 1)
   },
 )
 
@@ -642,7 +642,7 @@ t.test('timeline: what it says for this instant is done as it is activated', asy
   const state = async () => [
     (await box.get('/__admin/scenario')).body.name,
     (await totalUsers(box)) - plain,
-    (await box.get('/__admin/clock')).body.pendingTimers,
+    (await box.get('/__admin/clock')).body.pending_timers,
   ]
   t.strictSame(await state(), ['two', 2, 1], 'the start scenario')
   await box.put('/__admin/scenario', { name: 'to-two' })

@@ -633,8 +633,8 @@ t.test(
       payload: { do: rest, ...more },
     })
     const bad: [string, object][] = [
-      ['payload.everyMs', entry({ everyMs: 0 })],
-      ['payload.everyMs', entry({ everyMs: -1_000 })],
+      ['payload.every_ms', entry({ every_ms: 0 })],
+      ['payload.every_ms', entry({ every_ms: -1_000 })],
       ['payload.left', entry({ left: 0 })],
       ['payload.do.create_users', entry({}, { create_users: 1e9 })],
       ['payload.do', entry({}, { creat_users: 1 })],
@@ -648,12 +648,12 @@ t.test(
         'payload.status',
         { kind: 'transaction.step', resource_id: 'x', payload: { status: 'success' } },
       ],
-      ['payload.afterMs', { kind: 'kyc.step', resource_id: 'x', payload: { status: 'success' } }],
+      ['payload.after_ms', { kind: 'kyc.step', resource_id: 'x', payload: { status: 'success' } }],
       [
         'payload.attempt',
         { kind: 'webhook.attempt', resource_id: 'x', payload: { event: 'a', event_id: 'b' } },
       ],
-      ['resource_id', { kind: 'bank.step', payload: { status: 'success', afterMs: 0 } }],
+      ['resource_id', { kind: 'bank.step', payload: { status: 'success', after_ms: 0 } }],
       ['kind', { kind: 'bank.stop', payload: {} }],
     ]
     for (const [place, timer] of bad) {

@@ -14,7 +14,7 @@ const PAN = {
 const FIRST = 'a0000000-0000-4000-8000-000000000001'
 
 const waitFor = ({ post }: Box, what: string, match: object, timeoutMs = 5_000, base = '') =>
-  post(`${base}/__admin/wait`, { for: what, match, timeoutMs })
+  post(`${base}/__admin/wait`, { for: what, match, timeout_ms: timeoutMs })
 
 /** Whether something is still open after all that is ready to run has run. */
 async function isOpen(promise: Promise<unknown>) {
@@ -205,8 +205,8 @@ t.test('what can’t be waited for is refused', async (t) => {
   const box = await start(t)
   const cases: [object, string][] = [
     [{ for: 'nothing' }, 'for'],
-    [{ for: 'request', timeoutMs: 60_001 }, 'timeoutMs'],
-    [{ for: 'request', timeoutMs: -1 }, 'timeoutMs'],
+    [{ for: 'request', timeout_ms: 60_001 }, 'timeout_ms'],
+    [{ for: 'request', timeout_ms: -1 }, 'timeout_ms'],
     [{ for: 'request', timeout: 1 }, 'timeout'],
     [{ for: 'request', match: { opration: 'getUser' } }, 'match.opration'],
     [

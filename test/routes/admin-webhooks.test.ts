@@ -362,7 +362,7 @@ t.test('reset drops deliveries and the inbox, alone or with all else', async (t)
   t.same(hook.types().slice(0, 1), LIFE.slice(1, 2), 'the dropped one is gone, later ones come')
   await box.post('/__admin/reset')
   t.same(await list(), [])
-  t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0)
+  t.equal((await box.get('/__admin/clock')).body.pending_timers, 0)
 })
 
 t.test('an attempt that is cancelled as a timer lets the next event go', async (t) => {

@@ -97,7 +97,7 @@ t.test('the same verified account of one user is refused; others may have it', a
 t.test('a refused account is a 201 with status false inside, and may be tried again', async (t) => {
   const { sandbox, post, get } = await start(t)
   const { bankAccounts } = sandbox.default
-  const failed = bankAccounts.add(NEW, [{ status: 'failed', afterMs: 0 }])
+  const failed = bankAccounts.add(NEW, [{ status: 'failed', after_ms: 0 }])
   t.match(failed, {
     status: false,
     row: { bank_status: 'failed' },
@@ -114,8 +114,8 @@ t.test('a pending account is decided on the client’s clock', async (t) => {
   const { bankAccounts } = sandbox.default
   for (const status of ['success', 'failed'] as const) {
     const { row } = bankAccounts.add({ ...NEW, account_number: `12345678901${status.length}` }, [
-      { status: 'pending', afterMs: 0 },
-      { status, afterMs: 3_000 },
+      { status: 'pending', after_ms: 0 },
+      { status, after_ms: 3_000 },
     ])
     const now = async () =>
       (await get(`/v1/bank/${KABIR}`)).body.data.find(
@@ -130,8 +130,8 @@ t.test('a pending account is decided on the client’s clock', async (t) => {
 t.test('of two pending accounts with one number only the first is verified', async (t) => {
   const { sandbox, get, advance } = await start(t)
   const life = [
-    { status: 'pending', afterMs: 0 },
-    { status: 'success', afterMs: 1_000 },
+    { status: 'pending', after_ms: 0 },
+    { status: 'success', after_ms: 1_000 },
   ] as const
   sandbox.default.bankAccounts.add(NEW, life)
   sandbox.default.bankAccounts.add(NEW, life)

@@ -31,7 +31,7 @@ async function until(holds: () => boolean | Promise<boolean>) {
 t.test('a wait ends when its caller hangs up, and frees its watcher at once', async (t) => {
   const { calling, sandbox } = await served(t)
   const { feed } = sandbox.default
-  const body = { for: 'request', match: { operation: 'getUser' }, timeoutMs: 60_000 }
+  const body = { for: 'request', match: { operation: 'getUser' }, timeout_ms: 60_000 }
   const callers = await Promise.all([1, 2, 3].map(() => calling('POST', '/__admin/wait', body)))
   await until(() => feed.isWanted)
   for (const { hangUp } of callers) hangUp()
@@ -111,7 +111,7 @@ t.test('an advance ends when its caller hangs up: time stands where it was', asy
   await until(() => !clock.isHeld)
   t.match((await get('/__admin/clock')).body, {
     now: '2026-01-01T00:00:01.000Z',
-    pendingTimers: 1,
+    pending_timers: 1,
   })
   const next = advance('10ms')
   t.equal((await next).body.now, '2026-01-01T00:00:01.010Z')

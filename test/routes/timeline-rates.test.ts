@@ -127,7 +127,7 @@ t.test(
 )
 
 t.test('turns that were left out do not count against the limit of an advance', async (t) => {
-  const entry = { everyMs: 100, do: { trigger: 'webhook.test' } } as never
+  const entry = { every_ms: 100, do: { trigger: 'webhook.test' } } as never
   const day = 86_400_000
   t.equal(turnsUntil(entry, 0, day), 1 + day / 100, 'on time: every turn')
   t.equal(

@@ -75,7 +75,7 @@ t.test('layers are asked in order, and what one leaves open the next decides', a
 })
 
 t.test('how a call is answered and what becomes of a payment are two questions', async (t) => {
-  const stuck = [{ status: 'PENDING', afterMs: 0 }]
+  const stuck = [{ status: 'PENDING', after_ms: 0 }]
   const late = { name: 'late', when: { operation: '*' }, ...delay('1s') }
   const life = {
     name: 'life',
@@ -297,7 +297,7 @@ t.test('parts of a call are read only when a rule asks', async (t) => {
   const { decide } = decider([
     rulesOf([
       {
-        when: { operation: 'createTransaction', account: { ifsc_code: { startsWith: 'HDFC' } } },
+        when: { operation: 'createTransaction', account: { ifsc_code: { starts_with: 'HDFC' } } },
         ...delay('1s'),
       },
     ]),
@@ -398,18 +398,18 @@ t.test('a timeline is compiled to ms and whole actions', async (t) => {
       { do: { rule } },
       { after: '1s', do: { reset: true } },
     ],
-    expect: { requests: { getUser: 2, createTransaction: { atLeast: 1 } } },
+    expect: { requests: { getUser: 2, createTransaction: { at_least: 1 } } },
   })
   t.strictSame(timeline, [
     {
-      afterMs: 10_000,
-      everyMs: 30_000,
+      after_ms: 10_000,
+      every_ms: 30_000,
       times: 5,
       do: { trigger: 'transaction.success', resource: 'latest' },
     },
-    { afterMs: 0, do: { credit: { amount: '2500.50', remark: 'x' } } },
+    { after_ms: 0, do: { credit: { amount: '2500.50', remark: 'x' } } },
     {
-      afterMs: 60_000,
+      after_ms: 60_000,
       do: {
         simulate: {
           kind: 'transaction',
@@ -419,16 +419,16 @@ t.test('a timeline is compiled to ms and whole actions', async (t) => {
         },
       },
     },
-    { afterMs: 0, do: { create_users: 3 } },
-    { afterMs: 0, do: { use: 'slow' } },
-    { afterMs: 0, do: { rule } },
-    { afterMs: 1_000, do: { reset: true } },
+    { after_ms: 0, do: { create_users: 3 } },
+    { after_ms: 0, do: { use: 'slow' } },
+    { after_ms: 0, do: { rule } },
+    { after_ms: 1_000, do: { reset: true } },
   ])
   t.strictSame(
     [...expect],
     [
       ['getUser', { exactly: 2 }],
-      ['createTransaction', { atLeast: 1 }],
+      ['createTransaction', { at_least: 1 }],
     ],
   )
 })

@@ -27,8 +27,8 @@ const TABLE: readonly (readonly [
   [{ lt: 10 }, [9.99, '9', -1], [10, '10', undefined, 'x']],
   [{ lte: '10.00' }, [10, '10', 0], [10.01, undefined]],
   [{ gte: 10, lt: 20 }, [10, 19.99], [9, 20]],
-  [{ startsWith: 'HDFC' }, ['HDFC0000001'], ['hdfc', 'XHDFC', 5, undefined]],
-  [{ endsWith: '@x.com' }, ['a@x.com'], ['a@x.com.', undefined]],
+  [{ starts_with: 'HDFC' }, ['HDFC0000001'], ['hdfc', 'XHDFC', 5, undefined]],
+  [{ ends_with: '@x.com' }, ['a@x.com'], ['a@x.com.', undefined]],
   [{ contains: 'b' }, ['abc', ['a', 'b']], ['ac', ['abc'], 5, undefined]],
   [{ contains: 5 }, [[4, 5], 'a5'], [[4], undefined]],
   [{ matches: '^[A-Z]{3}P' }, ['XXXPX0001A'], ['XXXCX0001A', 5, undefined]],
@@ -72,7 +72,7 @@ t.test('the table has every operator', async (t) => {
 })
 
 t.test('all conditions of one object must hold', async (t) => {
-  const condition = { a: { gte: 5, lt: 10 }, b: { startsWith: 'x' } }
+  const condition = { a: { gte: 5, lt: 10 }, b: { starts_with: 'x' } }
   t.ok(matches(condition, { a: 7, b: 'xy' }))
   t.notOk(matches(condition, { a: 7, b: 'y' }))
   t.notOk(matches(condition, { a: 12, b: 'xy' }))
@@ -121,6 +121,6 @@ t.test('an operation is one, some, or every one', async (t) => {
   t.equal(operationsOf('*').length, 16)
   t.equal(operationsOf(undefined).length, 16)
   t.strictSame(operationsOf({ in: ['getUser', 'listUsers'] }), ['getUser', 'listUsers'])
-  t.strictSame(operationsOf({ startsWith: 'add' }), ['addBankAccount'])
+  t.strictSame(operationsOf({ starts_with: 'add' }), ['addBankAccount'])
   t.equal(operationsOf({ ne: 'getUser' }).length, 15)
 })

@@ -201,7 +201,7 @@ t.test('stuck-transactions: processing for ever, but for a hand', async (t) => {
   await box.advance('30d')
   t.equal(await statusOf(box, id), 'PROCESSING')
   t.equal((await record(box, id)).transaction_status, 'pending')
-  t.equal((await box.get('/__admin/clock')).body.pendingTimers, 0)
+  t.equal((await box.get('/__admin/clock')).body.pending_timers, 0)
   t.equal(
     (await box.post(`/__admin/simulate/transactions/${id}`, { status: 'SUCCESS' })).status,
     200,

@@ -14,6 +14,16 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     ['2:13: unknown word "opration"; did you mean "operation"?'],
   ],
   [
+    'an old spelling of an operator',
+    rule('{ user: { email: { startsWith: a } } }'),
+    ['2:30: unknown comparison "startsWith" for `email`; did you mean "starts_with"?'],
+  ],
+  [
+    'an old spelling of a bound',
+    'expect: { requests: { getUser: { atLeast: 1 } } }\n',
+    ['1:34: unknown word "atLeast"; did you mean "at_least"?'],
+  ],
+  [
     'a typo at the top',
     'titel: x\nrules: []\n',
     ['1:1: unknown word "titel"; did you mean "title"?'],
@@ -53,7 +63,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'an operator beside a field',
     rule('{ operation: createTransaction, body: { amount: { gte: 5, foo: 1 } } }'),
     [
-      '2:69: "foo" is no comparison and cannot stand beside one; known: eq, ne, in, gt, gte, lt, lte, startsWith, endsWith, contains, matches, empty, absent, paise',
+      '2:69: "foo" is no comparison and cannot stand beside one; known: eq, ne, in, gt, gte, lt, lte, starts_with, ends_with, contains, matches, empty, absent, paise',
     ],
   ],
   [
@@ -554,12 +564,12 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   ],
   [
     'an expectation of an unknown operation',
-    'expect: { requests: { getUsers: { atLeast: 1 } } }\n',
+    'expect: { requests: { getUsers: { at_least: 1 } } }\n',
     ['1:23: unknown word "getUsers"; did you mean "getUser"?'],
   ],
   [
     'an expectation that nothing meets',
-    'expect: { requests: { getUser: { atLeast: 3, atMost: 1 } } }\n',
+    'expect: { requests: { getUser: { at_least: 3, at_most: 1 } } }\n',
     ['1:32: no number is at least 3 and at most 1'],
   ],
   [

@@ -49,8 +49,12 @@ const times = <T>(count: number, run: (i: number) => T) =>
   Array.from({ length: count }, (_, i) => run(i))
 
 /** A life as text: `PENDING, PROCESSING 1000, FAILED 2000 reason`. */
-const life = (steps: readonly { status: string; afterMs: number; reason?: string }[] | undefined) =>
-  steps?.map(({ status, afterMs, reason = '' }) => `${status} ${afterMs} ${reason}`.trim())
+const life = (
+  steps: readonly { status: string; after_ms: number; reason?: string }[] | undefined,
+) =>
+  steps?.map(({ status, after_ms: afterMs, reason = '' }) =>
+    `${status} ${afterMs} ${reason}`.trim(),
+  )
 
 t.test('the shipped set is the promised one, without a warning', async (t) => {
   t.strictSame(library.names, [
@@ -231,7 +235,7 @@ t.test(
     const { decide, scenario } = play('provider-outage')
     for (const call of [pay, read, bank]) t.equal(decide(call)?.outcome.respond?.status, 503)
     t.equal(decide({ operation: 'submitKyc' })?.outcome.respond?.status, 503)
-    t.strictSame(scenario.timeline, [{ afterMs: 120_000, do: { use: 'default' } }])
+    t.strictSame(scenario.timeline, [{ after_ms: 120_000, do: { use: 'default' } }])
   },
 )
 
@@ -294,10 +298,10 @@ t.test('live-demo: users and payments come by themselves, and the large ones fai
   t.strictSame(kinds, ['create_users', 'create_users', 'credit', 'credit', 'simulate'])
   // What is failed is the latest: nothing else may come in between.
   const [, , small, large, failing] = scenario.timeline
-  const smalls = times(8, (i) => small!.afterMs + i * small!.everyMs!)
+  const smalls = times(8, (i) => small!.after_ms + i * small!.every_ms!)
   for (const minute of [0, 1]) {
     const [from, to] = [large!, failing!].map(
-      (entry) => entry.afterMs + minute * entry.everyMs!,
+      (entry) => entry.after_ms + minute * entry.every_ms!,
     ) as [number, number]
     t.notOk(smalls.some((at) => at >= from && at <= to))
   }

@@ -41,7 +41,7 @@ const PARTS: Record<string, [when: object, yes: Ask[], no: Ask[]]> = {
     [(box) => box.get('/v1/users?page=1'), (box) => box.get('/v1/users')],
   ],
   headers: [
-    { headers: { 'X-Test': { startsWith: 'lost' } } },
+    { headers: { 'X-Test': { starts_with: 'lost' } } },
     [(box) => box.get('/v1/users', { 'x-test': 'lost-1' })],
     [(box) => box.get('/v1/users', { 'x-test': 'found' }), (box) => box.get('/v1/users')],
   ],

@@ -237,7 +237,7 @@ t.test(
     const { status } = await box.post('/__admin/wait', {
       for: 'delivery',
       match: { resource_id: transaction_id, status: 'delivered' },
-      timeoutMs: 10_000,
+      timeout_ms: 10_000,
     })
     t.equal(status, 200)
     t.match((await box.get(path)).body.deliveries, [{ attempts: [{ ok: true, status: 204 }] }])

@@ -12,7 +12,7 @@ function seeded(seed: number) {
 
 const events = (n: number) => Array.from({ length: n }, (_, i) => ({ id: `evt_${i}` }))
 const orders = (n: number, maxOrders: number, random = seeded(1)) => [
-  ...exploreOrders({ events: events(n), random, maxOrders }),
+  ...exploreOrders({ events: events(n), random, max_orders: maxOrders }),
 ]
 const texts = (n: number, maxOrders: number) =>
   orders(n, maxOrders).map((order) => order.indexes.join(''))
@@ -130,7 +130,7 @@ t.test('nothing comes of no events, no room, or one event in order', async (t) =
 
 t.test('it is lazy and quick with many events', async (t) => {
   const startedAt = performance.now()
-  const [first] = exploreOrders({ events: events(200), random: seeded(1), maxOrders: 50 })
+  const [first] = exploreOrders({ events: events(200), random: seeded(1), max_orders: 50 })
   t.equal(first?.disturbance, 1)
   t.equal(orders(60, 200).length, 200)
   t.ok(performance.now() - startedAt < 20_000)
@@ -141,7 +141,7 @@ t.test(
   async (t) => {
     const history = [{ status: 'PENDING' }, { status: 'PROCESSING' }, { status: 'SUCCESS' }]
     const lastWins = (sequence: { status: string }[]) => sequence.at(-1)?.status
-    const broken = [...exploreOrders({ events: history, random: seeded(1), maxOrders: 50 })].find(
+    const broken = [...exploreOrders({ events: history, random: seeded(1), max_orders: 50 })].find(
       (order) => lastWins(order.sequence) !== 'SUCCESS',
     )
     t.same(

@@ -85,7 +85,7 @@ t.test(
   async (t) => {
     const { log, told, clock, newest } = open()
     log.note(call())
-    t.equal(shownRequest(newest()).durationMs, 2)
+    t.equal(shownRequest(newest()).duration_ms, 2)
     clock.now = 20
     t.equal(log.clear(), 1)
     log.note(call({ began: 19 }))

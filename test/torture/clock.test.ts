@@ -140,7 +140,7 @@ t.test('thousands of timers run once each, in order, in one leap or in many', as
     [],
     'each at its own instant',
   )
-  t.equal(one.clock.pendingTimers, 0)
+  t.equal(one.clock.pending_timers, 0)
   const chance = seeded()
   const spans = Array.from({ length: 9 }, () => `${1 + Math.floor(chance() * 1_200_000)}s`)
   const many = await spread(t, [...spans, '120d'], join(t.testdir({}), 'db.json'))
@@ -157,7 +157,7 @@ t.test('time does not go backwards but by a freeze, and then nothing happens twi
   t.match(back, { status: 422, body: { error: 'clock_cannot_go_back' } })
   t.equal((await get('/__admin/state')).text, before)
   const { body: frozen } = await post('/__admin/clock/freeze', { at: '2016-01-01T00:00:00Z' })
-  t.match(frozen, { now: '2016-01-01T00:00:00.000Z', pendingTimers: 1 })
+  t.match(frozen, { now: '2016-01-01T00:00:00.000Z', pending_timers: 1 })
   t.same((await advance('3649d')).body.fired, [], 'what was done is not done again')
   const { body: after } = await advance('10d')
   t.match(after.fired, [{ at: '2026-01-01T00:00:03.000Z', status: 'SUCCESS' }])

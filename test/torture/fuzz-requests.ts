@@ -92,13 +92,13 @@ const DEFINITIONS = [
       { after: '2m', do: { use: 'default' } },
       { after: '1s', do: { credit: { amount: '2500.00' } } },
     ],
-    expect: { requests: { createTransaction: { atLeast: 1 } } },
+    expect: { requests: { createTransaction: { at_least: 1 } } },
   },
 ]
 const MATCHES = [
   {},
   { operation: 'createTransaction', body: { amount: { gte: 1 } } },
-  { method: 'POST', path: { startsWith: '/v1' }, status: { in: [200, 201] } },
+  { method: 'POST', path: { starts_with: '/v1' }, status: { in: [200, 201] } },
   { headers: { 'x-test': { absent: true } }, query: { page: '1' } },
 ]
 const FIXTURES = {
@@ -128,8 +128,8 @@ const OF_NAME: { [name: string]: Json[] } = {
   account_number: ['999900000006', '123456789012', '999900000101', '999900000001'],
   ifsc_code: ['HDFC0000001', 'ZZZZ0ABC123'],
   by: ['1s', '5s', '2m', 'PT1H', '500ms', '1d'],
-  timeoutMs: [0, 1, 2],
-  maxOrders: [1, 3],
+  timeout_ms: [0, 1, 2],
+  max_orders: [1, 3],
   client: ['default', 'second', 'w1', 'w2'],
   access_token: ['sbx_w1', 'token-1', 'token-2'],
   match: MATCHES,
@@ -592,9 +592,9 @@ export function createRequests(chance: Chance, { delays }: Options) {
       if (described.id === 'receiveWebhook') payload = JSON.stringify({ id: 'evt_1' })
       // Whoever waits does so for real.
       if (described.id === 'wait' && typeof body === 'object' && body !== null) {
-        const { timeoutMs = 10_000 } = body
+        const { timeout_ms: timeoutMs = 10_000 } = body
         if (typeof timeoutMs === 'number' && timeoutMs > 2 && timeoutMs <= 60_000)
-          body.timeoutMs = 1
+          body.timeout_ms = 1
       }
       if (body !== undefined) {
         const text = JSON.stringify(body)

@@ -79,8 +79,8 @@ function clockAnswer(world: World): Wanted {
     now: iso(now),
     mode,
     speed,
-    nextTimerAt: maySend(world) ? anything : next ? iso(next.due) : null,
-    pendingTimers: maySend(world) ? (told: Json) => told >= timers.length : timers.length,
+    next_timer_at: maySend(world) ? anything : next ? iso(next.due) : null,
+    pending_timers: maySend(world) ? (told: Json) => told >= timers.length : timers.length,
   })
 }
 

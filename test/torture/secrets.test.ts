@@ -75,7 +75,7 @@ const BODIES: Record<string, object> = {
   },
   'POST /__admin/webhooks/trigger': { event: 'transaction.success' },
   'POST /__admin/rules': { when: { operation: 'createUser' }, then: {}, times: 1 },
-  'POST /__admin/wait': { for: 'request', timeoutMs: 1 },
+  'POST /__admin/wait': { for: 'request', timeout_ms: 1 },
   'POST /__admin/requests/verify': { match: {}, exactly: 7 },
 }
 // What would end the world that is tried, wait for the wall, or answer without end.
@@ -97,7 +97,7 @@ async function sweep(t: Test) {
   // The line that programs read names the tokens to call it with.
   outputs.push({
     where: 'stdout of start',
-    text: JSON.stringify({ ...program.ready, adminToken: '' }),
+    text: JSON.stringify({ ...program.ready, admin_token: '' }),
     mayShow: nothing,
   })
   let requests = 0
@@ -426,7 +426,7 @@ async function badStarts(
       webhooks: [{ webhook_secret: [secret('secret', 'a bad secret in fixtures')] }],
     }),
     'payout-sandbox.config.json': JSON.stringify({
-      'admin-token': [secret('token', 'a bad token in the config file')],
+      admin_token: [secret('token', 'a bad token in the config file')],
     }),
   }
   mkdirSync(dir)

@@ -114,7 +114,7 @@ const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) =>
         ['At', <At key="at" at={attempt.at} />],
         ['To', <code key="url">{attempt.url}</code>],
         ['Answer', <Answer key="answer" attempt={attempt} />],
-        ['Took', `${attempt.durationMs} ms`],
+        ['Took', `${attempt.duration_ms} ms`],
         ['Error', attempt.error?.message],
         ['Signature', <Signature key="signature" attempt={attempt} delivery={delivery} />],
       ]}

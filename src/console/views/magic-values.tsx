@@ -4,7 +4,7 @@ import { Problem, Scroll } from '../ui.tsx'
 type Value = { where: string; operation: string; field: string; value: string; outcome: string }
 
 export function MagicValues() {
-  const { data, problem } = useLoaded<{ magicValues: Value[] }>('/magic-values', ['scenario'])
+  const { data, problem } = useLoaded<{ magic_values: Value[] }>('/magic-values', ['scenario'])
   return (
     <>
       <h2>Magic values</h2>
@@ -25,7 +25,7 @@ export function MagicValues() {
               </tr>
             </thead>
             <tbody>
-              {data.magicValues.map(({ where, operation, value, outcome }) => (
+              {data.magic_values.map(({ where, operation, value, outcome }) => (
                 <tr key={`${operation} ${where} ${value}`}>
                   <td>{where}</td>
                   <td class="whole">

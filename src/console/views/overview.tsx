@@ -27,7 +27,7 @@ function Time({ client, reload }: { client: Client; reload: () => void }) {
         <Act
           label="To the next timer"
           call={{ method: 'POST', path: '/clock/next' }}
-          disabled={client.clock.nextTimerAt === null}
+          disabled={client.clock.next_timer_at === null}
           onDone={reload}
         />
       </div>
@@ -99,7 +99,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
     void again()
     reload()
   }
-  const more = client.clock.pendingTimers - (data?.timers.length ?? 0)
+  const more = client.clock.pending_timers - (data?.timers.length ?? 0)
   return (
     <Card title="What comes next" wide>
       <Problem text={problem} />

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
     width: '5rem',
     minor: true,
     end: true,
-    show: ({ durationMs }) => `${durationMs.toFixed(1)} ms`,
+    show: ({ duration_ms: durationMs }) => `${durationMs.toFixed(1)} ms`,
   },
   { title: 'At', width: AT_WIDTH, show: ({ at }) => <At at={at} /> },
 ]
@@ -204,7 +204,7 @@ export function OneRequest({ id }: { id: string }) {
                   ['Operation', call.operation],
                   ['Rule', call.rule ?? 'none matched'],
                   ['Fault', call.fault],
-                  ['Took', `${call.durationMs} ms`],
+                  ['Took', `${call.duration_ms} ms`],
                   ['Kept answer', call.replayed ? 'yes, by its Idempotency-Key' : null],
                 ]}
               />

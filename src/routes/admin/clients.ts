@@ -17,7 +17,7 @@ const Client = z
 
 const start = {
   scenario: z.string().optional(),
-  randomSeed: z.int().min(0).optional(),
+  random_seed: z.int().min(0).optional(),
   clock: z
     .union(
       [
@@ -33,7 +33,7 @@ const start = {
       },
     )
     .optional(),
-  checkKyc: z.boolean().optional(),
+  check_kyc: z.boolean().optional(),
 }
 
 const CreateClient = z
@@ -53,6 +53,12 @@ const CreateClient = z
     error: 'can’t be sent with from: a fork has the rows of what it is made from',
     params: { code: 'invalid_value' },
   })
+
+const newClientOf = ({ random_seed, check_kyc, ...client }: z.output<typeof CreateClient>) => ({
+  ...client,
+  randomSeed: random_seed,
+  checkKyc: check_kyc,
+})
 
 /** The clients there are; each is a world of its own. */
 export const clientCalls = [
@@ -88,7 +94,7 @@ export const clientCalls = [
       .meta({ id: 'CreatedClient' }),
     errors: ['client_exists', 'token_in_use'],
     handle(_world, { body }, sandbox) {
-      const { name, clientId, profile } = sandbox.create(body)
+      const { name, clientId, profile } = sandbox.create(newClientOf(body))
       return { client_id: clientId, name, access_token: profile().access_token }
     },
   }),

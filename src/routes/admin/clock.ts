@@ -25,8 +25,8 @@ export const ClockResponse = z
     now: Timestamp,
     mode: z.enum(['real', 'frozen']),
     speed: z.number(),
-    nextTimerAt: Timestamp.nullable(),
-    pendingTimers: z.int(),
+    next_timer_at: Timestamp.nullable(),
+    pending_timers: z.int(),
   })
   .meta({ id: 'Clock' })
 
@@ -86,8 +86,8 @@ export function clockResponse({ clock, scheduler }: World): z.input<typeof Clock
     now: clock.iso(),
     mode,
     speed,
-    nextTimerAt: next ? iso(next.due_at) : null,
-    pendingTimers: scheduler.pending().length,
+    next_timer_at: next ? iso(next.due_at) : null,
+    pending_timers: scheduler.pending().length,
   }
 }
 

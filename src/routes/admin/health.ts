@@ -7,7 +7,7 @@ const Health = z
   .strictObject({
     status: z.enum(['healthy', 'degraded']),
     version: z.string(),
-    uptimeInSeconds: z.int(),
+    uptime_in_seconds: z.int(),
     timestamp: Timestamp,
     message: z.string().optional(),
   })
@@ -31,7 +31,7 @@ export const healthCalls = [
       return {
         status: message ? ('degraded' as const) : ('healthy' as const),
         version: VERSION,
-        uptimeInSeconds: Math.floor((wall() - startedAt) / 1_000),
+        uptime_in_seconds: Math.floor((wall() - startedAt) / 1_000),
         timestamp: new Date(wall()).toISOString(),
         ...(message && { message }),
       }

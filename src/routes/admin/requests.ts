@@ -55,11 +55,11 @@ const matching = ({ requests }: World, match: RequestMatch) =>
 
 type Wanted = {
   exactly?: number | undefined
-  atLeast?: number | undefined
-  atMost?: number | undefined
+  at_least?: number | undefined
+  at_most?: number | undefined
 }
 
-function wantedText({ exactly, atLeast, atMost }: Wanted): string {
+function wantedText({ exactly, at_least: atLeast, at_most: atMost }: Wanted): string {
   if (exactly !== undefined) return `exactly ${exactly}`
   const bounds = [
     ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
@@ -75,7 +75,7 @@ function unexpected(
   found: readonly RequestLogEntry[],
   wanted: Wanted,
 ) {
-  const { exactly, atLeast = exactly ?? 0 } = wanted
+  const { exactly, at_least: atLeast = exactly ?? 0 } = wanted
   const lost = requests.dropped > 0 ? ` The log no longer has ${requests.dropped} older calls.` : ''
   const told = `Wanted ${wantedText(wanted)} like this; found ${found.length} among ${requests.count}.${lost}`
   if (found.length < atLeast) {
@@ -165,30 +165,34 @@ export const requestCalls = [
     method: 'POST',
     url: '/requests/verify',
     summary:
-      'Hold the number of calls that match against exactly, atLeast (1 unless told) or atMost; 409 with the nearest misses',
+      'Hold the number of calls that match against exactly, at_least (1 unless told) or at_most; 409 with the nearest misses',
     body: z
-      .strictObject({ match: Match, exactly: Count, atLeast: Count, atMost: Count })
+      .strictObject({ match: Match, exactly: Count, at_least: Count, at_most: Count })
       .refine(
-        ({ exactly, atLeast, atMost }) =>
+        ({ exactly, at_least: atLeast, at_most: atMost }) =>
           exactly === undefined || (atLeast === undefined && atMost === undefined),
-        { path: ['exactly'], error: 'stands alone, without atLeast and atMost' },
+        { path: ['exactly'], error: 'stands alone, without at_least and at_most' },
       )
-      .refine(({ atLeast = 0, atMost = Number.POSITIVE_INFINITY }) => atLeast <= atMost, {
-        path: ['atLeast'],
-        error: 'must not be more than atMost',
-      }),
+      .refine(
+        ({ at_least: atLeast = 0, at_most: atMost = Number.POSITIVE_INFINITY }) =>
+          atLeast <= atMost,
+        {
+          path: ['at_least'],
+          error: 'must not be more than at_most',
+        },
+      ),
     answer: z
       .strictObject({ verified: z.literal(true), count: z.int() })
       .meta({ id: 'VerifiedRequests' }),
     errors: ['verification_failed'],
     async handle(world, { body: { match: value, ...counts } }) {
-      const { exactly, atLeast, atMost } = counts
+      const { exactly, at_least: atLeast, at_most: atMost } = counts
       const isOpen = [exactly, atLeast, atMost].every((count) => count === undefined)
-      const wanted: Wanted = isOpen ? { atLeast: 1 } : counts
+      const wanted: Wanted = isOpen ? { at_least: 1 } : counts
       const match = await matchOf(world, value)
       const found = matching(world, match)
-      const least = wanted.exactly ?? wanted.atLeast ?? 0
-      const most = wanted.exactly ?? wanted.atMost ?? Number.POSITIVE_INFINITY
+      const least = wanted.exactly ?? wanted.at_least ?? 0
+      const most = wanted.exactly ?? wanted.at_most ?? Number.POSITIVE_INFINITY
       if (found.length < least || found.length > most) throw unexpected(world, match, found, wanted)
       return { verified: true as const, count: found.length }
     },

@@ -14,8 +14,8 @@ const RuleHits = z.strictObject({
 const RuleInText = RuleHits.omit({ scenario: true }).extend({ line: z.int().nullable() })
 const Expected = z.strictObject({
   operation: z.string(),
-  atLeast: z.int().optional(),
-  atMost: z.int().optional(),
+  at_least: z.int().optional(),
+  at_most: z.int().optional(),
   found: z.int(),
   met: z.boolean(),
 })
@@ -199,7 +199,7 @@ export const scenarioCalls = [
     summary: 'Values to which the default scenario gives a meaning',
     answer: z
       .strictObject({
-        magicValues: z.array(
+        magic_values: z.array(
           z.strictObject({
             where: z.string(),
             operation: z.string(),
@@ -211,6 +211,6 @@ export const scenarioCalls = [
         ),
       })
       .meta({ id: 'MagicValues' }),
-    handle: ({ scenarios }) => ({ magicValues: scenarios.magicValues() }),
+    handle: ({ scenarios }) => ({ magic_values: scenarios.magicValues() }),
   }),
 ]

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin.ts'
+import { didYouMean } from '../../model/closest-word.ts'
 import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
 import { KycRecord } from '../../model/kyc.ts'
 import { LoggedRequest } from '../../model/logged-request.ts'
@@ -8,7 +9,7 @@ import type { Condition } from '../../scenarios/condition.ts'
 import type { CallMatch } from '../../scenarios/condition-schema.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import { loadReader } from '../../scenarios/reader.ts'
-import { didYouMean, shown } from '../../scenarios/wording.ts'
+import { shown } from '../../scenarios/wording.ts'
 import { missText } from '../../services/near-miss.ts'
 import { shownRequest } from '../../services/request-log.ts'
 import { badMatch, callMissText, nearestCalls } from '../../services/request-match.ts'
@@ -20,7 +21,7 @@ import { shown as shownDelivery } from './webhooks.ts'
 
 const MAX_MS = 60_000
 
-type Wait<T> = Omit<WaitedFor<T>, 'timeoutMs' | 'signal'>
+type Wait<T> = Omit<WaitedFor<T>, 'timeout_ms' | 'signal'>
 
 async function forRequest(world: World, value: unknown, timeoutMs: number) {
   const { requests } = world
@@ -205,7 +206,7 @@ export const waitCalls = [
     body: z.strictObject({
       for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
       match: outlineOf<Matches>(z.looseObject({})).default({}),
-      timeoutMs: z.int().min(0).max(MAX_MS).default(10_000),
+      timeout_ms: z.int().min(0).max(MAX_MS).default(10_000),
     }),
     answer: z
       .strictObject({
@@ -217,8 +218,8 @@ export const waitCalls = [
       })
       .meta({ id: 'Waited' }),
     errors: ['wait_timeout', 'not_ready', 'caller_gone'],
-    async handle(world, { body: { for: what, match, timeoutMs }, hangUpSignal }) {
-      const limits = { timeoutMs, signal: hangUpSignal() }
+    async handle(world, { body: { for: what, match, timeout_ms: timeoutMs }, hangUpSignal }) {
+      const limits = { timeout_ms: timeoutMs, signal: hangUpSignal() }
       switch (what) {
         case 'request': {
           const wait = await forRequest(world, match, timeoutMs)

@@ -153,7 +153,7 @@ export const webhookCalls = [
     body: z.strictObject({
       transaction_id: Uuid,
       probe: ProbeUrl,
-      maxOrders: z.int().min(1).max(MAX_ORDERS).default(100),
+      max_orders: z.int().min(1).max(MAX_ORDERS).default(100),
     }),
     answer: z
       .strictObject({
@@ -167,7 +167,7 @@ export const webhookCalls = [
       })
       .meta({ id: 'Explored' }),
     errors: ['explore_failed'],
-    handle: (world, { body: { transaction_id, probe, maxOrders } }) =>
+    handle: (world, { body: { transaction_id, probe, max_orders: maxOrders } }) =>
       world.explore(transaction_id, probe, maxOrders),
   }),
 ]

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import * as z from 'zod'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { RecordingLine, RecordingStart } from '../../src/model/recording.ts'
+import { ASHA, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+
+const SNAKE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
+
+/** Names that the contract spells in another way. */
+const CONTRACT_NAMES = [
+  'ClientConfigurations',
+  'Nationality',
+  'aadhaarSeedingStatus',
+  'accountName',
+  'accountNumber',
+  'bankResponse',
+  'bankTxnStatus',
+  'dateOfBirth',
+  'kycData',
+  'metaData',
+  'nameOnCard',
+  'panStatus',
+  'requestId',
+  'statusCode',
+  'transactionId',
+  'updatedWebhook',
+  'userId',
+]
+/** Status words of the contract that are keys of a count, and a key of JSON Schema's own. */
+const OTHER_NAMES = ['PROCESSING', 'SUCCESS', '$schema']
+
+/** The names in a JSON Schema or OpenAPI document: properties and parameters. */
+function* schemaNames(value: unknown): Generator<string> {
+  if (Array.isArray(value)) for (const one of value) yield* schemaNames(one)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+  const { properties, in: place, name } = value as Record<string, unknown>
+  if (typeof properties === 'object' && properties !== null && !Array.isArray(properties))
+    yield* Object.keys(properties)
+  if (place === 'query' || place === 'path') yield String(name)
+  for (const one of Object.values(value)) yield* schemaNames(one)
+}
+
+/** The names of an example that has no schema of its own. */
+function* valueNames(value: unknown): Generator<string> {
+  if (Array.isArray(value)) for (const one of value) yield* valueNames(one)
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, one] of Object.entries(value)) {
+      yield name
+      yield* valueNames(one)
+    }
+}
+
+t.test('every name on the wire is snake_case, or the contract spells it so', async (t) => {
+  const box = await start(t)
+  const scenarios = join(PACKAGE_ROOT, 'scenarios/scenario.schema.json')
+  const schemas = {
+    'the service': (await box.get('/openapi.json')).body,
+    'the admin API': (await box.get('/__admin/openapi.json')).body,
+    'a scenario file': JSON.parse(readFileSync(scenarios, 'utf8')),
+    'the start of a recording': z.toJSONSchema(RecordingStart),
+    'a line of a recording': z.toJSONSchema(RecordingLine),
+  }
+  const exceptions = new Set<string>()
+  for (const [where, schema] of Object.entries(schemas)) {
+    const names = [...new Set(schemaNames(schema))]
+    t.ok(names.length >= 5, where)
+    const others = names.filter((name) => !SNAKE.test(name))
+    for (const name of others) exceptions.add(name)
+    t.strictSame(
+      others.filter((name) => ![...CONTRACT_NAMES, ...OTHER_NAMES].includes(name)),
+      [],
+      where,
+    )
+  }
+  t.strictSame(
+    [...CONTRACT_NAMES, ...OTHER_NAMES].filter((name) => !exceptions.has(name)),
+    [],
+    'each exception is used',
+  )
+})
+
+t.test('a state document has snake_case names', async (t) => {
+  const box = await start(t)
+  const payment = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT }
+  await box.post('/v1/transaction', { ...payment, amount: '100.00' }, TOKEN)
+  const { body } = await box.get('/__admin/state')
+  const names = [...new Set(valueNames(body))]
+  t.ok(names.includes('due_at'), 'the timers are there')
+  t.strictSame(
+    names.filter((name) => !SNAKE.test(name) && !CONTRACT_NAMES.includes(name)),
+    [],
+  )
+})
+
+t.test('an old spelling is rejected with the name that was meant', async (t) => {
+  const box = await start(t)
+  const cases: [string, unknown, string][] = [
+    ['/__admin/requests/verify', { match: {}, atLeast: 1 }, 'at_least'],
+    ['/__admin/requests/verify', { match: {}, 'at-most': 1 }, 'at_most'],
+    ['/__admin/wait', { for: 'request', match: {}, timeoutMs: 1 }, 'timeout_ms'],
+    ['/__admin/clients', { name: 'a', randomSeed: 1 }, 'random_seed'],
+    ['/__admin/clients', { name: 'a', checkKyc: true }, 'check_kyc'],
+    ['/__admin/webhooks/explore', { maxOrders: 5 }, 'max_orders'],
+    [
+      '/__admin/rules',
+      { when: { user: { email: { startsWith: 'a' } } }, then: { respond: 503 } },
+      'starts_with',
+    ],
+  ]
+  for (const [url, sent, meant] of cases) {
+    const { status, body } = await box.post(url, sent)
+    t.equal(status, 400, url)
+    t.match(JSON.stringify(body.errors), `did you mean \\"${meant}\\"`, url)
+  }
+  const query = await box.get('/__admin/webhooks/deliveries?resourceId=x')
+  t.equal(query.status, 400)
+  t.match(query.body.message, 'did you mean "resource_id"')
+})
