@@ -282,7 +282,7 @@ t.test('a recording needs no other file', async (t) => {
   renameSync(fixtures, `${fixtures}-gone`)
   renameSync(join(folder, 'scenarios'), join(folder, 'gone'))
   const { lines } = await same(t, text)
-  t.equal(lines[0].options['admin-token'], 's3cret')
+  t.equal(lines[0].options.admin_token, 's3cret')
 })
 
 t.test('what only looks, or is the recording itself, is no part of it', async (t) => {
