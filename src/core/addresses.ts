@@ -138,7 +138,7 @@ function readHost(entry: string): string {
     !URL.canParse(whole)
   )
     throw new Error(
-      `"${entry}" is no host: give a name or an IP address, without scheme, port or path`,
+      `"${entry}" is not a host: specify a name or an IP address, without scheme, port or path`,
     )
   return bareHost(new URL(whole))
 }
@@ -171,9 +171,9 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
     const shown = host === address ? host : `${host} (${address})`
     switch (classifyAddress(address)) {
       case 'link_local':
-        return `${shown} is a link-local address; webhooks never go there`
+        return `${shown} is a link-local address; webhooks are never sent there`
       case 'metadata':
-        return `${shown} is a cloud metadata address; webhooks never go there`
+        return `${shown} is a cloud metadata address; webhooks are never sent there`
       case 'public':
         return allowed.has(host)
           ? undefined
@@ -187,7 +187,7 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
   function refuseHost(host: string): string | undefined {
     if (isIP(host) !== 0) return refuseAddress(host, host)
     if (METADATA_LABELS.has(host.toLowerCase().split('.', 1)[0]!))
-      return `${host} names a cloud metadata service; webhooks never go there`
+      return `${host} names a cloud metadata service; webhooks are never sent there`
     return undefined
   }
 

@@ -40,20 +40,20 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const notWritten = (at: number, { code, headers }: SandboxError) =>
   new SandboxError(
     code,
-    `The data file cannot be written: time went up to ${iso(at)} and no further. What ran until then is kept, the rest is still to happen. Free the disk or make it writable, then try again.`,
+    `The data file cannot be written, so the clock stopped at ${iso(at)}. The timers that ran before then are stored; the others are still pending. Free disk space or make the file writable, then try again.`,
     { headers },
   )
 
 const tooManyForeseen = (count: number, most: number, end: number) =>
   new SandboxError(
     'too_many_timers',
-    `To ${iso(end)} at least ${counted(count)} timers would run; one call runs at most ${counted(most)}. Nothing was changed. Advance by less, or use a timeline whose \`every\` is longer.`,
+    `At least ${counted(count)} timers are due until ${iso(end)}; one call runs at most ${counted(most)}. Nothing was changed. Advance by less, or use a timeline with a longer \`every\`.`,
   )
 
 const tooManyRan = (most: number, at: number) =>
   new SandboxError(
     'too_many_timers',
-    `The timers that ran scheduled others, ${counted(most)} ran, and one call runs no more: time went up to ${iso(at)} and no further. What ran until then is kept. Advance again to go on.`,
+    `This call ran ${counted(most)} timers, the maximum of one call, because timers scheduled further timers. The clock stopped at ${iso(at)}. The timers that ran are stored. Advance again to continue.`,
   )
 
 /** Keeps the first of what ran, and counts the rest. */

@@ -157,11 +157,11 @@ export function createJournal(
       const follows = (path: string, { generation: found, after }: Header) => {
         // A journal further on than its document says: the document was lost, or put back from an older copy.
         if (found > wanted) {
-          const what = `it goes on from change set ${found}, the data file holds those before ${wanted}`
+          const what = `it starts with change set ${found}, but the data file only has the change sets before ${wanted}`
           damaged({ file: path, line: 1, byte: 0, what })
         } else if (previous && after !== undefined && after !== previous.goodBytes) {
           const { lines, goodBytes } = previous
-          const what = `it ends here, and had ${after} bytes when the journal after it was begun`
+          const what = `it ends here, but it had ${after} bytes when the next journal was started`
           damaged({ file: previousFile, line: lines + 1, byte: goodBytes, what })
         }
         wanted = found + 1

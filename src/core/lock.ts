@@ -210,7 +210,7 @@ function readClaimant(disk: Disk, claim: string, name: string): LockOwner | unde
   // The other starter may have removed its file after we looked.
   if (!isOurs && disk.lstatSync(entry, { throwIfNoEntry: false }))
     throw new UnfitFile(
-      `${entry} is no claim of payout-sandbox. Move it away and remove the folder ${claim}, or choose another data file`,
+      `${entry} is not a lock claim of payout-sandbox. Move it away and remove the folder ${claim}, or choose another data file`,
     )
   return owner
 }

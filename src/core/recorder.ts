@@ -22,8 +22,8 @@ function openFile(file: string): number {
     const { code } = error as NodeJS.ErrnoException
     throw new CannotRecord(
       code === 'EEXIST'
-        ? `The file ${file} exists already, and a recording overwrites no file. Delete it, or choose another name with --record FILE.`
-        : `The recording ${file} cannot be written (${code}). Use --record FILE in a folder of yours.`,
+        ? `The file ${file} already exists. A recording never overwrites a file. Delete it, or choose another name with --record FILE.`
+        : `The recording ${file} cannot be written (${code}). Use --record FILE with a folder that you can write to.`,
     )
   }
 }

@@ -48,14 +48,14 @@ type Mover = { signal: AbortSignal | undefined }
 const advanceInHandler = () =>
   new SandboxError(
     'receiver_busy',
-    'Another advance of this client is waiting for a webhook receiver to answer. A webhook handler must not move time: the advance waits for its answer. Answer the webhook first, then advance. Tests that run side by side need a client each, such as the base path /@worker-1.',
+    'Another advance of this client is waiting for the response of a webhook receiver. A webhook handler must not move the clock before it responds. Respond to the webhook first, then advance. Tests that run in parallel need one client each, such as the base path /@worker-1.',
   )
 
 /** The refusal of an advance whose caller may be the receiver that it waits for. */
 const receiverBusy = () =>
   new SandboxError(
     'receiver_busy',
-    'A webhook attempt is still waiting for the answer of your receiver. Time was not moved. A webhook handler must answer before it advances the clock. Any other caller may try again.',
+    'A webhook attempt is still waiting for the response of your receiver. The clock was not moved. A webhook handler must respond before it advances the clock. Any other caller may try again.',
   )
 
 /**

@@ -151,7 +151,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   }
 
   cancel() {
-    this.fail({ code: 'closed', message: 'the sandbox stopped before the answer was there' })
+    this.fail({ code: 'closed', message: 'the sandbox stopped before the response arrived' })
   }
 
   private expire(ms: number) {

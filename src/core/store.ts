@@ -417,7 +417,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         throw error
       }
       log.warn(
-        `${error.message}. Starting anew; the old files are kept as ${keepCopies(path).join(', ')}.`,
+        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${keepCopies(path).join(', ')}.`,
       )
       for (const name of filesOf(path)) removeFile(disk, name)
       bases.clear()
@@ -449,7 +449,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     const wasUsed = owner!.replacedDead || isThere(disk, path)
     if (!wasUsed || isThere(disk, journalFile) || isThere(disk, previousFile)) return
     log.warn(
-      `The journal ${journalFile} is missing. Changes that stood only in it are lost; the start goes on without them.`,
+      `The journal ${journalFile} is missing. Changes that were only in the journal are lost. The start continues without them.`,
     )
   }
 
@@ -463,7 +463,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       const copies = recovered ? [] : keepCopies(path)
       recovered = true
       log.warn(
-        `${error.message}. What stands before it is kept; the old files are copied to ${copies.join(', ')}.`,
+        `${error.message}. The content before it is recovered; the old files are copied to ${copies.join(', ')}.`,
       )
     }
     await document!.read()
@@ -482,7 +482,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     opened.open(generation, (line) => !recovered && replay.line(line), {
       torn: (name, bytes) =>
         log.warn(
-          `${name}: the last ${bytes} bytes were never written whole and were answered to nobody; dropped.`,
+          `${name}: the last ${bytes} bytes are an incomplete write that was never acknowledged; they are dropped.`,
         ),
       damage: (damage) => recover(new DamagedFile(damage)),
       onRotated() {
@@ -555,7 +555,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       compaction.failed()
       if (!(error instanceof LostOwnership))
         log.warn(
-          `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
+          `The document ${file} could not be rewritten (${errnoOf(error)}). The sandbox continues to write to the journal.`,
         )
     } finally {
       document!.data = { generation: 0, ops: [] }

@@ -23,7 +23,7 @@ export function refuseOtherThanFiles(disk: Disk, files: readonly string[]): void
     const found = disk.lstatSync(file, { throwIfNoEntry: false })
     if (found && !found.isFile())
       throw new UnfitFile(
-        `${file} is ${nameOf(found)}, where a regular file must be. Remove it, or choose another data file`,
+        `${file} is ${nameOf(found)}, but must be a regular file. Remove it, or choose another data file`,
       )
   }
 }
@@ -40,7 +40,7 @@ export function refuseMountedFile(disk: Disk, file: string): void {
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') return
     throw new UnfitFile(
-      `${file} is mounted by itself. Its journal must be kept beside it: mount its folder instead`,
+      `${file} is mounted as a single file. Its journal must be in the same folder, so mount the folder instead`,
     )
   }
   quietly(() => disk.unlinkSync(probe))

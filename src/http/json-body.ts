@@ -9,7 +9,7 @@ import { type ErrorCode, SandboxError } from '../model/errors.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
 const PACKED = 'The body has a Content-Encoding, and none is undone here. Send it as it is.'
-const NOT_UTF8 = 'The body is not in UTF-8, and JSON is. Send it so.'
+const NOT_UTF8 = 'The body is not valid UTF-8. Send JSON in UTF-8.'
 
 /** What a body that ends early is answered. */
 export const NOT_WHOLE = 'The body is not as long as its Content-Length says.'

@@ -84,7 +84,7 @@ export const KycItem = z
     document_name: DocumentName,
     document_number: text(64, 0).meta({
       description:
-        'At most 64 characters; may be empty. A number that is none makes a failed entry.',
+        'At most 64 characters; may be empty. An invalid number results in a failed entry.',
     }),
     dateOfBirth: z
       .string()

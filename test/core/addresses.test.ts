@@ -229,7 +229,7 @@ t.test('an entry of the allow list that is no host is refused', async (t) => {
   for (const entry of ['', 'http://x', 'x:80', 'x/y', 'a b', 'u@x', '[::1]:80', '300.1.1.1'])
     t.throws(
       () => createAddressPolicy({ allow: [entry] }),
-      /is no host: give a name or an IP/,
+      /is not a host: specify a name or an IP/,
       entry,
     )
 })

@@ -161,7 +161,7 @@ t.test('a journal knows how long the one before it was', async (t) => {
   writeFileSync(previous, `${lines.slice(0, -2).join('\n')}\n`)
   await t.rejects(open(copy), {
     name: DamagedFile.name,
-    message: /previous\.jsonl: line 5, byte \d+: it ends here, and had \d+ bytes when/,
+    message: /previous\.jsonl: line 5, byte \d+: it ends here, but it had \d+ bytes when/,
   })
   await store.close()
 })

@@ -147,7 +147,7 @@ t.test('a journal cut anywhere gives exactly the changes before the cut', async 
     const lines = part.toString('latin1').split('\n').length - 1
     const torn = length > 0 && part[length - 1] !== 10
     if (contentOf(cut.store) !== contents[lines]) wrong.push(length)
-    if (cut.told.some((line) => line.includes('never written whole')) !== torn) wrong.push(length)
+    if (cut.told.some((line) => line.includes('incomplete write')) !== torn) wrong.push(length)
     await cut.store.close()
     rmSync(`${dir}/cut/db.json`, { force: true })
   }

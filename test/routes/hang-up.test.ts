@@ -138,7 +138,7 @@ t.test('an advance out of a webhook handler is refused at once, with the reason'
   for (const one of asked)
     t.match(one, {
       status: 409,
-      body: { error: 'receiver_busy', message: /A webhook handler must not move time/ },
+      body: { error: 'receiver_busy', message: /A webhook handler must not move the clock/ },
     })
   const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
   t.strictSame(
@@ -196,7 +196,7 @@ for (const [what, make] of Object.entries(ATTEMPTS))
           status: 409,
           body: {
             error: 'receiver_busy',
-            message: /still waiting for the answer of your receiver/,
+            message: /still waiting for the response of your receiver/,
           },
           moved: false,
         },
