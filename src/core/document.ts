@@ -2,9 +2,9 @@ import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import type { Adapter } from 'lowdb'
+import { DamagedFile } from './checked-lines.ts'
 import type { Disk } from './disk.ts'
-import { createPrivate, quietly, syncFolderOf } from './files.ts'
-import { DamagedFile } from './lines.ts'
+import { createPrivate, ignoreErrors, syncFolderOf } from './files.ts'
 import type { Ownership } from './ownership.ts'
 
 /** Numbers of layers, by table: what a world of the document stands on, besides its base. */
@@ -175,7 +175,7 @@ export function documentAdapter(
         current = next
         bytes = next.size
       } catch (error) {
-        quietly(() => {
+        ignoreErrors(() => {
           confirm()
           disk.unlinkSync(draft)
         })
@@ -207,7 +207,7 @@ async function writeDraft(disk: Disk, draft: string, content: DocumentContent): 
     await promisify(disk.fsync)(fd)
     return disk.fstatSync(fd)
   } finally {
-    quietly(() => disk.closeSync(fd))
+    ignoreErrors(() => disk.closeSync(fd))
   }
 }
 

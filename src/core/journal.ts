@@ -1,11 +1,11 @@
 import type { Stats } from 'node:fs'
+import { checkedLines, type Damage, DamagedFile, readCheckedLines } from './checked-lines.ts'
 import type { Disk } from './disk.ts'
-import { appendWhole, createPrivate, quietly, removeFile, syncFolderOf } from './files.ts'
-import { checkedLines, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
+import { appendWhole, createPrivate, ignoreErrors, removeFile, syncFolderOf } from './files.ts'
 import type { Ownership } from './ownership.ts'
 
 /** What a journal tells of itself when it is read at start. */
-export type JournalNotes = {
+export type JournalEvents = {
   torn: (file: string, bytes: number) => void
   damage?: (damage: Damage) => void
   /** Between the file before and the one written to: the document that is still to be made holds what is here now. */
@@ -54,7 +54,7 @@ export function createJournal(
       written = appendWhole(disk, opened, 0, header)
       if (fsync) disk.fdatasyncSync(opened)
     } catch (error) {
-      quietly(() => disk.closeSync(opened))
+      ignoreErrors(() => disk.closeSync(opened))
       throw error
     }
     if (fsync) syncFolderOf(disk, file)
@@ -67,7 +67,7 @@ export function createJournal(
   function writeTo(opened: number) {
     const before = fd
     fd = opened
-    if (before !== undefined) quietly(() => disk.closeSync(before))
+    if (before !== undefined) ignoreErrors(() => disk.closeSync(before))
     untidy = false
     owner.journalIs(file, opened)
   }
@@ -85,8 +85,8 @@ export function createJournal(
       disk.fdatasyncSync(opened)
       disk.renameSync(draft, file)
     } catch (error) {
-      quietly(() => disk.closeSync(opened))
-      quietly(() => disk.unlinkSync(draft))
+      ignoreErrors(() => disk.closeSync(opened))
+      ignoreErrors(() => disk.unlinkSync(draft))
       throw error
     }
     if (fsync) syncFolderOf(disk, file)
@@ -103,7 +103,7 @@ export function createJournal(
     path: string,
     from: number,
     take: (line: unknown) => void,
-    notes: JournalNotes,
+    notes: JournalEvents,
     follows: (path: string, header: Header) => void,
   ) {
     const stats = disk.statSync(path, { throwIfNoEntry: false })
@@ -147,7 +147,7 @@ export function createJournal(
       return generation
     },
     /** Hands on every line since a document's generation, then opens the file for more. */
-    open(documentGeneration: number, take: (line: unknown) => void, notes: JournalNotes) {
+    open(documentGeneration: number, take: (line: unknown) => void, notes: JournalEvents) {
       let wanted = documentGeneration
       let previous: ReturnType<typeof read>
       const damaged = (damage: Damage) => {

@@ -40,7 +40,7 @@ export function measureJson(bytes: Uint8Array): { depth: number; values: number 
  * Refuses a text that is too deep or has too many values. It is looked at before it is parsed: what is parsed may be too
  * deep to be walked, and its checks may take long.
  */
-export function refuseUnfit(bytes: Uint8Array, most: { depth: number; values: number }): void {
+export function rejectTooComplex(bytes: Uint8Array, most: { depth: number; values: number }): void {
   // Each level takes two characters, so a short text cannot be too deep.
   if (bytes.length <= 2 * most.depth) return
   const { depth, values } = measureJson(bytes)

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { wallNow } from './clock.ts'
 import type { Disk } from './disk.ts'
-import { quietly } from './files.ts'
+import { ignoreErrors } from './files.ts'
 import type { Later } from './later.ts'
 import { takeLock } from './lock.ts'
 import { type Judge, readOwner, TOUCH_EVERY } from './lock-owner.ts'
@@ -132,7 +132,7 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
     release() {
       clearInterval(touching)
       let isOurs = false
-      quietly(() => {
+      ignoreErrors(() => {
         isOurs = !lost && readOwner(disk, lock.file)?.nonce === lock.nonce
       })
       lock.release(isOurs)

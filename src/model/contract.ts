@@ -14,7 +14,7 @@ export function sandboxDefault<T extends z.ZodType>(schema: T, says: z.ZodType =
 export const contractOf = (schema: z.ZodType): z.ZodType | undefined => SAYS.get(schema)
 
 /** Whatever it is, it is there. */
-export const ANYTHING = z.unknown().refine((value) => value !== undefined)
+export const ANY_VALUE = z.unknown().refine((value) => value !== undefined)
 
 const PARTLY_MASKED = z.string().refine(isPartlyMasked, { error: 'must be partly masked' })
 

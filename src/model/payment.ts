@@ -119,7 +119,7 @@ const FAILURES: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
 }
 
 /** The reasons that have a sentence of their own; others are taken too. */
-export const REASONS: readonly string[] = Object.keys(FAILURES)
+export const FAILURE_REASONS: readonly string[] = Object.keys(FAILURES)
 
 /** A full failure from its reason. */
 export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): PaymentFailure {

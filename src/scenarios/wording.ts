@@ -1,4 +1,4 @@
-import { beginningOf } from '../model/mask.ts'
+import { excerptOf } from '../model/mask.ts'
 
 /**
  * How many edits lie between two words, a swap of neighbours being one; `most` where it is that many or more.
@@ -63,6 +63,6 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a mapping'
   if (typeof value !== 'string') return value === undefined ? 'nothing' : String(value)
-  const start = beginningOf(value, MAX_SHOWN)
+  const start = excerptOf(value, MAX_SHOWN)
   return JSON.stringify(value.length > MAX_SHOWN ? `${start}…` : start)
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextAttempt, sentStatus } from '../../src/model/delivery-words.ts'
+import { nextAttempt, sentStatus } from '../../src/model/delivery-result.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 

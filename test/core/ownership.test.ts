@@ -293,7 +293,7 @@ t.test('what is no regular file is refused before anything is made beside it', a
       mkdirSync(folder)
       make(join(folder, name))
       await t.rejects(open(t, join(folder, 'db.json')), {
-        name: 'UnfitFile',
+        name: 'UnusableFile',
         message: new RegExp(`${name} is ${what}, but must be a regular file`),
       })
       t.same(readdirSync(folder), [name])
@@ -406,7 +406,7 @@ t.test('a claim that we did not write costs nobody a file', async (t) => {
     mkdirSync(claim)
     make(join(claim, name))
     await t.rejects(open(t, file), {
-      name: 'UnfitFile',
+      name: 'UnusableFile',
       message: new RegExp(`claim/${name} is not a lock claim of payout-sandbox`),
     })
     t.same(readdirSync(claim), [name])

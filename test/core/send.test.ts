@@ -598,7 +598,7 @@ t.test('idle connections make room where as many are open as may be', async (t) 
     })
     ports.push(await listen(t, server))
   }
-  const sender = senderFor(t, { mostOpen: 2 })
+  const sender = senderFor(t, { maxOpen: 2 })
   for (const port of [...ports, ...ports]) {
     const url = `http://127.0.0.1:${port}/`
     t.match(await sender.send({ url, headers: {}, body: '{}' }), { ok: true })
@@ -615,7 +615,7 @@ t.test('an attempt for which there is no descriptor is told of', async (t) => {
     setImmediate(() =>
       done(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE', syscall: 'connect' })),
     )) as unknown as NonNullable<SenderDeps['lookup']>
-  const sender = senderFor(t, { lookup, onShortOfDescriptors: () => told++ })
+  const sender = senderFor(t, { lookup, onDescriptorLimit: () => told++ })
   const result = await sender.send({ url: 'http://receiver.test/', headers: {}, body: '{}' })
   t.match(result, { ok: false, error: { code: 'failed', message: /EMFILE/ } })
   t.equal(told, 1)

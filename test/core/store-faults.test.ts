@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { DamagedFile } from '../../src/core/lines.ts'
+import { DamagedFile } from '../../src/core/checked-lines.ts'
 import { FileInUse } from '../../src/core/lock.ts'
 import { openStore, type StoreOptions } from '../../src/core/store.ts'
 import { SandboxError } from '../../src/model/errors.ts'

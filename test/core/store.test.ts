@@ -3,8 +3,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { DamagedFile } from '../../src/core/checked-lines.ts'
 import { type Disk, nodeDisk } from '../../src/core/disk.ts'
-import { DamagedFile } from '../../src/core/lines.ts'
 import { FileInUse } from '../../src/core/lock.ts'
 import { openStore, type Specs, type StoreOptions } from '../../src/core/store.ts'
 

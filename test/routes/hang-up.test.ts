@@ -108,7 +108,7 @@ t.test('an advance ends when its caller hangs up: time stands where it was', asy
   // What is under way is not broken off; nothing new begins.
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1))
   settle()
-  await until(() => !clock.isHeld)
+  await until(() => !clock.isStopped)
   t.match((await get('/__admin/clock')).body, {
     now: '2026-01-01T00:00:01.000Z',
     pendingTimers: 1,
