@@ -50,7 +50,7 @@ module.exports = {
       from: { path: '^src/console' },
       to: {
         path: '^src',
-        pathNot: '^src/(console|scenarios/words\\.ts$|model/(delivery-words|feed-kinds)\\.ts$)',
+        pathNot: '^src/(console|scenarios/words\\.ts$|model/(delivery-result|feed-kinds)\\.ts$)',
       },
     },
     {

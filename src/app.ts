@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
 import { createGate } from './core/gate.ts'
-import type { RequestWatcher } from './core/recorder.ts'
-import { seldom } from './core/seldom.ts'
+import { oncePerBurst } from './core/once-per-burst.ts'
+import type { RequestObserver } from './core/recorder.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
   type AuthMode,
@@ -96,7 +96,7 @@ export type AppOptions = {
   /** How long the reader of a large answer may take for its next piece, real ms. */
   patienceMs?: number | undefined
   /** Told of every call and its answer. */
-  watch?: RequestWatcher | undefined
+  watch?: RequestObserver | undefined
   /** Connections at once; 4,096 unless given. */
   maxConnections?: number | undefined
   /** How long a request may take to arrive, real ms; 10 s unless given. */
@@ -142,7 +142,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.server.maxConnections = maxConnections
   app.server.on(
     'drop',
-    seldom(() =>
+    oncePerBurst(() =>
       log.warn(
         `A connection was refused: ${maxConnections} are open, and no more may be. Close some, or raise the limit on open files (ulimit -n).`,
       ),

@@ -2,10 +2,10 @@ import { createSteadyWall } from './core/clock.ts'
 import type { Disk } from './core/disk.ts'
 import type { WorldAbout } from './core/document.ts'
 import { formatDuration } from './core/duration.ts'
+import { oncePerBurst } from './core/once-per-burst.ts'
 import { uuidOf } from './core/random.ts'
-import type { Recorder, TimerWatch } from './core/recorder.ts'
+import type { Recorder, TimerObserver } from './core/recorder.ts'
 import { createRuntime, type Runtime } from './core/runtime.ts'
-import { seldom } from './core/seldom.ts'
 import { openStore } from './core/store.ts'
 import { ClientName } from './model/client.ts'
 import { SandboxError } from './model/errors.ts'
@@ -52,7 +52,7 @@ export type SandboxConfig = {
   /** Writes down all that reaches the sandbox. */
   recorder?: Recorder | undefined
   /** Told of each timer that runs. */
-  timerRan?: TimerWatch | undefined
+  timerRan?: TimerObserver | undefined
   /** Puts another outside in place of the real one. */
   outside?: (real: Runtime) => Runtime
   log: Log
@@ -120,8 +120,8 @@ export async function openSandbox(config: SandboxConfig) {
     allow,
     wall: config.wall,
     unref: config.unref,
-    mostOpen: config.mostAttempts,
-    onShortOfDescriptors: seldom(() =>
+    maxOpen: config.mostAttempts,
+    onDescriptorLimit: oncePerBurst(() =>
       log.warn(
         'A webhook could not be sent: this process has no descriptor left. Raise its limit (ulimit -n).',
       ),
@@ -152,7 +152,7 @@ export async function openSandbox(config: SandboxConfig) {
   const logBudget = createLogBudget()
   const sendRoom = createSendRoom({
     ...(real === outside && config.mostAttempts && { most: config.mostAttempts }),
-    onShort: seldom(() =>
+    onShort: oncePerBurst(() =>
       log.warn(
         'Webhook attempts wait for others to end: as many as this process makes at once are on their way. Receivers that hang hold each of them for up to 10 s.',
       ),

@@ -8,9 +8,9 @@ import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 import { wallNow } from './core/clock.ts'
 import { shareDescriptors } from './core/descriptors.ts'
-import { clientsOfHeap } from './core/heap.ts'
+import { maxClientsOfHeap } from './core/heap.ts'
 import { problemText } from './core/problem.ts'
-import type { RequestWatcher } from './core/recorder.ts'
+import type { RequestObserver } from './core/recorder.ts'
 import { hostNameOf } from './http/host-guard.ts'
 import { listeningServers, unrefServer } from './http/listening.ts'
 import { createLog } from './log.ts'
@@ -54,7 +54,7 @@ function adminTokenOf(options: Options): string | undefined {
 
 /** How many clients there may be: in a small heap fewer than the option says, since Node would abort at more. */
 function mostClientsOf({ 'max-clients': wanted }: Options, log: Log): number {
-  const safe = clientsOfHeap()
+  const safe = maxClientsOfHeap()
   if (wanted <= safe) return wanted
   log.warn(
     `The heap of this process is small: there may be ${safe} clients, not --max-clients ${wanted}. Give the process more memory (docs/container.md), or Node a larger heap by NODE_OPTIONS=--max-old-space-size=MIB.`,
@@ -144,7 +144,7 @@ type Content = Pick<
   'fixtures' | 'library' | 'recorder' | 'timerRan' | 'outside' | 'unref'
 > & {
   file?: string | undefined
-  watch?: RequestWatcher | undefined
+  watch?: RequestObserver | undefined
 }
 
 /** Opens the sandbox of these options, and the app in front of it that does not listen yet. */

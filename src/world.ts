@@ -1,7 +1,7 @@
 import { type ClockState, createClock } from './core/clock.ts'
-import { createEvents } from './core/events.ts'
 import { createRandom } from './core/random.ts'
-import type { TimerWatch } from './core/recorder.ts'
+import type { TimerObserver } from './core/recorder.ts'
+import { createResourceEvents } from './core/resource-events.ts'
 import type { Budget } from './core/ring.ts'
 import type { Runtime } from './core/runtime.ts'
 import { createScheduler, type TimerRow } from './core/scheduler.ts'
@@ -52,7 +52,7 @@ export type WorldDeps = {
   outside: Runtime
   /** The wall clock that the client's clock hangs on; it never goes back. */
   steadyWall: () => number
-  timerRan?: TimerWatch | undefined
+  timerRan?: TimerObserver | undefined
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
   /** Back to the fixtures: what a timeline's `reset` does. */
   reset: () => void
@@ -134,7 +134,7 @@ export function createWorld({
   const clock = createClock(kept?.startedAs === startedAs ? kept : startingClock(start, wall), wall)
   // The store keeps the counter of the world's one series with every change.
   const random = createRandom(start.randomSeed, tables.random)
-  const events = createEvents()
+  const events = createResourceEvents()
   const feed = createFeed(feedName)
   /** Tells what a change did, when it is written. */
   function tell<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {

@@ -1,17 +1,17 @@
 import { BadOption } from '../config/options.ts'
 import {
-  isRefused,
+  isRejected,
   lastResult,
   nextAttempt,
-  type Sent,
+  type SentDelivery,
   sentStatus,
-} from '../model/delivery-words.ts'
+} from '../model/delivery-result.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './table.ts'
 import { queryOf } from './values.ts'
 
 /** What these commands show of a delivery. */
-export type Delivery = Sent & {
+export type Delivery = SentDelivery & {
   delivery_id: string
   event: string
   resource_id: string
@@ -65,7 +65,7 @@ export const deliveries = remoteCommand({
             throw new BadOption('deliveries --redeliver stands alone; it names the one it means')
           const path = `/webhooks/deliveries/${encodeURIComponent(String(redeliver))}/redeliver`
           const answer: Delivery = await api('POST', path)
-          return { answer, text: sentText(answer), failed: isRefused(answer) }
+          return { answer, text: sentText(answer), failed: isRejected(answer) }
         }
         const answer: Listed = await api('GET', `/webhooks/deliveries${queryOf(narrowed)}`)
         const left = answer.total - answer.deliveries.length

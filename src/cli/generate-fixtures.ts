@@ -1,7 +1,7 @@
 import { en, en_IN, Faker } from '@faker-js/faker'
 import { createRandom } from '../core/random.ts'
 import { isAadhaar } from '../model/aadhaar.ts'
-import { REASONS } from '../model/payment.ts'
+import { FAILURE_REASONS } from '../model/payment.ts'
 
 const DAY_MS = 86_400_000
 // Users sign up in 2024, payments are made in 2025: before the instant that a frozen clock starts at.
@@ -190,7 +190,7 @@ function createPeople(users: number, seed: number) {
       status,
       ...(status === 'SUCCESS' && { utr: `5${padded(day, 3)}${padded(serial, 8)}` }),
       remark: pick(REMARKS, 'remark', serial),
-      ...(status === 'FAILED' && { reason: pick(REASONS, 'reason', serial) }),
+      ...(status === 'FAILED' && { reason: pick(FAILURE_REASONS, 'reason', serial) }),
       created_at,
       ...(chance < 0.97 && { updated_at: iso(at_ms + 3_000) }),
     }

@@ -1,11 +1,11 @@
 import type { Options } from '../config/options.ts'
+import { DamagedFile } from '../core/checked-lines.ts'
 import { wallNow } from '../core/clock.ts'
 import { OtherFormat } from '../core/document.ts'
-import { DamagedFile } from '../core/lines.ts'
 import { FileInUse } from '../core/lock.ts'
 import { jsonLine, printableLine } from '../core/printable.ts'
-import { CannotRecord } from '../core/recorder.ts'
-import { UnfitFile } from '../core/unfit-file.ts'
+import { RecordingError } from '../core/recorder.ts'
+import { UnusableFile } from '../core/unusable-file.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
 
@@ -59,8 +59,8 @@ function explained(error: unknown, options: Options): Error & { exitCode?: numbe
   }
   if (error instanceof BadFixtures || error instanceof BadScenarios)
     return new CannotStart(message, 2)
-  if (error instanceof CannotRecord) return new CannotStart(message, 5)
-  if (error instanceof UnfitFile)
+  if (error instanceof RecordingError) return new CannotStart(message, 5)
+  if (error instanceof UnusableFile)
     return new CannotStart(`The data file cannot be used. ${message}.`, 5)
   if (code === 'EADDRINUSE') {
     return new CannotStart(

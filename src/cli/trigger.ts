@@ -1,4 +1,4 @@
-import { isRefused } from '../model/delivery-words.ts'
+import { isRejected } from '../model/delivery-result.ts'
 import { type Delivery, sentText } from './deliveries.ts'
 import { remoteCommand } from './remote.ts'
 import { jsonObject } from './values.ts'
@@ -23,7 +23,7 @@ export const trigger = remoteCommand({
           ...(override !== undefined && { override: jsonObject('--override', String(override)) }),
         })
         const text = answer.deliveries.map(sentText).join('')
-        return { answer, text, failed: answer.deliveries.some(isRefused) }
+        return { answer, text, failed: answer.deliveries.some(isRejected) }
       },
     },
   },

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { contractOf } from '../model/contract.ts'
-import { fieldOf, valueAt, wantedAt } from '../model/issues.ts'
+import { expectedAt, fieldOf, valueAt } from '../model/issues.ts'
 import type { Findings, Place } from './findings.ts'
 
 const MAX_ROWS = 1_000
@@ -70,7 +70,7 @@ export function holdShape(
     }
     const found = valueAt(body, issue.path)
     const name = String(issue.path.findLast((part) => typeof part === 'string') ?? '')
-    tell(place, field || 'body', wantedAt(issue, body), findings.shown(found, name))
+    tell(place, field || 'body', expectedAt(issue, body), findings.shown(found, name))
   }
 }
 

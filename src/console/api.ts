@@ -73,8 +73,8 @@ const wantsToken = ({ error }: Refusal) => error === 'admin_token_required'
 async function problemWith(token: string): Promise<string | undefined> {
   try {
     const response = await fetchWith(token, '/__admin/clients', {})
-    const isRefused = !response.ok && wantsToken(await refusalOf(response))
-    return isRefused ? 'The token was refused.' : undefined
+    const isRejected = !response.ok && wantsToken(await refusalOf(response))
+    return isRejected ? 'The token was refused.' : undefined
   } catch (error) {
     return (error as CallError).message
   }

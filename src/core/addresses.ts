@@ -138,13 +138,13 @@ function readHost(entry: string): string {
     !URL.canParse(whole)
   )
     throw new Error(
-      `"${entry}" is no host: give a name or an IP address, without scheme, port or path`,
+      `"${entry}" is not a host: specify a name or an IP address, without scheme, port or path`,
     )
   return bareHost(new URL(whole))
 }
 
 /** Thrown into a connection that may not be made; `code` is `ADDRESS_REFUSED`, the message says why. */
-export class AddressRefused extends Error {
+export class AddressNotAllowed extends Error {
   readonly code = 'ADDRESS_REFUSED'
 }
 
@@ -167,13 +167,13 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
   const allowed = new Set(allow.map(readHost))
 
   /** Why `address` may not be reached under the name `host`, or undefined where it may. */
-  function refuseAddress(host: string, address: string): string | undefined {
+  function addressProblem(host: string, address: string): string | undefined {
     const shown = host === address ? host : `${host} (${address})`
     switch (classifyAddress(address)) {
       case 'link_local':
-        return `${shown} is a link-local address; webhooks never go there`
+        return `${shown} is a link-local address; webhooks are never sent there`
       case 'metadata':
-        return `${shown} is a cloud metadata address; webhooks never go there`
+        return `${shown} is a cloud metadata address; webhooks are never sent there`
       case 'public':
         return allowed.has(host)
           ? undefined
@@ -184,10 +184,10 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
   }
 
   /** Why a URL's host is refused before anything is looked up: a literal address, or a metadata service's name. */
-  function refuseHost(host: string): string | undefined {
-    if (isIP(host) !== 0) return refuseAddress(host, host)
+  function hostProblem(host: string): string | undefined {
+    if (isIP(host) !== 0) return addressProblem(host, host)
     if (METADATA_LABELS.has(host.toLowerCase().split('.', 1)[0]!))
-      return `${host} names a cloud metadata service; webhooks never go there`
+      return `${host} names a cloud metadata service; webhooks are never sent there`
     return undefined
   }
 
@@ -196,16 +196,16 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
     const name = host.replace(/\.$/, '')
     lookup(host, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, [])
-      const usable = found.filter(({ address }) => refuseAddress(name, address) === undefined)
+      const usable = found.filter(({ address }) => addressProblem(name, address) === undefined)
       const first = usable[0]
       if (first === undefined) {
-        const why = found[0] && refuseAddress(name, found[0].address)
-        return callback(new AddressRefused(why ?? `${name} resolves to no address`), [])
+        const why = found[0] && addressProblem(name, found[0].address)
+        return callback(new AddressNotAllowed(why ?? `${name} resolves to no address`), [])
       }
       if (options.all) callback(null, usable)
       else callback(null, first.address, first.family)
     })
   }
 
-  return { refuseHost, refuseAddress, lookup: guardedLookup }
+  return { hostProblem, addressProblem, lookup: guardedLookup }
 }

@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { LAST_INSTANT } from '../model/text.ts'
 import type { Clock } from './clock.ts'
-import { atOnce, type Fired } from './timer.ts'
+import { createCommitOrder, type Fired } from './timer.ts'
 import { isPassing, type Runner } from './timer-runner.ts'
 
 /** The most timers that one call runs; more of them would keep its caller waiting for minutes. */
@@ -20,7 +20,7 @@ export type AdvanceOptions = {
 }
 
 /** Where the clock stood when it ended, the first of what ran, and how many timers more. */
-export type Advanced = { now: string; fired: Fired[]; leftOut: number }
+export type AdvanceResult = { now: string; fired: Fired[]; omitted: number }
 
 export type AdvanceDeps = {
   clock: Clock
@@ -40,33 +40,33 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const notWritten = (at: number, { code, headers }: SandboxError) =>
   new SandboxError(
     code,
-    `The data file cannot be written: time went up to ${iso(at)} and no further. What ran until then is kept, the rest is still to happen. Free the disk or make it writable, then try again.`,
+    `The data file cannot be written, so the clock stopped at ${iso(at)}. The timers that ran before then are stored; the others are still pending. Free disk space or make the file writable, then try again.`,
     { headers },
   )
 
 const tooManyForeseen = (count: number, most: number, end: number) =>
   new SandboxError(
     'too_many_timers',
-    `To ${iso(end)} at least ${counted(count)} timers would run; one call runs at most ${counted(most)}. Nothing was changed. Advance by less, or use a timeline whose \`every\` is longer.`,
+    `At least ${counted(count)} timers are due until ${iso(end)}; one call runs at most ${counted(most)}. Nothing was changed. Advance by less, or use a timeline with a longer \`every\`.`,
   )
 
 const tooManyRan = (most: number, at: number) =>
   new SandboxError(
     'too_many_timers',
-    `The timers that ran scheduled others, ${counted(most)} ran, and one call runs no more: time went up to ${iso(at)} and no further. What ran until then is kept. Advance again to go on.`,
+    `This call ran ${counted(most)} timers, the maximum of one call, because timers scheduled further timers. The clock stopped at ${iso(at)}. The timers that ran are stored. Advance again to continue.`,
   )
 
 /** Keeps the first of what ran, and counts the rest. */
 function createFiredList() {
   const fired: Fired[] = []
-  let leftOut = 0
+  let omitted = 0
   return {
     add(more: readonly Fired[]) {
       const room = MAX_FIRED - fired.length
       fired.push(...(more.length > room ? more.slice(0, room) : more))
-      leftOut += Math.max(0, more.length - room)
+      omitted += Math.max(0, more.length - room)
     },
-    result: () => ({ fired, leftOut }),
+    result: () => ({ fired, omitted }),
   }
 }
 
@@ -78,9 +78,9 @@ export async function advance(
   target: number,
   { keep = () => {}, signal, most = MAX_TIMERS }: AdvanceOptions,
   { clock, runner, lifeOf, onHalfway, letOthersIn }: AdvanceDeps,
-): Promise<Advanced> {
+): Promise<AdvanceResult> {
   const firedList = createFiredList()
-  const order = atOnce()
+  const order = createCommitOrder()
   let reached = clock.now()
   let ran = 0
   const life = lifeOf()
@@ -96,7 +96,7 @@ export async function advance(
       if (life !== lifeOf() || signal?.aborted) return 'ended'
       if (ran >= most) return 'too many'
       const at = Math.max(reached, timer.due_at)
-      clock.hold(at)
+      clock.stopAt(at)
       const batch = runner.runDue(at, order)
       firedList.add(batch.told)
       ran += batch.ran
@@ -109,21 +109,21 @@ export async function advance(
     return life !== lifeOf() || signal?.aborted ? 'ended' : 'through'
   }
 
-  clock.hold(reached)
+  clock.stopAt(reached)
   try {
     const how = await runOnTheWay()
     // After a reset the clock stands elsewhere already.
-    const { isHeld } = clock
-    if (isHeld) clock.release(how === 'through' ? end : reached)
+    const { isStopped } = clock
+    if (isStopped) clock.continueFrom(how === 'through' ? end : reached)
     try {
       keep(how === 'through')
     } catch (error) {
-      if (isHeld) clock.hold(reached)
+      if (isStopped) clock.stopAt(reached)
       throw error
     }
     if (how === 'too many') throw tooManyRan(most, reached)
   } catch (error) {
-    if (clock.isHeld) clock.release(reached)
+    if (clock.isStopped) clock.continueFrom(reached)
     if (ran === 0 || !isPassing(error)) throw error
     onHalfway?.()
     throw notWritten(reached, error)

@@ -52,13 +52,13 @@ export function createAvailability({ file, log, probe }: Deps) {
       const code = errnoOf(error)
       if (!failure)
         log.warn(
-          `The data file ${file} cannot be written (${code}); changes are refused until it can.`,
+          `The data file ${file} cannot be written (${code}). The sandbox rejects all changes until it can write again.`,
         )
       failure = code
       retry ??= setInterval(tryAgain, RETRY_MS).unref()
       return new SandboxError(
         'storage_unavailable',
-        `The data file cannot be written (${code}); nothing was changed. Free the disk or make it writable, then try again.`,
+        `The data file cannot be written (${code}); nothing was changed. Free disk space or make the file writable, then try again.`,
         { headers: { 'retry-after': '1' } },
       )
     },

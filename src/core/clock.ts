@@ -56,7 +56,7 @@ const anchored = (state: ClockState, now: number): ClockState =>
 export function createClock(initial: ClockState, wall: () => number = wallNow) {
   let state = anchored(initial, wall())
   let latest = initial.anchor
-  let held: number | undefined
+  let stoppedAt: number | undefined
 
   const ticking = () => {
     if (state.mode === 'frozen') return state.anchor
@@ -71,7 +71,7 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
     latest = at
     state = { ...state, ...change, anchor: at, wallAnchor: wall() }
   }
-  const now = () => held ?? ticking()
+  const now = () => stoppedAt ?? ticking()
 
   // Many changes come in one millisecond.
   let isoAt = Number.NaN
@@ -93,7 +93,7 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
     },
     /** Takes a stored state as it is, as after a restart or a reset. */
     load(stored: ClockState) {
-      held = undefined
+      stoppedAt = undefined
       state = anchored(stored, wall())
       latest = stored.anchor
     },
@@ -101,15 +101,15 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
     resume: () => set({ mode: 'real' }, now()),
     speed: (factor: number) => set({ speed: factor }, now()),
     /** Holds the time still at an instant, whatever the mode, while due timers are run. */
-    hold(at: number) {
-      held = at
+    stopAt(at: number) {
+      stoppedAt = at
     },
-    get isHeld() {
-      return held !== undefined
+    get isStopped() {
+      return stoppedAt !== undefined
     },
-    /** Ends a hold; the clock goes on from `at` in its own mode. */
-    release(at: number) {
-      held = undefined
+    /** Ends a stopAt; the clock goes on from `at` in its own mode. */
+    continueFrom(at: number) {
+      stoppedAt = undefined
       set({}, at)
     },
     /** Real ms until the client's time is `at`; Infinity on a frozen clock. */

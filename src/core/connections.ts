@@ -32,18 +32,18 @@ function unrefForGood(socket: Socket) {
 
 /**
  * Makes the sender's connections: kept alive, at most so many at once to one receiver, each to an address that `lookup`
- * lets through. They have no deadline of their own, and read no body that their holder does not want. Where `mostOpen`
+ * lets through. They have no deadline of their own, and read no body that their holder does not want. Where `maxOpen`
  * are open, an idle one is closed before another is opened.
  */
 export function createConnections({
   lookup,
   most,
-  mostOpen,
+  maxOpen,
   unref,
 }: {
   lookup: LookupFunction
   most: number
-  mostOpen: number
+  maxOpen: number
   /** The process does not stay alive for a connection. */
   unref: boolean
 }) {
@@ -67,7 +67,7 @@ export function createConnections({
   }
 
   function open(pool: Pool): Connection {
-    if (openNow >= mostOpen) closeIdle()
+    if (openNow >= maxOpen) closeIdle()
     const { host, origin } = pool.target
     const client = new Client(origin, {
       connect(options, callback) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** How many descriptors may go into what. What is left over is for files: journal, document, log. */
 export type DescriptorBudget = { connections: number; attempts: number }
 
-const MOST: DescriptorBudget = { connections: 4_096, attempts: 256 }
+const MAX_DESCRIPTORS: DescriptorBudget = { connections: 4_096, attempts: 256 }
 const MAX_FILES = 64
 
 /** The limit on open descriptors of this process; `undefined` where the system tells none. */
@@ -18,14 +18,14 @@ function limitOfProcess(): number | undefined {
 
 /** Shares a limit: a quarter for webhook attempts, as much for files, the rest for connections to the port. */
 export function shareDescriptors(limit = limitOfProcess()): DescriptorBudget {
-  if (limit === undefined) return MOST
+  if (limit === undefined) return MAX_DESCRIPTORS
   const quarter = Math.floor(limit / 4)
-  const attempts = Math.min(MOST.attempts, quarter)
+  const attempts = Math.min(MAX_DESCRIPTORS.attempts, quarter)
   return {
     attempts: Math.max(1, attempts),
     connections: Math.max(
       1,
-      Math.min(MOST.connections, limit - attempts - Math.min(MAX_FILES, quarter)),
+      Math.min(MAX_DESCRIPTORS.connections, limit - attempts - Math.min(MAX_FILES, quarter)),
     ),
   }
 }

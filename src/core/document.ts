@@ -2,9 +2,9 @@ import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import type { Adapter } from 'lowdb'
+import { DamagedFile } from './checked-lines.ts'
 import type { Disk } from './disk.ts'
-import { createPrivate, quietly, syncFolderOf } from './files.ts'
-import { DamagedFile } from './lines.ts'
+import { createPrivate, ignoreErrors, syncFolderOf } from './files.ts'
 import type { Ownership } from './ownership.ts'
 
 /** Numbers of layers, by table: what a world of the document stands on, besides its base. */
@@ -57,7 +57,7 @@ const IDLE_TURN_MS = 0.1
 /** A document that another version wrote: it is sound, and this version can't read it. */
 export class OtherFormat extends DamagedFile {
   constructor(file: string, format: string) {
-    const what = `it has format ${format}, and this version reads format ${FORMAT}`
+    const what = `it has format ${format}, but this version only reads format ${FORMAT}`
     super({ file, line: 1, byte: 0, what })
     this.name = 'OtherFormat'
   }
@@ -93,7 +93,7 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
     const format = /^\{"payoutSandbox":(\d+),/.exec(text)?.[1]
     if (format !== undefined && format !== String(FORMAT)) throw new OtherFormat(file, format)
     if (format === undefined || !/^[^,]+,"generation":\d+,"ops":\[$/.test(text))
-      throw damaged('this is no document of payout-sandbox')
+      throw damaged('this is not a data file of payout-sandbox')
     crc = crc32(`${text}\n`)
   }
 
@@ -101,7 +101,7 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
   function checked(end: number): string {
     const sumEnd = content[end - 1] === COMMA ? end - 1 : end
     const sumStart = content.lastIndexOf(COMMA, sumEnd - 1)
-    if (sumStart <= start) throw damaged('the line is no entry of a document')
+    if (sumStart <= start) throw damaged('the line is not an entry of a data file')
     const json = content.subarray(start, sumStart)
     crc = crc32(json, crc)
     if (content.toString('latin1', sumStart + 1, sumEnd) !== String(crc))
@@ -175,7 +175,7 @@ export function documentAdapter(
         current = next
         bytes = next.size
       } catch (error) {
-        quietly(() => {
+        ignoreErrors(() => {
           confirm()
           disk.unlinkSync(draft)
         })
@@ -207,7 +207,7 @@ async function writeDraft(disk: Disk, draft: string, content: DocumentContent): 
     await promisify(disk.fsync)(fd)
     return disk.fstatSync(fd)
   } finally {
-    quietly(() => disk.closeSync(fd))
+    ignoreErrors(() => disk.closeSync(fd))
   }
 }
 

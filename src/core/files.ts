@@ -9,7 +9,7 @@ export const errnoOf = (error: unknown): string =>
 const MAX_LINKS = 40
 
 /** Where a file really is, or would be: what links lead to. Two names of one file must not be two files. */
-export function targetOf(disk: Disk, file: string): string {
+export function resolveLinks(disk: Disk, file: string): string {
   let target = resolve(file)
   for (let links = 0; links < MAX_LINKS; links++) {
     try {
@@ -23,7 +23,7 @@ export function targetOf(disk: Disk, file: string): string {
 }
 
 /** Whether there is such a file. A disk that can't tell is an error: what is there must not be taken for absent. */
-export const isThere = (disk: Disk, file: string): boolean =>
+export const fileExists = (disk: Disk, file: string): boolean =>
   disk.statSync(file, { throwIfNoEntry: false }) !== undefined
 
 /** Removes a file, if it is there. */
@@ -50,14 +50,14 @@ export const createNewPrivate = (disk: Disk, file: string): number =>
 
 /** Makes a folder and those above it. Node's own way never ends where a file system takes no folders (`/proc`). */
 export function makeFolder(disk: Disk, folder: string): void {
-  if (isThere(disk, folder)) return
+  if (fileExists(disk, folder)) return
   const above = dirname(folder)
   if (above !== folder) makeFolder(disk, above)
   disk.mkdirSync(folder, { mode: 0o700 })
 }
 
 /** Does what is good to have done and no reason to fail: closing what was written already, removing what nobody reads. */
-export function quietly(run: () => void): void {
+export function ignoreErrors(run: () => void): void {
   try {
     run()
   } catch {
@@ -81,9 +81,9 @@ export function appendWhole(disk: Disk, fd: number, size: number, bytes: Buffer)
 /** Makes a rename in a folder survive a power cut. Not every platform lets a folder be opened. */
 export function syncFolderOf(disk: Disk, file: string): void {
   // Where it is refused, the rename is as durable as the platform makes it.
-  quietly(() => {
+  ignoreErrors(() => {
     const fd = disk.openSync(dirname(file), 'r')
-    quietly(() => disk.fsyncSync(fd))
+    ignoreErrors(() => disk.fsyncSync(fd))
     disk.closeSync(fd)
   })
 }

@@ -11,7 +11,7 @@ export function createGate(most: number, what: string): Gate {
       if (inside >= most)
         throw new SandboxError(
           'server_busy',
-          `${what} already. Nothing was done; send the call again in a second.`,
+          `${what} already. Nothing was changed; send the call again in a second.`,
           { headers: { 'retry-after': '1' } },
         )
       inside++

@@ -20,7 +20,7 @@ const FLAG = /--max[-_]old[-_]space[-_]size[= ](\d+)/g
 // call. Half of that is for what clients keep and what calls need.
 const START_MIB = 20
 const CLIENTS_OF_MIB = 7
-const FEWEST = 8
+const MIN_CLIENTS = 8
 
 /** How large V8's old space may get, in MiB: Node aborts where what lives long does not fit into it. */
 function oldSpace(): number {
@@ -32,6 +32,6 @@ function oldSpace(): number {
 }
 
 /** How many clients an old space of so many MiB holds safely. */
-export function clientsOfHeap(mib = oldSpace()): number {
-  return Math.max(FEWEST, Math.floor((mib - START_MIB) * CLIENTS_OF_MIB))
+export function maxClientsOfHeap(mib = oldSpace()): number {
+  return Math.max(MIN_CLIENTS, Math.floor((mib - START_MIB) * CLIENTS_OF_MIB))
 }

@@ -1,11 +1,11 @@
 import type { Stats } from 'node:fs'
+import { checkedLines, type Damage, DamagedFile, readCheckedLines } from './checked-lines.ts'
 import type { Disk } from './disk.ts'
-import { appendWhole, createPrivate, quietly, removeFile, syncFolderOf } from './files.ts'
-import { checkedLines, type Damage, DamagedFile, readCheckedLines } from './lines.ts'
+import { appendWhole, createPrivate, ignoreErrors, removeFile, syncFolderOf } from './files.ts'
 import type { Ownership } from './ownership.ts'
 
 /** What a journal tells of itself when it is read at start. */
-export type JournalNotes = {
+export type JournalEvents = {
   torn: (file: string, bytes: number) => void
   damage?: (damage: Damage) => void
   /** Between the file before and the one written to: the document that is still to be made holds what is here now. */
@@ -54,7 +54,7 @@ export function createJournal(
       written = appendWhole(disk, opened, 0, header)
       if (fsync) disk.fdatasyncSync(opened)
     } catch (error) {
-      quietly(() => disk.closeSync(opened))
+      ignoreErrors(() => disk.closeSync(opened))
       throw error
     }
     if (fsync) syncFolderOf(disk, file)
@@ -67,7 +67,7 @@ export function createJournal(
   function writeTo(opened: number) {
     const before = fd
     fd = opened
-    if (before !== undefined) quietly(() => disk.closeSync(before))
+    if (before !== undefined) ignoreErrors(() => disk.closeSync(before))
     untidy = false
     owner.journalIs(file, opened)
   }
@@ -85,8 +85,8 @@ export function createJournal(
       disk.fdatasyncSync(opened)
       disk.renameSync(draft, file)
     } catch (error) {
-      quietly(() => disk.closeSync(opened))
-      quietly(() => disk.unlinkSync(draft))
+      ignoreErrors(() => disk.closeSync(opened))
+      ignoreErrors(() => disk.unlinkSync(draft))
       throw error
     }
     if (fsync) syncFolderOf(disk, file)
@@ -103,7 +103,7 @@ export function createJournal(
     path: string,
     from: number,
     take: (line: unknown) => void,
-    notes: JournalNotes,
+    notes: JournalEvents,
     follows: (path: string, header: Header) => void,
   ) {
     const stats = disk.statSync(path, { throwIfNoEntry: false })
@@ -147,7 +147,7 @@ export function createJournal(
       return generation
     },
     /** Hands on every line since a document's generation, then opens the file for more. */
-    open(documentGeneration: number, take: (line: unknown) => void, notes: JournalNotes) {
+    open(documentGeneration: number, take: (line: unknown) => void, notes: JournalEvents) {
       let wanted = documentGeneration
       let previous: ReturnType<typeof read>
       const damaged = (damage: Damage) => {
@@ -157,11 +157,11 @@ export function createJournal(
       const follows = (path: string, { generation: found, after }: Header) => {
         // A journal further on than its document says: the document was lost, or put back from an older copy.
         if (found > wanted) {
-          const what = `it goes on from change set ${found}, the data file holds those before ${wanted}`
+          const what = `it starts with change set ${found}, but the data file only has the change sets before ${wanted}`
           damaged({ file: path, line: 1, byte: 0, what })
         } else if (previous && after !== undefined && after !== previous.goodBytes) {
           const { lines, goodBytes } = previous
-          const what = `it ends here, and had ${after} bytes when the journal after it was begun`
+          const what = `it ends here, but it had ${after} bytes when the next journal was started`
           damaged({ file: previousFile, line: lines + 1, byte: goodBytes, what })
         }
         wanted = found + 1

@@ -40,7 +40,7 @@ function walk(text: string, offsets: Map<string, number>) {
   }
   function next(): string | undefined {
     matched(SPACE)
-    if (text[at] === '/') fail('JSON has no comments; take it away')
+    if (text[at] === '/') fail('JSON does not allow comments; remove it')
     return text[at]
   }
 
@@ -49,15 +49,15 @@ function walk(text: string, offsets: Map<string, number>) {
     for (; text[at] !== '"'; at++) {
       if (at >= text.length) fail('', at)
       if (text.charCodeAt(at) < 0x20)
-        fail('a text ends with a double quote on its line; a line break in it is \\n')
+        fail('a string must end with a double quote on the same line; write a line break as \\n')
       if (text[at] !== '\\') continue
       at++
       if (text[at] === 'u') {
         at++
-        if (matched(HEX) === undefined) fail('\\u takes four hexadecimal digits')
+        if (matched(HEX) === undefined) fail('\\u must be followed by four hexadecimal digits')
         at--
       } else if (at < text.length && !'"\\/bfnrt'.includes(text[at]!))
-        fail('a backslash is written \\\\', at - 1)
+        fail('write a backslash as \\\\', at - 1)
     }
     at++
     return JSON.parse(text.slice(start, at))
@@ -76,7 +76,7 @@ function walk(text: string, offsets: Map<string, number>) {
       if (mark === close) break
       if (mark !== ',') fail(`a comma or ${close} is missing before this`)
       const comma = at++
-      if (next() === close) fail('a comma with nothing behind it; take it away', comma)
+      if (next() === close) fail('a comma with no value after it; remove it', comma)
     }
     at++
   }
@@ -87,7 +87,7 @@ function walk(text: string, offsets: Map<string, number>) {
     if (level > MAX_LEVELS) fail(`more than ${MAX_LEVELS} levels of objects and lists`)
     if (mark === '{') {
       members('}', () => {
-        if (next() !== '"') fail('a key in double quotes belongs here')
+        if (next() !== '"') fail('a key in double quotes is missing here')
         const key = string()
         if (next() !== ':') fail('a colon is missing before this')
         at++
@@ -96,11 +96,13 @@ function walk(text: string, offsets: Map<string, number>) {
     } else if (mark === '[') members(']', (i) => value(under(path, i), level + 1))
     else if (mark === '"') string()
     else if (matched(LITERAL) === undefined)
-      fail('a value belongs here: a text in double quotes, a number, true, false, null, { or [')
+      fail(
+        'a value is missing here: a string in double quotes, a number, true, false, null, { or [',
+      )
   }
 
   value('', 0)
-  if (next() !== undefined) fail('the value has ended; there is more text behind it')
+  if (next() !== undefined) fail('there is more text after the end of the value')
 }
 
 /** Finds where each part of a JSON text stands; `JSON.parse` tells no place in every version of Node. */

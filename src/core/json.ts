@@ -11,11 +11,11 @@ export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0
 export const tooDeep = (found: number | string, most: number) =>
   new SandboxError(
     'json_too_deep',
-    `The JSON of the body is nested ${found} levels deep, and at most ${most} are taken. Send it flatter.`,
+    `The JSON of the body is nested ${found} levels deep; the maximum is ${most}. Send JSON with fewer levels.`,
   )
 
 export const malformed = (
-  what = 'The body is not valid JSON, or holds a key such as __proto__. Send a JSON object.',
+  what = 'The body is not valid JSON, or it contains a forbidden key such as __proto__. Send a JSON object.',
 ) => new SandboxError('malformed_json', what)
 
 /** How deep a JSON text is nested, and about how many values it has. */
@@ -40,7 +40,7 @@ export function measureJson(bytes: Uint8Array): { depth: number; values: number 
  * Refuses a text that is too deep or has too many values. It is looked at before it is parsed: what is parsed may be too
  * deep to be walked, and its checks may take long.
  */
-export function refuseUnfit(bytes: Uint8Array, most: { depth: number; values: number }): void {
+export function rejectTooComplex(bytes: Uint8Array, most: { depth: number; values: number }): void {
   // Each level takes two characters, so a short text cannot be too deep.
   if (bytes.length <= 2 * most.depth) return
   const { depth, values } = measureJson(bytes)
@@ -48,7 +48,7 @@ export function refuseUnfit(bytes: Uint8Array, most: { depth: number; values: nu
   if (values > most.values)
     throw new SandboxError(
       'payload_too_large',
-      `The JSON of the body has ${values} values, and at most ${most.values} are taken. Send less.`,
+      `The JSON of the body has ${values} values; the maximum is ${most.values}. Send fewer values.`,
     )
 }
 

@@ -38,7 +38,7 @@ const isSpace = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0
 const tooLarge = (place: string, limit: string) =>
   new SandboxError(
     'payload_too_large',
-    `The body is refused: ${place || 'the whole'} has more than ${limit}. Send less.`,
+    `The body is too large: ${place || 'it'} has more than ${limit}. Send less.`,
   )
 
 /** The bytes of a large JSON text, to be read piece by piece: parsed in one go it would hold up everything else. */
@@ -192,7 +192,7 @@ export class LargeJson {
 
   #text(start: number, end: number): string {
     const bytes = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start)
-    if (!isUtf8(bytes)) throw malformed('The body is not in UTF-8, and JSON is. Send it so.')
+    if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8. Send JSON in UTF-8.')
     return bytes.toString('utf8')
   }
 }

@@ -122,8 +122,8 @@ async function isTouched({ disk, file, later, log }: Judge, lockFile: string, ow
   const first = look()
   if (!first) return false
   log.info(
-    `${file} is held by process ${owner.pid} on ${owner.host}, which cannot be asked from here. ` +
-      `Waiting ${SILENT_AFTER / 1_000} s for a sign of life from it.`,
+    `${file} is locked by process ${owner.pid} on ${owner.host}. This process cannot check whether that one is running. ` +
+      `Waiting up to ${SILENT_AFTER / 1_000} s for it to update its lock.`,
   )
   for (let waited = 0; waited < SILENT_AFTER; waited += LOOK_EVERY) {
     await new Promise<void>((resolve) => later(LOOK_EVERY, resolve))

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Disk } from './disk.ts'
-import { createPrivate, errnoOf, quietly, removeFile } from './files.ts'
+import { createPrivate, errnoOf, ignoreErrors, removeFile } from './files.ts'
 import type { Later } from './later.ts'
 import { held, isAlive, type Judge, type LockOwner, newOwner, readOwner } from './lock-owner.ts'
 import { openOwnerSocket, socketOf } from './owner-socket.ts'
-import { UnfitFile } from './unfit-file.ts'
+import { UnusableFile } from './unusable-file.ts'
 
 /** The data file is in use by another process, which the message names. */
 export class FileInUse extends Error {
@@ -71,7 +71,7 @@ export async function takeLock(
     release(isOurs) {
       held.delete(nonce)
       // The lock first: who finds a lock without its socket takes the owner for dead.
-      if (isOurs) quietly(() => disk.unlinkSync(lockFile))
+      if (isOurs) ignoreErrors(() => disk.unlinkSync(lockFile))
       socket?.close()
     },
   }
@@ -102,7 +102,7 @@ function link(disk: Disk, me: LockOwner, lockFile: string): boolean {
     if (errnoOf(error) !== 'EEXIST') throw error
     return false
   } finally {
-    quietly(() => disk.unlinkSync(draft))
+    ignoreErrors(() => disk.unlinkSync(draft))
   }
 }
 
@@ -132,11 +132,11 @@ async function replaceDead(
     removeFile(disk, lockFile)
     if (!link(disk, me, lockFile)) return readOwner(disk, lockFile) ?? me
   } finally {
-    quietly(() => disk.unlinkSync(join(claim, DRAFT)))
-    quietly(() => disk.rmdirSync(claim))
+    ignoreErrors(() => disk.unlinkSync(join(claim, DRAFT)))
+    ignoreErrors(() => disk.rmdirSync(claim))
   }
   const socket = dead && socketOf(file, dead)
-  if (socket !== undefined) quietly(() => disk.unlinkSync(socket))
+  if (socket !== undefined) ignoreErrors(() => disk.unlinkSync(socket))
   return undefined
 }
 
@@ -155,8 +155,8 @@ function claimIt(disk: Disk, me: LockOwner, claim: string): boolean {
     if (!IS_CLAIMED.includes(errnoOf(error))) throw error
     return false
   } finally {
-    quietly(() => disk.unlinkSync(join(draft, DRAFT)))
-    quietly(() => disk.rmdirSync(draft))
+    ignoreErrors(() => disk.unlinkSync(join(draft, DRAFT)))
+    ignoreErrors(() => disk.rmdirSync(draft))
   }
 }
 
@@ -185,7 +185,7 @@ async function removeDeadClaim(judge: Judge, claim: string): Promise<LockOwner |
     removeFile(disk, entry)
   }
   // Another starter's, if it is not empty.
-  quietly(() => disk.rmdirSync(claim))
+  ignoreErrors(() => disk.rmdirSync(claim))
   return undefined
 }
 
@@ -199,7 +199,7 @@ function namesIn(disk: Disk, claim: string): string[] {
   }
 }
 
-/** Reads an entry of a claim. Throws `UnfitFile` where we did not write it: then it is not ours to remove. */
+/** Reads an entry of a claim. Throws `UnusableFile` where we did not write it: then it is not ours to remove. */
 function readClaimant(disk: Disk, claim: string, name: string): LockOwner | undefined {
   const entry = join(claim, name)
   const found = disk.lstatSync(entry, { throwIfNoEntry: false })
@@ -209,8 +209,8 @@ function readClaimant(disk: Disk, claim: string, name: string): LockOwner | unde
   const isOurs = owner || (IS_DRAFT.test(name) && found.isFile() && found.size === 0)
   // The other starter may have removed its file after we looked.
   if (!isOurs && disk.lstatSync(entry, { throwIfNoEntry: false }))
-    throw new UnfitFile(
-      `${entry} is no claim of payout-sandbox. Move it away and remove the folder ${claim}, or choose another data file`,
+    throw new UnusableFile(
+      `${entry} is not a lock claim of payout-sandbox. Move it away and remove the folder ${claim}, or choose another data file`,
     )
   return owner
 }

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net'
 import { basename, dirname } from 'node:path'
 import type { Disk } from './disk.ts'
-import { errnoOf, quietly } from './files.ts'
+import { errnoOf, ignoreErrors } from './files.ts'
 
 // The longest address of a Unix socket that every platform takes, bytes.
 const MAX_BYTES = 103
@@ -49,10 +49,10 @@ export function openOwnerSocket(disk: Disk, file: string, nonce: string): OwnerS
   server.unref()
   const close = () => {
     server.close()
-    quietly(() => disk.unlinkSync(path))
+    ignoreErrors(() => disk.unlinkSync(path))
   }
   // Without it the owner is judged by its process number, or by how it touches its lock.
-  quietly(() =>
+  ignoreErrors(() =>
     withAddress(disk, path, (address) => server.listen({ path: address, exclusive: true })),
   )
   if (!server.listening) return undefined

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { wallNow } from './clock.ts'
 import type { Disk } from './disk.ts'
-import { quietly } from './files.ts'
+import { ignoreErrors } from './files.ts'
 import type { Later } from './later.ts'
 import { takeLock } from './lock.ts'
 import { type Judge, readOwner, TOUCH_EVERY } from './lock-owner.ts'
@@ -39,8 +39,8 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
   function lose(why: string): LostOwnership {
     clearInterval(touching)
     lost = new LostOwnership(
-      `This process no longer owns the data file ${file}: ${why}. It refuses all changes from now on. ` +
-        'Restart it to go on with what the data file holds.',
+      `This process no longer owns the data file ${file}: ${why}. It rejects all changes from now on. ` +
+        'Restart it to continue with the current content of the data file.',
     )
     log.error(lost.message)
     return lost
@@ -132,7 +132,7 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
     release() {
       clearInterval(touching)
       let isOurs = false
-      quietly(() => {
+      ignoreErrors(() => {
         isOurs = !lost && readOwner(disk, lock.file)?.nonce === lock.nonce
       })
       lock.release(isOurs)
@@ -145,7 +145,7 @@ function whyNotOurs(
   lock: Stats | undefined,
   owner: ReturnType<typeof readOwner>,
 ): string {
-  if (owner) return `process ${owner.pid} on ${owner.host} took it over`
+  if (owner) return `process ${owner.pid} on ${owner.host} took over the file`
   return lock ? `its lock ${lockFile} was overwritten` : `its lock ${lockFile} was removed`
 }
 

@@ -13,17 +13,17 @@ import type { TimerRow } from './scheduler.ts'
 import type { SendRequest } from './send.ts'
 
 /** A file that a run can't be recorded in. */
-export class CannotRecord extends Error {}
+export class RecordingError extends Error {}
 
 function openFile(file: string): number {
   try {
     return openNewPrivate(file)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new CannotRecord(
+    throw new RecordingError(
       code === 'EEXIST'
-        ? `The file ${file} exists already, and a recording overwrites no file. Delete it, or choose another name with --record FILE.`
-        : `The recording ${file} cannot be written (${code}). Use --record FILE in a folder of yours.`,
+        ? `The file ${file} already exists. A recording never overwrites a file. Delete it, or choose another name with --record FILE.`
+        : `The recording ${file} cannot be written (${code}). Use --record FILE with a folder that you can write to.`,
     )
   }
 }
@@ -43,7 +43,7 @@ export type SentResponse = {
 export type Partial = NonNullable<RecordedBody['partial']>
 
 /** Who is told of calls and answers: a recorder, or a replay that holds them against a recording. */
-export type RequestWatcher = {
+export type RequestObserver = {
   /** Answers with the number by which the rest is told. */
   onRequest: (call: IncomingRequest, hasBody: boolean) => number
   /** `partial`: it was answered before all of it was there. */
@@ -54,7 +54,7 @@ export type RequestWatcher = {
 }
 
 /** Who is told of each timer that runs, and of whose client it is. */
-export type TimerWatch = (client: string, timer: TimerRow) => void
+export type TimerObserver = (client: string, timer: TimerRow) => void
 
 /** Bytes as a line of a recording has them. */
 export function recordedBytes(bytes: Buffer): RecordedBytes {
@@ -74,7 +74,7 @@ export const recordedSend = ({ method = 'POST', url, headers, body }: SendReques
  * Writes down all that reaches a sandbox and all that it answers and sends, a line each, in the order in which it
  * happened. Between two lines the wall clock stands still: so each line has the one instant of all that followed from it.
  *
- * The file is for its owner alone. Throws `CannotRecord`, also if the file exists already. A line that can't be written
+ * The file is for its owner alone. Throws `RecordingError`, also if the file exists already. A line that can't be written
  * ends the recording, and the sandbox goes on.
  */
 export function createRecorder({
@@ -115,7 +115,7 @@ export function createRecorder({
     return now
   }
 
-  const calling: RequestWatcher = {
+  const calling: RequestObserver = {
     onRequest(call, hasBody) {
       const line = { call: ++calls, at: step(), ...call }
       if (!hasBody) write(line)
@@ -159,7 +159,7 @@ export function createRecorder({
     closeSync(fd)
   }
 
-  const timerRan: TimerWatch = (client, { timer_id, kind, due_at }) =>
+  const timerRan: TimerObserver = (client, { timer_id, kind, due_at }) =>
     write({ ran: timer_id, client, kind, due_at })
 
   return {

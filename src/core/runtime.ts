@@ -25,15 +25,15 @@ export function createRuntime({
   allow,
   wall = wallNow,
   unref = false,
-  mostOpen,
-  onShortOfDescriptors,
+  maxOpen,
+  onDescriptorLimit,
 }: {
   allow: readonly string[]
   wall?: (() => number) | undefined
   unref?: boolean | undefined
   /** Connections to receivers that are open at once. */
-  mostOpen?: number | undefined
-  onShortOfDescriptors?: () => void
+  maxOpen?: number | undefined
+  onDescriptorLimit?: () => void
 }): Runtime {
   const later = unref ? unrefLater : realLater
   const { send, close } = createSender({
@@ -41,8 +41,8 @@ export function createRuntime({
     wall,
     unref,
     later,
-    mostOpen,
-    ...(onShortOfDescriptors && { onShortOfDescriptors }),
+    maxOpen,
+    ...(onDescriptorLimit && { onDescriptorLimit }),
   })
   return {
     wall,

@@ -1,23 +1,16 @@
 import { SandboxError } from '../model/errors.ts'
 import { LAST_INSTANT } from '../model/text.ts'
-import { type Advanced, type AdvanceOptions, advance } from './advance.ts'
+import { type AdvanceOptions, type AdvanceResult, advance } from './advance.ts'
 import type { Clock } from './clock.ts'
 import { realLater } from './later.ts'
 import type { Runtime } from './runtime.ts'
-import type {
-  AtOnce as CommitOrder,
-  Fired,
-  KindOptions,
-  TimerHandler,
-  TimerRow,
-  TimerRows,
-} from './timer.ts'
-import { createRunner, firedOf, type RunnerDeps } from './timer-runner.ts'
+import type { CommitOrder, Fired, KindOptions, TimerHandler, TimerRow, TimerRows } from './timer.ts'
+import { createRunner, firedTimer, type RunnerDeps } from './timer-runner.ts'
 import { isSliceOver, ownTurn } from './turns.ts'
 
 export {
-  type AtOnce,
-  atOnce as createCommitOrder,
+  type CommitOrder,
+  createCommitOrder,
   type Fired,
   type TimerHandler,
   type TimerRow,
@@ -48,14 +41,14 @@ type Mover = { signal: AbortSignal | undefined }
 const advanceInHandler = () =>
   new SandboxError(
     'receiver_busy',
-    'Another advance of this client is waiting for a webhook receiver to answer. A webhook handler must not move time: the advance waits for its answer. Answer the webhook first, then advance. Tests that run side by side need a client each, such as the base path /@worker-1.',
+    'Another advance of this client is waiting for the response of a webhook receiver. A webhook handler must not move the clock before it responds. Respond to the webhook first, then advance. Tests that run in parallel need one client each, such as the base path /@worker-1.',
   )
 
 /** The refusal of an advance whose caller may be the receiver that it waits for. */
 const receiverBusy = () =>
   new SandboxError(
     'receiver_busy',
-    'A webhook attempt is still waiting for the answer of your receiver. Time was not moved. A webhook handler must answer before it advances the clock. Any other caller may try again.',
+    'A webhook attempt is still waiting for the response of your receiver. The clock was not moved. A webhook handler must respond before it advances the clock. Any other caller may try again.',
   )
 
 /**
@@ -166,7 +159,7 @@ export function createScheduler({
   const isWanted = (mover: Mover | undefined) => mover !== undefined && !mover.signal?.aborted
 
   /** Moves time to a target that is known when it is this call's turn. */
-  async function move(targetOf: () => number, options: AdvanceOptions): Promise<Advanced> {
+  async function move(getTarget: () => number, options: AdvanceOptions): Promise<AdvanceResult> {
     const { signal } = options
     if (runner.isAtReceivers) {
       if (isWanted(advancing) || isWanted(waiting)) throw advanceInHandler()
@@ -174,11 +167,11 @@ export function createScheduler({
       await waitForReceivers({ signal })
     }
     return inTurn(async () => {
-      if (signal?.aborted) return { now: clock.iso(), fired: [], leftOut: 0 }
+      if (signal?.aborted) return { now: clock.iso(), fired: [], omitted: 0 }
       endSleep()
       advancing = { signal }
       try {
-        return await advance(targetOf(), options, {
+        return await advance(getTarget(), options, {
           clock,
           runner,
           lifeOf: () => life,
@@ -234,12 +227,12 @@ export function createScheduler({
     /** Runs one timer now, whatever its time; nothing is told of one that could not happen. */
     async fire(timer: TimerRow, order?: CommitOrder): Promise<Fired[]> {
       const at = clock.iso()
-      const { happened, begun, cameOf: result } = runner.run(timer, order)
+      const { happened, begun, result } = runner.run(timer, order)
       await begun
-      return happened ? [{ ...firedOf(timer, result), at }] : []
+      return happened ? [{ ...firedTimer(timer, result), at }] : []
     },
     /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
-    whenStill: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
+    whenIdle: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
     /** Runs one timer now, and does not wait for the deliveries it causes. */
     runNow(timer: TimerRow) {
       runner.run(timer)

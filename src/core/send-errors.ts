@@ -7,27 +7,28 @@ import type { Target } from './addresses.ts'
  * `answer_too_large` and `answer_compressed` are remarks: such an answer is judged by its status, so `ok` may be true.
  */
 export const SEND_ERRORS = {
-  timeout_connect: 'The deadline came before there was a connection (busy, DNS, TCP or TLS).',
-  timeout_answer: 'The deadline came before the answer’s headers.',
-  timeout_body: 'The deadline came inside the answer’s body.',
+  timeout_connect:
+    'The deadline passed before a connection was open (busy connections, DNS, TCP or TLS).',
+  timeout_answer: 'The deadline passed before the response headers arrived.',
+  timeout_body: 'The deadline passed before the whole response body arrived.',
   refused: 'Nothing listens on that port.',
-  unreachable: 'There is no network way to the address.',
-  dns: 'The host name can’t be looked up.',
+  unreachable: 'There is no network route to the address.',
+  dns: 'The host name can’t be resolved.',
   tls: 'The TLS handshake failed, or the certificate is not trusted.',
-  reset: 'The connection was reset before any answer.',
-  no_answer: 'The connection was closed without an answer.',
-  reset_body: 'The connection broke off inside the answer’s body.',
-  not_http: 'What came back is not HTTP, or 100 Continue that nobody asked for.',
-  headers_too_large: 'The answer’s headers are over 16 KiB.',
-  redirect: 'A 3xx answer; redirects are not followed.',
-  gone: 'A 410 answer; no further attempts are made.',
+  reset: 'The connection was reset before any response.',
+  no_answer: 'The receiver closed the connection without a response.',
+  reset_body: 'The connection broke in the middle of the response body.',
+  not_http: 'The receiver sent something that is not HTTP, or an unrequested 100 Continue.',
+  headers_too_large: 'The response headers are larger than 16 KiB.',
+  redirect: 'A 3xx response; redirects are not followed.',
+  gone: 'A 410 response; no further attempts are made.',
   status: 'Another status that is not 2xx.',
-  answer_too_large: 'A 2xx answer over 64 KiB: delivered, the rest was not read.',
-  answer_compressed: 'A 2xx answer that came compressed: delivered, not unpacked.',
-  address_refused: 'The address rules forbid it.',
-  bad_request: 'The URL or a header can’t be sent.',
-  closed: 'The sandbox stopped meanwhile.',
-  failed: 'Anything else; the message has the system’s words.',
+  answer_too_large: 'A 2xx response over 64 KiB: delivered; the rest was not read.',
+  answer_compressed: 'A compressed 2xx response: delivered; it was not decompressed.',
+  address_refused: 'The address rules do not allow this address.',
+  bad_request: 'The URL or a header is invalid, so no request was sent.',
+  closed: 'The sandbox stopped during the attempt.',
+  failed: 'Any other error; the message contains the error text of the system.',
 } as const
 
 /** Why an attempt failed, as a stable word: a key of `SEND_ERRORS`. */
@@ -72,16 +73,19 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
   if (code === 'UND_ERR_INVALID_ARG')
     return say('bad_request', `the request can't be sent: ${error.message}`)
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return say('headers_too_large', `${at} answered with more than 16 KiB of headers`)
+    return say('headers_too_large', `${at} sent response headers of more than 16 KiB`)
   if (code.startsWith('HPE_')) {
     const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? code
-    return say('not_http', `what ${at} answered is not HTTP (${reason})`)
+    return say('not_http', `the response of ${at} is not HTTP (${reason})`)
   }
   // As its HTTP client calls what is no answer to what was asked: 100 Continue above all.
   if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
-    return say('not_http', `${at} sent what nobody asked for, as 100 Continue is, and no answer`)
+    return say(
+      'not_http',
+      `${at} sent an unrequested 1xx response, such as 100 Continue, and no final response`,
+    )
   if (error.syscall === 'getaddrinfo')
-    return say('dns', `the name ${target.host} can't be looked up (${code})`)
+    return say('dns', `the host name ${target.host} can't be resolved (${code})`)
   if (TLS_CODES.test(code) || error.message.includes('before secure TLS connection'))
     return say('tls', `no secure connection to ${at}: ${error.message.trim()}`)
   switch (code) {
@@ -92,16 +96,16 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
     case 'EPIPE':
     case 'ECONNABORTED':
       return error.syscall === undefined
-        ? say('no_answer', `${at} closed the connection without an answer`)
-        : say('reset', `${at} reset the connection before it answered`)
+        ? say('no_answer', `${at} closed the connection without a response`)
+        : say('reset', `${at} reset the connection before it responded`)
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EHOSTDOWN':
     case 'ENETDOWN':
     case 'EADDRNOTAVAIL':
-      return say('unreachable', `there is no way to ${at} (${code})`)
+      return say('unreachable', `there is no network route to ${at} (${code})`)
     case 'ETIMEDOUT':
-      return say('timeout_connect', `${at} did not take the connection (${code})`)
+      return say('timeout_connect', `${at} did not accept the connection (${code})`)
     default:
       return say('failed', `sending to ${at} failed: ${error.message || code || error.name}`)
   }
@@ -110,7 +114,7 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
 /** The connection ended inside the answer. */
 export const brokenOff = ({ authority }: Target, received: number): SendError => ({
   code: 'reset_body',
-  message: `${authority} began to answer, but the connection broke off after ${received} bytes`,
+  message: `${authority} started to respond, but the connection broke after ${received} bytes`,
 })
 
 /** Says in which stage of an attempt its deadline of `ms` came; without a connection it waited for one. */
@@ -122,13 +126,14 @@ export function explainTimeout(
 ) {
   const socket = connection?.socket
   const say = (code: SendErrorCode, message: string): SendError => ({ code, message })
-  if (answer) return say('timeout_body', `${at} began to answer, but did not end within ${ms} ms`)
+  if (answer)
+    return say('timeout_body', `${at} started to respond, but did not finish within ${ms} ms`)
   if (!connection) return say('timeout_connect', `every connection to ${at} was busy for ${ms} ms`)
   if (!socket || socket.connecting)
     return say('timeout_connect', `no connection to ${at} within ${ms} ms`)
   if (socket.secureConnecting)
     return say('timeout_connect', `no secure connection to ${at} within ${ms} ms`)
-  return say('timeout_answer', `${at} took the request, but did not answer within ${ms} ms`)
+  return say('timeout_answer', `${at} accepted the request, but did not respond within ${ms} ms`)
 }
 
 /** Judges an answer by its status; undefined for a plain 2xx, a remark for one not read whole or not unpacked. */
@@ -137,8 +142,9 @@ export function judgeResponse(
   isPacked: boolean,
   isTooLarge: boolean,
 ): SendError | undefined {
-  const words = `answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
-  if (status === 410) return { code: 'gone', message: `${words}: it wants no more events` }
+  const words = `responded with ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
+  if (status === 410)
+    return { code: 'gone', message: `${words}: the receiver wants no more events` }
   if (status >= 300 && status < 400) {
     const to = location?.slice(0, 200)
     return {
@@ -147,11 +153,11 @@ export function judgeResponse(
     }
   }
   if (status < 200 || status > 299)
-    return { code: 'status', message: `${words}; only 2xx is delivered` }
+    return { code: 'status', message: `${words}; only a 2xx response counts as delivered` }
   if (isPacked)
     return {
       code: 'answer_compressed',
-      message: `${words}, packed with ${encoding} though none was asked; it was not unpacked`,
+      message: `${words}, compressed with ${encoding} although the request did not allow compression; it was not decompressed`,
     }
   if (isTooLarge)
     return {

@@ -53,9 +53,9 @@ export type SenderDeps = AddressPolicyDeps & {
   /** The process does not stay alive for a connection. */
   unref?: boolean
   /** Connections that are open at once; those that are idle make room for others. 256 unless given. */
-  mostOpen?: number | undefined
+  maxOpen?: number | undefined
   /** Told of each attempt that fails because the process or the system can open no further descriptor. */
-  onShortOfDescriptors?: () => void
+  onDescriptorLimit?: () => void
 }
 
 const DEADLINE_MS = 10_000
@@ -96,10 +96,10 @@ function readHead(status: number, rawHeaders: Buffer[]): ReceiverResponse {
   return answer
 }
 
-type Settled = (attempt: Attempt, result: SendResult) => void
+type Settled = (attempt: SendAttempt, result: SendResult) => void
 
 /** One attempt on its way: from waiting for a connection to its result. */
-class Attempt implements Dispatcher.DispatchHandlers, Waiting {
+class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
   settled = false
   private readonly startedAt = performance.now()
   private readonly endDeadline: () => void
@@ -115,7 +115,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   private readonly connections: Connections
   private readonly wall: () => number
   private readonly onSettled: Settled
-  private readonly onShortOfDescriptors: (() => void) | undefined
+  private readonly onDescriptorLimit: (() => void) | undefined
 
   constructor(
     request: SendRequest,
@@ -124,14 +124,14 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
     wall: () => number,
     later: Later,
     onSettled: Settled,
-    onShortOfDescriptors?: () => void,
+    onDescriptorLimit?: () => void,
   ) {
     this.request = request
     this.target = target
     this.connections = connections
     this.wall = wall
     this.onSettled = onSettled
-    this.onShortOfDescriptors = onShortOfDescriptors
+    this.onDescriptorLimit = onDescriptorLimit
     const { deadlineMs = DEADLINE_MS } = request
     this.endDeadline = later(deadlineMs, () => this.expire(deadlineMs))
   }
@@ -151,7 +151,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   }
 
   cancel() {
-    this.fail({ code: 'closed', message: 'the sandbox stopped before the answer was there' })
+    this.fail({ code: 'closed', message: 'the sandbox stopped before the response arrived' })
   }
 
   private expire(ms: number) {
@@ -225,7 +225,7 @@ class Attempt implements Dispatcher.DispatchHandlers, Waiting {
   onError(error: NodeJS.ErrnoException) {
     if (this.settled) return
     const { connection, answer, target } = this
-    if (NO_DESCRIPTOR.has(error.code ?? '')) this.onShortOfDescriptors?.()
+    if (NO_DESCRIPTOR.has(error.code ?? '')) this.onDescriptorLimit?.()
     const isLost = LOST.has(error.code ?? '')
     const isSilent = !answer && connection!.socket?.bytesRead === this.readBefore
     if (isLost && isSilent && connection!.reused && !this.isReplaced) {
@@ -250,21 +250,21 @@ export function createSender({
   maxSockets = 256,
   later = realLater,
   unref = false,
-  mostOpen = 256,
-  onShortOfDescriptors,
+  maxOpen = 256,
+  onDescriptorLimit,
   ...rules
 }: SenderDeps) {
   const policy = createAddressPolicy(rules)
   const targets = new Map<string, Target | SendError>()
-  const active = new Set<Attempt>()
+  const active = new Set<SendAttempt>()
   let connections: Connections | undefined
   let closed = false
 
-  function targetOf(url: string): Target | SendError {
+  function resolveTarget(url: string): Target | SendError {
     const known = targets.get(url)
     if (known) return known
     const read = readTarget(url)
-    const refusal = 'target' in read ? policy.refuseHost(read.target.host) : undefined
+    const refusal = 'target' in read ? policy.hostProblem(read.target.host) : undefined
     let found: Target | SendError
     if ('problem' in read) found = { code: 'bad_request', message: `the URL ${read.problem}` }
     else found = refusal === undefined ? read.target : { code: 'address_refused', message: refusal }
@@ -279,7 +279,7 @@ export function createSender({
     connections ??= createConnections({
       lookup: policy.lookup,
       most: maxSockets,
-      mostOpen,
+      maxOpen,
       unref,
     })
     return connections
@@ -296,7 +296,15 @@ export function createSender({
         active.delete(settled)
         resolve(result)
       }
-      const attempt = new Attempt(request, target, ready, wall, later, settle, onShortOfDescriptors)
+      const attempt = new SendAttempt(
+        request,
+        target,
+        ready,
+        wall,
+        later,
+        settle,
+        onDescriptorLimit,
+      )
       active.add(attempt)
       ready.wait(target, attempt)
     })
@@ -306,7 +314,7 @@ export function createSender({
     /** Makes one attempt and says how it ended; it never rejects. */
     send(request: SendRequest): Promise<SendResult> {
       if (closed) return unsent(stopping)
-      const target = targetOf(request.url)
+      const target = resolveTarget(request.url)
       if ('code' in target) return unsent(target)
       if (connections) return run(request, target, connections)
       return load().then((ready) => run(request, target, ready))

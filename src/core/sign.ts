@@ -141,16 +141,16 @@ function explainMismatch(
   if (typeof plain === 'string' && same(plain, bodySignatureOf(keys[0]!, body)))
     return fails(
       'no_match',
-      'the body is as signed, but webhook-id or webhook-timestamp was changed after signing',
+      'the body is unchanged, but webhook-id or webhook-timestamp was changed after signing',
     )
   if (input.sentBody !== undefined) {
     const sent = Buffer.from(input.sentBody as Uint8Array)
     if (sent.equals(body))
-      return fails('other_secret', 'the body is as sent, so it was signed with another secret')
+      return fails('other_secret', 'the body is unchanged, so it was signed with another secret')
     const at = firstDifference(body, sent)
     return fails(
       'body_changed',
-      `the body was changed: ${body.length} bytes came, ${sent.length} were signed, and byte ${at + 1} is the first that differs`,
+      `the body was changed: ${body.length} bytes were received, ${sent.length} were signed, and the first difference is at byte ${at + 1}`,
     )
   }
   let compact: string
@@ -159,17 +159,17 @@ function explainMismatch(
   } catch {
     return fails(
       'body_changed',
-      `the body was changed or cut: its ${body.length} bytes are no JSON`,
+      `the body was changed or truncated: its ${body.length} bytes are not valid JSON`,
     )
   }
   if (fits(compact))
     return fails(
       'body_changed',
-      'the body was written anew: the same JSON, but not the bytes that were signed',
+      'the body was serialized again: it is the same JSON, but not the same bytes that were signed',
     )
   return fails(
     'no_match',
-    'no signature fits: it was signed with another secret, or the body was changed',
+    'no signature matches: the body was signed with another secret, or it was changed',
   )
 }
 
@@ -187,7 +187,7 @@ export function verifySignature(input: VerifyInput): Verdict {
     if (value === undefined || value === '')
       return fails('header_missing', `the header ${name} is missing`)
     if (typeof value !== 'string')
-      return fails('header_malformed', `the header ${name} came more than once`)
+      return fails('header_malformed', `the header ${name} was sent more than once`)
     found.push(value)
   }
   const [id, timestamp, signatures] = found as [string, string, string]
@@ -209,19 +209,19 @@ export function verifySignature(input: VerifyInput): Verdict {
     return explainMismatch(input, id, timestamp, given)
   const plain = input.headers['x-webhook-signature']
   if (plain !== undefined && !same(String(plain), bodySignatureOf(keys[0]!, input.body)))
-    return fails('no_match', 'webhook-signature fits, but x-webhook-signature does not')
+    return fails('no_match', 'webhook-signature matches, but x-webhook-signature does not')
 
   const age = input.now - Number(timestamp)
   const tolerance = input.tolerance ?? TOLERANCE_SECONDS
   if (age > tolerance)
     return fails(
       'timestamp_too_old',
-      `the timestamp is ${age} s old; at most ${tolerance} s are taken`,
+      `the timestamp is ${age} s old; the maximum is ${tolerance} s`,
     )
   if (age < -tolerance)
     return fails(
       'timestamp_too_new',
-      `the timestamp is ${-age} s ahead; at most ${tolerance} s are taken`,
+      `the timestamp is ${-age} s ahead; the maximum is ${tolerance} s`,
     )
   return { ok: true }
 }

@@ -2,8 +2,10 @@ import { constants } from 'node:fs'
 import { dirname } from 'node:path'
 import { Low } from 'lowdb'
 import { SandboxError } from '../model/errors.ts'
+import { createOpApplier, type OpApplierDeps } from './apply-ops.ts'
 import { createAvailability } from './availability.ts'
 import { createChanges } from './changes.ts'
+import { DamagedFile } from './checked-lines.ts'
 import { takeCheckpoint } from './checkpoint.ts'
 import { createCompaction } from './compaction.ts'
 import { type Disk, nodeDisk } from './disk.ts'
@@ -14,12 +16,10 @@ import {
   OtherFormat,
   type WorldAbout,
 } from './document.ts'
-import { errnoOf, isThere, makeFolder, removeFile, targetOf } from './files.ts'
+import { errnoOf, fileExists, makeFolder, removeFile, resolveLinks } from './files.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { type Later, realLater } from './later.ts'
-import { DamagedFile } from './lines.ts'
 import { LostOwnership, type Ownership, takeOwnership } from './ownership.ts'
-import { createReplay, type ReplayDeps } from './replay.ts'
 import {
   createTable,
   type Entry,
@@ -28,7 +28,7 @@ import {
   type TableImage,
   type TableSpec,
 } from './table.ts'
-import { refuseMountedFile, refuseOtherThanFiles } from './unfit-file.ts'
+import { rejectMountedFile, requireRegularFiles } from './unusable-file.ts'
 
 /** The tables' specs, by table name. */
 export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
@@ -39,7 +39,7 @@ export type Base<Rows> = { key: string; images: Images<Rows> }
 /** What a world was at one moment, its draw counter included. */
 export type Snapshot<Rows> = { base: Base<Rows>; images: Images<Rows>; counter: number }
 /** A state that stays as it is until it is released, whatever its world becomes. */
-export type Held<Rows> = Snapshot<Rows> & { release: () => void }
+export type PinnedState<Rows> = Snapshot<Rows> & { release: () => void }
 /** Rows to make a base of, oldest first, by table. */
 export type BaseRows<Rows> = { [K in keyof Rows]?: readonly Rows[K][] }
 
@@ -81,7 +81,7 @@ export type WorldTables<Rows> = {
   /** What the world is now, to be looked at before it changes again. */
   view(): Images<Rows>
   /** What the world or one of its snapshots is now, to be read for as long as wanted: until it is released. */
-  hold(snapshot?: string): Held<Rows>
+  pin(snapshot?: string): PinnedState<Rows>
   /** Takes all rows of another world of the same store in place of its own. */
   take(source: WorldTables<Rows>): void
   /** Keeps what the world is now under a name; one of that name is replaced. */
@@ -107,12 +107,12 @@ const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
 export async function openStore<Rows>(options: StoreOptions<Rows>) {
   type Name = keyof Rows & string
   const { specs, log, disk = nodeDisk, later = realLater } = options
-  const file = options.file === undefined ? undefined : targetOf(disk, options.file)
+  const file = options.file === undefined ? undefined : resolveLinks(disk, options.file)
   const names = Object.keys(specs as object) as Name[]
   const bases = new Map<string, Base<Rows>>()
   const worlds = new Map<string, WorldTables<Rows>>()
   // What is being read just now.
-  const held: Images<Rows>[] = []
+  const pinned: Images<Rows>[] = []
   const changes = createChanges(file === undefined ? undefined : write)
   const { change } = changes
   // An empty change shows whether the disk takes writes again.
@@ -255,10 +255,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       snapshots,
       now,
       view: () => imagesBy((table) => tables[table].view()),
-      hold(snapshot) {
+      pin(snapshot) {
         // What may still be undone must not be read.
         changes.flush()
-        return hold(snapshot === undefined ? now() : snapshots.get(snapshot)!)
+        return pin(snapshot === undefined ? now() : snapshots.get(snapshot)!)
       },
       take: (source) =>
         within(() => {
@@ -288,15 +288,15 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   }
 
   /** Keeps a state for a reader. Without it the layers would be changed again after the next document. */
-  function hold(state: Snapshot<Rows>): Held<Rows> {
+  function pin(state: Snapshot<Rows>): PinnedState<Rows> {
     const { images } = state
-    held.push(images)
+    pinned.push(images)
     return {
       ...state,
       release() {
-        const place = held.indexOf(images)
+        const place = pinned.indexOf(images)
         if (place === -1) return
-        held.splice(place, 1)
+        pinned.splice(place, 1)
         // A document that is being made stands on layers too, and thaws them when it is made.
         if (!compacting && checkpoint === undefined) unfreezeAll()
       },
@@ -367,7 +367,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   // ---- reading back and writing anew
 
-  const replayDeps: ReplayDeps<Rows> = {
+  const replayDeps: OpApplierDeps<Rows> = {
     specs,
     bases,
     worlds,
@@ -406,10 +406,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 
   async function load(path: string) {
     makeFolder(disk, dirname(path))
-    refuseOtherThanFiles(disk, [...filesOf(path), `${path}.lock`])
+    requireRegularFiles(disk, [...filesOf(path), `${path}.lock`])
     owner = await takeOwnership({ disk, file: path, later, log })
     try {
-      refuseMountedFile(disk, path)
+      rejectMountedFile(disk, path)
       await readFiles(path)
     } catch (error) {
       if (!(error instanceof DamagedFile) || options.onDamage !== 'reset') {
@@ -417,7 +417,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         throw error
       }
       log.warn(
-        `${error.message}. Starting anew; the old files are kept as ${keepCopies(path).join(', ')}.`,
+        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${keepCopies(path).join(', ')}.`,
       )
       for (const name of filesOf(path)) removeFile(disk, name)
       bases.clear()
@@ -435,10 +435,10 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   function keepCopies(path: string): string[] {
     const stamp = new Date(options.wall()).toISOString().replaceAll(':', '-')
     return filesOf(path)
-      .filter((name) => isThere(disk, name))
+      .filter((name) => fileExists(disk, name))
       .map((name) => {
         const copy = `${name}.damaged-${stamp}`
-        if (!isThere(disk, copy)) disk.copyFileSync(name, copy, constants.COPYFILE_EXCL)
+        if (!fileExists(disk, copy)) disk.copyFileSync(name, copy, constants.COPYFILE_EXCL)
         return copy
       })
   }
@@ -446,16 +446,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   /** A clean stop and a kill both leave a journal. Without it nothing shows whether changes were lost. */
   function warnOfMissingJournal(path: string) {
     const [, previousFile, journalFile] = filesOf(path)
-    const wasUsed = owner!.replacedDead || isThere(disk, path)
-    if (!wasUsed || isThere(disk, journalFile) || isThere(disk, previousFile)) return
+    const wasUsed = owner!.replacedDead || fileExists(disk, path)
+    if (!wasUsed || fileExists(disk, journalFile) || fileExists(disk, previousFile)) return
     log.warn(
-      `The journal ${journalFile} is missing. Changes that stood only in it are lost; the start goes on without them.`,
+      `The journal ${journalFile} is missing. Changes that were only in the journal are lost. The start continues without them.`,
     )
   }
 
   async function readFiles(path: string) {
     const [, previousFile, journalFile] = filesOf(path)
-    const replay = createReplay(replayDeps)
+    const replay = createOpApplier(replayDeps)
     let recovered = false
     const recover = (error: DamagedFile) => {
       // Of what another version wrote nothing could be kept.
@@ -463,7 +463,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       const copies = recovered ? [] : keepCopies(path)
       recovered = true
       log.warn(
-        `${error.message}. What stands before it is kept; the old files are copied to ${copies.join(', ')}.`,
+        `${error.message}. The content before it is recovered; the old files are copied to ${copies.join(', ')}.`,
       )
     }
     await document!.read()
@@ -482,7 +482,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     opened.open(generation, (line) => !recovered && replay.line(line), {
       torn: (name, bytes) =>
         log.warn(
-          `${name}: the last ${bytes} bytes were never written whole and were answered to nobody; dropped.`,
+          `${name}: the last ${bytes} bytes are an incomplete write that was never acknowledged; they are dropped.`,
         ),
       damage: (damage) => recover(new DamagedFile(damage)),
       onRotated() {
@@ -511,7 +511,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       for (const { images } of world.snapshots.values())
         for (const table of names) yield* images[table].layers
     }
-    for (const images of held) for (const table of names) yield* images[table].layers
+    for (const images of pinned) for (const table of names) yield* images[table].layers
   }
 
   /** Rows of all worlds, those that several share once: about as many entries has a document. */
@@ -555,7 +555,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       compaction.failed()
       if (!(error instanceof LostOwnership))
         log.warn(
-          `The document ${file} could not be made anew (${errnoOf(error)}); the journal goes on.`,
+          `The document ${file} could not be rewritten (${errnoOf(error)}). The sandbox continues to write to the journal.`,
         )
     } finally {
       document!.data = { generation: 0, ops: [] }

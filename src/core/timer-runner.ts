@@ -1,9 +1,9 @@
 import { SandboxError } from '../model/errors.ts'
-import type { AtOnce, Fired, KindOptions, TimerHandler, TimerRow, TimerRows } from './timer.ts'
+import type { CommitOrder, Fired, KindOptions, TimerHandler, TimerRow, TimerRows } from './timer.ts'
 import { createTimerHeap } from './timer-heap.ts'
 
 /** What running a timer came to: whether it happened, what it began, and what is told of it besides its payload. */
-type Ran = { happened: boolean; begun?: Promise<void>; cameOf?: object }
+type Ran = { happened: boolean; begun?: Promise<void>; result?: object }
 
 export type RunnerDeps = {
   rows: TimerRows
@@ -22,13 +22,13 @@ const [MANY_RUNNING, FEW_RUNNING] = [128, 64]
 export const isPassing = (error: unknown): error is SandboxError =>
   error instanceof SandboxError && error.code === 'storage_unavailable'
 
-export const firedOf = (timer: TimerRow, cameOf?: object): Fired => ({
+export const firedTimer = (timer: TimerRow, result?: object): Fired => ({
   at: new Date(timer.due_at).toISOString(),
   kind: timer.kind,
   timer_id: timer.timer_id,
   ...(timer.resource_id === undefined ? {} : { resource_id: timer.resource_id }),
   ...timer.payload,
-  ...cameOf,
+  ...result,
 })
 
 /** Finds the timer that is due next, and runs timers by the handlers of their kinds. */
@@ -73,7 +73,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     return tracked
   }
 
-  function run(timer: TimerRow, order?: AtOnce): Ran {
+  function run(timer: TimerRow, order?: CommitOrder): Ran {
     let result: ReturnType<TimerHandler>
     try {
       result = rows.change(() => {
@@ -91,9 +91,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       result = false
     }
     if (result instanceof Promise) return { happened: true, begun: track(result, timer) }
-    return result === false
-      ? { happened: false }
-      : { happened: true, ...(result && { cameOf: result }) }
+    return result === false ? { happened: false } : { happened: true, ...(result && { result }) }
   }
 
   /**
@@ -101,7 +99,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
    * With an order they are told, and what one of them has begun ends before the next runs, but for kinds that go
    * together.
    */
-  function runDue(at: number, order?: AtOnce): { ran: number; told: Fired[] } {
+  function runDue(at: number, order?: CommitOrder): { ran: number; told: Fired[] } {
     const taken: TimerRow[] = []
     const told: Fired[] = []
     let cost = 0
@@ -114,8 +112,8 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
           if (order && running.size > 0 && !isTogether(timer)) break
           cost += more
           taken.push(timer)
-          const { happened, cameOf } = run(timer, order)
-          if (order && happened) told.push(firedOf(timer, cameOf))
+          const { happened, result } = run(timer, order)
+          if (order && happened) told.push(firedTimer(timer, result))
         }
       })
     } catch (error) {
@@ -149,7 +147,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       let count = 0
       for (const timer of heap.all())
         if (timer.due_at <= end && isCurrent(timer))
-          count += kinds.get(timer.kind)?.turnsUntil?.(timer, end) ?? 1
+          count += kinds.get(timer.kind)?.countRuns?.(timer, end) ?? 1
       return count
     },
     get isInBatch() {

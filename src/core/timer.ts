@@ -18,13 +18,13 @@ export type Fired = { at: string; kind: string; timer_id: string; resource_id?: 
 >
 
 /** Those that run at once: what they come to is stored in this order, so that a run can be repeated. */
-export type AtOnce = {
+export type CommitOrder = {
   /** Ends when the result of the one before is stored. */
   last: Promise<void>
 }
 
 /** An order for those that one call runs. */
-export const atOnce = (): AtOnce => ({ last: Promise.resolve() })
+export const createCommitOrder = (): CommitOrder => ({ last: Promise.resolve() })
 
 /**
  * Does what a timer says. A promise is waited for when time is advanced, and not when the clock ticks; fields tell what
@@ -33,7 +33,7 @@ export const atOnce = (): AtOnce => ({ last: Promise.resolve() })
 export type TimerHandler = (
   timer: TimerRow,
   /** Absent while the clock ticks: then nobody waits for a slow receiver. */
-  order: AtOnce | undefined,
+  order: CommitOrder | undefined,
 ) => Promise<void> | Readonly<Record<string, unknown>> | false | undefined
 
 /** How timers of one kind are run. */
@@ -43,7 +43,7 @@ export type KindOptions = {
   /** How much work one is; 1 is a row or two. */
   cost?: (timer: TimerRow) => number
   /** How often a timer that schedules itself again runs until an instant, that instant included. */
-  turnsUntil?: (timer: TimerRow, at: number) => number
+  countRuns?: (timer: TimerRow, at: number) => number
 }
 
 /** How timers are stored; `change` makes a timer's end and its effects one write. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
-import { beginningOf } from '../model/mask.ts'
+import { excerptOf } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
 import { closeWith, dropBody, isClosing } from './closing.ts'
 import { NOT_WHOLE, TOO_LARGE } from './json-body.ts'
@@ -133,7 +133,7 @@ const jsonHeaders = (body: string) => ({
 /** Answers an `Expect` that is none we can meet. */
 export function rejectExpectation(request: IncomingMessage, response: ServerResponse): void {
   const [status] = ERRORS.expectation_failed
-  const message = `There is no Expect: ${beginningOf(String(request.headers.expect), 40)} here. Leave the header out.`
+  const message = `There is no Expect: ${excerptOf(String(request.headers.expect), 40)} here. Leave the header out.`
   const body = errorText(status, 'expectation_failed', message)
   response.writeHead(status, { ...jsonHeaders(body), connection: 'close' }).end(body)
 }
@@ -142,5 +142,5 @@ export function rejectExpectation(request: IncomingMessage, response: ServerResp
 export const noRoute = (method: string, url: string): SandboxError =>
   new SandboxError(
     'not_found',
-    `There is no ${method} ${beginningOf(url.split('?')[0]!, 100)}. See /docs for what there is.`,
+    `There is no ${method} ${excerptOf(url.split('?')[0]!, 100)}. See /docs for what there is.`,
   )

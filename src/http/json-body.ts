@@ -3,13 +3,13 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Gate } from '../core/gate.ts'
 import { MAX_BODY } from '../core/heap.ts'
-import { MAX_DEPTH, malformed, parseJson, refuseUnfit } from '../core/json.ts'
+import { MAX_DEPTH, malformed, parseJson, rejectTooComplex } from '../core/json.ts'
 import { LargeJson } from '../core/large-json.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
 const PACKED = 'The body has a Content-Encoding, and none is undone here. Send it as it is.'
-const NOT_UTF8 = 'The body is not in UTF-8, and JSON is. Send it so.'
+const NOT_UTF8 = 'The body is not valid UTF-8. Send JSON in UTF-8.'
 
 /** What a body that ends early is answered. */
 export const NOT_WHOLE = 'The body is not as long as its Content-Length says.'
@@ -45,7 +45,7 @@ function refuseOtherForms({ headers }: FastifyRequest) {
 /** A body that is small enough to be parsed in one go. */
 function parseSmall(request: FastifyRequest, bytes: Buffer, most: typeof SMALL): unknown {
   if (!isUtf8(bytes)) throw malformed(NOT_UTF8)
-  refuseUnfit(bytes, most)
+  rejectTooComplex(bytes, most)
   const text = bytes.toString('utf8')
   request.bodyText = text
   // A call that takes no body may still be sent as JSON.

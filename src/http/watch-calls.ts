@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { RequestWatcher, SentResponse } from '../core/recorder.ts'
+import type { RequestObserver, SentResponse } from '../core/recorder.ts'
 import type { Fault } from '../scenarios/compiled.ts'
 
 declare module 'fastify' {
@@ -71,7 +71,7 @@ function watchAnswer(
 }
 
 /** Tells a watch of the calls of an app as they come, and of their answers; to be added before any other hook. */
-export function watchCalls(app: FastifyInstance, watch: RequestWatcher) {
+export function watchCalls(app: FastifyInstance, watch: RequestObserver) {
   function see(request: FastifyRequest, reply: FastifyReply) {
     const { raw, originalUrl, headers } = request
     const isStream = request.routeOptions?.config?.admin?.stream !== undefined

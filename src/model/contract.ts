@@ -14,14 +14,14 @@ export function sandboxDefault<T extends z.ZodType>(schema: T, says: z.ZodType =
 export const contractOf = (schema: z.ZodType): z.ZodType | undefined => SAYS.get(schema)
 
 /** Whatever it is, it is there. */
-export const ANYTHING = z.unknown().refine((value) => value !== undefined)
+export const ANY_VALUE = z.unknown().refine((value) => value !== undefined)
 
 const PARTLY_MASKED = z.string().refine(isPartlyMasked, { error: 'must be partly masked' })
 
 /** A person's number as answers show it: the last four characters, X for the rest. */
 export const MaskedNumber = sandboxDefault(
   z.string().regex(/^(?:X{0,4}|X+[\s\S]{4})$/, {
-    error: 'must be masked: X, save the last four characters',
+    error: 'must be masked with X except for the last four characters',
   }),
   PARTLY_MASKED,
 )
@@ -29,7 +29,7 @@ export const MaskedNumber = sandboxDefault(
 /** An IFSC as answers show it: the first four and last three characters, X between. */
 export const MaskedIfsc = sandboxDefault(
   z.string().regex(/^(?:X{0,7}|[\s\S]{4}X+[\s\S]{3})$/, {
-    error: 'must be masked: X, save the first four and last three characters',
+    error: 'must be masked with X except for the first four and last three characters',
   }),
   PARTLY_MASKED,
 )

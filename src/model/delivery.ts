@@ -25,7 +25,7 @@ export const DeliveryStatus = z.enum([
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 
 /** One attempt as it is shown: times on the client's clock, the duration in real ms, signatures masked. */
-const ShownAttempt = z
+const DeliveryAttempt = z
   .strictObject({
     number: z.int().min(1),
     at: Timestamp,
@@ -39,10 +39,13 @@ const ShownAttempt = z
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   })
   .meta({ id: 'DeliveryAttempt' })
-export type ShownAttempt = z.infer<typeof ShownAttempt>
+export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>
 
 /** One attempt as it is kept: of the headers only what can't be told from the rest. */
-export type Attempt = Omit<ShownAttempt, 'headers'> & { timestamp: number; signatures: number }
+export type StoredAttempt = Omit<DeliveryAttempt, 'headers'> & {
+  timestamp: number
+  signatures: number
+}
 
 /** What a scenario makes wrong about a delivery. */
 export const DeliveryFault = z
@@ -68,7 +71,7 @@ export type DeliveryRow = {
   next_attempt_at: number | null
   /** The timer of that attempt; gone while it is sent. */
   timer_id: string | null
-  attempts: Attempt[]
+  attempts: StoredAttempt[]
   /** It goes out once this event of its resource has. */
   hold_until?: string
   /** A single further attempt, asked for by hand. */
@@ -91,7 +94,7 @@ export const Delivery = z
     hold_until: z.string().nullable(),
     rule: z.string().nullable(),
     fault: DeliveryFault.nullable(),
-    attempts: z.array(ShownAttempt),
+    attempts: z.array(DeliveryAttempt),
   })
   .meta({ id: 'Delivery' })
 export type Delivery = z.infer<typeof Delivery>

@@ -11,10 +11,10 @@ const words = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
 export const ErrorResponse = z
   .strictObject({
     status: z.literal(false),
-    code: z.int().meta({ description: 'The HTTP status.' }),
+    code: z.int().meta({ description: 'The HTTP status code.' }),
     error: z
       .string()
-      .meta({ description: `A stable word, such as ${words.slice(0, 3).join(', ')}.` }),
+      .meta({ description: `A stable error code, such as ${words.slice(0, 3).join(', ')}.` }),
     message: z.string(),
     data: z.null(),
     errors: z.array(z.strictObject({ field: z.string(), code: z.string(), message: z.string() })),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { bankNameOf } from './bank-names.ts'
-import { ANYTHING, MaskedIfsc, MaskedNumber, sandboxDefault } from './contract.ts'
+import { ANY_VALUE, MaskedIfsc, MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
@@ -26,7 +26,7 @@ export const HistoryRecord = z
     utr: z.string().max(100).nullable(),
     // An optional note, says the contract; null wherever metadata was seen, and nothing says more.
     remark: sandboxDefault(z.string().max(50), z.string().max(50).nullish()),
-    metadata: sandboxDefault(PaymentFailure.nullable(), ANYTHING),
+    metadata: sandboxDefault(PaymentFailure.nullable(), ANY_VALUE),
     created_at: Timestamp,
     updated_at: Timestamp,
   })

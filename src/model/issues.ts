@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { didYouMean } from './closest-word.ts'
 import { type FieldError, SandboxError } from './errors.ts'
-import { beginningOf, isSecretName, quoteInput } from './mask.ts'
+import { excerptOf, isSecretName, quoteInput } from './mask.ts'
 
 const MAX_SHOWN = 40
 
@@ -31,7 +31,7 @@ function shown(value: unknown, path: readonly PropertyKey[]): string {
   const isSecret = isSecretName(String(path.at(-1)))
   if (typeof value === 'string') {
     if (isSecret) return `a text of ${value.length} characters`
-    const start = beginningOf(value, MAX_SHOWN)
+    const start = excerptOf(value, MAX_SHOWN)
     return JSON.stringify(start + (value.length > MAX_SHOWN ? '…' : ''))
   }
   if (typeof value === 'number') return isSecret ? 'a number' : String(value)
@@ -106,7 +106,7 @@ const unitOf = (origin: string, count: number | bigint) =>
   UNIT[origin] ? `${UNIT[origin]}${Number(count) === 1 ? '' : 's'}` : ''
 
 /** What is wanted at the place of an issue, as a sentence's end. */
-export function wantedAt(issue: Issue, data: unknown): string {
+export function expectedAt(issue: Issue, data: unknown): string {
   return expectationOf(issue, codeOf(issue, valueAt(data, issue.path)))
 }
 

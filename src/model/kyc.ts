@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ANYTHING, MaskedNumber, sandboxDefault } from './contract.ts'
+import { ANY_VALUE, MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
 import { maskNumber } from './mask.ts'
 import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './text.ts'
@@ -70,7 +70,7 @@ export const KycRecord = z
     ...KycRow.omit({ metadata: true, created_at: true, updated_at: true }).shape,
     document_number: MaskedNumber,
     // Null wherever it was seen, and nothing says more.
-    vp: sandboxDefault(z.null(), ANYTHING),
+    vp: sandboxDefault(z.null(), ANY_VALUE),
     metadata: KycMetadata.nullable(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -84,7 +84,7 @@ export const KycItem = z
     document_name: DocumentName,
     document_number: text(64, 0).meta({
       description:
-        'At most 64 characters; may be empty. A number that is none makes a failed entry.',
+        'At most 64 characters; may be empty. An invalid number results in a failed entry.',
     }),
     dateOfBirth: z
       .string()

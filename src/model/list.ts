@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { sandboxDefault } from './contract.ts'
 
-const MOST = 100
+const MAX_LIMIT = 100
 
 // A page further on than any list goes, and still a number that arithmetic is exact with.
 const LAST_PAGE = 10 ** 12
@@ -15,7 +15,7 @@ const wholeNumber = (fallback: number, top: number) =>
 
 /** `page` and `limit` of a list; over 100 a limit is clamped. */
 export const listQuery = (defaultLimit: number) =>
-  z.object({ page: wholeNumber(1, LAST_PAGE), limit: wholeNumber(defaultLimit, MOST) })
+  z.object({ page: wholeNumber(1, LAST_PAGE), limit: wholeNumber(defaultLimit, MAX_LIMIT) })
 
 /** Which part of a list is wanted. */
 export type ListQuery = { page: number; limit: number }
@@ -23,7 +23,7 @@ export type ListQuery = { page: number; limit: number }
 /** Counts that every list answers with. */
 export const listFields = {
   page: z.int().min(1),
-  limit: sandboxDefault(z.int().min(1).max(MOST), z.int().min(1)),
+  limit: sandboxDefault(z.int().min(1).max(MAX_LIMIT), z.int().min(1)),
 }
 
 export const pagesOf = (total: number, limit: number): number => Math.ceil(total / limit)

@@ -5,24 +5,34 @@ import { Timestamp } from './text.ts'
 export const LoggedRequest = z
   .strictObject({
     request_id: z.string(),
-    at: Timestamp.meta({ description: 'When it came, on the client’s clock.' }),
-    wall_at: Timestamp.meta({ description: 'When it was answered, on the clock of the wall.' }),
+    at: Timestamp.meta({ description: 'Time of the request on the client’s clock.' }),
+    wall_at: Timestamp.meta({ description: 'Time of the response on the wall clock.' }),
     duration_ms: z.number(),
     method: z.string(),
     path: z.string(),
     query: z.record(z.string(), z.unknown()),
-    operation: z.string().nullable().meta({ description: 'null: no such route, or method.' }),
+    operation: z
+      .string()
+      .nullable()
+      .meta({ description: 'null: no route has this path and method.' }),
     headers: z.record(z.string(), z.string()),
     body: z
       .unknown()
-      .meta({ description: 'null: none, not read, no JSON, or longer than 64 Ki characters.' }),
-    body_size: z.int().meta({ description: 'Characters of the body; 0 where none was read.' }),
+      .meta({ description: 'null: no body, not read, not JSON, or longer than 64 Ki characters.' }),
+    body_size: z
+      .int()
+      .meta({ description: 'Number of characters of the body; 0 if no body was read.' }),
     status: z.int().nullable().meta({ description: 'null: a scenario broke the connection.' }),
-    answer: z.unknown().meta({ description: 'null: none, or longer than 4 Ki characters.' }),
+    answer: z.unknown().meta({ description: 'null: no body, or longer than 4 Ki characters.' }),
     answer_size: z.int(),
-    rule: z.string().nullable().meta({ description: 'The scenario’s rule that matched.' }),
-    fault: z.string().nullable().meta({ description: 'How a scenario broke the answer.' }),
-    replayed: z.boolean().meta({ description: 'The kept answer of an Idempotency-Key.' }),
+    rule: z
+      .string()
+      .nullable()
+      .meta({ description: 'The rule of the scenario that matched the call.' }),
+    fault: z.string().nullable().meta({ description: 'How a scenario broke the response.' }),
+    replayed: z
+      .boolean()
+      .meta({ description: 'The response is the stored one of an Idempotency-Key.' }),
   })
   .meta({ id: 'LoggedRequest' })
 export type LoggedRequest = z.infer<typeof LoggedRequest>

@@ -71,7 +71,7 @@ export const maskSecrets = (value: string): string =>
  * The beginning of a text for the person who sent it: without secrets, and cut where it is long. What is cut off never
  * leaves a few digits of a longer number: a log that masks the message would take them for a harmless number.
  */
-export function beginningOf(text: string, most: number): string {
+export function excerptOf(text: string, most: number): string {
   const clean = maskSecrets(text.slice(0, 4 * most))
   const start = clean.slice(0, most)
   return /\d/.test(clean[most] ?? '') ? start.replace(/(?<!\d)\d{1,8}$/, '') : start
@@ -80,7 +80,7 @@ export function beginningOf(text: string, most: number): string {
 const MAX_ECHO = 64
 
 /** An id or a name of a request, as its refusal may repeat it. */
-export const quoteInput = (asked: string): string => beginningOf(asked, MAX_ECHO)
+export const quoteInput = (asked: string): string => excerptOf(asked, MAX_ECHO)
 
 // Deeper levels hold nothing that the service would read.
 const MAX_LEVELS = 32
@@ -124,7 +124,7 @@ export const hideSecrets = (value: unknown, name = ''): unknown =>
 const SHOWN_IN_FULL: ReadonlySet<string> = new Set(['reference_id', 'amount', 'mobile'])
 
 /** Masks what a call sent, but for the fields that the service itself shows in full. */
-export const maskSent = (value: unknown, name = ''): unknown =>
+export const maskRequest = (value: unknown, name = ''): unknown =>
   maskJson(value, name, (text, field) =>
     SHOWN_IN_FULL.has(field) ? maskSecrets(text) : maskForLog(text, field),
   )
@@ -155,5 +155,5 @@ function maskRefusal(refusal: Refusal): Refusal {
 }
 
 /** The JSON of an answer, masked for a log. A refusal repeats to its caller what was sent; a log must not. */
-export const maskAnswer = (answer: unknown): unknown =>
+export const maskResponse = (answer: unknown): unknown =>
   maskValue(isRefusal(answer) ? maskRefusal(answer) : answer)

@@ -22,7 +22,7 @@ export function paiseOf(amount: number | string): number | undefined {
 export const rupeesOf = (paise: number): string =>
   `${Math.floor(paise / 100)}.${String(paise % 100).padStart(2, '0')}`
 
-const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; it is never rounded'
+const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; amounts are never rounded'
 
 /** An amount in rupees as a client sends it: a number, or a decimal text. */
 export const AmountInput = z

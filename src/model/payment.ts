@@ -119,7 +119,7 @@ const FAILURES: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
 }
 
 /** The reasons that have a sentence of their own; others are taken too. */
-export const REASONS: readonly string[] = Object.keys(FAILURES)
+export const FAILURE_REASONS: readonly string[] = Object.keys(FAILURES)
 
 /** A full failure from its reason. */
 export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): PaymentFailure {
@@ -146,7 +146,7 @@ export const canTransition = (from: PaymentStatus, to: PaymentStatus): boolean =
 /** What a payment may become, as the end of a refusal. */
 export function transitionsText(from: PaymentStatus): string {
   const open = PaymentStatus.options.filter((to) => canTransition(from, to))
-  if (open.length === 0) return 'It stays as it is.'
+  if (open.length === 0) return 'This status is final.'
   const last = open.at(-1)!
   return open.length === 1
     ? `It may become ${last}.`

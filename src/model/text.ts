@@ -11,7 +11,7 @@ export const text = (max: number, min = 1) =>
     .string()
     .min(min)
     .max(max)
-    .refine(isFit, { error: 'must not hold control characters or lone surrogates', abort: true })
+    .refine(isFit, { error: 'must not contain control characters or lone surrogates', abort: true })
 
 /** An identifier: a UUID of any version, compared in lower case. */
 export const Uuid = z.guid().toLowerCase()

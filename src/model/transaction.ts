@@ -61,7 +61,7 @@ export const ListTransactionsResponse = envelope(
 ).meta({ id: 'ListTransactionsAnswer' })
 
 /** The status of a payment as the API shows it in `transaction_status`. */
-export const SHOWN_STATUS: Readonly<Record<PaymentStatus, 'pending' | 'success' | 'failed'>> = {
+export const API_STATUS: Readonly<Record<PaymentStatus, 'pending' | 'success' | 'failed'>> = {
   PENDING: 'pending',
   PROCESSING: 'pending',
   SUCCESS: 'success',
@@ -77,6 +77,6 @@ export const transactionTextParts = (row: PaymentRow): string =>
   `"from_user_id":"${row.from_user_id}","to_user_id":"${row.to_user_id}","benif_bank_id":"${row.benif_bank_id}",` +
   `"currency_code":"${row.currency_code}","transaction_type":"${row.transaction_type}",` +
   `"amount":"${rupeesOf(row.paise)}","utr":${JSON.stringify(row.utr && maskNumber(row.utr))},` +
-  `"transaction_status":"${SHOWN_STATUS[row.status]}",` +
+  `"transaction_status":"${API_STATUS[row.status]}",` +
   `"created_at":"${row.created_at}","updated_at":"${row.updated_at}",` +
   `"benif_bank":{${accountTextParts(row.benif_bank_id, row.to_user_id, row)}}}`

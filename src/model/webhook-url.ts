@@ -11,6 +11,6 @@ export function webhookUrlProblem(text: string): string | undefined {
   if (!/^https?:\/\/[^\s\\\u0000-\u001f\u007f]+$/i.test(text) || !URL.canParse(text))
     return 'is not an absolute http or https URL'
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) return 'has user info in it (`name:password@`)'
-  if (new URL(text).port === '0') return 'has port 0, which nothing listens on'
+  if (new URL(text).port === '0') return 'has port 0, but no receiver can listen on port 0'
   return undefined
 }

@@ -26,7 +26,7 @@ export const UpdateWebhook = z
   .object({ url: WebhookUrl.optional(), webhook_secret: WebhookSecret.optional() })
   .refine((body) => body.url !== undefined || body.webhook_secret !== undefined, {
     path: ['url'],
-    error: 'or webhook_secret must be sent, or both',
+    error: 'is required, or webhook_secret, or both',
     params: { code: 'required' },
   })
   .meta({ id: 'UpdateWebhook' })

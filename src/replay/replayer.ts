@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { swapDashes } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
-import { type RequestWatcher, recordedBytes, type SentResponse } from '../core/recorder.ts'
+import { type RequestObserver, recordedBytes, type SentResponse } from '../core/recorder.ts'
 import type {
   RecordedBody,
   RecordedBytes,
   RecordedCall,
-  RecordedLeft,
+  RecordedHangUp,
   RecordedResponse,
   RecordingLine,
   RecordingStart,
@@ -97,7 +97,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
   const timers = createTimerCheck(recording, differs)
   const sendings = new Map<number, Sending>()
   let expected: { call: Sending; came: () => void } | undefined
-  const watch: RequestWatcher = {
+  const watch: RequestObserver = {
     onRequest() {
       const mine = expected
       expected = undefined
@@ -161,7 +161,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       differs({ at: placeOf(call), what: 'its body does not come through in the replay' })
   }
 
-  async function hangUp({ left: id, at }: RecordedLeft) {
+  async function hangUp({ left: id, at }: RecordedHangUp) {
     const call = sendings.get(id)
     if (!call) throw new BadRecording(`the end of call ${id} comes before its call`)
     fed.set(at)

@@ -1,4 +1,4 @@
-import type { TimerWatch } from '../core/recorder.ts'
+import type { TimerObserver } from '../core/recorder.ts'
 import type { RecordedTimer } from '../model/recording.ts'
 import type { Difference } from './differences.ts'
 import { awaited, happens } from './happens.ts'
@@ -27,7 +27,7 @@ export function createTimerCheck({ lines }: Recording, differs: (difference: Dif
       })
   }
 
-  const ran: TimerWatch = (client, { timer_id, kind, due_at }) => {
+  const ran: TimerObserver = (client, { timer_id, kind, due_at }) => {
     compare({ ran: timer_id, client, kind, due_at }, expected[count])
     seen[count++]?.resolve()
     kinds[kind] = (kinds[kind] ?? 0) + 1

@@ -1,6 +1,6 @@
 import { parseDuration } from '../core/duration.ts'
 import { didYouMean } from '../model/closest-word.ts'
-import { canTransition, type PaymentStatus, REASONS } from '../model/payment.ts'
+import { canTransition, FAILURE_REASONS, type PaymentStatus } from '../model/payment.ts'
 import type { Findings } from './findings.ts'
 import type {
   BankStepDefinition,
@@ -96,9 +96,13 @@ function checkReason(
     const both = '`message` is the `description` in other words; leave one out'
     findings.faults.push({ path: [...path, 'message'], of: 'key', message: both })
   }
-  if (reason === undefined || (description ?? message) !== undefined || REASONS.includes(reason))
+  if (
+    reason === undefined ||
+    (description ?? message) !== undefined ||
+    FAILURE_REASONS.includes(reason)
+  )
     return
-  const near = didYouMean(reason, REASONS)
+  const near = didYouMean(reason, FAILURE_REASONS)
   const at = { path: [...path, 'reason'], of: 'value' as const }
   if (near)
     findings.faults.push({

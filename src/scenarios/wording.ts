@@ -1,4 +1,4 @@
-import { beginningOf } from '../model/mask.ts'
+import { excerptOf } from '../model/mask.ts'
 
 const listOf = (words: readonly unknown[], last: string): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`
@@ -16,6 +16,6 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a mapping'
   if (typeof value !== 'string') return value === undefined ? 'nothing' : String(value)
-  const start = beginningOf(value, MAX_SHOWN)
+  const start = excerptOf(value, MAX_SHOWN)
   return JSON.stringify(value.length > MAX_SHOWN ? `${start}…` : start)
 }

@@ -1,6 +1,6 @@
 import { pointOf } from '../core/duration.ts'
-import { type AtOnce, createCommitOrder, type TimerRow } from '../core/scheduler.ts'
-import type { Attempt, DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
+import { type CommitOrder, createCommitOrder, type TimerRow } from '../core/scheduler.ts'
+import type { DeliveryFault, DeliveryRow, EventRow, StoredAttempt } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
 import { canTransition, type PaymentStatus } from '../model/payment.ts'
@@ -124,13 +124,13 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   // ---- an event happens
 
-  /** `atOnce`: it does not wait for earlier events of its resource. */
+  /** `createCommitOrder`: it does not wait for earlier events of its resource. */
   function deliver(
     event: EventRow,
     copy: number,
     outcome: WebhookOutcome,
     rule: string | undefined,
-    atOnce: boolean,
+    createCommitOrder: boolean,
   ) {
     const { event_id, type, resource_id, created_at } = event
     const { delay, drop, holdUntil, signature, timestamp, body } = outcome
@@ -147,7 +147,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       resource_id,
       created_at,
       status: drop ? 'dropped' : 'pending',
-      ordered: !atOnce && !drop && !delay && !held && copy === 1,
+      ordered: !createCommitOrder && !drop && !delay && !held && copy === 1,
       next_attempt_at: null,
       timer_id: null,
       attempts: [],
@@ -171,7 +171,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     type: string,
     resource_id: string,
     override?: Override,
-    atOnce = false,
+    createCommitOrder = false,
   ): DeliveryRow[] {
     const { event_id, created_at, body, data } = webhookEvents.make(type, resource_id, override)
     const decision = scenarios.decideWebhook(webhookEvents.callOf(type, resource_id, data))
@@ -180,7 +180,9 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const made = { event_id, type, resource_id, created_at, body, copies }
     const event = store.put('events', made).row
     const rule = decision && `${decision.scenario}: ${decision.rule}`
-    return Array.from({ length: copies }, (_, i) => deliver(event, i + 1, outcome, rule, atOnce))
+    return Array.from({ length: copies }, (_, i) =>
+      deliver(event, i + 1, outcome, rule, createCommitOrder),
+    )
   }
 
   events.on(({ type, resourceId, asked }) => {
@@ -252,7 +254,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     releaseBlocked(done)
   }
 
-  type Result = { attempt: Attempt; retryAfterMs: number; gone: boolean }
+  type Result = { attempt: StoredAttempt; retryAfterMs: number; gone: boolean }
 
   /** Stores how an attempt ended, and what follows from it. */
   function settle(row: DeliveryRow, due_at: number, { attempt, retryAfterMs, gone }: Result) {
@@ -289,7 +291,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** Makes the attempt of a timer that ran, and ends when its result is written. */
-  async function attempt(timer: TimerRow, delivery_id: string, order: AtOnce | undefined) {
+  async function attempt(timer: TimerRow, delivery_id: string, order: CommitOrder | undefined) {
     const mine = epoch
     const earlier = order?.last
     let stored = () => {}

@@ -2,7 +2,7 @@ import { VERSION } from '../config/version.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { signWebhook } from '../core/sign.ts'
-import type { Attempt, DeliveryFault, ShownAttempt } from '../model/delivery.ts'
+import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
 import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { SendLane } from './send-room.ts'
@@ -63,8 +63,8 @@ const plainHeaders = {
 /** An attempt of an event with its headers, as it may be shown. */
 export const shownAttempt = (
   event_id: string,
-  { timestamp, signatures, ...attempt }: Attempt,
-): ShownAttempt => ({
+  { timestamp, signatures, ...attempt }: StoredAttempt,
+): DeliveryAttempt => ({
   ...attempt,
   headers: {
     ...plainHeaders,
@@ -118,7 +118,7 @@ export function createDeliveryAttempts({
       number: number,
       { url, webhook_secret }: WebhookRow,
       fault: DeliveryFault = {},
-    ): Promise<{ attempt: Attempt; retryAfterMs: number; gone: boolean } | undefined> {
+    ): Promise<{ attempt: StoredAttempt; retryAfterMs: number; gone: boolean } | undefined> {
       const at = clock.iso()
       // The bytes that are signed; a fault may cut what is sent.
       const whole = Buffer.from(event.body)

@@ -9,7 +9,7 @@ import {
   type PaymentStatus,
   transitionsText,
 } from '../model/payment.ts'
-import { type CreateTransaction, SHOWN_STATUS } from '../model/transaction.ts'
+import { API_STATUS, type CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import type { Users } from './users.ts'
 import { fieldError, notFound, type WorldContext } from './world-context.ts'
@@ -50,7 +50,7 @@ export const eventOf = (status: PaymentStatus) => `transaction.${status.toLowerC
 
 /** Refuses a second payment. It must not lead a client that lost the first answer to pay twice. */
 function duplicateReference({ transaction_id, status }: PaymentRow): SandboxError {
-  const used = `was used for transaction ${transaction_id}, which is ${SHOWN_STATUS[status]}`
+  const used = `was used for transaction ${transaction_id}, which is ${API_STATUS[status]}`
   return new SandboxError(
     'duplicate_reference',
     `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Only another payment takes another reference_id.`,

@@ -1,6 +1,6 @@
 import { type Budget, createRing } from '../core/ring.ts'
 import type { LoggedRequest } from '../model/logged-request.ts'
-import { HIDDEN, isSecretName, maskAnswer, maskLogText, maskValue } from '../model/mask.ts'
+import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 
 /** What is known of a call when it is answered. Texts and objects are kept as they are, and masked when they are shown. */
 export type AnsweredCall = {
@@ -58,7 +58,7 @@ const MAX_PAGE = 64 * 1024
 
 /**
  * Puts texts into pages of bytes. As strings they would live just long enough to be moved to where the garbage
- * collector looks seldom and at everything, which costs each call more than it does.
+ * collector looks oncePerBurst and at everything, which costs each call more than it does.
  */
 function createPages() {
   let page = Buffer.alloc(0)
@@ -210,7 +210,7 @@ const shownHeaders = (headers: RequestLogEntry['headers']) =>
 
 /** What was answered: masked JSON, or the masked text of another kind. */
 const shownAnswer = (answer: string): unknown =>
-  answer ? maskAnswer(jsonOf(answer) ?? answer) : null
+  answer ? maskResponse(jsonOf(answer) ?? answer) : null
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const round = (ms: number) => Math.round(ms * 1_000) / 1_000

@@ -1,5 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
-import { maskLogText, maskSent } from '../model/mask.ts'
+import { maskLogText, maskRequest } from '../model/mask.ts'
 import type { Condition } from '../scenarios/condition.ts'
 import { type CallParts, holds, operationsOf, testsOf } from '../scenarios/match.ts'
 import type { MatchDefinition, Problem } from '../scenarios/read.ts'
@@ -150,7 +150,7 @@ export const nearestCalls = (match: RequestMatch, calls: Iterable<RequestLogEntr
     failuresOf: match.failures,
     weightOf: ({ field }) => (OF_WHICH_CALL.has(field) ? 10 : 1),
     whatIs: lineOf,
-    showFound: maskSent,
+    showFound: maskRequest,
   })
 
 /** The nearest call in words, to end a message with. */

@@ -118,12 +118,12 @@ export function createSnapshots({
       const now = store.view()
       const isLarge = pauses && NAMES.some((table) => sizeOf(now[table]) > FEW_ROWS)
       // A few rows are compared before anything changes; many must be kept as they are.
-      const held = isLarge ? [store.hold(name), store.hold()] : []
+      const pinned = isLarge ? [store.pin(name), store.pin()] : []
       try {
-        const [then, later] = isLarge ? held.map(({ images }) => images) : [before.images, now]
+        const [then, later] = isLarge ? pinned.map(({ images }) => images) : [before.images, now]
         return await inSlices(compare(then!, later!), { pauses })
       } finally {
-        for (const { release } of held) release()
+        for (const { release } of pinned) release()
       }
     },
   }

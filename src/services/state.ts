@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ClockState } from '../core/clock.ts'
-import { quietly } from '../core/files.ts'
+import { ignoreErrors } from '../core/files.ts'
 import { isHeapFull } from '../core/heap.ts'
 import type { Random } from '../core/random.ts'
 import { inSlices } from '../core/slices.ts'
@@ -331,15 +331,15 @@ export function createState(deps: StateDeps) {
     return rows
   }
 
-  /** A state as text; a large one is held as it is until it is sent. */
+  /** A state as text; a large one is pinned as it is until it is sent. */
   function textOfState(state: Pick<Snapshot<Rows>, 'images' | 'counter'>, snapshot?: string) {
     const isLarge = pauses && sizeOf(state.images) > FEW_ROWS
-    const held = isLarge ? store.hold(snapshot) : undefined
-    const { images, counter } = held ?? state
+    const pinned = isLarge ? store.pin(snapshot) : undefined
+    const { images, counter } = pinned ?? state
     const rowsOf: RowsOf = (table) => createTable(TABLES[table], images[table]).rows()
     const clockThen = () => [...rowsOf('settings')].find((row) => row.name === 'clock')!.value
     const clock = snapshot === undefined ? clockNow() : (clockThen() as ClockState)
-    return { pieces: textOf(rowsOf, clock, counter), isLarge, done: () => held?.release() }
+    return { pieces: textOf(rowsOf, clock, counter), isLarge, done: () => pinned?.release() }
   }
 
   /** The webhook with its secret: that of the document, else the present one, else the one it was told out with. */
@@ -419,10 +419,10 @@ export function createState(deps: StateDeps) {
       let isTaken = false
       try {
         await slowly(gather(staged, state))
-        await scheduler.whenStill(() => replaceBy(staged, state))
+        await scheduler.whenIdle(() => replaceBy(staged, state))
         isTaken = true
       } finally {
-        if (!isTaken) quietly(staged.drop)
+        if (!isTaken) ignoreErrors(staged.drop)
       }
       return Object.fromEntries(
         Object.entries(state.tables).map(([table, { length }]) => [table, length]),

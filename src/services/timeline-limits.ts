@@ -32,21 +32,21 @@ export const comesAgain = ({ every_ms: everyMs, left, do: action }: Entry): bool
   everyMs !== undefined && (left === undefined || left > 1) && !isLast(action)
 
 /** How often an entry that is due at an instant runs from `now` until `at`; turns that it leaves out are not counted. */
-export function turnsUntil(entry: Entry, due_at: number, at: number, now = due_at): number {
+export function countRuns(entry: Entry, due_at: number, at: number, now = due_at): number {
   if (!comesAgain(entry)) return 1
-  const everyMs = entry.every_ms!
-  const { leftOut } = nextTurn(everyMs, due_at, now)
+  const every_ms = entry.every_ms!
+  const { omitted } = nextTurn(every_ms, due_at, now)
   return Math.min(
     entry.left ?? Number.POSITIVE_INFINITY,
-    1 + Math.floor((at - due_at) / everyMs) - leftOut,
+    1 + Math.floor((at - due_at) / everyMs) - omitted,
   )
 }
 
 /** When an entry comes again, and how many of its turns are left out since it is too far behind. */
 export function nextTurn(everyMs: number, due_at: number, now: number) {
   const behind = Math.floor((now - due_at) / everyMs)
-  const leftOut = Math.max(0, behind - MAX_BEHIND)
-  return { due_at: due_at + (leftOut + 1) * everyMs, leftOut }
+  const omitted = Math.max(0, behind - MAX_BEHIND)
+  return { due_at: due_at + (omitted + 1) * everyMs, omitted }
 }
 
 const GROWS: readonly [word: string, table: keyof typeof MAX_ROWS][] = [

@@ -13,11 +13,11 @@ import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import {
   comesAgain,
   costOf,
+  countRuns,
   type Entry,
   fullFor,
   nextTurn,
   rateWarnings,
-  turnsUntil,
   wordOf,
 } from './timeline-limits.ts'
 import type { Users } from './users.ts'
@@ -128,11 +128,11 @@ export function createTimeline(deps: TimelineDeps) {
   const tooFast = new Set<string>()
   /** Schedules the next turn of an entry that comes again. */
   function comeAgain(entry: Entry, everyMs: number, dueAt: number) {
-    const { due_at, leftOut } = nextTurn(everyMs, dueAt, clock.now())
+    const { due_at, omitted } = nextTurn(everyMs, dueAt, clock.now())
     const { left } = entry
     schedule({ ...entry, ...(left !== undefined && { left: left - 1 }) }, due_at)
     const key = `${scenarios.name} ${wordOf(entry.do)} ${everyMs}`
-    if (leftOut === 0 || tooFast.has(key)) return
+    if (omitted === 0 || tooFast.has(key)) return
     tooFast.add(key)
     const message = `its rate cannot be kept at clock speed ${clock.state.speed}: it runs as often as this machine can, and turns are left out`
     warnAbout(entry, 'rate', message)
@@ -159,8 +159,7 @@ export function createTimeline(deps: TimelineDeps) {
     },
     {
       cost: ({ payload }) => costOf((payload as Entry).do),
-      turnsUntil: ({ payload, due_at }, at) =>
-        turnsUntil(payload as Entry, due_at, at, clock.now()),
+      countRuns: ({ payload, due_at }, at) => countRuns(payload as Entry, due_at, at, clock.now()),
     },
   )
 

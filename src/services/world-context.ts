@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import type { Events } from '../core/events.ts'
 import type { Random } from '../core/random.ts'
+import type { ResourceEvents } from '../core/resource-events.ts'
 import type { Scheduler } from '../core/scheduler.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { SandboxTables } from './tables.ts'
@@ -11,7 +11,7 @@ export type WorldContext = {
   clock: Clock
   random: Random
   scheduler: Scheduler
-  events: Events
+  events: ResourceEvents
 }
 
 /** The refusal of an id that this client does not have; `field` is where a body has it. */

@@ -95,7 +95,7 @@ t.test('a damaged document is refused; --recover keeps what stands before', asyn
     'the damaged row and what follows it',
   )
   t.ok(emails.includes('u0@example.com'), 'the rows before it are there')
-  t.match(recovered.stderr(), /What stands before it is kept/)
+  t.match(recovered.stderr(), /The content before it is recovered/)
   const copy = copiesIn(dir).find((name) => name.startsWith('db.json.'))
   t.match(recovered.stderr(), copy)
   t.ok(readFileSync(join(dir, copy!)).equals(damaged), 'a copy is kept')
@@ -159,7 +159,10 @@ t.test('--reset starts anew from a damaged journal or document and keeps copies'
       file,
     )
     t.equal((await call(`${anew.url}/users`)).body.data.total_users, 110)
-    t.match(anew.stderr(), /Starting anew; the old files are kept as /)
+    t.match(
+      anew.stderr(),
+      /The sandbox starts with an empty data file; copies of the old files are /,
+    )
     t.ok(copiesIn(at.dir).some((name) => readFileSync(join(at.dir, name)).equals(damaged)))
     await anew.stop()
     await (await serve(t, ['--data', at.data])).stop()

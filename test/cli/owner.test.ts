@@ -127,7 +127,7 @@ t.test('a data file that is no file ends with 5, and nothing hangs', async (t) =
     spawnSync('mkfifo', [fifo])
     t.match(await run(['--port', '0', '--data', fifo]), {
       code: 5,
-      stderr: /cannot be used\. .*fifo is a FIFO, where a regular file must be/,
+      stderr: /cannot be used\. .*fifo is a FIFO, but must be a regular file/,
     })
     t.same(readdirSync(dir), ['fifo'])
   }
@@ -164,7 +164,7 @@ t.test(
       { encoding: 'utf8', timeout: 20_000 },
     )
     t.equal(status, 5, stderr)
-    t.match(stderr, /db\.json is mounted by itself.*mount its folder instead/)
+    t.match(stderr, /db\.json is mounted as a single file.*mount the folder instead/)
     t.same(readdirSync(join(dir, 'data')), ['db.json'], 'nothing is left beside it')
   },
 )

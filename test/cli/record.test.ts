@@ -122,7 +122,7 @@ t.test('an earlier recording is never overwritten', async (t) => {
     t.match(told, { code: 5, stdout: '' })
     t.equal(
       told.stderr,
-      'payout-sandbox: The file run.ndjson exists already, and a recording overwrites no file. Delete it, or choose another name with --record FILE.\n',
+      'payout-sandbox: The file run.ndjson already exists. A recording never overwrites a file. Delete it, or choose another name with --record FILE.\n',
     )
   }
   t.ok(readFileSync(file).equals(before))

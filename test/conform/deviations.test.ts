@@ -159,7 +159,7 @@ t.test('ten planted deviations are named, all of them and nothing else', async (
     'GET /kyc/:userId data.response.data.kycData[].country: is required; nothing',
     'GET /transaction data.total_pages: as its counts tell; 6 with total_transation 48, page 1, limit 10',
     'GET /transaction/:transaction_id body: must be an object; a list of 1',
-    'GET /transaction/history data.transactions[].account_number: must be masked: X, save the last four characters; "XXXXXXXX7890" (masked here)',
+    'GET /transaction/history data.transactions[].account_number: must be masked with X except for the last four characters; "XXXXXXXX7890" (masked here)',
     'GET /transaction/history/user/:userId HTTP status: 401 unauthorized; 200 "unauthorized"',
     'GET /user/:userId data.created_at: must be a text; XXXXXXXXX9604',
     'GET /users data.users[].mobile: is required; nothing',

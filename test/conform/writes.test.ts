@@ -55,7 +55,7 @@ t.test('what is wrong with a write is named at its endpoint and field', async (t
     'GET /kyc/:userId data.response.data.kycData: what was just made; not all of it',
     'GET /user/:userId data.mobile: as it was answered when made; "+XXXXXXXX0000" (masked here)',
     'POST /bank body: no number or secret in full; one as it was sent',
-    'POST /bank data.data.ifsc_code: must be masked: X, save the first four and last three characters; "HDFCXXXX001" (masked here)',
+    'POST /bank data.data.ifsc_code: must be masked with X except for the first four and last three characters; "HDFCXXXX001" (masked here)',
     'POST /bank data.data.metadata.response.data.statusCode: must be a text; 200',
     'POST /clientWebhook body: no number or secret in full; one as it was sent',
     'POST /clientWebhook updatedWebhook.response.data.webhook_secret: no such field; an extra field',

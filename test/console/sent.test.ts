@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextAttempt, sentStatus } from '../../src/model/delivery-words.ts'
+import { nextAttempt, sentStatus } from '../../src/model/delivery-result.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 
@@ -50,7 +50,7 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     const refused = await press(opened, 'Trigger')
     t.match(
       refused.text,
-      / 200 pending \(answered 503 Service Unavailable; only 2xx is delivered\); the next attempt is at 2026-\S+Z$/,
+      / 200 pending \(responded with 503 Service Unavailable; only a 2xx response counts as delivered\); the next attempt is at 2026-\S+Z$/,
     )
     t.equal(refused.isRed, true)
 
@@ -96,7 +96,7 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     t.equal(good.isRed, false)
     hook.answer(status(500))
     const bad = await press(opened, 'Redeliver')
-    t.match(bad.text, /redeliver 200 delivered before, this redelivery failed \(answered 500/)
+    t.match(bad.text, /redeliver 200 delivered before, this redelivery failed \(responded with 500/)
     t.equal(bad.isRed, true)
   })
 
@@ -105,7 +105,7 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     const { timers } = (await get('/__admin/timers')).body
     const attempt = timers.find(({ kind }: { kind: string }) => kind === 'webhook.attempt')
     const { text, isRed } = await press(opened, `Now: ${attempt.timer_id}`)
-    t.match(text, /fire 200 (pending|failed) \(answered 500/)
+    t.match(text, /fire 200 (pending|failed) \(responded with 500/)
     t.equal(isRed, true)
     const step = timers.find(({ kind }: { kind: string }) => kind === 'transaction.step')
     t.match(await press(opened, `Now: ${step.timer_id}`), { text: /fire 200$/, isRed: false })
@@ -124,7 +124,7 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     const { text, isRed } = await press(opened, 'Trigger')
     t.match(text, / 200 1: .*\. 2: /)
     t.match(text, 'delivered (204)')
-    t.match(text, 'pending (answered 500')
+    t.match(text, 'pending (responded with 500')
     t.equal(isRed, true)
   })
 

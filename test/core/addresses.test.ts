@@ -131,7 +131,7 @@ t.test('every spelling of an address is seen for what it is', async (t) => {
     const host = hostOf(`http://${spelling}/hook`)
     t.equal(classifyAddress(host), kind, `${spelling} is ${kind}`)
     const verdict = VERDICTS[kind]
-    const why = policy.refuseHost(host)
+    const why = policy.hostProblem(host)
     if (verdict === undefined) t.equal(why, undefined, `${spelling} may be reached`)
     else t.match(why, verdict, `${spelling} is refused`)
   }
@@ -150,9 +150,9 @@ t.test('names of metadata services are refused before they are looked up', async
     'metadata',
     'instance-data.ec2.internal',
   ])
-    t.match(policy.refuseHost(hostOf(`http://${name}/`)), /names a cloud metadata service/, name)
+    t.match(policy.hostProblem(hostOf(`http://${name}/`)), /names a cloud metadata service/, name)
   for (const name of ['localhost', 'receiver', 'my-metadata.example', 'host.docker.internal'])
-    t.equal(policy.refuseHost(hostOf(`http://${name}/`)), undefined, name)
+    t.equal(policy.hostProblem(hostOf(`http://${name}/`)), undefined, name)
 })
 
 t.test('URLs that are no webhook URL are refused in words', async (t) => {
@@ -213,7 +213,7 @@ t.test('the allow list names public hosts in any spelling, and opens nothing els
       '169.254.169.254',
     ],
   })
-  const may = (host: string, address: string) => policy.refuseAddress(host, address) === undefined
+  const may = (host: string, address: string) => policy.addressProblem(host, address) === undefined
   t.ok(may('hooks.example.com', '93.184.216.34'))
   t.ok(may('8.8.8.8', '8.8.8.8'))
   t.ok(may('2606:4700::1111', '2606:4700::1111'))
@@ -229,7 +229,7 @@ t.test('an entry of the allow list that is no host is refused', async (t) => {
   for (const entry of ['', 'http://x', 'x:80', 'x/y', 'a b', 'u@x', '[::1]:80', '300.1.1.1'])
     t.throws(
       () => createAddressPolicy({ allow: [entry] }),
-      /is no host: give a name or an IP/,
+      /is not a host: specify a name or an IP/,
       entry,
     )
 })

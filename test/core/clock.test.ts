@@ -101,12 +101,12 @@ t.test('a clock that was stored before the wall clock was set back goes on', asy
 t.test('a held clock shows the held instant, and goes on from where it is released', async (t) => {
   for (const mode of ['real', 'frozen'] as const) {
     const { wall, clock } = build({ mode })
-    clock.hold(START + 10_000)
+    clock.stopAt(START + 10_000)
     wall.now += 3
     t.equal(clock.now(), START + 10_000)
-    clock.hold(START + 20_000)
+    clock.stopAt(START + 20_000)
     t.equal(clock.iso(), '2026-01-01T00:00:20.000Z')
-    clock.release(START + 30_000)
+    clock.continueFrom(START + 30_000)
     t.equal(clock.now(), START + 30_000)
     wall.now += 5
     t.equal(clock.now(), START + 30_000 + (mode === 'real' ? 5 : 0), mode)
@@ -118,7 +118,7 @@ t.test('a stored state is taken as it is', async (t) => {
   const { wall, clock } = build()
   wall.now += 9_000
   clock.now()
-  clock.hold(START + 90_000)
+  clock.stopAt(START + 90_000)
   clock.load({ mode: 'real', speed: 2, anchor: START, wallAnchor: wall.now })
   t.equal(clock.now(), START, 'neither a hold nor the latest instant outlives it')
   wall.now += 10

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clientsOfHeap } from '../../src/core/heap.ts'
+import { maxClientsOfHeap } from '../../src/core/heap.ts'
 
 t.test('a small heap holds fewer clients', async (t) => {
   for (const [mib, clients] of [
@@ -10,14 +10,14 @@ t.test('a small heap holds fewer clients', async (t) => {
     [128, 756],
     [163, 1_001],
   ])
-    t.equal(clientsOfHeap(mib), clients, `${mib} MiB`)
-  t.ok(clientsOfHeap() > 1_000, 'the heap of this machine holds the default')
+    t.equal(maxClientsOfHeap(mib), clients, `${mib} MiB`)
+  t.ok(maxClientsOfHeap() > 1_000, 'the heap of this machine holds the default')
 })
 
 t.test('what a flag says counts, the last one of all', async (t) => {
   t.intercept(process, 'execArgv', { value: ['--max_old_space_size', '64'] })
   t.intercept(process, 'env', { value: { NODE_OPTIONS: '--max-old-space-size=32' } })
-  t.equal(clientsOfHeap(), 308)
+  t.equal(maxClientsOfHeap(), 308)
   t.intercept(process, 'execArgv', { value: [] })
-  t.equal(clientsOfHeap(), 84)
+  t.equal(maxClientsOfHeap(), 84)
 })

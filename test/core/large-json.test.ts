@@ -100,7 +100,8 @@ t.test('what could not be parsed in little time is refused before it is parsed',
   const object = (n: number, first = 0) =>
     `{${Array.from({ length: n }, (_, i) => `"k${first + i}":[1,2,{"a":1,"b":2}]`)}}`
   t.equal(refusal(rows(object(1_000), 3)), 'taken')
-  const tooMany = /^The body is refused: .+ has more than 1000 fields in one object\. Send less\.$/
+  const tooMany =
+    /^The body is too large: .+ has more than 1000 fields in one object\. Send less\.$/
   for (const text of [
     rows(object(1_001), 0),
     rows(`{"in":[[${object(1_001)}]]}`, 0),

@@ -293,8 +293,8 @@ t.test('what is no regular file is refused before anything is made beside it', a
       mkdirSync(folder)
       make(join(folder, name))
       await t.rejects(open(t, join(folder, 'db.json')), {
-        name: 'UnfitFile',
-        message: new RegExp(`${name} is ${what}, where a regular file must be`),
+        name: 'UnusableFile',
+        message: new RegExp(`${name} is ${what}, but must be a regular file`),
       })
       t.same(readdirSync(folder), [name])
     }
@@ -317,7 +317,10 @@ t.test('an owner that cannot be asked is waited for until it was silent long eno
   const { later, waited } = impatient()
   const { put, lines } = await open(t, join(dir, 'db.json'), { later })
   t.equal(waited.times, 48, '12 s in quarters of a second')
-  t.match(lines[0], /info: .* held by process 7 on other, .* Waiting 12 s for a sign of life/)
+  t.match(
+    lines[0],
+    /info: .* locked by process 7 on other\. .* Waiting up to 12 s for it to update its lock/,
+  )
   put('a')
   t.equal(JSON.parse(readFileSync(join(dir, 'db.json.lock'), 'utf8')).pid, process.pid)
 })
@@ -403,8 +406,8 @@ t.test('a claim that we did not write costs nobody a file', async (t) => {
     mkdirSync(claim)
     make(join(claim, name))
     await t.rejects(open(t, file), {
-      name: 'UnfitFile',
-      message: new RegExp(`claim/${name} is no claim of payout-sandbox`),
+      name: 'UnusableFile',
+      message: new RegExp(`claim/${name} is not a lock claim of payout-sandbox`),
     })
     t.same(readdirSync(claim), [name])
     t.equal(readFileSync(`${file}.lock`, 'utf8'), text, 'the lock is left as it was')

@@ -67,7 +67,7 @@ const CASES: Case[] = [
     name: 'hangs before the answer',
     server: () => raw(() => {}),
     code: 'timeout_answer',
-    message: /took the request, but did not answer within 300 ms/,
+    message: /accepted the request, but did not respond within 300 ms/,
     hangs: true,
   },
   {
@@ -94,7 +94,7 @@ const CASES: Case[] = [
         drip(socket, () => '.', 20)
       }),
     code: 'timeout_body',
-    message: /began to answer, but did not end within 300 ms/,
+    message: /started to respond, but did not finish within 300 ms/,
     status: 200,
     hangs: true,
   },
@@ -102,7 +102,7 @@ const CASES: Case[] = [
     name: 'sends 100 Continue that nobody asked for',
     server: () => raw((socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n')),
     code: 'not_http',
-    message: /sent what nobody asked for, as 100 Continue is/,
+    message: /sent an unrequested 1xx response, such as 100 Continue/,
   },
   {
     name: 'sends early hints for ever',
@@ -118,7 +118,7 @@ const CASES: Case[] = [
         drip(socket, () => 'x'.repeat(50_000), 1)
       }),
     code: 'answer_too_large',
-    message: /answered 200 OK with more than 64 KiB/,
+    message: /responded with 200 OK with more than 64 KiB/,
     ok: true,
     status: 200,
   },
@@ -149,7 +149,8 @@ const CASES: Case[] = [
         response.end(bomb)
       }),
     code: 'answer_compressed',
-    message: /packed with gzip though none was asked; it was not unpacked/,
+    message:
+      /compressed with gzip although the request did not allow compression; it was not decompressed/,
     ok: true,
     status: 200,
   },
@@ -160,7 +161,7 @@ const CASES: Case[] = [
         response.writeHead(307, { location: 'http://169.254.169.254/latest/meta-data/' }).end()
       }),
     code: 'redirect',
-    message: /answered 307 .* to http:\/\/169\.254\.169\.254.*; redirects are not followed/,
+    message: /responded with 307 .* to http:\/\/169\.254\.169\.254.*; redirects are not followed/,
     status: 307,
   },
   {
@@ -184,13 +185,13 @@ const CASES: Case[] = [
     name: 'resets before the answer',
     server: () => raw((socket) => socket.resetAndDestroy()),
     code: 'reset',
-    message: /reset the connection before it answered/,
+    message: /reset the connection before it responded/,
   },
   {
     name: 'closes without an answer',
     server: () => raw((socket) => socket.end()),
     code: 'no_answer',
-    message: /closed the connection without an answer/,
+    message: /closed the connection without a response/,
   },
   {
     name: 'resets inside the body',
@@ -200,7 +201,7 @@ const CASES: Case[] = [
         setTimeout(() => socket.resetAndDestroy(), 20)
       }),
     code: 'reset_body',
-    message: /broke off after 5 bytes/,
+    message: /broke after 5 bytes/,
     status: 200,
   },
   {
@@ -234,7 +235,7 @@ const CASES: Case[] = [
     name: 'answers 500',
     server: () => answering(500),
     code: 'status',
-    message: /answered 500 Internal Server Error; only 2xx is delivered/,
+    message: /responded with 500 Internal Server Error; only a 2xx response counts as delivered/,
     status: 500,
   },
 ]
@@ -398,7 +399,7 @@ t.test('a name is looked up by the address rules, and its failures told', async 
       /evil\.test \(169\.254\.169\.254\) is a cloud metadata address/,
     ],
     ['public.test', 'address_refused', /--webhook-allow public\.test/],
-    ['gone.test', 'dns', /the name gone\.test can't be looked up \(ENOTFOUND\)/],
+    ['gone.test', 'dns', /the host name gone\.test can't be resolved \(ENOTFOUND\)/],
     ['slow.test', 'timeout_connect', /no connection to slow\.test:\d+ within 300 ms/],
     ['169.254.169.254', 'address_refused'],
     ['2852039166', 'address_refused'],
@@ -597,7 +598,7 @@ t.test('idle connections make room where as many are open as may be', async (t) 
     })
     ports.push(await listen(t, server))
   }
-  const sender = senderFor(t, { mostOpen: 2 })
+  const sender = senderFor(t, { maxOpen: 2 })
   for (const port of [...ports, ...ports]) {
     const url = `http://127.0.0.1:${port}/`
     t.match(await sender.send({ url, headers: {}, body: '{}' }), { ok: true })
@@ -614,7 +615,7 @@ t.test('an attempt for which there is no descriptor is told of', async (t) => {
     setImmediate(() =>
       done(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE', syscall: 'connect' })),
     )) as unknown as NonNullable<SenderDeps['lookup']>
-  const sender = senderFor(t, { lookup, onShortOfDescriptors: () => told++ })
+  const sender = senderFor(t, { lookup, onDescriptorLimit: () => told++ })
   const result = await sender.send({ url: 'http://receiver.test/', headers: {}, body: '{}' })
   t.match(result, { ok: false, error: { code: 'failed', message: /EMFILE/ } })
   t.equal(told, 1)

@@ -186,7 +186,7 @@ const REFUSALS: [name: string, change: Change, code: string, reason: RegExp][] =
     'two ids',
     { headers: { 'webhook-id': ['a', 'b'] } },
     'header_malformed',
-    /webhook-id came more than once/,
+    /webhook-id was sent more than once/,
   ],
   [
     'a date for a timestamp',
@@ -210,7 +210,7 @@ const REFUSALS: [name: string, change: Change, code: string, reason: RegExp][] =
     'signature: wrong',
     { fault: { signature: 'wrong' } },
     'no_match',
-    /another secret, or the body was changed/,
+    /another secret, or it was changed/,
   ],
   [
     'signature: wrong, and the sent bytes known',
@@ -235,31 +235,31 @@ const REFUSALS: [name: string, change: Change, code: string, reason: RegExp][] =
     'a cut body',
     { body: BODY.slice(0, 40) },
     'body_changed',
-    /changed or cut: its 40 bytes are no JSON/,
+    /changed or truncated: its 40 bytes are not valid JSON/,
   ],
   [
     'a cut body, and the sent bytes known',
     { body: BODY.slice(0, 40), sentBody: BODY },
     'body_changed',
-    /40 bytes came, \d+ were signed, and byte 41 is/,
+    /40 bytes were received, \d+ were signed, and the first difference is at byte 41/,
   ],
   [
     'JSON written anew',
     { body: JSON.stringify(JSON.parse(BODY), null, 2) },
     'body_changed',
-    /written anew: the same JSON/,
+    /serialized again: it is the same JSON/,
   ],
   [
     'another amount',
     { body: BODY.replace('100.00', '900.00') },
     'no_match',
-    /another secret, or the body was changed/,
+    /another secret, or it was changed/,
   ],
   [
     'another amount, and the sent bytes known',
     { body: BODY.replace('100.00', '900.00'), sentBody: Buffer.from(BODY) },
     'body_changed',
-    /the first that differs/,
+    /the first difference is at byte/,
   ],
   [
     'another hex signature',
@@ -271,7 +271,7 @@ const REFUSALS: [name: string, change: Change, code: string, reason: RegExp][] =
     'timestamp: stale',
     { fault: { timestamp: 'stale' } },
     'timestamp_too_old',
-    /3600 s old; at most 300 s/,
+    /3600 s old; the maximum is 300 s/,
   ],
   ['a minute over', { now: NOW + 360 }, 'timestamp_too_old', /360 s old/],
   ['a future timestamp', { now: NOW - 301 }, 'timestamp_too_new', /301 s ahead/],
@@ -279,7 +279,7 @@ const REFUSALS: [name: string, change: Change, code: string, reason: RegExp][] =
     'a smaller tolerance',
     { now: NOW + 6, tolerance: 5 },
     'timestamp_too_old',
-    /6 s old; at most 5 s/,
+    /6 s old; the maximum is 5 s/,
   ],
 ]
 

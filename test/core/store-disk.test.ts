@@ -2,8 +2,8 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { DamagedFile } from '../../src/core/checked-lines.ts'
 import { type Disk, nodeDisk } from '../../src/core/disk.ts'
-import { DamagedFile } from '../../src/core/lines.ts'
 import { openStore, type Specs } from '../../src/core/store.ts'
 import { crashCopy } from '../torture/content.ts'
 
@@ -161,7 +161,7 @@ t.test('a journal knows how long the one before it was', async (t) => {
   writeFileSync(previous, `${lines.slice(0, -2).join('\n')}\n`)
   await t.rejects(open(copy), {
     name: DamagedFile.name,
-    message: /previous\.jsonl: line 5, byte \d+: it ends here, and had \d+ bytes when/,
+    message: /previous\.jsonl: line 5, byte \d+: it ends here, but it had \d+ bytes when/,
   })
   await store.close()
 })

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { DamagedFile } from '../../src/core/lines.ts'
+import { DamagedFile } from '../../src/core/checked-lines.ts'
 import { FileInUse } from '../../src/core/lock.ts'
 import { openStore, type StoreOptions } from '../../src/core/store.ts'
 import { SandboxError } from '../../src/model/errors.ts'
@@ -136,7 +136,7 @@ t.test('every cut of a journal gives what was whole before it', async (t) => {
         .subarray(0, cut + 1)
         .toString()
         .endsWith('\n')
-    if (torn) t.match(lines.join(), /never written whole/)
+    if (torn) t.match(lines.join(), /incomplete write/)
     found.put('notes', note(99))
     await store.close()
   }
@@ -254,7 +254,7 @@ t.test('a document of another format is left alone, but for a reset', async (t) 
   for (const onDamage of ['refuse', 'recover'] as const) {
     await t.rejects(open(t, file, { onDamage }), {
       name: 'OtherFormat',
-      message: /it has format 1, and this version reads format 2/,
+      message: /it has format 1, but this version only reads format 2/,
     })
     t.equal(readFileSync(file, 'utf8'), older, 'left as it is')
   }

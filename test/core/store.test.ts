@@ -3,8 +3,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { DamagedFile } from '../../src/core/checked-lines.ts'
 import { type Disk, nodeDisk } from '../../src/core/disk.ts'
-import { DamagedFile } from '../../src/core/lines.ts'
 import { FileInUse } from '../../src/core/lock.ts'
 import { openStore, type Specs, type StoreOptions } from '../../src/core/store.ts'
 
@@ -147,7 +147,7 @@ t.test('a journal cut anywhere gives exactly the changes before the cut', async 
     const lines = part.toString('latin1').split('\n').length - 1
     const torn = length > 0 && part[length - 1] !== 10
     if (contentOf(cut.store) !== contents[lines]) wrong.push(length)
-    if (cut.told.some((line) => line.includes('never written whole')) !== torn) wrong.push(length)
+    if (cut.told.some((line) => line.includes('incomplete write')) !== torn) wrong.push(length)
     await cut.store.close()
     rmSync(`${dir}/cut/db.json`, { force: true })
   }

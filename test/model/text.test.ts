@@ -11,7 +11,7 @@ t.test('one-line texts hold no control character and no lone surrogate', async (
     const result = line.safeParse(`a${String.fromCharCode(code)}b`)
     t.match(
       result.error?.issues,
-      [{ message: 'must not hold control characters or lone surrogates' }],
+      [{ message: 'must not contain control characters or lone surrogates' }],
       `U+${code.toString(16).padStart(4, '0')}`,
     )
   }

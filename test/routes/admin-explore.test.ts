@@ -167,7 +167,7 @@ t.test('what cannot be explored is refused with what to do', async (t) => {
     [{ probe: 'ftp://x/{transaction_id}' }, 400, /probe/],
     [{ max_orders: 0 }, 400, /max_orders/],
     [{ transaction_id: '00000000-0000-4000-8000-00000000dead' }, 404, /No transaction/],
-    [{ probe: 'http://169.254.169.254/{transaction_id}' }, 422, /probe .*never go there/],
+    [{ probe: 'http://169.254.169.254/{transaction_id}' }, 422, /probe .*never sent there/],
     [{ probe: 'http://192.0.2.9/{transaction_id}' }, 422, /--webhook-allow/],
     [{ probe: `http://127.0.0.1:1/{transaction_id}` }, 422, /probe .*refused/],
   ] as const) {

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import type { Happening } from '../../src/core/events.ts'
+import type { ResourceEvent } from '../../src/core/resource-events.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { type Answer, ASHA, createLog, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
 
@@ -474,7 +474,7 @@ t.test('expect is met by what was asked since the activation', async (t) => {
 async function watched(t: Test) {
   const log = createLog()
   const box = await start(t, { sandbox: { log } })
-  const seen: Happening[] = []
+  const seen: ResourceEvent[] = []
   box.sandbox.default.events.on((event) => void seen.push(event))
   return { box, seen, log }
 }

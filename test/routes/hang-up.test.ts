@@ -108,7 +108,7 @@ t.test('an advance ends when its caller hangs up: time stands where it was', asy
   // What is under way is not broken off; nothing new begins.
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1))
   settle()
-  await until(() => !clock.isHeld)
+  await until(() => !clock.isStopped)
   t.match((await get('/__admin/clock')).body, {
     now: '2026-01-01T00:00:01.000Z',
     pending_timers: 1,
@@ -138,7 +138,7 @@ t.test('an advance out of a webhook handler is refused at once, with the reason'
   for (const one of asked)
     t.match(one, {
       status: 409,
-      body: { error: 'receiver_busy', message: /A webhook handler must not move time/ },
+      body: { error: 'receiver_busy', message: /A webhook handler must not move the clock/ },
     })
   const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
   t.strictSame(
@@ -196,7 +196,7 @@ for (const [what, make] of Object.entries(ATTEMPTS))
           status: 409,
           body: {
             error: 'receiver_busy',
-            message: /still waiting for the answer of your receiver/,
+            message: /still waiting for the response of your receiver/,
           },
           moved: false,
         },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { turnsUntil } from '../../src/services/timeline-limits.ts'
+import { countRuns } from '../../src/services/timeline-limits.ts'
 import { createLog, start } from '../helper.ts'
 
 const SCENARIO = '/__admin/scenario'
@@ -129,9 +129,9 @@ t.test(
 t.test('turns that were left out do not count against the limit of an advance', async (t) => {
   const entry = { every_ms: 100, do: { trigger: 'webhook.test' } } as never
   const day = 86_400_000
-  t.equal(turnsUntil(entry, 0, day), 1 + day / 100, 'on time: every turn')
+  t.equal(countRuns(entry, 0, day), 1 + day / 100, 'on time: every turn')
   t.equal(
-    turnsUntil(entry, 0, 30 * day + 1_000, 30 * day),
+    countRuns(entry, 0, 30 * day + 1_000, 30 * day),
     1_000 + 1 + 10,
     'behind: those it makes up for',
   )

@@ -163,7 +163,7 @@ t.test('a refused move says which there are', async (t) => {
   payments.simulate(transaction_id, { status: 'FAILED' })
   t.equal(
     (await refusal()).message,
-    'A FAILED transaction cannot become PENDING. It stays as it is.',
+    'A FAILED transaction cannot become PENDING. This status is final.',
   )
 })
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { failureOf, REASONS } from '../../src/model/payment.ts'
+import { FAILURE_REASONS, failureOf } from '../../src/model/payment.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/json-schema.ts'
 import { problemText, readScenario } from '../../src/scenarios/read.ts'
 import { EVENTS, OPERATIONS } from '../../src/scenarios/words.ts'
@@ -72,7 +72,7 @@ t.test('each known reason is told with the side it is of', async (t) => {
   const rows = [...sectionOf('Reasons').matchAll(/^\| `([^`]+)` \| (\S+) \| (.+) \|$/gm)]
   t.strictSame(
     rows.map(([, reason, source, description]) => ({ reason, description, source })),
-    REASONS.map((reason) => failureOf(reason)),
+    FAILURE_REASONS.map((reason) => failureOf(reason)),
   )
 })
 

@@ -83,7 +83,7 @@ t.test('what is wrong in a file is told with its line and column', async (t) => 
     /^.+kyc\.json:1:2: \[0\]\.user_id: /,
   ])
   t.strictSame(refusal(join(folder, 'one.json')), [
-    `${folder}/one.json:3:${row(1).length + 1}: a comma with nothing behind it; take it away`,
+    `${folder}/one.json:3:${row(1).length + 1}: a comma with no value after it; remove it`,
   ])
   t.match(refusal(join(folder, 'set.json')), [/^.+set\.json:5:11: people: is none of clients, /])
   t.strictSame(refusal(join(folder, 'twice.json')), [

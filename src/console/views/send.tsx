@@ -1,18 +1,23 @@
 // Buttons that send webhooks now. The bar says how the attempts ended: the status of the admin call does not.
-import { isRefused, nextAttempt, type Sent, sentStatus } from '../../model/delivery-words.ts'
+import {
+  isRejected,
+  nextAttempt,
+  type SentDelivery,
+  sentStatus,
+} from '../../model/delivery-result.ts'
 import { Act } from '../act.tsx'
 import { type Effect, read } from '../api.ts'
 import type { Delivery, Timer } from '../types.ts'
 
-const textOf = (one: Sent): string =>
+const textOf = (one: SentDelivery): string =>
   [sentStatus(one), nextAttempt(one)].filter((part) => part !== undefined).join('; ')
 
 /** How the deliveries of one event ended. */
-function effectOf(deliveries: readonly Sent[]): Effect {
+function effectOf(deliveries: readonly SentDelivery[]): Effect {
   const texts = deliveries.map(textOf)
   return {
     text: texts.length === 1 ? texts[0]! : texts.map((text, i) => `${i + 1}: ${text}`).join('. '),
-    isBad: deliveries.some(isRefused),
+    isBad: deliveries.some(isRejected),
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Advanced, AdvanceOptions } from '../../core/advance.ts'
+import type { AdvanceOptions, AdvanceResult } from '../../core/advance.ts'
 import { parseDuration } from '../../core/duration.ts'
 import type { TimerRow } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'
@@ -110,12 +110,12 @@ export const shownTimer = ({
 async function moved(
   world: World,
   signal: AbortSignal,
-  move: (options: AdvanceOptions) => Promise<Advanced>,
+  move: (options: AdvanceOptions) => Promise<AdvanceResult>,
 ) {
   const keep = () => world.changeClock(() => {})
-  const { now, fired, leftOut } = await move({ keep, signal })
+  const { now, fired, omitted } = await move({ keep, signal })
   if (signal.aborted) throw callerGone()
-  return { now, fired, ...(leftOut > 0 && { left_out: leftOut }) }
+  return { now, fired, ...(omitted > 0 && { left_out: omitted }) }
 }
 
 function timerOf({ scheduler }: World, id: string) {

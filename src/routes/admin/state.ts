@@ -103,7 +103,7 @@ export const stateCalls = [
     params: SnapshotPath,
     answer: z.strictObject({ restored: z.string(), now: Timestamp }).meta({ id: 'Restored' }),
     async handle({ snapshots, scheduler, clock }, { params }) {
-      await scheduler.whenStill(() => snapshots.restore(params.name))
+      await scheduler.whenIdle(() => snapshots.restore(params.name))
       return { restored: params.name, now: clock.iso() }
     },
   }),

@@ -1,12 +1,12 @@
 import type { Stats } from 'node:fs'
 import type { Disk } from './disk.ts'
-import { errnoOf, quietly, removeFile } from './files.ts'
+import { errnoOf, ignoreErrors, removeFile } from './files.ts'
 
 /** What stands in the place of a file of the store is nothing it could be kept in. It is left as it is. */
-export class UnfitFile extends Error {
+export class UnusableFile extends Error {
   constructor(message: string) {
     super(message)
-    this.name = 'UnfitFile'
+    this.name = 'UnusableFile'
   }
 }
 
@@ -17,31 +17,31 @@ function nameOf(kind: Stats): string {
   return kind.isSocket() ? 'a socket' : 'a device'
 }
 
-/** Throws `UnfitFile` where one of these is there and is no regular file: to read a FIFO or a device may never end. */
-export function refuseOtherThanFiles(disk: Disk, files: readonly string[]): void {
+/** Throws `UnusableFile` where one of these is there and is no regular file: to read a FIFO or a device may never end. */
+export function requireRegularFiles(disk: Disk, files: readonly string[]): void {
   for (const file of files) {
     const found = disk.lstatSync(file, { throwIfNoEntry: false })
     if (found && !found.isFile())
-      throw new UnfitFile(
-        `${file} is ${nameOf(found)}, where a regular file must be. Remove it, or choose another data file`,
+      throw new UnusableFile(
+        `${file} is ${nameOf(found)}, but must be a regular file. Remove it, or choose another data file`,
       )
   }
 }
 
 /**
- * Throws `UnfitFile` where the data file is mounted by itself, as containers can: no file can be renamed into its place,
+ * Throws `UnusableFile` where the data file is mounted by itself, as containers can: no file can be renamed into its place,
  * and what stands beside it is gone with the container. A link to it can be made from its own mount only.
  */
-export function refuseMountedFile(disk: Disk, file: string): void {
+export function rejectMountedFile(disk: Disk, file: string): void {
   const probe = `${file}.tmp`
   try {
     removeFile(disk, probe)
     disk.linkSync(file, probe)
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') return
-    throw new UnfitFile(
-      `${file} is mounted by itself. Its journal must be kept beside it: mount its folder instead`,
+    throw new UnusableFile(
+      `${file} is mounted as a single file. Its journal must be in the same folder, so mount the folder instead`,
     )
   }
-  quietly(() => disk.unlinkSync(probe))
+  ignoreErrors(() => disk.unlinkSync(probe))
 }

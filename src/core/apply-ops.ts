@@ -3,7 +3,7 @@ import type { Base, BaseRows, Images, Specs, WorldTables } from './store.ts'
 import { createTable, type Table } from './table.ts'
 
 /** What a replay rebuilds: the store's own lists, and how it makes a world and a base. */
-export type ReplayDeps<Rows> = {
+export type OpApplierDeps<Rows> = {
   specs: Specs<Rows>
   bases: Map<string, Base<Rows>>
   worlds: Map<string, WorldTables<Rows>>
@@ -18,7 +18,7 @@ export type ReplayDeps<Rows> = {
 }
 
 /** Applies ops without writing them: how a document and a journal become worlds again. */
-export function createReplay<Rows>(deps: ReplayDeps<Rows>) {
+export function createOpApplier<Rows>(deps: OpApplierDeps<Rows>) {
   type Name = keyof Rows & string
   const { specs, bases, worlds, makeBase, addWorld, forkWorld } = deps
   let world: WorldTables<Rows> | undefined

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
-import { checkedLines, readCheckedLines } from '../../src/core/lines.ts'
+import { checkedLines, readCheckedLines } from '../../src/core/checked-lines.ts'
 
 function read(content: Buffer) {
   const values: unknown[] = []

@@ -1,5 +1,5 @@
 /** Something that happened to a resource, told inside the change that made it so. */
-export type Happening = {
+export type ResourceEvent = {
   /** `transaction.success`, `kyc.failed`, … */
   type: string
   resourceId: string
@@ -8,10 +8,10 @@ export type Happening = {
 }
 
 /** Tells listeners, in the order they came, what happened. They may add to the change; what they throw undoes it. */
-export function createEvents() {
-  const listeners: ((event: Happening) => void)[] = []
+export function createResourceEvents() {
+  const listeners: ((event: ResourceEvent) => void)[] = []
   return {
-    on(listener: (event: Happening) => void) {
+    on(listener: (event: ResourceEvent) => void) {
       listeners.push(listener)
     },
     emit(type: string, resourceId: string, asked = false) {
@@ -21,4 +21,4 @@ export function createEvents() {
 }
 
 /** A world's announcements. */
-export type Events = ReturnType<typeof createEvents>
+export type ResourceEvents = ReturnType<typeof createResourceEvents>
