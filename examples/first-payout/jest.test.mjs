@@ -1,7 +1,7 @@
 import { startSandbox } from 'payout-sandbox'
 import { pay, statusOf } from './payouts.mjs'
 
-// Asha pays Rohan; both come with the sandbox, see fixtures/README.md.
+// Asha pays Rohan. Both users are in the sandbox's example data, see fixtures/README.md.
 const payout = {
   from: '00000000-0000-4000-8000-000000000001',
   to: '00000000-0000-4000-8000-000000000003',
@@ -24,13 +24,13 @@ test('a payment arrives', async () => {
   expect(await statusOf(sandbox, id)).toBe('success')
 })
 
-test('a payment fails: 100.92 is one whose bank is offline', async () => {
+test('a payment of 100.92 fails: its bank is offline', async () => {
   const id = await pay(sandbox, { ...payout, amount: '100.92' })
   await sandbox.admin.clock.advance('1h')
   expect(await statusOf(sandbox, id)).toBe('failed')
 })
 
-test('an answer is lost, and the money moves once', async () => {
+test('a response is lost, and the money moves once', async () => {
   await sandbox.admin.snapshots.save('before')
   await sandbox.admin.scenario.use('lost-responses')
   const id = await pay(sandbox, payout)

@@ -1,8 +1,8 @@
-// The code that is to be tested: it makes a payment and says how it went.
+// The code to test: it makes a payment and reads its status.
 const TRIES = 3
 
 async function call({ url, token }, path, { body, key } = {}) {
-  const answer = await fetch(url + path, {
+  const response = await fetch(url + path, {
     method: body ? 'POST' : 'GET',
     headers: {
       authorization: `Bearer ${token}`,
@@ -11,12 +11,12 @@ async function call({ url, token }, path, { body, key } = {}) {
     },
     ...(body && { body: JSON.stringify(body) }),
   })
-  const { data, error, message } = await answer.json()
-  if (answer.ok) return data
-  throw Object.assign(new Error(message), { status: answer.status, word: error })
+  const { data, error, message } = await response.json()
+  if (response.ok) return data
+  throw Object.assign(new Error(message), { status: response.status, code: error })
 }
 
-/** Pays once, however often it has to ask: the reference is the Idempotency-Key. Answers with the payment's id. */
+/** Pays exactly once, also after a retry: the reference is the Idempotency-Key. Returns the payment's id. */
 export async function pay(service, { from, to, account, amount, reference }) {
   const body = { from_user_id: from, to_user_id: to, benif_bank_id: account, amount }
   for (let tries = 1; ; tries++) {
@@ -30,7 +30,7 @@ export async function pay(service, { from, to, account, amount, reference }) {
   }
 }
 
-/** `pending`, `success` or `failed`. */
+/** Returns `pending`, `success` or `failed`. */
 export async function statusOf(service, id) {
   const [payment] = await call(service, `/transaction/${id}`)
   return payment.transaction_status

@@ -28,8 +28,8 @@ export function costOf(action: TimelineAction): number {
   return isLast(action) || 'rule' in action ? COST_OF_EXCHANGE : 1
 }
 
-export const comesAgain = ({ every_ms: everyMs, left, do: action }: Entry): boolean =>
-  everyMs !== undefined && (left === undefined || left > 1) && !isLast(action)
+export const comesAgain = ({ every_ms: every_ms, left, do: action }: Entry): boolean =>
+  every_ms !== undefined && (left === undefined || left > 1) && !isLast(action)
 
 /** How often an entry that is due at an instant runs from `now` until `at`; turns that it leaves out are not counted. */
 export function countRuns(entry: Entry, due_at: number, at: number, now = due_at): number {
@@ -38,15 +38,15 @@ export function countRuns(entry: Entry, due_at: number, at: number, now = due_at
   const { omitted } = nextTurn(every_ms, due_at, now)
   return Math.min(
     entry.left ?? Number.POSITIVE_INFINITY,
-    1 + Math.floor((at - due_at) / everyMs) - omitted,
+    1 + Math.floor((at - due_at) / every_ms) - omitted,
   )
 }
 
 /** When an entry comes again, and how many of its turns are left out since it is too far behind. */
-export function nextTurn(everyMs: number, due_at: number, now: number) {
-  const behind = Math.floor((now - due_at) / everyMs)
+export function nextTurn(every_ms: number, due_at: number, now: number) {
+  const behind = Math.floor((now - due_at) / every_ms)
   const omitted = Math.max(0, behind - MAX_BEHIND)
-  return { due_at: due_at + (omitted + 1) * everyMs, omitted }
+  return { due_at: due_at + (omitted + 1) * every_ms, omitted }
 }
 
 const GROWS: readonly [word: string, table: keyof typeof MAX_ROWS][] = [
@@ -76,9 +76,9 @@ export function rateWarnings(
 ): string[] {
   if (mode === 'frozen') return []
   let [turns, cost] = [0, 0]
-  for (const { every_ms: everyMs, do: action } of timeline) {
-    if (everyMs === undefined || isLast(action)) continue
-    const aSecond = (speed * 1_000) / everyMs
+  for (const { every_ms: every_ms, do: action } of timeline) {
+    if (every_ms === undefined || isLast(action)) continue
+    const aSecond = (speed * 1_000) / every_ms
     turns += aSecond
     cost += aSecond * costOf(action)
   }

@@ -88,7 +88,7 @@ t.test('3: the provider is down for two minutes, then recovers', async (t) => {
 
 t.test('4: one answer in twenty is lost, no payment is', async (t) => {
   async function lost() {
-    const box = await play(t, 'One answer in twenty is lost')
+    const box = await play(t, 'One response in twenty is lost')
     await box.app.listen({ port: 0, host: '127.0.0.1' })
     const { port } = box.app.server.address() as AddressInfo
     const before = box.sandbox.default.tables.tables.payments.count('all', 'all')
