@@ -200,7 +200,8 @@ export function createWorld({
     attempts,
     plan: RETRY_PLANS[webhookSettings.retries],
     written: store,
-    onError: (error) => log.error(`The end of an attempt of client ${name} is lost`, error),
+    onError: (error) =>
+      log.error(`The result of a webhook attempt of client ${name} was lost`, error),
     onChanged: (row) => tell('delivery', row),
   })
   events.on(({ type, resourceId }) => {
@@ -362,7 +363,9 @@ export function createWorld({
     libraryChanged() {
       scenarios.changed()
       if (!scenarios.isStale) return
-      log.warn(`client ${name}: the active scenario is gone; back to ${start.scenario}`)
+      log.warn(
+        `client ${name}: the active scenario no longer exists; the active scenario is now ${start.scenario}`,
+      )
       timeline.start(scenarios.reset)
     },
     start() {

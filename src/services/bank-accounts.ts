@@ -83,7 +83,7 @@ export function createBankAccounts(parts: WorldContext & { users: Users }) {
     users.get(input.user_id, 'user_id')
     const twin = bank_accounts.findUnique('verified', accountKey(input))
     if (!twin) return
-    const message = `The user has the account ${maskNumber(input.account_number)} verified already, as ${twin.id}.`
+    const message = `The account ${maskNumber(input.account_number)} of this user is already verified, as bank account ${twin.id}.`
     throw new SandboxError(
       'bank_account_exists',
       `${message} Use that one.`,
@@ -147,7 +147,7 @@ export function createBankAccounts(parts: WorldContext & { users: Users }) {
         if (row.bank_status !== 'pending' || step.status === 'pending') {
           throw new SandboxError(
             'invalid_transition',
-            `A ${row.bank_status} bank account cannot become ${step.status}; only pending ones become success or failed.`,
+            `A ${row.bank_status} bank account cannot become ${step.status}; only a pending account can become success or failed.`,
           )
         }
         scheduler.cancelAll('bank.step', id)

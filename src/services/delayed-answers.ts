@@ -18,7 +18,7 @@ export type DelayedAnswersDeps = WorldContext & {
 }
 
 const cancelled = () =>
-  new SandboxError('not_ready', 'The delayed answer was cancelled. Send the request again.')
+  new SandboxError('not_ready', 'The delayed response was cancelled. Send the request again.')
 
 /** Answers that a scenario delays: a timer row each, and the request that waits for it in this process. */
 export function createDelayedAnswers(deps: DelayedAnswersDeps) {
@@ -37,7 +37,7 @@ export function createDelayedAnswers(deps: DelayedAnswersDeps) {
     const left = due_at - clock.now()
     if (clock.state.mode !== 'frozen' || left <= 0) return
     warn(
-      `client ${name}: ${call} waits ${formatDuration(left)} of the client's time, and its clock is frozen. Move it by POST /__admin/clock/advance {"by":"${formatDuration(left)}"}`,
+      `client ${name}: ${call} waits for ${formatDuration(left)} of the client's time, but the client's clock is frozen. Advance it with POST /__admin/clock/advance {"by":"${formatDuration(left)}"}`,
     )
   }
 

@@ -353,7 +353,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     if (!webhooks.current())
       throw new SandboxError(
         'not_found',
-        'This client has no webhook yet, so there is nowhere to send to. Create it with POST /clientWebhook.',
+        'This client has no webhook yet, so nothing can be sent. Create one with POST /clientWebhook.',
       )
   }
 

@@ -102,7 +102,7 @@ export function createExplore({
     const rows = eventRows.page('resource', transaction_id, 0, Number.POSITIVE_INFINITY).reverse()
     if (rows.length < 2)
       throw failed(
-        `The transaction ${transaction_id} has ${rows.length} recorded events, and an order needs two. Register the webhook before the payment is made, and advance the clock until it is through.`,
+        `The transaction ${transaction_id} has ${rows.length} recorded events, but at least 2 are needed. Create the webhook before the payment, then advance the clock until the payment is finished.`,
       )
     return rows.map(({ row }) => JSON.parse(row.body))
   }
@@ -128,8 +128,11 @@ export function createExplore({
         ...(deadlineMs && { deadlineMs }),
       }),
     )
-    if (!ok) throw failed(`The probe did not answer as it must: ${error!.message}.`)
-    if (truncated) throw failed('The probe answered more than 4 KiB. Let it tell the state alone.')
+    if (!ok) throw failed(`The probe request failed: ${error!.message}.`)
+    if (truncated)
+      throw failed(
+        'The response of the probe is larger than 4 KiB. Let it return only the state of the payment.',
+      )
     try {
       return JSON.parse(answer)
     } catch {
@@ -151,10 +154,14 @@ export function createExplore({
       const refused: typeof left = []
       for (const event of left) {
         const made = await inTurn(() => attempts.make(event, round, webhook))
-        if (!made) throw new SandboxError('not_ready', 'The sandbox stopped. Explore again.')
+        if (!made)
+          throw new SandboxError(
+            'not_ready',
+            'The sandbox is shutting down. Explore again after it has started.',
+          )
         const { ok, status, error } = made.attempt
         if (ok) continue
-        if (status === null) throw failed(`The receiver did not answer: ${error!.message}.`)
+        if (status === null) throw failed(`The receiver did not respond: ${error!.message}.`)
         refused.push(event)
       }
       left = refused
@@ -187,7 +194,7 @@ export function createExplore({
     const ignored = differences(in_order.state, again.state)
     if (in_order.refused > 0)
       throw failed(
-        'The receiver refuses events even in the right order, so no order can be compared with it.',
+        'The receiver rejects events even in their original order, so no other order can be compared with it.',
       )
     const seenOrder: Explored = { transaction_id, orders_tried: 0, in_order, found: null, ignored }
     const orders = exploreOrders({

@@ -46,7 +46,7 @@ function readRaw(path: string): Raw[] {
       problemAt(
         path,
         [],
-        'there is no such file or folder; --fixtures takes a file or folder of JSON',
+        'there is no such file or folder; --fixtures takes a JSON file or a folder of JSON files',
       ),
     ])
   if (statSync(path).isDirectory()) {
@@ -72,8 +72,8 @@ function misnamedIn(path: string): Problem[] {
         (known) => distance(plain(known), plain(name)) <= 2 || plain(known).startsWith(plain(name)),
       )
       const message = meant
-        ? `is no fixture file; did you mean ${meant}?`
-        : `is no fixture file; a folder holds ${FIXTURE_FILES.join(', ')}`
+        ? `is not a fixture file; did you mean ${meant}?`
+        : `is not a fixture file; a fixture folder can contain ${FIXTURE_FILES.join(', ')}`
       return problemAt(join(path, name), [], message)
     })
 }
@@ -84,7 +84,7 @@ function rawOf(file: string, content: unknown): Raw[] {
   }
   const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
   if (unknown.length > 0) {
-    const message = `is none of ${NOUNS.join(', ')}`
+    const message = `is unknown; must be one of ${NOUNS.join(', ')}`
     throw new FixtureError(unknown.map((key) => problemAt(file, [key], message)))
   }
   return NOUNS.filter((noun) => noun in content).map((noun) => {
@@ -107,7 +107,7 @@ function createCheck() {
     },
     rows({ noun, file, path, rows }: Raw): object[] {
       if (!Array.isArray(rows)) {
-        note(file, path, 'must be a list of rows')
+        note(file, path, 'must be an array of rows')
         return []
       }
       return rows.flatMap((raw, i) => {
@@ -142,7 +142,7 @@ function checkRelations(
     for (const row of rows) {
       const key = keyOf(row)
       if (key === undefined) continue
-      if (seen.has(key)) note(row, field, 'is there twice')
+      if (seen.has(key)) note(row, field, 'is the same as in an earlier row')
       seen.add(key)
     }
   }
@@ -187,12 +187,13 @@ function checkRelations(
     if (!to) note(row, 'to_user_id', `there is no user ${row.to_user_id}`)
     if (from && to && from.client !== to.client)
       note(row, 'to_user_id', 'belongs to another client')
-    if (row.from_user_id === row.to_user_id) note(row, 'to_user_id', 'is the payer')
+    if (row.from_user_id === row.to_user_id) note(row, 'to_user_id', 'must not be the payer')
     if (!account) note(row, 'benif_bank_id', `there is no bank account ${row.benif_bank_id}`)
-    else if (account.user_id !== row.to_user_id) note(row, 'benif_bank_id', 'is not the receiver’s')
+    else if (account.user_id !== row.to_user_id)
+      note(row, 'benif_bank_id', 'does not belong to the receiver')
     else if (account.bank_status !== 'success') note(row, 'benif_bank_id', 'is not verified')
-    if (row.status === 'SUCCESS' && !row.utr) note(row, 'utr', 'is missing on a SUCCESS')
-    if (row.status === 'FAILED' && !row.reason) note(row, 'reason', 'is missing on a FAILED')
+    if (row.status === 'SUCCESS' && !row.utr) note(row, 'utr', 'is required for status SUCCESS')
+    if (row.status === 'FAILED' && !row.reason) note(row, 'reason', 'is required for status FAILED')
   }
 }
 
@@ -329,7 +330,7 @@ function worldsOf(raws: Raw[], content: string): FixtureWorlds {
   if (set.clients.length === 0) set.clients.push(FIXTURE_ROWS.clients.parse(DEFAULT_CLIENT))
   if (check.problems.length === 0) checkRelations(set, check.note)
   if (check.problems.length === 0 && !set.clients.some((row) => row.client === 'default')) {
-    check.note(set.clients[0]!, 'client', 'one client must be called default')
+    check.note(set.clients[0]!, 'client', 'one client must have the name default')
   }
   if (check.problems.length > 0) throw new FixtureError(check.problems)
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
@@ -351,7 +352,7 @@ export function readFixtures(path: string): FixtureWorlds {
   const worlds = inFile(() => {
     const raws = readRaw(path)
     if (raws.length === 0) {
-      const message = `holds none of ${FIXTURE_FILES.join(', ')}`
+      const message = `contains none of ${FIXTURE_FILES.join(', ')}`
       throw new BadFixtures([problemAt(path, [], message), ...misnamed])
     }
     return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))

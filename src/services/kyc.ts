@@ -196,7 +196,7 @@ export function createKyc(parts: WorldContext & { users: Users }) {
         if (row.kyc_status !== 'pending' || step.status === 'pending') {
           throw new SandboxError(
             'invalid_transition',
-            `A ${row.kyc_status} KYC record cannot become ${step.status}; only pending ones become success or failed.`,
+            `A ${row.kyc_status} KYC record cannot become ${step.status}; only a pending record can become success or failed.`,
           )
         }
         scheduler.cancelAll('kyc.step', id)

@@ -53,7 +53,7 @@ function duplicateReference({ transaction_id, status }: PaymentRow): SandboxErro
   const used = `was used for transaction ${transaction_id}, which is ${SHOWN_STATUS[status]}`
   return new SandboxError(
     'duplicate_reference',
-    `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Only another payment takes another reference_id.`,
+    `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Use a new reference_id only for a new payment.`,
     { errors: [{ field: 'reference_id', code: 'duplicate', message: used }] },
   )
 }
@@ -100,14 +100,14 @@ export function createPayments(parts: WorldContext & { users: Users; checkKyc: (
       refuse(
         'same_user',
         'to_user_id',
-        'from_user_id and to_user_id are one user.',
+        'from_user_id and to_user_id are the same user.',
         'Pay to another user.',
       )
     if (account.user_id !== to_user_id)
       refuse(
         'bank_user_mismatch',
         'benif_bank_id',
-        `The bank account ${benif_bank_id} is not one of user ${to_user_id}.`,
+        `The bank account ${benif_bank_id} does not belong to user ${to_user_id}.`,
         'Use an account of the receiver.',
       )
     if (account.bank_status !== 'success')

@@ -164,7 +164,7 @@ export function badMatch([first, ...more]: readonly Pick<
 >[]): SandboxError {
   return new SandboxError(
     'validation_failed',
-    `The match is refused: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
+    `The match is invalid: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
     {
       errors: [first!, ...more].map(({ path, message }) => ({
         // The fields of a resource stand in the match itself.

@@ -37,7 +37,7 @@ const refused = ([first, ...more]: readonly Problem[], root: '' | 'definition') 
   const fieldOf = ({ path }: Problem) => [root, path].filter(Boolean).join('.') || 'body'
   return new SandboxError(
     'validation_failed',
-    `The ${root ? 'scenario' : 'rule'} is refused: ${fieldOf(first!)}: ${first!.message}`,
+    `The ${root ? 'scenario' : 'rule'} is invalid: ${fieldOf(first!)}: ${first!.message}`,
     {
       errors: [first!, ...more].map((problem) => ({
         field: fieldOf(problem),
@@ -305,7 +305,7 @@ export function createScenarios(parts: ScenariosDeps) {
       if (!read.ok) throw refused(read.problems, 'definition')
       const [unknown] = library().checkNames(read.scenario)
       if (unknown) {
-        throw new SandboxError('validation_failed', `The scenario is refused: ${unknown.message}.`)
+        throw new SandboxError('validation_failed', `The scenario is invalid: ${unknown.message}.`)
       }
       return { definition: read.scenario.definition, warnings: told(read.warnings) }
     },

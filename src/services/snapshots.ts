@@ -98,7 +98,7 @@ export function createSnapshots({
       if (!replaced && store.snapshots.size >= MAX_SNAPSHOTS) {
         throw new SandboxError(
           'snapshot_limit_reached',
-          `There are ${MAX_SNAPSHOTS} snapshots of client ${store.name} already. Delete one, or use its name again.`,
+          `The client ${store.name} already has ${MAX_SNAPSHOTS} snapshots, the maximum. Delete one, or replace one by using its name.`,
         )
       }
       save(name)

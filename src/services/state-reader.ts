@@ -20,7 +20,7 @@ function createFindings() {
     const others = count > 1 ? ` and ${more}${count - 1} more` : ''
     return new SandboxError(
       'validation_failed',
-      `The body is refused: ${field} ${message}${others}.`,
+      `The body is invalid: ${field} ${message}${others}.`,
       { errors: errors.slice(0, MAX_ERRORS) },
     )
   }

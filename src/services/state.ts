@@ -160,7 +160,7 @@ function* relationErrors({ tables, draws }: StateDocument): Generator<undefined,
         yield
         const value = keyOf(row)
         if (value === undefined) continue
-        if (seen.has(value)) note(`tables.${name}[${i}]`, `has the ${key} of a row before it`)
+        if (seen.has(value)) note(`tables.${name}[${i}]`, `has the same ${key} as an earlier row`)
         seen.add(value)
       }
     }
@@ -170,7 +170,7 @@ function* relationErrors({ tables, draws }: StateDocument): Generator<undefined,
   const users = yield* idsOf(tables.users, TABLES.users.id)
   const accounts = yield* idsOf(tables.bank_accounts, TABLES.bank_accounts.id)
   const refers = (place: string, known: Set<string>, id: string) => {
-    if (!known.has(id)) note(place, 'refers to no row of this state')
+    if (!known.has(id)) note(place, 'refers to a row that is not in this state')
   }
   for (const name of ['kyc', 'bank_accounts'] as const)
     for (const [i, row] of tables[name].entries()) {
@@ -184,15 +184,15 @@ function* relationErrors({ tables, draws }: StateDocument): Generator<undefined,
     refers(`tables.payments[${i}].to_user_id`, users, row.to_user_id)
     refers(`tables.payments[${i}].benif_bank_id`, accounts, row.benif_bank_id)
     if (row.from_user_id === row.to_user_id)
-      note(`tables.payments[${i}].to_user_id`, 'is the payer')
+      note(`tables.payments[${i}].to_user_id`, 'must not be the payer')
     const { status, utr } = row
     if (status === 'SUCCESS' && utr === null)
-      note(`tables.payments[${i}].utr`, 'is missing on a SUCCESS')
+      note(`tables.payments[${i}].utr`, 'is required for status SUCCESS')
     // One that is reversed keeps the number of its SUCCESS.
     if ((status === 'PENDING' || status === 'PROCESSING') && utr !== null)
-      note(`tables.payments[${i}].utr`, `is there before a ${status} is a SUCCESS`)
+      note(`tables.payments[${i}].utr`, `must be null while the status is ${status}`)
     if (utr !== null && utrs.has(utr))
-      note(`tables.payments[${i}].utr`, 'is that of a row before it')
+      note(`tables.payments[${i}].utr`, 'is the same as in an earlier row')
     if (utr !== null) utrs.add(utr)
   }
   const events = yield* idsOf(tables.events, TABLES.events.id)
@@ -202,7 +202,7 @@ function* relationErrors({ tables, draws }: StateDocument): Generator<undefined,
   }
   // A rule's may be: rules outlive a reset of the data, with which the series starts anew.
   for (const [i, { seq }] of tables.timers.entries())
-    if (seq > draws) note(`tables.timers[${i}].seq`, 'must not be above draws')
+    if (seq > draws) note(`tables.timers[${i}].seq`, 'must not be greater than draws')
   return errors
 }
 
@@ -213,7 +213,7 @@ function* drawErrors(
 ): Generator<undefined, FieldError[]> {
   const { least, place } = yield* lowestDraws(tables, draws, random)
   if (draws >= least) return []
-  const message = `must be at least ${least}: the random series of this client has given ${place} already; found ${draws}`
+  const message = `must be at least ${least}, because the random series of this client has already generated ${place}; found ${draws}`
   return [{ field: 'draws', code: 'too_small', message }]
 }
 
@@ -246,7 +246,7 @@ function refuseFullHeap() {
   if (!isHeapFull()) return
   throw new SandboxError(
     'payload_too_large',
-    'The state is refused: too little memory is left for it, and nothing was changed. Send less, delete clients, or start the sandbox with more (NODE_OPTIONS=--max-old-space-size=MB).',
+    'The state was rejected because too little memory is left for it. Nothing was changed. Send a smaller state, delete clients, or start the sandbox with a larger heap (NODE_OPTIONS=--max-old-space-size=MB).',
   )
 }
 
@@ -349,7 +349,7 @@ export function createState(deps: StateDeps) {
       const webhook_secret = row.webhook_secret ?? present ?? secrets.get(row.webhook_id)
       if (webhook_secret !== undefined) return { ...row, webhook_secret }
       const message =
-        'is required: a state is told without it, and this client has no webhook whose secret could be kept'
+        'is required: an exported state does not contain it, and this client has no webhook whose secret could be used'
       throw validationFailed([
         { field: `tables.webhook[${i}].webhook_secret`, code: 'required', message },
       ])

@@ -64,7 +64,7 @@ export function fullFor(action: TimelineAction, { tables }: SandboxTables): stri
     // The rows of each layer, a row that was changed in several counted in each: cheap, and near enough.
     const rows = tables[table].view().layers.reduce((sum, layer) => sum + layer.rows.size, 0)
     if (rows >= MAX_ROWS[table])
-      return `left out: the client has ${counted(MAX_ROWS[table])} ${table}, and a timeline makes no more`
+      return `skipped: the client has ${counted(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
   }
   return undefined
 }
@@ -84,6 +84,6 @@ export function rateWarnings(
   }
   if (cost <= MAX_COST_A_SECOND) return []
   return [
-    `timeline: at clock speed ${speed} its entries come ${counted(turns)} times a real second, more than can be kept: they run as often as this machine can, and turns are left out`,
+    `timeline: at clock speed ${speed} its entries are due ${counted(turns)} times per real second, which is too often: they run as often as this machine can, and some runs are skipped`,
   ]
 }

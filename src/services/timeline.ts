@@ -56,12 +56,18 @@ export function createTimeline(deps: TimelineDeps) {
       row.user_id !== credit.from_user_id
     const account = firstIn(tables.bank_accounts.rows(), fits)
     if (!account)
-      throw new SandboxError('not_found', 'No user has a verified account to be paid to.')
+      throw new SandboxError(
+        'not_found',
+        'No user with a verified bank account can receive this credit. Add a bank account, or change to_user_id or benif_bank_id.',
+      )
     const payer =
       credit.from_user_id ??
       tables.users.page('all', 'all', 0, 2).find(({ id }) => id !== account.user_id)?.id
     if (payer === undefined)
-      throw new SandboxError('not_found', 'There is no second user who could pay.')
+      throw new SandboxError(
+        'not_found',
+        'There is no second user who could pay this credit. Create one, or set from_user_id.',
+      )
     return { from_user_id: payer, to_user_id: account.user_id, benif_bank_id: account.bank_id }
   }
 
@@ -134,7 +140,7 @@ export function createTimeline(deps: TimelineDeps) {
     const key = `${scenarios.name} ${wordOf(entry.do)} ${everyMs}`
     if (leftOut === 0 || tooFast.has(key)) return
     tooFast.add(key)
-    const message = `its rate cannot be kept at clock speed ${clock.state.speed}: it runs as often as this machine can, and turns are left out`
+    const message = `the rate is too high for clock speed ${clock.state.speed}: the entry runs as often as this machine can, and some runs are skipped`
     warnAbout(entry, 'rate', message)
   }
 

@@ -16,7 +16,7 @@ export type WaitedFor<T> = {
 }
 
 const stopped = () =>
-  new SandboxError('not_ready', 'The client was deleted or the sandbox stops. Nothing is to come.')
+  new SandboxError('not_ready', 'The client was deleted or the sandbox is shutting down.')
 
 /** Answers with what is waited for, as soon as it is there; throws `wait_timeout`, or `not_ready` where the feed ends. */
 export function waitFor<T>(
