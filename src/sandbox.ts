@@ -372,7 +372,7 @@ export async function openSandbox(config: SandboxConfig) {
         world.scheduler.reload()
         world.resolveCancelled()
         if (parts.includes('requests')) world.requests.restart()
-        world.feed.tell('reset', { parts })
+        world.feed.publish('reset', { parts })
       })
     })
   }
@@ -461,7 +461,7 @@ export async function openSandbox(config: SandboxConfig) {
         for (const world of chosen) resetWorld(world, parts)
       })
       for (const { name, timeline } of chosen) {
-        timeline.doWhatIsDue()
+        timeline.runDueEntries()
         log.info(`client ${name} reset`)
       }
     },
@@ -474,7 +474,7 @@ export async function openSandbox(config: SandboxConfig) {
       libraryProblems = 'problems' in next ? next.problems : []
       if ('problems' in next) {
         for (const { feed, scenarios } of worlds.values())
-          feed.tell('scenario', { name: scenarios.name })
+          feed.publish('scenario', { name: scenarios.name })
         return
       }
       library = next.library

@@ -138,12 +138,12 @@ export function createWorld({
   const feed = createFeed(feedName)
   /** Tells what a change did, when it is written. */
   function tell<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
-    if (feed.isWanted) store.afterCommit(() => feed.tell(kind, subject))
+    if (feed.isWanted) store.afterCommit(() => feed.publish(kind, subject))
   }
   const requests = createRequestLog({
     budget: logBudget,
     elapsed: outside.elapsed,
-    onNoted: (call) => feed.tell('request', call),
+    onNoted: (call) => feed.publish('request', call),
   })
   const { timers } = tables.tables
   const scheduler = createScheduler({
@@ -259,7 +259,7 @@ export function createWorld({
         scheduler.reload()
         deliveries.recover()
         delayed.answerCancelled()
-        feed.tell('restore', { from })
+        feed.publish('restore', { from })
       })
     })
   }
@@ -344,7 +344,7 @@ export function createWorld({
         run()
         persistClock()
         const { mode, speed } = clock.state
-        feed.tell('clock', { now: clock.iso(), mode, speed })
+        feed.publish('clock', { now: clock.iso(), mode, speed })
       } catch (error) {
         clock.load(before)
         throw error

@@ -13,10 +13,10 @@ import {
   shownRequest,
 } from '../../services/request-log.ts'
 import {
-  badMatch,
-  callMissText,
+  invalidMatch,
+  nearestRequestText,
   compileMatch,
-  nearestCalls,
+  nearestRequests,
   type RequestMatch,
 } from '../../services/request-match.ts'
 import type { World } from '../../world.ts'
@@ -38,7 +38,7 @@ const Requests = z
 export async function matchOf({ tables }: World, value: unknown): Promise<RequestMatch> {
   const { readMatch } = await loadReader()
   const read = readMatch(value)
-  if (!read.ok) throw badMatch(read.problems)
+  if (!read.ok) throw invalidMatch(read.problems)
   return compileMatch(read.match, tables)
 }
 
@@ -79,8 +79,8 @@ function unexpected(
   const lost = requests.dropped > 0 ? ` The log no longer has ${requests.dropped} older calls.` : ''
   const told = `Wanted ${wantedText(wanted)} like this; found ${found.length} among ${requests.count}.${lost}`
   if (found.length < atLeast) {
-    const misses = nearestCalls(match, requests.newestFirst())
-    return new SandboxError('verification_failed', told + callMissText(misses, requests.count), {
+    const misses = nearestRequests(match, requests.newestFirst())
+    return new SandboxError('verification_failed', told + nearestRequestText(misses, requests.count), {
       errors: missErrors(misses),
     })
   }
