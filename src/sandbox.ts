@@ -354,7 +354,7 @@ export async function openSandbox(config: SandboxConfig) {
     store.change(() => {
       if (parts.includes('data')) {
         const { access_token } = world.profile()
-        const putBack = world.scenarios.keep()
+        const putBack = world.scenarios.capture()
         world.tables.reset(homeOf(world.name, aboutOf(world.tables)))
         if (!isOfFixtures(world.tables)) ownProfile(world.tables, access_token)
         // In the order that a new client has them.

@@ -8,7 +8,7 @@ import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import type { FeedKind } from './model/feed-kinds.ts'
 import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
-import { createDelayedAnswers } from './services/delayed-answers.ts'
+import { createDelayedResponses } from './services/delayed-answers.ts'
 import { createDeliveries } from './services/deliveries.ts'
 import {
   createDeliveryAttempts,
@@ -143,7 +143,7 @@ export function createWorld({
   const requests = createRequestLog({
     budget: logBudget,
     elapsed: outside.elapsed,
-    onNoted: (call) => feed.publish('request', call),
+    onLogged: (call) => feed.publish('request', call),
   })
   const { timers } = tables.tables
   const scheduler = createScheduler({
@@ -198,8 +198,8 @@ export function createWorld({
     scenarios,
     webhookEvents: createWebhookEvents({ ...parts, views }),
     attempts,
-    plan: RETRY_PLANS[webhookSettings.retries],
-    written: store,
+    retryPlan: RETRY_PLANS[webhookSettings.retries],
+    storeHooks: store,
     onError: (error) =>
       log.error(`The result of a webhook attempt of client ${name} was lost`, error),
     onChanged: (row) => tell('delivery', row),
@@ -228,7 +228,7 @@ export function createWorld({
     warn: log.warn,
   })
 
-  const delayed = createDelayedAnswers({ ...parts, name, outside, warn: log.warn })
+  const delayed = createDelayedResponses({ ...parts, name, outside, warn: log.warn })
 
   /** The clock as it is at this instant, in a form that can be put into another moment or world. */
   const clockNow = (): ClockState => ({
@@ -249,7 +249,7 @@ export function createWorld({
   function adopt(from: 'snapshot' | 'state', load: () => void) {
     tables.change(() => {
       load()
-      delayed.dropUnawaited()
+      delayed.removeOrphanedTimers()
       const now = takeOverSettings(tables, start, wall)
       store.afterCommit(() => {
         if (now) clock.load(now)
@@ -258,7 +258,7 @@ export function createWorld({
         deliveries.forget()
         scheduler.reload()
         deliveries.recover()
-        delayed.answerCancelled()
+        delayed.rejectCancelled()
         feed.publish('restore', { from })
       })
     })
@@ -319,7 +319,7 @@ export function createWorld({
     batch: store.batch,
     onDurable: store.onDurable,
     after: delayed.after,
-    resolveCancelled: delayed.answerCancelled,
+    resolveCancelled: delayed.rejectCancelled,
     clockNow,
     snapshots: createSnapshots({
       store: tables,
@@ -369,7 +369,7 @@ export function createWorld({
       timeline.start(scenarios.reset)
     },
     start() {
-      delayed.dropUnawaited()
+      delayed.removeOrphanedTimers()
       scheduler.reload()
       deliveries.recover()
       if (scenarios.isStale) timeline.start(scenarios.reset)
@@ -384,8 +384,8 @@ export function createWorld({
       requests.clear()
       feed.close()
     },
-    resolveDelayed: delayed.answerNow,
-    rejectWaiting: delayed.refuseAll,
+    resolveDelayed: delayed.runAll,
+    rejectWaiting: delayed.rejectAll,
   }
 }
 

@@ -100,7 +100,7 @@ export function createFeed(name: string) {
   }
 
   return {
-    publish: publish,
+    publish,
     after: eventsAfter,
     /** Whether anybody listens, or may ask later for what happens now. */
     get isWanted() {

@@ -7,13 +7,13 @@ import type { Problem } from '../core/problem.ts'
 import { uuidOf } from '../core/random.ts'
 import type { BaseRows } from '../core/store.ts'
 import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
-import { describeIssue as wordsOf } from '../model/issues.ts'
+import { describeIssue as describeIssue } from '../model/issues.ts'
 import { DOCUMENT_OF, type KycMetadata } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf } from '../model/payment.ts'
 import { mobileKey } from '../model/user.ts'
-import { BadFixtures, FixtureError, inFile, placed, problemAt, textOf } from './fixture-problems.ts'
+import { BadFixtures, FixtureError, toBadFixtures, withPositions, problemAt, textOf } from './fixture-problems.ts'
 import { accountKey, type Rows } from './tables.ts'
 
 /** The worlds that a fixture set makes: by client name, the rows of each table, and a key that names the content. */
@@ -24,7 +24,7 @@ const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
 const MAX_PROBLEMS = 20
 
 /** One noun's rows as they stand in a file, and how to call the file. */
-type Raw = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
+type RawTable = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
 
 function parseFile(file: string): unknown {
   const text = textOf(file)
@@ -40,7 +40,7 @@ function parseFile(file: string): unknown {
   }
 }
 
-function readRaw(path: string): Raw[] {
+function readRaw(path: string): RawTable[] {
   if (!existsSync(path))
     throw new BadFixtures([
       problemAt(
@@ -58,9 +58,9 @@ function readRaw(path: string): Raw[] {
 }
 
 /** JSON files of a fixture folder that nothing reads, each with the name that was probably meant. */
-function misnamedIn(path: string): Problem[] {
+function misnamedFiles(path: string): Problem[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return []
-  const plain = (name: string) =>
+  const normalized = (name: string) =>
     name
       .toLowerCase()
       .replace(/s?\.json$/, '')
@@ -69,7 +69,7 @@ function misnamedIn(path: string): Problem[] {
     .filter((name) => /\.json$/i.test(name) && !FIXTURE_FILES.includes(name))
     .map((name) => {
       const meant = FIXTURE_FILES.find(
-        (known) => distance(plain(known), plain(name)) <= 2 || plain(known).startsWith(plain(name)),
+        (known) => distance(normalized(known), normalized(name)) <= 2 || normalized(known).startsWith(normalized(name)),
       )
       const message = meant
         ? `is not a fixture file; did you mean ${meant}?`
@@ -78,7 +78,7 @@ function misnamedIn(path: string): Problem[] {
     })
 }
 
-function rawOf(file: string, content: unknown): Raw[] {
+function rawOf(file: string, content: unknown): RawTable[] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new FixtureError([problemAt(file, [], `must be an object with ${NOUNS.join(', ')}`)])
   }
@@ -105,7 +105,7 @@ function createCheck() {
       const { file, path } = places.get(row)!
       note(file, [...path, field], message)
     },
-    rows({ noun, file, path, rows }: Raw): object[] {
+    rows({ noun, file, path, rows }: RawTable): object[] {
       if (!Array.isArray(rows)) {
         note(file, path, 'must be an array of rows')
         return []
@@ -118,7 +118,7 @@ function createCheck() {
           return [result.data]
         }
         for (const issue of result.error.issues)
-          note(file, [...path, i, ...(issue.path as JsonPath)], wordsOf(issue, raw).message)
+          note(file, [...path, i, ...(issue.path as JsonPath)], describeIssue(issue, raw).message)
         return []
       })
     },
@@ -323,10 +323,10 @@ const DEFAULT_CLIENT = {
   created_at: '2025-01-06T03:30:00.000Z',
 }
 
-function worldsOf(raws: Raw[], content: string): FixtureWorlds {
+function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds {
   const check = createCheck()
   const set = Object.fromEntries(NOUNS.map((noun) => [noun, []])) as unknown as Fixtures
-  for (const raw of raws) set[raw.noun] = check.rows(raw) as never
+  for (const raw of rawTables) set[raw.noun] = check.rows(raw) as never
   if (set.clients.length === 0) set.clients.push(FIXTURE_ROWS.clients.parse(DEFAULT_CLIENT))
   if (check.problems.length === 0) checkRelations(set, check.note)
   if (check.problems.length === 0 && !set.clients.some((row) => row.client === 'default')) {
@@ -348,15 +348,15 @@ export const fixtureContent = (path: string): Record<string, unknown> =>
 
 /** Reads a folder of fixture files, or one file with everything; refuses all of it if anything is wrong. */
 export function readFixtures(path: string): FixtureWorlds {
-  const misnamed = misnamedIn(path)
-  const worlds = inFile(() => {
+  const misnamed = misnamedFiles(path)
+  const worlds = toBadFixtures(() => {
     const raws = readRaw(path)
     if (raws.length === 0) {
       const message = `contains none of ${FIXTURE_FILES.join(', ')}`
       throw new BadFixtures([problemAt(path, [], message), ...misnamed])
     }
     return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
-  }, placed)
+  }, withPositions)
   if (misnamed.length > 0) throw new BadFixtures(misnamed)
   return worlds
 }
@@ -368,4 +368,4 @@ export function shippedWorlds(path: string): FixtureWorlds | undefined {
 
 /** A set given in a call or a test, as `readFixtures` would read it from a file of that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
-  inFile(() => worldsOf(rawOf(file, content), JSON.stringify(content)))
+  toBadFixtures(() => worldsOf(rawOf(file, content), JSON.stringify(content)))

@@ -13,7 +13,7 @@ import {
   type NearMiss,
   nearestOf,
 } from './near-miss.ts'
-import { bodyOf, jsonOf, pathOf, queryOf, type RequestLogEntry, requestId } from './request-log.ts'
+import { bodyOf, parseJsonOrUndefined, pathOf, queryOf, type RequestLogEntry, requestId } from './request-log.ts'
 import type { SandboxTables } from './tables.ts'
 
 /** Which calls of the log are meant, and what sets another one apart from them. */
@@ -47,7 +47,7 @@ class LoggedCall implements CallParts {
     return queryOf(this.#call)
   }
   get body() {
-    if (!this.#bodyIsRead) this.#body = jsonOf(bodyOf(this.#call))
+    if (!this.#bodyIsRead) this.#body = parseJsonOrUndefined(bodyOf(this.#call))
     this.#bodyIsRead = true
     return this.#body
   }

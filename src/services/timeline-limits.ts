@@ -35,7 +35,7 @@ export const isRecurring = ({ everyMs, left, do: action }: StoredTimelineEntry):
 export function turnsUntil(entry: StoredTimelineEntry, due_at: number, at: number, now = due_at): number {
   if (!isRecurring(entry)) return 1
   const everyMs = entry.everyMs!
-  const { skipped: skipped } = nextTurn(everyMs, due_at, now)
+  const { skipped } = nextTurn(everyMs, due_at, now)
   return Math.min(
     entry.left ?? Number.POSITIVE_INFINITY,
     1 + Math.floor((at - due_at) / everyMs) - skipped,

@@ -226,7 +226,7 @@ export function createTimeline(deps: TimelineDeps) {
       })
     },
     activate,
-    runDueEntries: runDueEntries,
+    runDueEntries,
     /** What about the present timeline cannot be kept on the clock as it is. */
     warnings: () => rateWarnings(scenarios.timeline(), clock.state),
   }

@@ -10,7 +10,7 @@ import {
   pathOf,
   type RequestLogEntry,
   requestId,
-  shownRequest,
+  requestDetails,
 } from '../../services/request-log.ts'
 import {
   invalidMatch,
@@ -46,7 +46,7 @@ function answered({ requests }: World, found: readonly RequestLogEntry[], limit:
   return {
     total: found.length,
     dropped: requests.dropped,
-    requests: found.slice(0, limit).map(shownRequest),
+    requests: found.slice(0, limit).map(requestDetails),
   }
 }
 
@@ -87,7 +87,7 @@ function unexpected(
   const errors = found.slice(0, 10).map((call) => ({
     field: requestId(call),
     code: 'unexpected',
-    message: `${call.method} ${shownRequest(call).path} matches`,
+    message: `${call.method} ${requestDetails(call).path} matches`,
   }))
   return new SandboxError('verification_failed', told, { errors })
 }
@@ -122,7 +122,7 @@ export const requestCalls = [
     errors: ['not_found'],
     handle({ requests }, { params: { id } }) {
       for (const call of requests.newestFirst())
-        if (requestId(call) === id) return shownRequest(call)
+        if (requestId(call) === id) return requestDetails(call)
       throw new SandboxError(
         'not_found',
         `No call ${quoteInput(id)} is in the log. It keeps the newest 1,000; list them with GET /requests.`,

@@ -10,7 +10,7 @@ import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import { loadReader } from '../../scenarios/reader.ts'
 import { didYouMean, shown } from '../../scenarios/wording.ts'
 import { missText } from '../../services/near-miss.ts'
-import { shownRequest } from '../../services/request-log.ts'
+import { requestDetails } from '../../services/request-log.ts'
 import { invalidMatch, nearestRequestText, nearestRequests } from '../../services/request-match.ts'
 import { firstOf, type WaitTarget, waitFor } from '../../services/waiting.ts'
 import type { World } from '../../world.ts'
@@ -27,11 +27,11 @@ async function forRequest(world: World, value: unknown, timeoutMs: number) {
   const match = await matchOf(world, value)
   const wait: Wait<LoggedRequest> = {
     findExisting() {
-      for (const call of requests.newestFirst()) if (match.holds(call)) return shownRequest(call)
+      for (const call of requests.newestFirst()) if (match.holds(call)) return requestDetails(call)
       return undefined
     },
     onEvent: ({ kind, subject }) =>
-      kind === 'request' && match.holds(subject) ? shownRequest(subject) : undefined,
+      kind === 'request' && match.holds(subject) ? requestDetails(subject) : undefined,
     timeoutError() {
       const misses = nearestRequests(match, requests.newestFirst())
       const reasons = [nearestRequestText(misses, requests.count), clockReason(world)]
