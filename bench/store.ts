@@ -202,7 +202,7 @@ const JOBS = {
     const noteMany = (times: number) => {
       const before = process.cpuUsage()
       for (let i = 0; i < times; i++) {
-        requests.note({
+        requests.add({
           at: i,
           wallAt: i,
           began: performance.now(),
@@ -214,7 +214,7 @@ const JOBS = {
           headersSize: 100,
           body: `${body} ${i}`,
           status: 200,
-          answer: `${answer} ${i}`,
+          response: `${answer} ${i}`,
           rule: undefined,
           fault: undefined,
           replayed: false,

@@ -113,9 +113,12 @@ const MAX_LARGE_ANSWERS = 4
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
   const { log, requestMs = REQUEST_MS, maxConnections = 4_096 } = options
   const choice = createClientChoice(sandbox, options.auth)
-  const largeBodies = createGate(1, 'Another large body is being read')
+  const largeBodies = createGate(1, 'The sandbox is reading another large body')
   const largeAnswers = {
-    gate: createGate(MAX_LARGE_ANSWERS, `${MAX_LARGE_ANSWERS} large answers are being sent`),
+    gate: createGate(
+      MAX_LARGE_ANSWERS,
+      `The sandbox is sending ${MAX_LARGE_ANSWERS} large responses`,
+    ),
     patienceMs: options.patienceMs,
   }
   const answerError = createErrorHandler(log, createRefusalNote(choice))
@@ -144,7 +147,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     'drop',
     oncePerBurst(() =>
       log.warn(
-        `A connection was refused: ${maxConnections} are open, and no more may be. Close some, or raise the limit on open files (ulimit -n).`,
+        `A connection was rejected because ${maxConnections} connections are open, the maximum. Close some, or raise the limit on open files (ulimit -n).`,
       ),
     ),
   )

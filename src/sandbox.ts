@@ -106,7 +106,7 @@ function inlineFixtures(content: object) {
     throw validationFailed(errors)
   }
   if (sets.size === 1) return sets.get(DEFAULT)!
-  const message = `must tell of one client, called default; found ${sets.size}`
+  const message = `must have exactly one client, named default; found ${sets.size}`
   throw validationFailed([{ field: 'fixtures.clients', code: 'invalid_value', message }])
 }
 
@@ -123,7 +123,7 @@ export async function openSandbox(config: SandboxConfig) {
     maxOpen: config.mostAttempts,
     onDescriptorLimit: oncePerBurst(() =>
       log.warn(
-        'A webhook could not be sent: this process has no descriptor left. Raise its limit (ulimit -n).',
+        'A webhook could not be sent because this process has no file descriptor left. Raise the limit on open files (ulimit -n).',
       ),
     ),
   })
@@ -132,7 +132,7 @@ export async function openSandbox(config: SandboxConfig) {
     ...outside,
     onSetBack: (ms) =>
       log.warn(
-        `The clock of this machine was set back by ${formatDuration(Math.round(ms / 1_000) * 1_000)}; the clients' clocks go on without it.`,
+        `The clock of this machine was set back by ${formatDuration(Math.round(ms / 1_000) * 1_000)}. The clocks of the clients ignore that.`,
       ),
   })
   const store = await openStore({
@@ -154,7 +154,7 @@ export async function openSandbox(config: SandboxConfig) {
     ...(real === outside && config.mostAttempts && { most: config.mostAttempts }),
     onShort: oncePerBurst(() =>
       log.warn(
-        'Webhook attempts wait for others to end: as many as this process makes at once are on their way. Receivers that hang hold each of them for up to 10 s.',
+        'Webhook attempts are waiting: the maximum number of concurrent attempts is running. A receiver that hangs blocks each of its attempts for up to 10 s.',
       ),
     ),
   })
@@ -299,7 +299,7 @@ export async function openSandbox(config: SandboxConfig) {
     if (worlds.has(name)) {
       throw new SandboxError(
         'client_exists',
-        `There is a client ${name} already. Delete it first, or choose another name.`,
+        `The client ${name} already exists. Delete it first, or choose another name.`,
       )
     }
     refuseTooMany()
@@ -309,7 +309,7 @@ export async function openSandbox(config: SandboxConfig) {
     if (tokens.has(token) || (kept !== undefined && kept !== name)) {
       throw new SandboxError(
         'token_in_use',
-        'The access_token stands for another client, or is kept for one. Choose another, or leave it out.',
+        'The access_token belongs to another client or is reserved for one. Choose another token, or omit access_token.',
       )
     }
   }
@@ -318,7 +318,7 @@ export async function openSandbox(config: SandboxConfig) {
     if (worlds.size < config.maxClients) return
     throw new SandboxError(
       'client_limit_reached',
-      `There are ${worlds.size} clients already. Delete one, or raise --max-clients; in a small heap, give the process more memory.`,
+      `There are already ${worlds.size} clients, the maximum. Delete one, or raise --max-clients. If the heap is small, give the process more memory.`,
     )
   }
 
@@ -327,13 +327,13 @@ export async function openSandbox(config: SandboxConfig) {
     if (!ClientName.safeParse(name).success) {
       throw new SandboxError(
         'not_found',
-        'There is no such client: a name is 1 to 63 of a-z, 0-9 and -, and does not start with -.',
+        'There is no such client. A client name has 1 to 63 characters (a-z, 0-9 and -) and does not start with -.',
       )
     }
     if (!config.autoClients) {
       throw new SandboxError(
         'not_found',
-        `There is no client ${quoteInput(name)}, and --no-auto-clients makes none.`,
+        `There is no client ${quoteInput(name)}, and --no-auto-clients prevents that a call creates it.`,
       )
     }
     refuseTooMany()
@@ -354,7 +354,7 @@ export async function openSandbox(config: SandboxConfig) {
     store.change(() => {
       if (parts.includes('data')) {
         const { access_token } = world.profile()
-        const putBack = world.scenarios.keep()
+        const putBack = world.scenarios.capture()
         world.tables.reset(homeOf(world.name, aboutOf(world.tables)))
         if (!isOfFixtures(world.tables)) ownProfile(world.tables, access_token)
         // In the order that a new client has them.
@@ -372,7 +372,7 @@ export async function openSandbox(config: SandboxConfig) {
         world.scheduler.reload()
         world.resolveCancelled()
         if (parts.includes('requests')) world.requests.restart()
-        world.feed.tell('reset', { parts })
+        world.feed.publish('reset', { parts })
       })
     })
   }
@@ -392,7 +392,7 @@ export async function openSandbox(config: SandboxConfig) {
     .map(({ name }) => name)
   if (outdated.length > 0)
     log.warn(
-      `The data of ${outdated.length === 1 ? `client ${outdated[0]}` : `${outdated.length} clients`} is kept from ${config.file}; it was made from other fixtures. POST /__admin/reset {"all":true}, or payout-sandbox reset --all, brings the new ones.`,
+      `The data of ${outdated.length === 1 ? `client ${outdated[0]}` : `${outdated.length} clients`} comes from ${config.file} and was created from other fixtures. To load the new fixtures, use POST /__admin/reset {"all":true} or payout-sandbox reset --all.`,
     )
 
   return {
@@ -415,7 +415,7 @@ export async function openSandbox(config: SandboxConfig) {
       if (known) return known
       checkNew(name)
       const world = createOfFixtures(name, `sbx_${name}`)
-      log.info(`client ${name} made from the fixtures`)
+      log.info(`client ${name} created from the fixtures`)
       return world
     },
     /** Makes a client by a call; without a token of its own it gets one that nobody can guess. */
@@ -435,7 +435,7 @@ export async function openSandbox(config: SandboxConfig) {
         ownProfile(tables, client.access_token ?? `sbx_client_${outside.secret()}`)
         return tables
       })
-      log.info(`client ${name} made${from ? ` from client ${from.client}` : ''}`)
+      log.info(`client ${name} created${from ? ` from client ${from.client}` : ''}`)
       return world
     },
     /** Deletes a client with all it has; its token stands for nobody. */
@@ -444,7 +444,7 @@ export async function openSandbox(config: SandboxConfig) {
       if (name === DEFAULT) {
         throw new SandboxError(
           'client_needed',
-          'The default client stays: calls that name no client are for it. Reset it instead.',
+          'The default client cannot be deleted, because calls without a client name use it. Reset it instead.',
         )
       }
       const token = world.profile().access_token
@@ -461,7 +461,7 @@ export async function openSandbox(config: SandboxConfig) {
         for (const world of chosen) resetWorld(world, parts)
       })
       for (const { name, timeline } of chosen) {
-        timeline.doWhatIsDue()
+        timeline.runDueEntries()
         log.info(`client ${name} reset`)
       }
     },
@@ -474,7 +474,7 @@ export async function openSandbox(config: SandboxConfig) {
       libraryProblems = 'problems' in next ? next.problems : []
       if ('problems' in next) {
         for (const { feed, scenarios } of worlds.values())
-          feed.tell('scenario', { name: scenarios.name })
+          feed.publish('scenario', { name: scenarios.name })
         return
       }
       library = next.library

@@ -57,7 +57,7 @@ function mostClientsOf({ 'max-clients': wanted }: Options, log: Log): number {
   const safe = maxClientsOfHeap()
   if (wanted <= safe) return wanted
   log.warn(
-    `The heap of this process is small: there may be ${safe} clients, not --max-clients ${wanted}. Give the process more memory (docs/container.md), or Node a larger heap by NODE_OPTIONS=--max-old-space-size=MIB.`,
+    `The heap of this process is small, so at most ${safe} clients are possible instead of --max-clients ${wanted}. Give the process more memory (docs/container.md), or give Node a larger heap with NODE_OPTIONS=--max-old-space-size=MIB.`,
   )
   return safe
 }
@@ -117,15 +117,15 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
     try {
       const read = await readFolders(options, log)
       sandbox.changeLibrary(read)
-      if ('library' in read) log.info(`${read.library.names.length} scenarios read again`)
+      if ('library' in read) log.info(`${read.library.names.length} scenarios reloaded`)
       else
         for (const problem of [
-          'scenario files refused, the last good set stays:',
+          'scenario files rejected, the last valid set stays active:',
           ...read.problems,
         ])
           log.warn(problem)
     } catch (error) {
-      log.error('The changed scenario files could not be taken', error)
+      log.error('The changed scenario files could not be reloaded', error)
     }
   })
 }
@@ -244,7 +244,7 @@ export async function startServer(
     consoleUrl: `${origin}/__admin/`,
     token: sandbox.default.profile().access_token,
     adminToken,
-    scenario: sandbox.default.scenarios.show().name,
+    scenario: sandbox.default.scenarios.describe().name,
     data: file ?? null,
     keptOtherFixtures: sandbox.keptOtherFixtures,
     app,

@@ -8,7 +8,7 @@ import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import type { FeedKind } from './model/feed-kinds.ts'
 import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
-import { createDelayedAnswers } from './services/delayed-answers.ts'
+import { createDelayedResponses } from './services/delayed-answers.ts'
 import { createDeliveries } from './services/deliveries.ts'
 import {
   createDeliveryAttempts,
@@ -138,12 +138,12 @@ export function createWorld({
   const feed = createFeed(feedName)
   /** Tells what a change did, when it is written. */
   function tell<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
-    if (feed.isWanted) store.afterCommit(() => feed.tell(kind, subject))
+    if (feed.isWanted) store.afterCommit(() => feed.publish(kind, subject))
   }
   const requests = createRequestLog({
     budget: logBudget,
     elapsed: outside.elapsed,
-    onNoted: (call) => feed.tell('request', call),
+    onLogged: (call) => feed.publish('request', call),
   })
   const { timers } = tables.tables
   const scheduler = createScheduler({
@@ -198,9 +198,10 @@ export function createWorld({
     scenarios,
     webhookEvents: createWebhookEvents({ ...parts, views }),
     attempts,
-    plan: RETRY_PLANS[webhookSettings.retries],
-    written: store,
-    onError: (error) => log.error(`The end of an attempt of client ${name} is lost`, error),
+    retryPlan: RETRY_PLANS[webhookSettings.retries],
+    storeHooks: store,
+    onError: (error) =>
+      log.error(`The result of a webhook attempt of client ${name} was lost`, error),
     onChanged: (row) => tell('delivery', row),
   })
   events.on(({ type, resourceId }) => {
@@ -227,7 +228,7 @@ export function createWorld({
     warn: log.warn,
   })
 
-  const delayed = createDelayedAnswers({ ...parts, name, outside, warn: log.warn })
+  const delayed = createDelayedResponses({ ...parts, name, outside, warn: log.warn })
 
   /** The clock as it is at this instant, in a form that can be put into another moment or world. */
   const clockNow = (): ClockState => ({
@@ -248,7 +249,7 @@ export function createWorld({
   function adopt(from: 'snapshot' | 'state', load: () => void) {
     tables.change(() => {
       load()
-      delayed.dropUnawaited()
+      delayed.removeOrphanedTimers()
       const now = takeOverSettings(tables, start, wall)
       store.afterCommit(() => {
         if (now) clock.load(now)
@@ -257,8 +258,8 @@ export function createWorld({
         deliveries.forget()
         scheduler.reload()
         deliveries.recover()
-        delayed.answerCancelled()
-        feed.tell('restore', { from })
+        delayed.rejectCancelled()
+        feed.publish('restore', { from })
       })
     })
   }
@@ -318,7 +319,7 @@ export function createWorld({
     batch: store.batch,
     onDurable: store.onDurable,
     after: delayed.after,
-    resolveCancelled: delayed.answerCancelled,
+    resolveCancelled: delayed.rejectCancelled,
     clockNow,
     snapshots: createSnapshots({
       store: tables,
@@ -343,7 +344,7 @@ export function createWorld({
         run()
         persistClock()
         const { mode, speed } = clock.state
-        feed.tell('clock', { now: clock.iso(), mode, speed })
+        feed.publish('clock', { now: clock.iso(), mode, speed })
       } catch (error) {
         clock.load(before)
         throw error
@@ -362,11 +363,13 @@ export function createWorld({
     libraryChanged() {
       scenarios.changed()
       if (!scenarios.isStale) return
-      log.warn(`client ${name}: the active scenario is gone; back to ${start.scenario}`)
+      log.warn(
+        `client ${name}: the active scenario no longer exists; the active scenario is now ${start.scenario}`,
+      )
       timeline.start(scenarios.reset)
     },
     start() {
-      delayed.dropUnawaited()
+      delayed.removeOrphanedTimers()
       scheduler.reload()
       deliveries.recover()
       if (scenarios.isStale) timeline.start(scenarios.reset)
@@ -381,8 +384,8 @@ export function createWorld({
       requests.clear()
       feed.close()
     },
-    resolveDelayed: delayed.answerNow,
-    rejectWaiting: delayed.refuseAll,
+    resolveDelayed: delayed.runAll,
+    rejectWaiting: delayed.rejectAll,
   }
 }
 

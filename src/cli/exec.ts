@@ -112,7 +112,7 @@ export const exec: Command = {
       },
       signals,
     )
-    const { left = [], ...active } = sandbox.default.scenarios.show()
+    const { left = [], ...active } = sandbox.default.scenarios.describe()
     const unmet = [...left, active].filter((one) => !isAsExpected(one))
     await server.close()
     return code === 0 && unmet.length > 0 ? 1 : code

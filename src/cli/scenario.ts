@@ -1,4 +1,4 @@
-import type { Expected, PreviousScenario } from '../services/scenarios.ts'
+import type { Expectation, PreviousScenario } from '../services/scenarios.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './table.ts'
 
@@ -10,7 +10,7 @@ type Active = {
   name: string
   title: string | null
   rules: { name: string; hits: number }[]
-  expect: Expected[]
+  expect: Expectation[]
   left?: PreviousScenario[]
 }
 
@@ -18,14 +18,14 @@ const nameOf = ({ name, title }: Pick<Active, 'name' | 'title'>) =>
   oneLine(title === null ? name : `${name}: ${title}`)
 
 /** `1`, `at least 1`, `at most 3`, `1 to 3`. */
-function wanted({ at_least: atLeast, at_most: atMost }: Expected): string {
+function wanted({ at_least: atLeast, at_most: atMost }: Expectation): string {
   if (atLeast === atMost) return String(atLeast)
   if (atMost === undefined) return `at least ${atLeast}`
   return atLeast === undefined ? `at most ${atMost}` : `${atLeast} to ${atMost}`
 }
 
 /** What is expected, a line for each operation. */
-export const expectTable = (expect: readonly Expected[]): string =>
+export const expectTable = (expect: readonly Expectation[]): string =>
   table(
     ['expected', 'requests', 'found', 'met'],
     expect.map((one) => [one.operation, wanted(one), one.found, one.met ? 'yes' : 'no']),

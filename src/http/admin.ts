@@ -144,7 +144,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
     if (typeof sent === 'string' && sameSecret(sent, adminToken)) return
     throw new SandboxError(
       'admin_token_required',
-      'The admin API wants its token: send it as X-Admin-Token. It is printed at start, or given by --admin-token.',
+      'The admin API needs its token. Send it in the header X-Admin-Token. It is the value of --admin-token, or the token that is printed at start.',
     )
   }
   async function answer(request: FastifyRequest, reply: FastifyReply) {

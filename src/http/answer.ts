@@ -83,7 +83,7 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
   const header = request.headers['x-sandbox-scenario']
   const name = typeof header === 'string' ? header : undefined
   const call = new ServiceCall(op, request)
-  world.scenarios.called(call.operation)
+  world.scenarios.countCall(call.operation)
   const decision = world.scenarios.decide(call, name)
   // Most calls meet no rule.
   if (!decision && op.id !== 'submitKyc') return { rule: undefined, life: {}, checked: undefined }

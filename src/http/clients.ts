@@ -83,7 +83,7 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     const world = byToken(authorization, name)
     if (typeof world !== 'string' && name !== undefined && name !== world.name) {
       throw unauthorized(
-        `The access token belongs to another client than the base path /@${name}. Use the token sbx_${name}, or none.`,
+        `The access token does not belong to the client of the base path /@${name}. Send the token sbx_${name}, or no token.`,
       )
     }
     return world

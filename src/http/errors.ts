@@ -31,7 +31,7 @@ const WORD_OF: Readonly<Record<string, [ErrorCode, string]>> = {
   ],
   FST_ERR_BAD_URL: [
     'validation_failed',
-    'The path is not well-formed: its percent escapes are no UTF-8 text.',
+    'The path is not valid: its percent-encoding does not decode to UTF-8 text.',
   ],
   HPE_HEADER_OVERFLOW: [
     'headers_too_large',
@@ -39,7 +39,7 @@ const WORD_OF: Readonly<Record<string, [ErrorCode, string]>> = {
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
     'request_timeout',
-    'The request did not arrive whole in time. Send it faster.',
+    'The request did not arrive completely in time. Send it faster.',
   ],
 }
 
@@ -55,10 +55,10 @@ export function sandboxErrorOf(error: unknown, log: Log): SandboxError {
       'The request is not well-formed HTTP with a JSON body.',
     )
   }
-  log.error('A request failed by a fault of the sandbox', error)
+  log.error('A request failed because of a bug in the sandbox', error)
   return new SandboxError(
     'internal_error',
-    'The sandbox failed to answer; its log says why. Please report it.',
+    'The sandbox failed to handle this request. The reason is in its log. Please report this bug.',
   )
 }
 
@@ -133,7 +133,7 @@ const jsonHeaders = (body: string) => ({
 /** Answers an `Expect` that is none we can meet. */
 export function rejectExpectation(request: IncomingMessage, response: ServerResponse): void {
   const [status] = ERRORS.expectation_failed
-  const message = `There is no Expect: ${excerptOf(String(request.headers.expect), 40)} here. Leave the header out.`
+  const message = `Expect: ${excerptOf(String(request.headers.expect), 40)} is not supported. Send the request without this header.`
   const body = errorText(status, 'expectation_failed', message)
   response.writeHead(status, { ...jsonHeaders(body), connection: 'close' }).end(body)
 }
@@ -142,5 +142,5 @@ export function rejectExpectation(request: IncomingMessage, response: ServerResp
 export const noRoute = (method: string, url: string): SandboxError =>
   new SandboxError(
     'not_found',
-    `There is no ${method} ${excerptOf(url.split('?')[0]!, 100)}. See /docs for what there is.`,
+    `There is no route ${method} ${excerptOf(url.split('?')[0]!, 100)}. See /docs for all routes.`,
   )

@@ -55,8 +55,8 @@ export function streamEvents(
   if (missed) send(`event: gap\ndata: ${JSON.stringify({ kept: events.length })}\n\n`)
   for (const event of events) send(textOf(event))
   stop = feed.read({
-    read: (event) => send(textOf(event)),
-    end() {
+    onEvent: (event) => send(textOf(event)),
+    onEnd() {
       leave()
       response.end()
     },

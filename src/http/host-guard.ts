@@ -44,7 +44,7 @@ export function createHostGuard(allowed: readonly string[]) {
   return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
     const hosts = hostsSent(request.raw.rawHeaders)
     if (hosts !== 1) {
-      const message = `The request has ${hosts === 0 ? 'no' : hosts} Host header${hosts === 0 ? '' : 's'}. Send one.`
+      const message = `The request has ${hosts === 0 ? 'no' : hosts} Host header${hosts === 0 ? '' : 's'}. Send exactly one.`
       return done(new SandboxError('malformed_request', message))
     }
     const header = request.headers.host ?? ''
@@ -60,7 +60,7 @@ export function createHostGuard(allowed: readonly string[]) {
     done(
       new SandboxError(
         'host_not_allowed',
-        `The Host ${JSON.stringify(shown)} is not answered. Call by a loopback name or IP, or start with --allow-host NAME.`,
+        `The Host header ${JSON.stringify(shown)} is not allowed. Use a loopback name or an IP address, or start the sandbox with --allow-host NAME.`,
       ),
     )
   }

@@ -44,7 +44,7 @@ function earlier(world: World, scoped: string, fingerprint: string): StoredRespo
   if (row.fingerprint !== fingerprint) {
     throw new SandboxError(
       'idempotency_mismatch',
-      'This Idempotency-Key was used with another body. If you are retrying, send the same body as before; only another request takes another key.',
+      'This Idempotency-Key was used with another body. If you are retrying, send the same body as before; use a new key only for a new request.',
     )
   }
   return { status: row.status, body: row.body, replayed: true }

@@ -8,11 +8,11 @@ import { LargeJson } from '../core/large-json.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
-const PACKED = 'The body has a Content-Encoding, and none is undone here. Send it as it is.'
-const NOT_UTF8 = 'The body is not valid UTF-8. Send JSON in UTF-8.'
+const PACKED = 'Content-Encoding is not supported. Send the body uncompressed.'
+const NOT_UTF8 = 'The request body is not valid UTF-8.'
 
 /** What a body that ends early is answered. */
-export const NOT_WHOLE = 'The body is not as long as its Content-Length says.'
+export const NOT_WHOLE = 'The length of the body does not match its Content-Length.'
 
 /** A body up to this size is parsed in one go, bytes. */
 export const SMALL_BODY = 1024 * 1024
@@ -32,7 +32,7 @@ export const BODY_REFUSALS: readonly ErrorCode[] = [
 
 const mostText = `${Math.floor(MAX_BODY / 1024 / 1024)} MiB`
 /** What a body that is too large is answered. */
-export const TOO_LARGE = `The body is larger than 1 MiB, or ${mostText} where a whole state is sent. Send less.`
+export const TOO_LARGE = `The body is too large. The maximum is 1 MiB, or ${mostText} for a whole state. Send less.`
 
 function refuseOtherForms({ headers }: FastifyRequest) {
   if (OTHER_CHARSET.test(headers['content-type']!))

@@ -31,7 +31,7 @@ function logRequest(
   { status, body, fault, replayed = false }: Omit<StoredResponse, 'headers'>,
 ) {
   const isSilent = (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
-  world.requests.note({
+  world.requests.add({
     at: request.cameAt || world.clock.now(),
     wallAt: world.outside.wall(),
     began: request.began || world.outside.elapsed(),
@@ -44,7 +44,7 @@ function logRequest(
     // A URL that is not well-formed comes as a bare request.
     body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
-    answer: isSilent ? '' : body,
+    response: isSilent ? '' : body,
     rule: request.rule || undefined,
     fault,
     replayed,

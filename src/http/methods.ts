@@ -19,7 +19,7 @@ export function collectMethods(app: FastifyInstance) {
     const allow = [...new Set(known.flatMap(({ methods }) => [...methods]))].sort().join(', ')
     return new SandboxError(
       'method_not_allowed',
-      `${request.method} is not a method of this path. Use ${allow}.`,
+      `The method ${request.method} is not allowed for this path. Use ${allow}.`,
       { headers: { allow } },
     )
   }

@@ -35,12 +35,12 @@ const TAG_OF: Readonly<Record<string, keyof typeof TAGS>> = {
   record: 'Requests',
 }
 const TAGS = {
-  Health: 'Whether the process is up and can do its work.',
-  Time: 'A client’s clock and what is still to happen on it.',
-  State: 'Clients and all they have: made, kept, put back.',
-  Scenarios: 'What decides about the calls of a client.',
-  Webhooks: 'What is sent to the client’s webhook, and what the built-in receiver got.',
-  Requests: 'What a client has sent, and waiting for what is to happen.',
+  Health: 'Whether the process is running and ready.',
+  Time: 'The clock of a client and its pending timers.',
+  State: 'Clients and their data: create, fork, reset, export, import, snapshot, restore.',
+  Scenarios: 'Scenarios and rules, which decide how the service responds to a client.',
+  Webhooks: 'Deliveries to the client’s webhook, and the messages of the built-in receiver.',
+  Requests: 'The request log of a client, the stream of events, and waiting for an event.',
 }
 
 function tagOf({ id, url }: AdminCall): keyof typeof TAGS {
@@ -64,7 +64,8 @@ const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The id of the last event that was read; those after it come first.',
+  description:
+    'The id of the last event that the reader has received. The stream starts with the events after it.',
   schema: { type: 'string' },
 }
 
@@ -110,7 +111,7 @@ export function adminDocument(calls: readonly AdminCall[]): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [
-      { url: '/__admin', description: 'The default client, or the one of the bearer token.' },
+      { url: '/__admin', description: 'The default client, or the client of the bearer token.' },
       {
         url: '/@{client}/__admin',
         description: 'A client by its name.',
@@ -126,7 +127,7 @@ export function adminDocument(calls: readonly AdminCall[]): Json {
           type: 'apiKey',
           in: 'header',
           name: 'X-Admin-Token',
-          description: 'The token of --admin-token, or the one printed at start.',
+          description: 'The value of --admin-token, or the token that is printed at start.',
         },
         accessToken: { type: 'http', scheme: 'bearer', description: 'A client’s access token.' },
       },

@@ -8,7 +8,7 @@ const WEBHOOK_HEADERS: Readonly<Record<string, string>> = {
   'webhook-id': 'The event’s id, the same on every attempt.',
   'webhook-timestamp': 'Unix seconds of the attempt.',
   'webhook-signature':
-    '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; one or two, with a space between.',
+    '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; one or two signatures, separated by a space.',
   'x-webhook-signature': 'Hex HMAC-SHA256 of the body alone.',
   'x-webhook-attempt': '1 for the first attempt.',
 }
@@ -154,8 +154,8 @@ function webhookOf(type: EventName, ref: (schema: z.ZodType) => Json): Json {
         },
       },
       responses: {
-        '2XX': { description: 'Delivered. Anything else is tried again.' },
-        '410': { description: 'No further attempts are made.' },
+        '2XX': { description: 'Delivered. The sandbox retries after any other status.' },
+        '410': { description: 'The sandbox makes no further attempt.' },
       },
     },
   }

@@ -98,7 +98,9 @@ const queryWord = (name: string, schema: Json): Json => {
     type: 'integer',
     minimum: 1,
     default: Number(fallback),
-    ...(name === 'limit' && { description: 'Rows of a page; more than 100 counts as 100.' }),
+    ...(name === 'limit' && {
+      description: 'Rows per page. The maximum is 100; a larger number counts as 100.',
+    }),
   }
 }
 
@@ -114,8 +116,8 @@ const header = (description: string) => ({ description, schema: { type: 'string'
 
 const HEADERS_OF: Readonly<Partial<Record<ErrorCode, Json>>> = {
   unauthorized: { 'WWW-Authenticate': header('Always `Bearer`.') },
-  server_busy: { 'Retry-After': header('Seconds until the next try is worth it.') },
-  storage_unavailable: { 'Retry-After': header('Seconds until the next try is worth it.') },
+  server_busy: { 'Retry-After': header('Seconds to wait before a retry.') },
+  storage_unavailable: { 'Retry-After': header('Seconds to wait before a retry.') },
 }
 
 function headersOf(words: readonly ErrorCode[]): Json {
@@ -148,12 +150,13 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The same request with the same key gets the stored answer for 24 hours.',
+  description: 'For 24 hours, the same request with the same key gets the stored response.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
 const REPLAYED = {
-  description: 'The answer is the stored one of an earlier request with the same Idempotency-Key.',
+  description:
+    'The response is the stored response of an earlier request with the same Idempotency-Key.',
   schema: { type: 'string', const: 'true' },
 }
 
@@ -214,13 +217,13 @@ function operationOf(op: Operation, components: Components, auth: AuthMode): Jso
 }
 
 const TAGS: Readonly<Record<string, string>> = {
-  Users: 'Who pays and who is paid.',
-  KYC: 'Documents of a user and what their check found.',
+  Users: 'The payers and the receivers of payments.',
+  KYC: 'Documents of a user and the results of their verification.',
   'Bank accounts': 'Accounts of a user, verified when they are added.',
   Transactions: 'Payments from user to user.',
   'Transaction history': 'The same payments as flat payout records.',
   Client: 'The integrating business account.',
-  Webhook: 'Where the client is told of events.',
+  Webhook: 'The URL to which the client’s events are sent.',
 }
 
 /** The service's OpenAPI 3.1 document, made from the operations and their zod schemas alone; `auth`: how it is served. */
@@ -243,7 +246,7 @@ export function openApiDocument(
       title: 'Payout and user-account service (sandbox)',
       version: VERSION,
       description:
-        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path answers a method that it has not with 405 and `Allow`. A call by the base path of a client (`/@name/v1`) that is new, and would be one too many, is answered 409 `client_limit_reached`.',
+        'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path responds to a method that it does not support with 405 and `Allow`. A call with a new client name in its base path (`/@name/v1`) gets 409 `client_limit_reached` if the maximum number of clients exists already.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],

@@ -34,8 +34,8 @@ export function createSiteGuard(allowed: string | undefined) {
       new SandboxError(
         'cross_site_refused',
         isService
-          ? 'A page of another site sent this call. Call from a program, or start with --cors ORIGIN to allow that page.'
-          : 'A page of another site sent this admin call. Call from a program, or from the console.',
+          ? 'A page of another site sent this request. Send it from a program, or start the sandbox with --cors ORIGIN to allow that page.'
+          : 'A page of another site sent this admin request. Send it from a program, or use the console.',
       ),
     )
   }

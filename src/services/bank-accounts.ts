@@ -12,7 +12,7 @@ import { accountKey } from './tables.ts'
 import type { Users } from './users.ts'
 import { fieldError, notFound, type WorldContext } from './world-context.ts'
 
-const VERIFIED_AT_ONCE: readonly BankStep[] = [{ status: 'success', after_ms: 0 }]
+const DEFAULT_STEPS: readonly BankStep[] = [{ status: 'success', after_ms: 0 }]
 
 const BANK_RESPONSE: Readonly<Record<BankStatus, string>> = {
   success: 'Transaction Successful',
@@ -26,8 +26,8 @@ const MESSAGE: Readonly<Record<BankStatus, string>> = {
 }
 
 /** Bank accounts: verified by a penny drop when added (defaults: Bank accounts). */
-export function createBankAccounts(parts: WorldContext & { users: Users }) {
-  const { store, clock, random, scheduler, events, users } = parts
+export function createBankAccounts(context: WorldContext & { users: Users }) {
+  const { store, clock, random, scheduler, events, users } = context
   const { bank_accounts, kyc } = store.tables
 
   function holderOf(userId: string, accountNumber: string): string {
@@ -72,8 +72,9 @@ export function createBankAccounts(parts: WorldContext & { users: Users }) {
   function simulate(row: BankAccountRow, step: BankStep) {
     const { bank_id, user_id } = row
     // Two pending accounts with one number: the second to be verified is the same account again.
-    const twin = step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
-    const bank_status = twin ? 'failed' : step.status
+    const duplicate =
+      step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
+    const bank_status = duplicate ? 'failed' : step.status
     const account_name = step.accountName ?? row.account_name
     return settle({ ...row, bank_id, user_id, bank_status, account_name, updated_at: clock.iso() })
   }
@@ -81,9 +82,9 @@ export function createBankAccounts(parts: WorldContext & { users: Users }) {
   /** All refusals of POST /bank, with nothing changed. */
   function check(input: AddBankAccount) {
     users.get(input.user_id, 'user_id')
-    const twin = bank_accounts.findUnique('verified', accountKey(input))
-    if (!twin) return
-    const message = `The user has the account ${maskNumber(input.account_number)} verified already, as ${twin.id}.`
+    const duplicate = bank_accounts.findUnique('verified', accountKey(input))
+    if (!duplicate) return
+    const message = `The account ${maskNumber(input.account_number)} of this user is already verified, as bank account ${duplicate.id}.`
     throw new SandboxError(
       'bank_account_exists',
       `${message} Use that one.`,
@@ -106,11 +107,11 @@ export function createBankAccounts(parts: WorldContext & { users: Users }) {
     },
     check,
     /** Adds an account. `life` says what a scenario wants to happen. Answers the row and the bank's words. */
-    add: (input: AddBankAccount, life = VERIFIED_AT_ONCE) =>
+    add: (input: AddBankAccount, steps = DEFAULT_STEPS) =>
       store.change(() => {
         check(input)
         const { user_id, account_number, ifsc_code } = input
-        const [first, ...later] = life as readonly [BankStep, ...BankStep[]]
+        const [first, ...later] = steps as readonly [BankStep, ...BankStep[]]
         const now = clock.iso()
         const entry = settle({
           bank_id: random.uuid(),
@@ -147,7 +148,7 @@ export function createBankAccounts(parts: WorldContext & { users: Users }) {
         if (row.bank_status !== 'pending' || step.status === 'pending') {
           throw new SandboxError(
             'invalid_transition',
-            `A ${row.bank_status} bank account cannot become ${step.status}; only pending ones become success or failed.`,
+            `A ${row.bank_status} bank account cannot become ${step.status}; only a pending account can become success or failed.`,
           )
         }
         scheduler.cancelAll('bank.step', id)

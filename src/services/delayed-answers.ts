@@ -6,11 +6,11 @@ import type { WorldContext } from './world-context.ts'
 /** The kind of timer that a held-back answer is. */
 const DELAYED = 'answer.delay'
 // Whoever waits for longer than this, real ms, on a frozen clock is told why.
-const TOLD_AFTER_MS = 1_000
+const WARN_AFTER_MS = 1_000
 
-type Waiting = { run: () => Promise<void>; giveUp: (error: SandboxError) => void }
+type Waiting = { run: () => Promise<void>; reject: (error: SandboxError) => void }
 
-export type DelayedAnswersDeps = WorldContext & {
+export type DelayedResponsesDeps = WorldContext & {
   /** How the client is called in a message. */
   name: string
   outside: Pick<Runtime, 'later'>
@@ -18,10 +18,10 @@ export type DelayedAnswersDeps = WorldContext & {
 }
 
 const cancelled = () =>
-  new SandboxError('not_ready', 'The delayed answer was cancelled. Send the request again.')
+  new SandboxError('not_ready', 'The delayed response was cancelled. Send the request again.')
 
 /** Answers that a scenario delays: a timer row each, and the request that waits for it in this process. */
-export function createDelayedAnswers(deps: DelayedAnswersDeps) {
+export function createDelayedResponses(deps: DelayedResponsesDeps) {
   const { store, clock, scheduler, name, outside, warn } = deps
   const { timers } = store.tables
   const waiting = new Map<string, Waiting>()
@@ -37,7 +37,7 @@ export function createDelayedAnswers(deps: DelayedAnswersDeps) {
     const left = due_at - clock.now()
     if (clock.state.mode !== 'frozen' || left <= 0) return
     warn(
-      `client ${name}: ${call} waits ${formatDuration(left)} of the client's time, and its clock is frozen. Move it by POST /__admin/clock/advance {"by":"${formatDuration(left)}"}`,
+      `client ${name}: ${call} waits for ${formatDuration(left)} of the client's time, but the client's clock is frozen. Advance it with POST /__admin/clock/advance {"by":"${formatDuration(left)}"}`,
     )
   }
 
@@ -59,53 +59,53 @@ export function createDelayedAnswers(deps: DelayedAnswersDeps) {
         const { timer_id, due_at } = store.change(() =>
           scheduler.schedule({ due_at: clock.now() + ms, kind: DELAYED, payload: {} }),
         )
-        const endWarning = outside.later(TOLD_AFTER_MS, () => warnIfFrozen(call, due_at))
-        const hungUp = () => {
+        const endWarning = outside.later(WARN_AFTER_MS, () => warnIfFrozen(call, due_at))
+        const onAbort = () => {
           drop(timer_id)
           giveUp(callerGone())
         }
-        function leave() {
+        function cleanUp() {
           endWarning()
-          signal.removeEventListener('abort', hungUp)
+          signal.removeEventListener('abort', onAbort)
         }
         function giveUp(error: SandboxError) {
-          leave()
+          cleanUp()
           reject(error)
         }
         async function runNow() {
-          leave()
+          cleanUp()
           try {
             resolve(await run())
           } catch (error) {
             reject(error)
           }
         }
-        waiting.set(timer_id, { run: runNow, giveUp })
-        if (signal.aborted) hungUp()
-        else signal.addEventListener('abort', hungUp)
+        waiting.set(timer_id, { run: runNow, reject: giveUp })
+        if (signal.aborted) onAbort()
+        else signal.addEventListener('abort', onAbort)
       }),
     /** Answers the delayed requests whose timer is gone: cancelled, or dropped by a reset. */
-    answerCancelled() {
-      for (const [id, { giveUp }] of [...waiting]) {
+    rejectCancelled() {
+      for (const [id, { reject: giveUp }] of [...waiting]) {
         if (timers.get(id)) continue
         waiting.delete(id)
         giveUp(cancelled())
       }
     },
     /** Refuses all that waits: the client is deleted. */
-    refuseAll() {
-      for (const { giveUp } of waiting.values()) giveUp(cancelled())
+    rejectAll() {
+      for (const { reject: giveUp } of waiting.values()) giveUp(cancelled())
       waiting.clear()
     },
     /** Carries out and answers, before a stop, what was to be answered later: nobody moves the clock any more. */
-    answerNow() {
+    runAll() {
       for (const [id, { run }] of [...waiting]) {
         waiting.delete(id)
         void run()
       }
     },
     /** Drops the timers of answers that nobody waits for: of an earlier process, another client or another moment. */
-    dropUnawaited() {
+    removeOrphanedTimers() {
       for (const { timer_id, kind } of [...timers.rows()])
         if (kind === DELAYED && !waiting.has(timer_id)) store.remove('timers', timer_id)
     },

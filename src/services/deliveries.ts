@@ -27,7 +27,7 @@ const MAX_HOLD = 3_600_000
 const REWRITE_MS = 1_000
 
 /** An event from before there was a webhook: that it happened, and no more. */
-export type Recorded = { delivery_id: string; event: string; resource_id: string; at: number }
+export type RecordedEvent = { delivery_id: string; event: string; resource_id: string; at: number }
 
 export type DeliveriesDeps = WorldContext & {
   webhooks: Webhooks
@@ -35,9 +35,9 @@ export type DeliveriesDeps = WorldContext & {
   webhookEvents: WebhookEvents
   attempts: DeliveryAttempts
   /** Ms after the first attempt at which each is made. */
-  plan: readonly number[]
+  retryPlan: readonly number[]
   /** The store's verbs for changes that are written at the end of a turn of the event loop. */
-  written: Pick<SandboxStore, 'afterCommit' | 'batch' | 'onDurable'>
+  storeHooks: Pick<SandboxStore, 'afterCommit' | 'batch' | 'onDurable'>
   onError: (error: unknown) => void
   /** Told of every delivery that is made or changed, inside the change. */
   onChanged: (row: DeliveryRow) => void
@@ -52,11 +52,11 @@ export type DeliveriesDeps = WorldContext & {
  */
 export function createDeliveries(deps: DeliveriesDeps) {
   const { store, clock, random, scheduler, events, onError, onChanged } = deps
-  const { afterCommit, batch, onDurable } = deps.written
-  const { webhooks, scenarios, webhookEvents, attempts, plan } = deps
+  const { afterCommit, batch, onDurable } = deps.storeHooks
+  const { webhooks, scenarios, webhookEvents, attempts, retryPlan: plan } = deps
   const { deliveries, events: eventRows, payments, kyc, bank_accounts, timers } = store.tables
   const sending = new Map<string, Promise<void>>()
-  let recorded: Recorded[] = []
+  let recorded: RecordedEvent[] = []
   // Finished deliveries, the first finished first; those before `dropped` are gone.
   let finished: string[] = []
   let dropped = 0
@@ -130,7 +130,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     copy: number,
     outcome: WebhookOutcome,
     rule: string | undefined,
-    createCommitOrder: boolean,
+    skipsOrder: boolean,
   ) {
     const { event_id, type, resource_id, created_at } = event
     const { delay, drop, holdUntil, signature, timestamp, body } = outcome
@@ -147,7 +147,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       resource_id,
       created_at,
       status: drop ? 'dropped' : 'pending',
-      ordered: !createCommitOrder && !drop && !delay && !held && copy === 1,
+      ordered: !skipsOrder && !drop && !delay && !held && copy === 1,
       next_attempt_at: null,
       timer_id: null,
       attempts: [],
@@ -158,7 +158,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const waits = row.ordered && deliveries.count('ordered', resource_id) > 0
     if (drop || waits) {
       put(row)
-      if (drop) retain(row.delivery_id)
+      if (drop) trackFinished(row.delivery_id)
     } else {
       const later = delay ? pointOf(delay, delay.minMs === delay.maxMs ? 0 : random.fraction()) : 0
       schedule(row, clock.now() + (held ? MAX_HOLD : later))
@@ -167,13 +167,13 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** Makes an event and its deliveries, inside the open change. */
-  function announce(
+  function publish(
     type: string,
     resource_id: string,
     override?: Override,
-    createCommitOrder = false,
+    skipsOrder = false,
   ): DeliveryRow[] {
-    const { event_id, created_at, body, data } = webhookEvents.make(type, resource_id, override)
+    const { event_id, created_at, body, data } = webhookEvents.create(type, resource_id, override)
     const decision = scenarios.decideWebhook(webhookEvents.callOf(type, resource_id, data))
     const outcome = decision?.outcome ?? {}
     const copies = outcome.drop ? 1 : (outcome.copies ?? 1)
@@ -181,14 +181,14 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const event = store.put('events', made).row
     const rule = decision && `${decision.scenario}: ${decision.rule}`
     return Array.from({ length: copies }, (_, i) =>
-      deliver(event, i + 1, outcome, rule, createCommitOrder),
+      deliver(event, i + 1, outcome, rule, skipsOrder),
     )
   }
 
   events.on(({ type, resourceId, asked }) => {
     if (!asked && ON_REQUEST.has(type)) return
     if (webhooks.current()) {
-      announce(type, resourceId)
+      publish(type, resourceId)
       return
     }
     // Most sandboxes have no webhook: what happens there costs a payment next to nothing.
@@ -204,7 +204,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
   // ---- an attempt ends
 
   /** Notes that a delivery is finished, and drops the oldest such one beyond the number that is kept. */
-  function retain(delivery_id: string) {
+  function trackFinished(delivery_id: string) {
     finished.push(delivery_id)
     while (finished.length - dropped > MAX_FINISHED) {
       const oldest = deliveries.get(finished[dropped++]!)
@@ -239,25 +239,29 @@ export function createDeliveries(deps: DeliveriesDeps) {
     }
   }
 
-  function finish(row: DeliveryRow, status: DeliveryRow['status'], tried = row.attempts) {
+  function finish(row: DeliveryRow, status: DeliveryRow['status'], attempts = row.attempts) {
     const done: DeliveryRow = {
       ...row,
       status,
-      attempts: tried,
+      attempts,
       next_attempt_at: null,
       timer_id: null,
     }
     if (row.once) delete done.once
     if (row.hold_until) delete done.hold_until
     put(done)
-    retain(done.delivery_id)
+    trackFinished(done.delivery_id)
     releaseBlocked(done)
   }
 
-  type Result = { attempt: StoredAttempt; retryAfterMs: number; gone: boolean }
+  type AttemptResult = { attempt: StoredAttempt; retryAfterMs: number; gone: boolean }
 
   /** Stores how an attempt ended, and what follows from it. */
-  function settle(row: DeliveryRow, due_at: number, { attempt, retryAfterMs, gone }: Result) {
+  function applyResult(
+    row: DeliveryRow,
+    due_at: number,
+    { attempt, retryAfterMs, gone }: AttemptResult,
+  ) {
     const tried = [...row.attempts, attempt]
     const n = tried.length
     const gap = plan[n] === undefined ? undefined : plan[n] - plan[n - 1]!
@@ -268,21 +272,26 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** Writes a result, with all else of this turn; where the disk takes nothing, tries again until it does. */
-  function write(delivery_id: string, due_at: number, result: Result, mine: number): Promise<void> {
+  function storeResult(
+    delivery_id: string,
+    due_at: number,
+    result: AttemptResult,
+    startEpoch: number,
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
       const row = deliveries.get(delivery_id)
-      if (stopped || mine !== epoch || row?.status !== 'pending') return resolve()
+      if (stopped || startEpoch !== epoch || row?.status !== 'pending') return resolve()
       const ended = (error?: unknown) => {
         if (error === undefined) return resolve()
         if (!(error instanceof SandboxError) || error.code !== 'storage_unavailable')
           return reject(error)
         setTimeout(() => {
-          write(delivery_id, due_at, result, mine).catch(onError)
+          storeResult(delivery_id, due_at, result, startEpoch).catch(onError)
         }, REWRITE_MS).unref()
         resolve()
       }
       try {
-        batch(() => store.change(() => settle(row, due_at, result)))
+        batch(() => store.change(() => applyResult(row, due_at, result)))
         onDurable(ended)
       } catch (error) {
         ended(error)
@@ -306,7 +315,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       const result = timers.get(timer.timer_id) ? undefined : await send(delivery_id, mine)
       // Receivers answer as they like; what follows, ids of timers too, must not hang on it.
       await earlier
-      if (result) written = write(delivery_id, timer.due_at, result, mine)
+      if (result) written = storeResult(delivery_id, timer.due_at, result, mine)
     } finally {
       // After a reset the same id may stand for another attempt.
       if (mine === epoch) sending.delete(delivery_id)
@@ -316,14 +325,14 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** Makes the next attempt of a delivery, when there is room; nothing where there is none to be made any more. */
-  async function send(delivery_id: string, mine: number): Promise<Result | undefined> {
+  async function send(delivery_id: string, mine: number): Promise<AttemptResult | undefined> {
     await attempts.lane.enter()
     try {
       const row = deliveries.get(delivery_id)
       const webhook = webhooks.current()
       if (stopped || mine !== epoch || row?.status !== 'pending' || !webhook) return undefined
       const event = eventRows.get(row.event_id)!
-      return await attempts.make(event, row.attempts.length + 1, webhook, row.fault)
+      return await attempts.send(event, row.attempts.length + 1, webhook, row.fault)
     } finally {
       attempts.lane.leave()
     }
@@ -351,11 +360,11 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return row
   }
 
-  function needWebhook() {
+  function requireWebhook() {
     if (!webhooks.current())
       throw new SandboxError(
         'not_found',
-        'This client has no webhook yet, so there is nowhere to send to. Create it with POST /clientWebhook.',
+        'This client has no webhook yet, so nothing can be sent. Create one with POST /clientWebhook.',
       )
   }
 
@@ -374,16 +383,16 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   /** Fires an event about a resource, the newest of its kind unless one is named, and waits for what is sent at once. */
   async function trigger(type: string, resource = 'latest', override?: Override) {
-    needWebhook()
+    requireWebhook()
     const made = store.change(() =>
-      announce(type, resourceIdOf(store, kindOf(type), resource), override, true),
+      publish(type, resourceIdOf(store, kindOf(type), resource), override, true),
     )
     return sendDue(made.map(({ delivery_id }) => delivery_id))
   }
 
   /** Sends a delivery once more, at once; an event that was only recorded is made of the resource as it is now. */
   async function redeliver(id: string): Promise<DeliveryRow> {
-    needWebhook()
+    requireWebhook()
     const old = recorded.find(({ delivery_id }) => delivery_id === id)
     if (old) return (await trigger(old.event, old.resource_id))[0]!
     const row = get(id)
@@ -403,16 +412,16 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** A timer of an attempt was cancelled by hand: it is not made, and the next event may go. */
-  function cancelled({ kind, resource_id }: TimerRow) {
+  function handleCancelled({ kind, resource_id }: TimerRow) {
     const row = kind === WEBHOOK_ATTEMPT ? deliveries.get(resource_id!) : undefined
     if (row?.status === 'pending') store.change(() => finish(row, 'cancelled'))
   }
 
   return {
-    announce,
+    announce: publish,
     trigger,
     redeliver,
-    cancelled,
+    cancelled: handleCancelled,
     get,
     /** The stored event of a delivery. */
     eventOf: (row: DeliveryRow) => eventRows.get(row.event_id)!,
@@ -424,7 +433,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     recover() {
       store.change(() => {
         for (const row of [...deliveries.rows()]) {
-          if (row.status !== 'pending') retain(row.delivery_id)
+          if (row.status !== 'pending') trackFinished(row.delivery_id)
           if (row.status !== 'pending' || timerOf(row)) continue
           if (row.ordered && firstInOrder(row.resource_id)?.delivery_id !== row.delivery_id)
             continue

@@ -26,7 +26,7 @@ export const RETRY_PLANS = {
 const MASKED = 'XXXX'
 
 /** Headers as they may be shown: signatures are as good as the secret for that body. */
-export const shownHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+export const maskSignatures = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
@@ -61,7 +61,7 @@ const plainHeaders = {
 }
 
 /** An attempt of an event with its headers, as it may be shown. */
-export const shownAttempt = (
+export const attemptDetails = (
   event_id: string,
   { timestamp, signatures, ...attempt }: StoredAttempt,
 ): DeliveryAttempt => ({
@@ -79,7 +79,7 @@ export const shownAttempt = (
 })
 
 /** A body cut in the middle, as a broken sender or proxy does. */
-const cut = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
+const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 
 /** Makes single attempts: signed, sent, and told as they are kept. */
 export function createDeliveryAttempts({
@@ -113,7 +113,7 @@ export function createDeliveryAttempts({
     /** Where an attempt waits for room, outside its deadline. */
     lane,
     /** Makes one attempt; `undefined` where the sandbox stopped meanwhile, so that it is not known how it ended. */
-    async make(
+    async send(
       event: { event_id: string; body: string },
       number: number,
       { url, webhook_secret }: WebhookRow,
@@ -133,7 +133,7 @@ export function createDeliveryAttempts({
         ...signWebhook(signed, fault),
         'x-webhook-attempt': String(number),
       }
-      const body = fault.body === 'truncated' ? cut(whole) : whole
+      const body = fault.body === 'truncated' ? firstHalf(whole) : whole
       const result = await outside.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
       const {
         ok,

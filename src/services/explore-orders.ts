@@ -98,18 +98,25 @@ function disturbanceOf(indexes: number[]): number {
 }
 
 /** At most `room` orders of one length: all of them, or the nearest and a draw from the others. */
-function ordersOf(n: number, copies: number, room: number, random: () => number): Draft[] {
+function ordersOfLength(
+  n: number,
+  copies: number,
+  maxCount: number,
+  random: () => number,
+): Draft[] {
   const found: Draft[] = []
   for (const order of nearest(n, copies)) {
     if (order.disturbance === 0 && copies === 0) continue
     // One more than there is room for tells that these are not all.
-    if (found.push(order) > room) break
+    if (found.push(order) > maxCount) break
   }
-  if (found.length <= room) return found
+  if (found.length <= maxCount) return found
   const chosen = new Map(
-    found.slice(0, Math.ceil(room * NEAREST_SHARE)).map((order) => [order.indexes.join(), order]),
+    found
+      .slice(0, Math.ceil(maxCount * NEAREST_SHARE))
+      .map((order) => [order.indexes.join(), order]),
   )
-  for (let tries = 0; chosen.size < room && tries < room * DRAWS_PER_ORDER; tries++) {
+  for (let tries = 0; chosen.size < maxCount && tries < maxCount * DRAWS_PER_ORDER; tries++) {
     const order = draw(n, copies, random)
     if (order.disturbance > 0 || copies > 0) chosen.set(order.indexes.join(), order)
   }
@@ -132,8 +139,13 @@ export function* exploreOrders<T>({
 }: ExploreOrdersInput<T>): Generator<DeliveryOrder<T>> {
   let left = Math.max(0, Math.floor(maxOrders))
   for (let copies = 0; copies <= events.length && left > 0 && events.length > 0; copies++) {
-    const room = copies === events.length ? left : Math.ceil(left / 2)
-    for (const { indexes, disturbance } of ordersOf(events.length, copies, room, random)) {
+    const maxCount = copies === events.length ? left : Math.ceil(left / 2)
+    for (const { indexes, disturbance } of ordersOfLength(
+      events.length,
+      copies,
+      maxCount,
+      random,
+    )) {
       yield { sequence: indexes.map((i) => events[i]!), indexes, copies, disturbance }
       left--
     }

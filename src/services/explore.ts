@@ -9,49 +9,54 @@ import type { Webhooks } from './webhooks.ts'
 import { notFound, type WorldContext } from './world-context.ts'
 
 /** Where a probe's URL has the payment's id. */
-export const PROBE_PLACE = '{transaction_id}'
+export const PROBE_PLACEHOLDER = '{transaction_id}'
 
 // What a receiver refuses comes again behind the others, as a retry does, this many times.
 const ROUNDS = 3
-const ID_PLACE = encodeURIComponent(PROBE_PLACE)
+const ENCODED_PLACEHOLDER = encodeURIComponent(PROBE_PLACEHOLDER)
 
 /** An order that was sent, and the state that the probe told afterwards. */
-export type Replay = { sequence: string[]; event_ids: string[]; refused: number; state: unknown }
+export type ReplayedOrder = {
+  sequence: string[]
+  event_ids: string[]
+  refused: number
+  state: unknown
+}
 
 /** What exploring found: `found` is the shortest order whose state differs from that of the right order. */
-export type Explored = {
+export type ExploreResult = {
   transaction_id: string
   orders_tried: number
-  in_order: Replay
-  found: (Replay & { copies: number; differs_at: string[] }) | null
+  in_order: ReplayedOrder
+  found: (ReplayedOrder & { copies: number; differs_at: string[] }) | null
   /** Parts of the state that differ between two runs in the right order, such as times; not compared. */
   ignored: string[]
 }
 
-type Body = {
+type EventBody = {
   id: string
   type: string
   data: Record<string, unknown> & { history: Record<string, unknown> }
 }
 
 /** A state as paths and values, so that two can be compared part by part. */
-function partsOf(value: unknown, path = '', parts = new Map<string, string>()) {
+function leavesOf(value: unknown, path = '', parts = new Map<string, string>()) {
   if (typeof value === 'object' && value !== null && Object.keys(value).length > 0)
-    for (const [name, inner] of Object.entries(value)) partsOf(inner, `${path}/${name}`, parts)
+    for (const [name, inner] of Object.entries(value)) leavesOf(inner, `${path}/${name}`, parts)
   else parts.set(path || '/', JSON.stringify(value))
   return parts
 }
 
 /** The paths at which two states differ. */
 function differences(a: unknown, b: unknown): string[] {
-  const [left, right] = [partsOf(a), partsOf(b)]
-  return [...new Set([...left.keys(), ...right.keys()])].filter(
-    (path) => left.get(path) !== right.get(path),
+  const [left, originalOrder] = [leavesOf(a), leavesOf(b)]
+  return [...new Set([...left.keys(), ...originalOrder.keys()])].filter(
+    (path) => left.get(path) !== originalOrder.get(path),
   )
 }
 
 /** The payment's events told anew: other ids and references, so that a receiver takes it for a payment it never saw. */
-function withFreshIds(bodies: readonly Body[], random: Random) {
+function withFreshIds(bodies: readonly EventBody[], random: Random) {
   const transaction_id = random.uuid()
   const id = random.uuid()
   const client_transaction_id = `TXN${random.digits(15)}`
@@ -95,19 +100,19 @@ export function createExplore({
 }) {
   const { payments, events: eventRows } = store.tables
 
-  const failed = (message: string) => new SandboxError('explore_failed', message)
+  const exploreError = (message: string) => new SandboxError('explore_failed', message)
 
-  function bodiesOf(transaction_id: string): Body[] {
+  function eventBodiesOf(transaction_id: string): EventBody[] {
     if (!payments.get(transaction_id)) throw notFound('transaction', transaction_id)
     const rows = eventRows.page('resource', transaction_id, 0, Number.POSITIVE_INFINITY).reverse()
     if (rows.length < 2)
-      throw failed(
-        `The transaction ${transaction_id} has ${rows.length} recorded events, and an order needs two. Register the webhook before the payment is made, and advance the clock until it is through.`,
+      throw exploreError(
+        `The transaction ${transaction_id} has ${rows.length} recorded events, but at least 2 are needed. Create the webhook before the payment, then advance the clock until the payment is finished.`,
       )
     return rows.map(({ row }) => JSON.parse(row.body))
   }
 
-  async function inTurn<T>(send: () => Promise<T>): Promise<T> {
+  async function inLane<T>(send: () => Promise<T>): Promise<T> {
     await lane.enter()
     try {
       return await send()
@@ -117,9 +122,11 @@ export function createExplore({
   }
 
   /** Asks the integrator's own URL what they believe of a payment. */
-  async function ask(probe: string, transaction_id: string): Promise<unknown> {
-    const url = probe.replaceAll(PROBE_PLACE, transaction_id).replaceAll(ID_PLACE, transaction_id)
-    const { ok, answer, truncated, error } = await inTurn(() =>
+  async function callProbe(probe: string, transaction_id: string): Promise<unknown> {
+    const url = probe
+      .replaceAll(PROBE_PLACEHOLDER, transaction_id)
+      .replaceAll(ENCODED_PLACEHOLDER, transaction_id)
+    const { ok, answer, truncated, error } = await inLane(() =>
       outside.send({
         method: 'GET',
         url,
@@ -128,8 +135,11 @@ export function createExplore({
         ...(deadlineMs && { deadlineMs }),
       }),
     )
-    if (!ok) throw failed(`The probe did not answer as it must: ${error!.message}.`)
-    if (truncated) throw failed('The probe answered more than 4 KiB. Let it tell the state alone.')
+    if (!ok) throw exploreError(`The probe request failed: ${error!.message}.`)
+    if (truncated)
+      throw exploreError(
+        'The response of the probe is larger than 4 KiB. Let it return only the state of the payment.',
+      )
     try {
       return JSON.parse(answer)
     } catch {
@@ -139,22 +149,26 @@ export function createExplore({
 
   /** Sends one order to the receiver as a payment of its own, then asks the probe. */
   async function replay(
-    bodies: readonly Body[],
+    bodies: readonly EventBody[],
     indexes: readonly number[],
     probe: string,
     ids: Random,
-  ): Promise<Replay> {
+  ): Promise<ReplayedOrder> {
     const webhook = webhooks.get()
     const { transaction_id, events } = withFreshIds(bodies, ids)
     let left = indexes.map((i) => events[i]!)
     for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
       const refused: typeof left = []
       for (const event of left) {
-        const made = await inTurn(() => attempts.make(event, round, webhook))
-        if (!made) throw new SandboxError('not_ready', 'The sandbox stopped. Explore again.')
-        const { ok, status, error } = made.attempt
+        const sent = await inLane(() => attempts.send(event, round, webhook))
+        if (!sent)
+          throw new SandboxError(
+            'not_ready',
+            'The sandbox is shutting down. Explore again after it has started.',
+          )
+        const { ok, status, error } = sent.attempt
         if (ok) continue
-        if (status === null) throw failed(`The receiver did not answer: ${error!.message}.`)
+        if (status === null) throw exploreError(`The receiver did not respond: ${error!.message}.`)
         refused.push(event)
       }
       left = refused
@@ -163,7 +177,7 @@ export function createExplore({
       sequence: indexes.map((i) => events[i]!.type),
       event_ids: indexes.map((i) => events[i]!.event_id),
       refused: left.length,
-      state: await ask(probe, transaction_id),
+      state: await callProbe(probe, transaction_id),
     }
   }
 
@@ -175,9 +189,9 @@ export function createExplore({
     transaction_id: string,
     probe: string,
     maxOrders: number,
-  ): Promise<Explored> {
+  ): Promise<ExploreResult> {
     webhooks.get()
-    const bodies = bodiesOf(transaction_id)
+    const bodies = eventBodiesOf(transaction_id)
     const right = bodies.map((_, i) => i)
     // A receiver remembers ids; those of a seed would come again after a reset, or from another client.
     const ids = createRandom(Number.parseInt(outside.secret().slice(0, 12), 16))
@@ -186,25 +200,31 @@ export function createExplore({
     const again = await replay(bodies, right, probe, ids)
     const ignored = differences(in_order.state, again.state)
     if (in_order.refused > 0)
-      throw failed(
-        'The receiver refuses events even in the right order, so no order can be compared with it.',
+      throw exploreError(
+        'The receiver rejects events even in their original order, so no other order can be compared with it.',
       )
-    const seenOrder: Explored = { transaction_id, orders_tried: 0, in_order, found: null, ignored }
+    const result: ExploreResult = {
+      transaction_id,
+      orders_tried: 0,
+      in_order,
+      found: null,
+      ignored,
+    }
     const orders = exploreOrders({
       events: bodies,
       random: () => store.change(random.fraction),
       max_orders: maxOrders,
     })
     for (const { indexes, copies } of orders) {
-      seenOrder.orders_tried++
-      const one = await replay(bodies, indexes, probe, ids)
-      const differs_at = differences(in_order.state, one.state).filter(
+      result.orders_tried++
+      const attempt = await replay(bodies, indexes, probe, ids)
+      const differs_at = differences(in_order.state, attempt.state).filter(
         (path) => !ignored.includes(path),
       )
       if (differs_at.length === 0) continue
-      seenOrder.found = { ...one, copies, differs_at }
+      result.found = { ...attempt, copies, differs_at }
       break
     }
-    return seenOrder
+    return result
   }
 }

@@ -24,13 +24,13 @@ export type AnyFeedEvent = { [K in FeedKind]: { kind: K; subject: FeedEvents[K] 
 /** One event of a feed as it is sent: its data is masked JSON text. */
 export type FeedEvent = { id: string; seq: number; kind: FeedKind; data: string }
 
-export type Watcher = { see: (told: AnyFeedEvent) => void; end: () => void }
-export type Reader = { read: (event: FeedEvent) => void; end: () => void }
+export type Watcher = { onEvent: (event: AnyFeedEvent) => void; onEnd: () => void }
+export type Reader = { onEvent: (event: FeedEvent) => void; onEnd: () => void }
 
 const MAX_EVENTS = 1_000
 const MAX_SIZE = 1024 * 1024
 
-function shown({ kind, subject }: AnyFeedEvent): object {
+function summaryOf({ kind, subject }: AnyFeedEvent): object {
   switch (kind) {
     case 'request':
       return requestSummary(subject)
@@ -74,24 +74,24 @@ export function createFeed(name: string) {
   })
   const watchers = new Set<Watcher>()
   const readers = new Set<Reader>()
-  let kept = false
+  let isBuffering = false
   let closed = false
   let seq = 0
   const idOf = (n: number) => `${name}-${n}`
-  const isWanted = () => kept || watchers.size > 0
+  const isWanted = () => isBuffering || watchers.size > 0
 
   function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (!isWanted()) return
     const told = { kind, subject } as AnyFeedEvent
-    for (const { see } of [...watchers]) see(told)
-    if (!kept) return
-    const event = { id: idOf(++seq), seq, kind, data: JSON.stringify(shown(told)) }
+    for (const { onEvent: see } of [...watchers]) see(told)
+    if (!isBuffering) return
+    const event = { id: idOf(++seq), seq, kind, data: JSON.stringify(summaryOf(told)) }
     ring.push(event)
-    for (const { read } of [...readers]) read(event)
+    for (const { onEvent: read } of [...readers]) read(event)
   }
 
   /** The events after an id; `missed` where some of them are no longer known. */
-  function after(id: string): { events: FeedEvent[]; missed: boolean } {
+  function eventsAfter(id: string): { events: FeedEvent[]; missed: boolean } {
     const text = id.startsWith(`${name}-`) ? id.slice(name.length + 1) : ''
     const n = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     const events = [...ring.oldestFirst()]
@@ -100,8 +100,8 @@ export function createFeed(name: string) {
   }
 
   return {
-    tell: publish,
-    after,
+    publish,
+    after: eventsAfter,
     /** Whether anybody listens, or may ask later for what happens now. */
     get isWanted() {
       return isWanted()
@@ -112,21 +112,21 @@ export function createFeed(name: string) {
     },
     /** Hands over each thing as it is told, until the answered verb is called; `end` is called when the feed ends. */
     watch(watcher: Watcher): () => void {
-      if (closed) watcher.end()
+      if (closed) watcher.onEnd()
       else watchers.add(watcher)
       return () => void watchers.delete(watcher)
     },
     /** The same, as events with an id, which are kept from now on. */
     read(reader: Reader): () => void {
-      kept = true
-      if (closed) reader.end()
+      isBuffering = true
+      if (closed) reader.onEnd()
       else readers.add(reader)
       return () => void readers.delete(reader)
     },
     /** Ends it for everybody who listens. */
     close() {
       closed = true
-      for (const { end } of [...watchers, ...readers]) end()
+      for (const { onEnd: end } of [...watchers, ...readers]) end()
       watchers.clear()
       readers.clear()
     },

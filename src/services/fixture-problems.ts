@@ -34,13 +34,13 @@ export const problemAt = (
 })
 
 /** The problems of files with their places in them: only a set that is refused pays for finding them. */
-export function placed(problems: readonly ReturnType<typeof problemAt>[]): Problem[] {
+export function withPositions(problems: readonly ReturnType<typeof problemAt>[]): Problem[] {
   const texts = new Map<string, JsonPlaces>()
   return problems.map(({ at, ...problem }) => {
     const { file, path, message } = problem
-    const places = texts.get(file) ?? jsonPlaces(textOf(file))
-    texts.set(file, places)
-    return { ...problem, ...places.placeOf(at), message: path ? `${path}: ${message}` : message }
+    const position = texts.get(file) ?? jsonPlaces(textOf(file))
+    texts.set(file, position)
+    return { ...problem, ...position.placeOf(at), message: path ? `${path}: ${message}` : message }
   })
 }
 
@@ -57,7 +57,7 @@ export class FixtureError extends Error {
 export const textOf = (file: string) => readFileSync(file, 'utf8').replace(/^\ufeff/, '')
 
 /** Runs a reader; what it refuses is told with places, if files were read, or by paths. */
-export function inFile<T>(
+export function toBadFixtures<T>(
   read: () => T,
   places = (problems: FixtureError['problems']): Problem[] => [...problems],
 ): T {

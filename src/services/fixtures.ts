@@ -7,13 +7,20 @@ import { uuidOf } from '../core/random.ts'
 import type { BaseRows } from '../core/store.ts'
 import { editDistance } from '../model/closest-word.ts'
 import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
-import { describeIssue as wordsOf } from '../model/issues.ts'
+import { describeIssue } from '../model/issues.ts'
 import { DOCUMENT_OF, type KycMetadata } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf } from '../model/payment.ts'
 import { mobileKey } from '../model/user.ts'
-import { BadFixtures, FixtureError, inFile, placed, problemAt, textOf } from './fixture-problems.ts'
+import {
+  BadFixtures,
+  FixtureError,
+  problemAt,
+  textOf,
+  toBadFixtures,
+  withPositions,
+} from './fixture-problems.ts'
 import { accountKey, type Rows } from './tables.ts'
 
 /** The worlds that a fixture set makes: by client name, the rows of each table, and a key that names the content. */
@@ -24,7 +31,7 @@ const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
 const MAX_PROBLEMS = 20
 
 /** One noun's rows as they stand in a file, and how to call the file. */
-type Raw = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
+type RawTable = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
 
 function parseFile(file: string): unknown {
   const text = textOf(file)
@@ -40,13 +47,13 @@ function parseFile(file: string): unknown {
   }
 }
 
-function readRaw(path: string): Raw[] {
+function readRaw(path: string): RawTable[] {
   if (!existsSync(path))
     throw new BadFixtures([
       problemAt(
         path,
         [],
-        'there is no such file or folder; --fixtures takes a file or folder of JSON',
+        'there is no such file or folder; --fixtures takes a JSON file or a folder of JSON files',
       ),
     ])
   if (statSync(path).isDirectory()) {
@@ -58,9 +65,9 @@ function readRaw(path: string): Raw[] {
 }
 
 /** JSON files of a fixture folder that nothing reads, each with the name that was probably meant. */
-function misnamedIn(path: string): Problem[] {
+function misnamedFiles(path: string): Problem[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return []
-  const plain = (name: string) =>
+  const normalized = (name: string) =>
     name
       .toLowerCase()
       .replace(/s?\.json$/, '')
@@ -70,22 +77,23 @@ function misnamedIn(path: string): Problem[] {
     .map((name) => {
       const meant = FIXTURE_FILES.find(
         (known) =>
-          editDistance(plain(known), plain(name), 3) < 3 || plain(known).startsWith(plain(name)),
+          editDistance(normalized(known), normalized(name), 3) < 3 ||
+          normalized(known).startsWith(normalized(name)),
       )
       const message = meant
-        ? `is no fixture file; did you mean ${meant}?`
-        : `is no fixture file; a folder holds ${FIXTURE_FILES.join(', ')}`
+        ? `is not a fixture file; did you mean ${meant}?`
+        : `is not a fixture file; a fixture folder can contain ${FIXTURE_FILES.join(', ')}`
       return problemAt(join(path, name), [], message)
     })
 }
 
-function rawOf(file: string, content: unknown): Raw[] {
+function rawOf(file: string, content: unknown): RawTable[] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new FixtureError([problemAt(file, [], `must be an object with ${NOUNS.join(', ')}`)])
   }
   const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
   if (unknown.length > 0) {
-    const message = `is none of ${NOUNS.join(', ')}`
+    const message = `is unknown; must be one of ${NOUNS.join(', ')}`
     throw new FixtureError(unknown.map((key) => problemAt(file, [key], message)))
   }
   return NOUNS.filter((noun) => noun in content).map((noun) => {
@@ -106,9 +114,9 @@ function createCheck() {
       const { file, path } = places.get(row)!
       note(file, [...path, field], message)
     },
-    rows({ noun, file, path, rows }: Raw): object[] {
+    rows({ noun, file, path, rows }: RawTable): object[] {
       if (!Array.isArray(rows)) {
-        note(file, path, 'must be a list of rows')
+        note(file, path, 'must be an array of rows')
         return []
       }
       return rows.flatMap((raw, i) => {
@@ -119,7 +127,7 @@ function createCheck() {
           return [result.data]
         }
         for (const issue of result.error.issues)
-          note(file, [...path, i, ...(issue.path as JsonPath)], wordsOf(issue, raw).message)
+          note(file, [...path, i, ...(issue.path as JsonPath)], describeIssue(issue, raw).message)
         return []
       })
     },
@@ -143,7 +151,7 @@ function checkRelations(
     for (const row of rows) {
       const key = keyOf(row)
       if (key === undefined) continue
-      if (seen.has(key)) note(row, field, 'is there twice')
+      if (seen.has(key)) note(row, field, 'is the same as in an earlier row')
       seen.add(key)
     }
   }
@@ -188,12 +196,13 @@ function checkRelations(
     if (!to) note(row, 'to_user_id', `there is no user ${row.to_user_id}`)
     if (from && to && from.client !== to.client)
       note(row, 'to_user_id', 'belongs to another client')
-    if (row.from_user_id === row.to_user_id) note(row, 'to_user_id', 'is the payer')
+    if (row.from_user_id === row.to_user_id) note(row, 'to_user_id', 'must not be the payer')
     if (!account) note(row, 'benif_bank_id', `there is no bank account ${row.benif_bank_id}`)
-    else if (account.user_id !== row.to_user_id) note(row, 'benif_bank_id', 'is not the receiver’s')
+    else if (account.user_id !== row.to_user_id)
+      note(row, 'benif_bank_id', 'does not belong to the receiver')
     else if (account.bank_status !== 'success') note(row, 'benif_bank_id', 'is not verified')
-    if (row.status === 'SUCCESS' && !row.utr) note(row, 'utr', 'is missing on a SUCCESS')
-    if (row.status === 'FAILED' && !row.reason) note(row, 'reason', 'is missing on a FAILED')
+    if (row.status === 'SUCCESS' && !row.utr) note(row, 'utr', 'is required for status SUCCESS')
+    if (row.status === 'FAILED' && !row.reason) note(row, 'reason', 'is required for status FAILED')
   }
 }
 
@@ -323,14 +332,14 @@ const DEFAULT_CLIENT = {
   created_at: '2025-01-06T03:30:00.000Z',
 }
 
-function worldsOf(raws: Raw[], content: string): FixtureWorlds {
+function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds {
   const check = createCheck()
   const set = Object.fromEntries(NOUNS.map((noun) => [noun, []])) as unknown as Fixtures
-  for (const raw of raws) set[raw.noun] = check.rows(raw) as never
+  for (const raw of rawTables) set[raw.noun] = check.rows(raw) as never
   if (set.clients.length === 0) set.clients.push(FIXTURE_ROWS.clients.parse(DEFAULT_CLIENT))
   if (check.problems.length === 0) checkRelations(set, check.note)
   if (check.problems.length === 0 && !set.clients.some((row) => row.client === 'default')) {
-    check.note(set.clients[0]!, 'client', 'one client must be called default')
+    check.note(set.clients[0]!, 'client', 'one client must have the name default')
   }
   if (check.problems.length > 0) throw new FixtureError(check.problems)
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
@@ -348,15 +357,15 @@ export const fixtureContent = (path: string): Record<string, unknown> =>
 
 /** Reads a folder of fixture files, or one file with everything; refuses all of it if anything is wrong. */
 export function readFixtures(path: string): FixtureWorlds {
-  const misnamed = misnamedIn(path)
-  const worlds = inFile(() => {
+  const misnamed = misnamedFiles(path)
+  const worlds = toBadFixtures(() => {
     const raws = readRaw(path)
     if (raws.length === 0) {
-      const message = `holds none of ${FIXTURE_FILES.join(', ')}`
+      const message = `contains none of ${FIXTURE_FILES.join(', ')}`
       throw new BadFixtures([problemAt(path, [], message), ...misnamed])
     }
     return worldsOf(raws, JSON.stringify(raws.map(({ noun, rows }) => [noun, rows])))
-  }, placed)
+  }, withPositions)
   if (misnamed.length > 0) throw new BadFixtures(misnamed)
   return worlds
 }
@@ -368,4 +377,4 @@ export function shippedWorlds(path: string): FixtureWorlds | undefined {
 
 /** A set given in a call or a test, as `readFixtures` would read it from a file of that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
-  inFile(() => worldsOf(rawOf(file, content), JSON.stringify(content)))
+  toBadFixtures(() => worldsOf(rawOf(file, content), JSON.stringify(content)))

@@ -2,20 +2,20 @@ import { verifySignature } from '../core/sign.ts'
 import type { InboxRow } from '../model/inbox.ts'
 import type { ListQuery } from '../model/list.ts'
 import { maskLogText } from '../model/mask.ts'
-import { shownHeaders } from './delivery-attempts.ts'
+import { maskSignatures } from './delivery-attempts.ts'
 import type { Webhooks } from './webhooks.ts'
 import type { WorldContext } from './world-context.ts'
 
 // Enough for a test to look at; the oldest goes first.
 const MAX_MESSAGES = 500
-const KEPT_CHARACTERS = 64 * 1024
-const KEPT_HEADERS = /^(?:content-type|content-length|user-agent|webhook-.*|x-webhook-.*)$/
+const MAX_BODY = 64 * 1024
+const STORED_HEADERS = /^(?:content-type|content-length|user-agent|webhook-.*|x-webhook-.*)$/
 const MAX_HEADER = 1_024
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** A header as it is kept: those that sign or name the message whole, the rest masked. */
-const kept = (name: string, value: string): string =>
+const storedHeader = (name: string, value: string): string =>
   (name.includes('webhook-') ? value : maskLogText(value)).slice(0, MAX_HEADER)
 
 /** The event's type in a body that has one. */
@@ -38,7 +38,7 @@ export function createInbox({
 }: WorldContext & { webhooks: Webhooks; unixNow: () => number }) {
   const { inbox, events } = store.tables
 
-  function judge(headers: Headers, body: Uint8Array, id: string | null) {
+  function verify(headers: Headers, body: Uint8Array, id: string | null) {
     const webhook = webhooks.current()
     if (!webhook)
       return {
@@ -63,11 +63,11 @@ export function createInbox({
     receive(headers: Headers, bytes: Uint8Array): InboxRow {
       const given = headers['webhook-id']
       const id = typeof given === 'string' ? given.slice(0, 128) : null
-      const verdict = judge(headers, bytes, id)
+      const verdict = verify(headers, bytes, id)
       const body = Buffer.from(bytes).toString('utf8')
       const attempt = Number(headers['x-webhook-attempt'])
       const entries = Object.entries(headers).flatMap(([name, value]) =>
-        KEPT_HEADERS.test(name) ? [[name, kept(name, String(value))]] : [],
+        STORED_HEADERS.test(name) ? [[name, storedHeader(name, String(value))]] : [],
       )
       return store.change(() => {
         const row = store.put('inbox', {
@@ -80,9 +80,9 @@ export function createInbox({
           verified: verdict.ok,
           code: verdict.ok ? null : verdict.code,
           reason: verdict.ok ? null : verdict.reason,
-          headers: shownHeaders(Object.fromEntries(entries)),
-          body: body.slice(0, KEPT_CHARACTERS),
-          truncated: body.length > KEPT_CHARACTERS,
+          headers: maskSignatures(Object.fromEntries(entries)),
+          body: body.slice(0, MAX_BODY),
+          truncated: body.length > MAX_BODY,
         }).row
         const count = inbox.count('all', 'all')
         if (count > MAX_MESSAGES)

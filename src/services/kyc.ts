@@ -17,7 +17,7 @@ import { notFound, type WorldContext } from './world-context.ts'
 const PAN = /^[A-Z]{5}[0-9]{4}[A-Z]$/
 const AADHAAR = /^\d{12}$/
 const AADHAAR_DECIDED_AFTER_MS = 5_000
-const CLEAN: Omit<PanResult, 'pan'> = {
+const VERIFIED_RESULT: Omit<PanResult, 'pan'> = {
   panStatus: 'EXISTING AND VALID',
   name: 'MATCHING',
   dateOfBirth: 'MATCHING',
@@ -38,7 +38,7 @@ const INVALID_PAN: KycStep = {
 }
 
 /** What happens to a document that no scenario speaks of (defaults: KYC). */
-function usualLife({ document_type, document_number }: KycItem): readonly KycStep[] {
+function defaultSteps({ document_type, document_number }: KycItem): readonly KycStep[] {
   if (document_type === 'tid') return [{ status: 'success', after_ms: 0 }]
   if (document_number === '') return [{ status: 'pending', after_ms: 0 }]
   return [
@@ -48,7 +48,7 @@ function usualLife({ document_type, document_number }: KycItem): readonly KycSte
 }
 
 /** A number that no scenario can make good. */
-function malformed({ document_type, document_number }: KycItem): KycStep | undefined {
+function formatError({ document_type, document_number }: KycItem): KycStep | undefined {
   if (document_type === 'tid') return PAN.test(document_number) ? undefined : INVALID_PAN
   if (document_number === '' || AADHAAR.test(document_number)) return undefined
   return { status: 'failed', after_ms: 0, message: 'The Aadhaar number is not twelve digits' }
@@ -68,8 +68,8 @@ const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatu
 }
 
 /** KYC records: a PAN is decided at once by the system, an Aadhaar later (defaults: KYC). */
-export function createKyc(parts: WorldContext & { users: Users }) {
-  const { store, clock, random, scheduler, events, users } = parts
+export function createKyc(context: WorldContext & { users: Users }) {
+  const { store, clock, random, scheduler, events, users } = context
   const { kyc } = store.tables
 
   function panMetadata(number: string, step: KycStep, message: string): KycMetadata {
@@ -78,7 +78,7 @@ export function createKyc(parts: WorldContext & { users: Users }) {
     const result =
       step.result === null || (step.result === undefined && statusCode === 503)
         ? null
-        : { pan: maskNumber(number), ...CLEAN, ...step.result }
+        : { pan: maskNumber(number), ...VERIFIED_RESULT, ...step.result }
     return {
       statusCode,
       response: {
@@ -123,8 +123,8 @@ export function createKyc(parts: WorldContext & { users: Users }) {
     return entry
   }
 
-  function submitItem(userId: string, item: KycItem, life: readonly KycStep[]) {
-    const [first, ...later] = life as readonly [KycStep, ...KycStep[]]
+  function submitItem(userId: string, item: KycItem, steps: readonly KycStep[]) {
+    const [first, ...later] = steps as readonly [KycStep, ...KycStep[]]
     const now = clock.iso()
     const kyc_id = random.uuid()
     const { document_type, document_name, document_number } = item
@@ -179,13 +179,13 @@ export function createKyc(parts: WorldContext & { users: Users }) {
     /** Stores each item as a record. `lives` says, by item, what a scenario wants to happen. */
     submit: (
       { user_id, kyc: items }: SubmitKyc,
-      lives: readonly (readonly KycStep[] | undefined)[] = [],
+      stepsOfItems: readonly (readonly KycStep[] | undefined)[] = [],
     ) =>
       store.change(() => {
         users.get(user_id, 'user_id')
         return items.map((item, i) => {
-          const bad = malformed(item)
-          return submitItem(user_id, item, bad ? [bad] : (lives[i] ?? usualLife(item)))
+          const bad = formatError(item)
+          return submitItem(user_id, item, bad ? [bad] : (stepsOfItems[i] ?? defaultSteps(item)))
         })
       }),
     /** Moves a pending record by hand. */
@@ -196,7 +196,7 @@ export function createKyc(parts: WorldContext & { users: Users }) {
         if (row.kyc_status !== 'pending' || step.status === 'pending') {
           throw new SandboxError(
             'invalid_transition',
-            `A ${row.kyc_status} KYC record cannot become ${step.status}; only pending ones become success or failed.`,
+            `A ${row.kyc_status} KYC record cannot become ${step.status}; only a pending record can become success or failed.`,
           )
         }
         scheduler.cancelAll('kyc.step', id)

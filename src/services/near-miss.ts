@@ -2,10 +2,10 @@ import { hideSecrets, maskLogText } from '../model/mask.ts'
 import { type CallParts, holds, readerOf, type Test } from '../scenarios/match.ts'
 
 /** A field that is not as it was asked for: what was wanted as it was sent, what was found as the API shows it. */
-export type Difference = { field: string; wanted: string; found: string }
+export type FieldMismatch = { field: string; wanted: string; found: string }
 
 /** What failed about one thing, not yet masked and put in words: most are only counted. */
-export type Failure = {
+export type FailedCheck = {
   field: string
   name: string
   wanted: Test | { value: unknown }
@@ -16,7 +16,7 @@ export type Failure = {
 export type Check = { field: string; test: Test; read: (parts: CallParts) => unknown }
 
 /** Something that does not match, in words, and why not. */
-export type NearMiss = { what: string; differences: Difference[] }
+export type NearMiss = { what: string; differences: FieldMismatch[] }
 
 const MAX_SHOWN = 200
 const MAX_MISSES = 3
@@ -27,46 +27,54 @@ export const checkOf = (test: Test, field = [test.part, ...test.path].join('.'))
   read: readerOf(test.part, test.path),
 })
 
-export const failsFor = (checks: readonly Check[], parts: CallParts): Failure[] =>
+export const failedChecks = (checks: readonly Check[], parts: CallParts): FailedCheck[] =>
   checks.flatMap(({ field, test, read }) => {
     const value = read(parts)
     return holds(test, value) ? [] : [{ field, name: test.path.at(-1) ?? '', wanted: test, value }]
   })
 
-type Show = (value: unknown, name: string) => unknown
+type Redact = (value: unknown, name: string) => unknown
 
-function shownValue(value: unknown, name: string, show: Show): string {
+function valueText(value: unknown, name: string, redact: Redact): string {
   if (value === undefined) return 'nothing'
-  const text = JSON.stringify(show(value, name))
+  const text = JSON.stringify(redact(value, name))
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
-function shownFailure({ field, name, wanted, value }: Failure, showFound: Show): Difference {
+function mismatchOf(
+  { field, name, wanted, value }: FailedCheck,
+  redactFound: Redact,
+): FieldMismatch {
   const plain = 'value' in wanted ? wanted.value : wanted.argument
   const operator = 'value' in wanted || wanted.operator === 'eq' ? '' : `${wanted.operator} `
   return {
     field: maskLogText(field),
-    wanted: operator + shownValue(plain, name, hideSecrets),
-    found: shownValue(value, name, showFound),
+    wanted: operator + valueText(plain, name, hideSecrets),
+    found: valueText(value, name, redactFound),
   }
 }
 
 export type NearestOptions<T> = {
-  failuresOf: (item: T) => Failure[]
+  failuresOf: (item: T) => FailedCheck[]
   /** How far off a failure makes an item; 1 unless given. */
-  weightOf?: (failure: Failure) => number
+  weightOf?: (failure: FailedCheck) => number
   /** The item in words. */
-  whatIs: (item: T) => string
+  describe: (item: T) => string
   /** How a value that was found is shown; as it is unless given, but for secrets. */
-  showFound?: Show
+  redactFound?: Redact
 }
 
 /** The things that come nearest to a match without being one, the nearest first, of equal ones the first. */
 export function nearestOf<T>(
   items: Iterable<T>,
-  { failuresOf, weightOf = () => 1, whatIs, showFound = hideSecrets }: NearestOptions<T>,
+  {
+    failuresOf,
+    weightOf = () => 1,
+    describe: whatIs,
+    redactFound: showFound = hideSecrets,
+  }: NearestOptions<T>,
 ): NearMiss[] {
-  let nearest: { item: T; failures: Failure[]; distance: number }[] = []
+  let nearest: { item: T; failures: FailedCheck[]; distance: number }[] = []
   for (const item of items) {
     const failures = failuresOf(item)
     const distance = failures.reduce((sum, failure) => sum + weightOf(failure), 0)
@@ -78,7 +86,7 @@ export function nearestOf<T>(
   }
   return nearest.map(({ item, failures }) => ({
     what: whatIs(item),
-    differences: failures.map((failure) => shownFailure(failure, showFound)),
+    differences: failures.map((failure) => mismatchOf(failure, showFound)),
   }))
 }
 
@@ -93,8 +101,8 @@ export const missErrors = (misses: readonly NearMiss[]) =>
   )
 
 /** The nearest miss in words, to end a message with; `none` where there was nothing to look at. */
-export function missText([nearest]: readonly NearMiss[], none: string): string {
-  if (!nearest) return none
+export function missText([nearest]: readonly NearMiss[], emptyText: string): string {
+  if (!nearest) return emptyText
   const { field, wanted, found } = nearest.differences[0]!
   return ` The nearest was ${nearest.what}: ${field} is ${found}, wanted ${wanted}.`
 }

@@ -15,7 +15,7 @@ import type { Users } from './users.ts'
 import { fieldError, notFound, type WorldContext } from './world-context.ts'
 
 /** What happens to a payment that no scenario speaks of (defaults: Transactions and history). */
-const USUAL_LIFE: readonly TransactionStep[] = [
+const DEFAULT_STEPS: readonly TransactionStep[] = [
   { status: 'PENDING', after_ms: 0 },
   { status: 'PROCESSING', after_ms: 1_000 },
   { status: 'SUCCESS', after_ms: 2_000 },
@@ -30,13 +30,13 @@ const transitions = new WeakMap<TransactionStep, Transition>()
 
 /** The same for every payment that lives by the step. */
 function transitionOf(step: TransactionStep): Transition {
-  let move = transitions.get(step)
-  if (!move) {
+  let transition = transitions.get(step)
+  if (!transition) {
     const { after_ms: _, ...rest } = step
-    move = rest
-    transitions.set(step, move)
+    transition = rest
+    transitions.set(step, transition)
   }
-  return move
+  return transition
 }
 
 const failureBy = ({ status: _, reason = DEFAULT_REASON, ...more }: Transition) =>
@@ -53,14 +53,14 @@ function duplicateReference({ transaction_id, status }: PaymentRow): SandboxErro
   const used = `was used for transaction ${transaction_id}, which is ${API_STATUS[status]}`
   return new SandboxError(
     'duplicate_reference',
-    `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Only another payment takes another reference_id.`,
+    `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Use a new reference_id only for a new payment.`,
     { errors: [{ field: 'reference_id', code: 'duplicate', message: used }] },
   )
 }
 
 /** Payments: made once, seen as transactions and as history (defaults: Transactions and history). */
-export function createPayments(parts: WorldContext & { users: Users; checkKyc: () => boolean }) {
-  const { store, clock, random, scheduler, events, users, checkKyc } = parts
+export function createPayments(context: WorldContext & { users: Users; checkKyc: () => boolean }) {
+  const { store, clock, random, scheduler, events, users, checkKyc } = context
   const { payments, bank_accounts, kyc } = store.tables
 
   // The first four digits of a UTR, and the day since 1970 that they are of.
@@ -87,31 +87,31 @@ export function createPayments(parts: WorldContext & { users: Users; checkKyc: (
     return payments.findUnique('reference', id) ? newTransactionId() : id
   }
 
-  function checked(input: CreateTransaction): Parties {
+  function checkInput(input: CreateTransaction): Parties {
     const { from_user_id, to_user_id, benif_bank_id, reference_id } = input
     const { id: payer_id } = users.get(from_user_id, 'from_user_id')
     users.get(to_user_id, 'to_user_id')
     const account = bank_accounts.get(benif_bank_id)
     if (!account) throw notFound('bank account', benif_bank_id, 'benif_bank_id')
-    const refuse = (word: ErrorCode, field: string, message: string, advice: string) => {
-      throw new SandboxError(word, `${message} ${advice}`, fieldError(field, word, message))
+    const reject = (code: ErrorCode, field: string, message: string, advice: string) => {
+      throw new SandboxError(code, `${message} ${advice}`, fieldError(field, code, message))
     }
     if (from_user_id === to_user_id)
-      refuse(
+      reject(
         'same_user',
         'to_user_id',
-        'from_user_id and to_user_id are one user.',
+        'from_user_id and to_user_id are the same user.',
         'Pay to another user.',
       )
     if (account.user_id !== to_user_id)
-      refuse(
+      reject(
         'bank_user_mismatch',
         'benif_bank_id',
-        `The bank account ${benif_bank_id} is not one of user ${to_user_id}.`,
+        `The bank account ${benif_bank_id} does not belong to user ${to_user_id}.`,
         'Use an account of the receiver.',
       )
     if (account.bank_status !== 'success')
-      refuse(
+      reject(
         'bank_not_verified',
         'benif_bank_id',
         `The bank account ${benif_bank_id} is ${account.bank_status}.`,
@@ -140,12 +140,12 @@ export function createPayments(parts: WorldContext & { users: Users; checkKyc: (
   }
 
   /** The row after a step: UTR with SUCCESS, failure with FAILED; a reversed payment keeps its UTR. */
-  function stepped(row: PaymentRow, move: Transition): PaymentRow {
+  function applyTransition(row: PaymentRow, transition: Transition): PaymentRow {
     // A plain copy, and then its fields: several times as fast as both in one literal.
     const next = { ...row }
-    next.status = move.status
-    if (move.status === 'SUCCESS') next.utr = newUtr()
-    next.failure = move.status === 'FAILED' ? failureBy(move) : null
+    next.status = transition.status
+    if (transition.status === 'SUCCESS') next.utr = newUtr()
+    next.failure = transition.status === 'FAILED' ? failureBy(transition) : null
     next.updated_at = clock.iso()
     if (row.status === 'PROCESSING') next.earlier = { ...row.earlier, PROCESSING: row.updated_at }
     if (row.status === 'SUCCESS') next.earlier = { ...row.earlier, SUCCESS: row.updated_at }
@@ -156,9 +156,9 @@ export function createPayments(parts: WorldContext & { users: Users; checkKyc: (
     input: CreateTransaction,
     type: PaymentRow['transaction_type'],
     { payer_id, account }: Parties,
-    life: readonly TransactionStep[],
+    steps: readonly TransactionStep[],
   ) {
-    const first = life[0]!
+    const first = steps[0]!
     const now = clock.iso()
     const transaction_id = random.uuid()
     const row: PaymentRow = {
@@ -188,10 +188,10 @@ export function createPayments(parts: WorldContext & { users: Users; checkKyc: (
       // weighs more than the row.
       earlier: undefined,
     }
-    const entry = settle(first.status === 'PENDING' ? row : stepped(row, first))
+    const entry = settle(first.status === 'PENDING' ? row : applyTransition(row, first))
     let due_at = clock.now()
-    for (let i = 1; i < life.length; i++) {
-      const step = life[i]!
+    for (let i = 1; i < steps.length; i++) {
+      const step = steps[i]!
       due_at += step.after_ms
       scheduler.schedule({
         due_at,
@@ -209,7 +209,7 @@ export function createPayments(parts: WorldContext & { users: Users; checkKyc: (
     const step = timer.payload as Transition
     // What a state does not lead to does not happen.
     if (!row || !canTransition(row.status, step.status)) return false
-    settle(stepped(row, step))
+    settle(applyTransition(row, step))
     // Steps that were left out are not made up for; a late reversal may still come.
     if (scheduler.isEarly(timer))
       scheduler.cancelAll(
@@ -234,16 +234,16 @@ export function createPayments(parts: WorldContext & { users: Users; checkKyc: (
   return {
     get,
     /** All refusals of POST /transaction, with nothing changed. */
-    check: checked,
+    check: checkInput,
     /** Makes a payment and schedules its steps. `life` says what a scenario wants to happen. */
     create: (
       input: CreateTransaction,
-      life: readonly TransactionStep[] = USUAL_LIFE,
-      parties = checked(input),
-    ) => store.change(() => make(input, 'debit', parties, life)),
+      steps: readonly TransactionStep[] = DEFAULT_STEPS,
+      parties = checkInput(input),
+    ) => store.change(() => make(input, 'debit', parties, steps)),
     /** Makes an incoming payment: what a scenario's `credit` does. */
-    credit: (input: CreateTransaction, life: readonly TransactionStep[] = USUAL_LIFE) =>
-      store.change(() => make(input, 'credit', checked(input), life)),
+    credit: (input: CreateTransaction, steps: readonly TransactionStep[] = DEFAULT_STEPS) =>
+      store.change(() => make(input, 'credit', checkInput(input), steps)),
     /** Moves a payment by hand; its scheduled steps are dropped. */
     simulate: (id: string, step: Transition) =>
       store.change(() => {
@@ -255,7 +255,7 @@ export function createPayments(parts: WorldContext & { users: Users; checkKyc: (
           )
         }
         scheduler.cancelAll('transaction.step', id)
-        return settle(stepped(row, step))
+        return settle(applyTransition(row, step))
       }),
     list: (query: ListQuery) => page('all', 'all', query),
     /** History of the whole client, or of its debits. */

@@ -3,7 +3,7 @@ import type { LoggedRequest } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 
 /** What is known of a call when it is answered. Texts and objects are kept as they are, and masked when they are shown. */
-export type AnsweredCall = {
+export type CompletedRequest = {
   /** Client's time when it came, and wall time when it was answered, ms. */
   at: number
   wallAt: number
@@ -20,14 +20,17 @@ export type AnsweredCall = {
   body: string
   /** `undefined`: the connection was broken. */
   status: number | undefined
-  answer: string
+  response: string
   rule: string | undefined
   fault: string | undefined
   replayed: boolean
 }
 
 /** A call in the log: its body stands from `start` of a page on, its answer from `middle` to `end`. */
-export type RequestLogEntry = Omit<AnsweredCall, 'body' | 'answer' | 'began' | 'headersSize'> & {
+export type RequestLogEntry = Omit<
+  CompletedRequest,
+  'body' | 'response' | 'began' | 'headersSize'
+> & {
   readonly seq: number
   readonly duration_ms: number
   readonly page: Buffer
@@ -35,7 +38,7 @@ export type RequestLogEntry = Omit<AnsweredCall, 'body' | 'answer' | 'began' | '
   readonly middle: number
   readonly end: number
   readonly bodySize: number
-  readonly answerSize: number
+  readonly responseSize: number
   readonly size: number
 }
 
@@ -45,9 +48,9 @@ const MAX_SIZE = 4 * 1024 * 1024
 const MAX_SIZE_OF_ALL = 64 * 1024 * 1024
 // Bodies that are sent are what a test is about; long answers are lists, which would push out much else.
 const MAX_BODY = 64 * 1024
-const MAX_ANSWER = 4 * 1024
+const MAX_RESPONSE = 4 * 1024
 // What a call weighs besides its texts.
-const CALL_SIZE = 1_024
+const ENTRY_OVERHEAD = 1_024
 
 /** What the logs of all clients may hold together. */
 export const createLogBudget = (): Budget => ({ used: 0, most: MAX_SIZE_OF_ALL })
@@ -86,11 +89,11 @@ function createPages() {
 /** The last calls of one client, in memory: the newest 1,000, and at most 4 MiB of them. */
 export function createRequestLog({
   budget,
-  onNoted,
+  onLogged,
   elapsed,
 }: {
   budget: Budget
-  onNoted: (call: RequestLogEntry) => void
+  onLogged: (call: RequestLogEntry) => void
   /** The clock that durations are told by, ms. */
   elapsed: () => number
 }) {
@@ -102,17 +105,17 @@ export function createRequestLog({
   })
   let pages = createPages()
   let seq = 0
-  let emptiedAt = Number.NEGATIVE_INFINITY
+  let clearedAt = Number.NEGATIVE_INFINITY
 
   return {
-    note(call: AnsweredCall) {
-      const { body, answer, began, url } = call
+    add(call: CompletedRequest) {
+      const { body, response: answer, began, url } = call
       // What was under way when the log was emptied is not about what comes after.
-      if (began < emptiedAt) return
+      if (began < clearedAt) return
       const storedBody = body.length > MAX_BODY ? '' : body
-      const storedResponse = answer.length > MAX_ANSWER ? '' : answer
+      const storedResponse = answer.length > MAX_RESPONSE ? '' : answer
       const { page, start, middle, end } = pages.put(storedBody, storedResponse)
-      const noted: RequestLogEntry = {
+      const entry: RequestLogEntry = {
         seq: ++seq,
         at: call.at,
         wallAt: call.wallAt,
@@ -128,14 +131,14 @@ export function createRequestLog({
         end,
         bodySize: body.length,
         status: call.status,
-        answerSize: answer.length,
+        responseSize: answer.length,
         rule: call.rule,
         fault: call.fault,
         replayed: call.replayed,
-        size: CALL_SIZE + url.length + call.headersSize + end - start,
+        size: ENTRY_OVERHEAD + url.length + call.headersSize + end - start,
       }
-      ring.push(noted)
-      onNoted(noted)
+      ring.push(entry)
+      onLogged(entry)
     },
     newestFirst: () => ring.newestFirst(),
     get count() {
@@ -148,7 +151,7 @@ export function createRequestLog({
     /** Empties it; answers how many calls there were. */
     clear(): number {
       const { count } = ring
-      emptiedAt = elapsed()
+      clearedAt = elapsed()
       pages = createPages()
       ring.clear()
       return count
@@ -170,7 +173,7 @@ export const bodyOf = ({ page, start, middle }: RequestLogEntry): string =>
   page.toString('utf8', start, middle)
 
 /** Likewise its answer. */
-const answerOf = ({ page, middle, end }: RequestLogEntry): string =>
+const responseOf = ({ page, middle, end }: RequestLogEntry): string =>
   page.toString('utf8', middle, end)
 
 export const pathOf = ({ url }: RequestLogEntry): string => {
@@ -191,7 +194,7 @@ export function queryOf({ url }: RequestLogEntry): Record<string, string | strin
 }
 
 /** The value of a JSON text; `undefined` where it is none. */
-export function jsonOf(text: string): unknown {
+export function parseJsonOrUndefined(text: string): unknown {
   if (!text) return undefined
   try {
     return JSON.parse(text)
@@ -200,7 +203,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-const shownHeaders = (headers: RequestLogEntry['headers']) =>
+const maskedHeaders = (headers: RequestLogEntry['headers']) =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       maskLogText(name),
@@ -209,8 +212,8 @@ const shownHeaders = (headers: RequestLogEntry['headers']) =>
   )
 
 /** What was answered: masked JSON, or the masked text of another kind. */
-const shownAnswer = (answer: string): unknown =>
-  answer ? maskResponse(jsonOf(answer) ?? answer) : null
+const maskedResponse = (answer: string): unknown =>
+  answer ? maskResponse(parseJsonOrUndefined(answer) ?? answer) : null
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const round = (ms: number) => Math.round(ms * 1_000) / 1_000
@@ -231,12 +234,12 @@ export const requestSummary = (call: RequestLogEntry) => ({
 })
 
 /** A call as the log shows it. */
-export const shownRequest = (call: RequestLogEntry): LoggedRequest => ({
+export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   ...requestSummary(call),
   query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,
-  headers: shownHeaders(call.headers),
-  body: maskValue(jsonOf(bodyOf(call)) ?? null),
+  headers: maskedHeaders(call.headers),
+  body: maskValue(parseJsonOrUndefined(bodyOf(call)) ?? null),
   body_size: call.bodySize,
-  answer: shownAnswer(answerOf(call)),
-  answer_size: call.answerSize,
+  answer: maskedResponse(responseOf(call)),
+  answer_size: call.responseSize,
 })

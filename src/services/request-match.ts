@@ -7,19 +7,26 @@ import { CALL_PARTS } from '../scenarios/words.ts'
 import {
   type Check,
   checkOf,
-  type Failure,
-  failsFor,
+  type FailedCheck,
+  failedChecks,
   missText,
   type NearMiss,
   nearestOf,
 } from './near-miss.ts'
-import { bodyOf, jsonOf, pathOf, queryOf, type RequestLogEntry, requestId } from './request-log.ts'
+import {
+  bodyOf,
+  parseJsonOrUndefined,
+  pathOf,
+  queryOf,
+  type RequestLogEntry,
+  requestId,
+} from './request-log.ts'
 import type { SandboxTables } from './tables.ts'
 
 /** Which calls of the log are meant, and what sets another one apart from them. */
 export type RequestMatch = {
   holds(call: RequestLogEntry): boolean
-  failures(call: RequestLogEntry): Failure[]
+  failures(call: RequestLogEntry): FailedCheck[]
 }
 
 /** A call of the log as conditions see it: as it was sent; the user and the account as they are now. */
@@ -47,7 +54,7 @@ class LoggedCall implements CallParts {
     return queryOf(this.#call)
   }
   get body() {
-    if (!this.#bodyIsRead) this.#body = jsonOf(bodyOf(this.#call))
+    if (!this.#bodyIsRead) this.#body = parseJsonOrUndefined(bodyOf(this.#call))
     this.#bodyIsRead = true
     return this.#body
   }
@@ -69,7 +76,7 @@ class LoggedCall implements CallParts {
 }
 
 /** Of some things a match wants one; these are the failures of the one that is nearest. */
-function fewest(found: readonly Failure[][]): Failure[] {
+function fewestFailures(found: readonly FailedCheck[][]): FailedCheck[] {
   return found.reduce((best, one) => (one.length < best.length ? one : best))
 }
 
@@ -82,56 +89,60 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
       ? []
       : testsOf(part, definition[part] as Condition).map((test) => checkOf(test)),
   )
-  const ofCall = checks.filter(({ test }) => test.part !== 'item')
-  const ofItem = checks.filter(({ test }) => test.part === 'item')
-  const plain = (condition: unknown) =>
+  const callChecks = checks.filter(({ test }) => test.part !== 'item')
+  const itemChecks = checks.filter(({ test }) => test.part === 'item')
+  const conditionTests = (condition: unknown) =>
     condition === undefined ? [] : testsOf('body', condition as Condition)
-  const facts = [
+  const fieldChecks = [
     {
       field: 'method',
-      tests: plain(method),
+      tests: conditionTests(method),
       read: (call: RequestLogEntry): unknown => call.method,
     },
-    { field: 'path', tests: plain(path), read: pathOf },
-    { field: 'status', tests: plain(status), read: ({ status }: RequestLogEntry) => status },
+    { field: 'path', tests: conditionTests(path), read: pathOf },
+    {
+      field: 'status',
+      tests: conditionTests(status),
+      read: ({ status }: RequestLogEntry) => status,
+    },
   ]
 
   /** What fails, which call it is first. */
-  function failures(call: RequestLogEntry): Failure[] {
-    const told: Failure[] = []
+  function failures(call: RequestLogEntry): FailedCheck[] {
+    const failed: FailedCheck[] = []
     if (operations && !(call.operation !== undefined && operations.has(call.operation)))
-      told.push({
+      failed.push({
         field: 'operation',
         name: '',
         wanted: { value: operation },
         value: call.operation,
       })
-    for (const { field, tests, read } of facts) {
+    for (const { field, tests, read } of fieldChecks) {
       const value = read(call)
       for (const test of tests)
-        if (!holds(test, value)) told.push({ field, name: '', wanted: test, value })
+        if (!holds(test, value)) failed.push({ field, name: '', wanted: test, value })
     }
-    const seen = new LoggedCall(call, store)
-    told.push(...failsFor(ofCall, seen))
-    if (ofItem.length > 0) {
-      const items: readonly unknown[] = seen.items.length > 0 ? seen.items : [undefined]
-      told.push(...fewest(items.map((item) => failsFor(ofItem, { item }))))
+    const parts = new LoggedCall(call, store)
+    failed.push(...failedChecks(callChecks, parts))
+    if (itemChecks.length > 0) {
+      const items: readonly unknown[] = parts.items.length > 0 ? parts.items : [undefined]
+      failed.push(...fewestFailures(items.map((item) => failedChecks(itemChecks, { item }))))
     }
-    return told
+    return failed
   }
 
   return {
     holds(call) {
       if (operations && !(call.operation !== undefined && operations.has(call.operation)))
         return false
-      if (!facts.every(({ tests, read }) => tests.every((test) => holds(test, read(call)))))
+      if (!fieldChecks.every(({ tests, read }) => tests.every((test) => holds(test, read(call)))))
         return false
-      const seen = new LoggedCall(call, store)
-      const fits = (wanted: readonly Check[], of: CallParts) =>
+      const parts = new LoggedCall(call, store)
+      const allMatch = (wanted: readonly Check[], of: CallParts) =>
         wanted.every(({ test, read }) => holds(test, read(of)))
       return (
-        fits(ofCall, seen) &&
-        (ofItem.length === 0 || seen.items.some((item) => fits(ofItem, { item })))
+        allMatch(callChecks, parts) &&
+        (itemChecks.length === 0 || parts.items.some((item) => allMatch(itemChecks, { item })))
       )
     },
     failures,
@@ -140,31 +151,34 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
 
 // ---- verifying
 
-const OF_WHICH_CALL = new Set(['operation', 'method', 'path'])
-const lineOf = (call: RequestLogEntry) =>
+const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
+const describeRequest = (call: RequestLogEntry) =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
 /** The calls that come nearest to a match without being one. */
-export const nearestCalls = (match: RequestMatch, calls: Iterable<RequestLogEntry>): NearMiss[] =>
+export const nearestRequests = (
+  match: RequestMatch,
+  calls: Iterable<RequestLogEntry>,
+): NearMiss[] =>
   nearestOf(calls, {
     failuresOf: match.failures,
-    weightOf: ({ field }) => (OF_WHICH_CALL.has(field) ? 10 : 1),
-    whatIs: lineOf,
-    showFound: maskRequest,
+    weightOf: ({ field }) => (IDENTIFYING_FIELDS.has(field) ? 10 : 1),
+    describe: describeRequest,
+    redactFound: maskRequest,
   })
 
 /** The nearest call in words, to end a message with. */
-export const callMissText = (misses: readonly NearMiss[], count: number): string =>
+export const nearestRequestText = (misses: readonly NearMiss[], count: number): string =>
   missText(misses, count === 0 ? ' The log is empty.' : '')
 
 /** The refusal of a `match` that can't be used. */
-export function badMatch([first, ...more]: readonly Pick<
+export function invalidMatch([first, ...more]: readonly Pick<
   Problem,
   'path' | 'message'
 >[]): SandboxError {
   return new SandboxError(
     'validation_failed',
-    `The match is refused: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
+    `The match is invalid: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
     {
       errors: [first!, ...more].map(({ path, message }) => ({
         // The fields of a resource stand in the match itself.

@@ -23,5 +23,5 @@ export function resourceIdOf(
   const table = tables[TABLE[kind]]
   const id = resource === 'latest' ? table.newest('all', 'all')?.id : resource
   if (id !== undefined) return id
-  throw new SandboxError('not_found', `There is no ${kind} yet that could be the latest.`)
+  throw new SandboxError('not_found', `No ${kind} exists yet, so \`latest\` matches nothing.`)
 }

@@ -33,11 +33,11 @@ const isUsedUp = ({ keyOf, times, thenOn, turns }: CompiledRule, hits: number): 
   !keyOf && hits >= (thenOn === 'pass' ? Math.min(times, turns.length) : times)
 
 /** A refusal of what came as JSON at `root` of a body. */
-const refused = ([first, ...more]: readonly Problem[], root: '' | 'definition') => {
+const invalidDefinition = ([first, ...more]: readonly Problem[], root: '' | 'definition') => {
   const fieldOf = ({ path }: Problem) => [root, path].filter(Boolean).join('.') || 'body'
   return new SandboxError(
     'validation_failed',
-    `The ${root ? 'scenario' : 'rule'} is refused: ${fieldOf(first!)}: ${first!.message}`,
+    `The ${root ? 'scenario' : 'rule'} is invalid: ${fieldOf(first!)}: ${first!.message}`,
     {
       errors: [first!, ...more].map((problem) => ({
         field: fieldOf(problem),
@@ -51,11 +51,11 @@ const refused = ([first, ...more]: readonly Problem[], root: '' | 'definition') 
 /** What was read from JSON, and what is allowed but looks like a mistake. */
 export type Checked<T> = { definition: T; warnings: string[] }
 
-const told = (warnings: readonly Problem[]) =>
+const warningTexts = (warnings: readonly Problem[]) =>
   warnings.map(({ path, message }) => (path ? `${path}: ${message}` : message))
 
 /** What a scenario expects of one operation, and what was found. */
-export type Expected = {
+export type Expectation = {
   operation: OperationId
   at_least?: number
   at_most?: number
@@ -64,10 +64,10 @@ export type Expected = {
 }
 
 /** A scenario that was active, and what it had expected and not found when another took its place. */
-export type PreviousScenario = { name: string; expect: Expected[] }
+export type PreviousScenario = { name: string; expect: Expectation[] }
 
 // Definitions have no names, so that a long run may leave any number of them.
-const MAX_LEFT = 100
+const MAX_PREVIOUS = 100
 
 export type ScenariosDeps = WorldContext & {
   library: () => Library
@@ -81,7 +81,7 @@ export function createScenarios(parts: ScenariosDeps) {
   const { store, random, library, startScenario, onChanged } = parts
   const { rules, counters, settings } = store.tables
   // Compiled once for each state of the pushed rules and the active scenario.
-  let plain: { version: number; decider: Decider } | undefined
+  let cachedDecider: { version: number; decider: Decider } | undefined
   let version = 0
   // Calls since the scenario was activated; a restart counts anew.
   const calls = new Map<OperationId, number>()
@@ -89,13 +89,13 @@ export function createScenarios(parts: ScenariosDeps) {
   const previous = new Map<string, PreviousScenario>()
 
   const active = (): ActiveScenario => {
-    const kept = settings.get('scenario')
-    return kept?.name === 'scenario' && kept.value.startedAs === startScenario
-      ? kept.value
+    const setting = settings.get('scenario')
+    return setting?.name === 'scenario' && setting.value.startedAs === startScenario
+      ? setting.value
       : { name: startScenario, startedAs: startScenario }
   }
 
-  function named(name: string): CompiledScenario {
+  function getScenario(name: string): CompiledScenario {
     const found = library().get(name)
     if (found) return found
     const message = library().unknown(name)
@@ -107,7 +107,7 @@ export function createScenarios(parts: ScenariosDeps) {
 
   function activeScenario(): CompiledScenario {
     const { name, definition } = active()
-    return definition ? compileScenario(definition, name) : named(name)
+    return definition ? compileScenario(definition, name) : getScenario(name)
   }
 
   const pushedRows = (): PushedRuleRow[] => [...rules.rows()].sort((a, b) => b.seq - a.seq)
@@ -118,26 +118,27 @@ export function createScenarios(parts: ScenariosDeps) {
       compileScenario({ rules: [definition] }, `rule:${rule_id}`),
     )
 
-  const kept = {
+  const counterStore = {
     get: (name: string): Counter | undefined => counters.get(name),
     set: (name: string, { matched, hits }: Counter) =>
       void store.put('counters', { name, matched, hits }),
   }
 
   const layers = () => [...pushed(), ...library().layersOf(activeScenario())]
-  const deciderOf = (asked: readonly CompiledScenario[]) =>
-    createDecider({ layers: asked, counters: kept, chance: random.at })
+  const deciderOf = (layers: readonly CompiledScenario[]) =>
+    createDecider({ layers, counters: counterStore, chance: random.at })
 
   function decider(header?: string): Decider {
     if (header !== undefined) {
       // The default scenario lies at the bottom anyway; on top only where the call names it.
       const first = library()
-        .layersOf(named(header))
+        .layersOf(getScenario(header))
         .filter(({ name }) => name !== DEFAULT_SCENARIO || header === DEFAULT_SCENARIO)
       return deciderOf([...first, ...layers()])
     }
-    if (plain?.version !== version) plain = { version, decider: deciderOf(layers()) }
-    return plain.decider
+    if (cachedDecider?.version !== version)
+      cachedDecider = { version, decider: deciderOf(layers()) }
+    return cachedDecider.decider
   }
 
   /** What is compiled is stale: a rule, the scenario or the library changed. */
@@ -154,28 +155,28 @@ export function createScenarios(parts: ScenariosDeps) {
     return hits
   }
 
-  const under = (scenario: CompiledScenario) =>
+  const visibleLayers = (scenario: CompiledScenario) =>
     library()
       .layersOf(scenario)
       .filter(({ name }) => name !== DEFAULT_SCENARIO || name === scenario.name)
-  const hitsShown = (rule: { scenario: string; id: string; name: string }) => ({
+  const hitCount = (rule: { scenario: string; id: string; name: string }) => ({
     name: rule.name,
     // Only what another scenario brings says whose it is.
     ...(rule.scenario !== active().name && { scenario: rule.scenario }),
     hits: hitsOf(rule),
   })
 
-  function forget(prefix: string) {
+  function removeCounters(prefix: string) {
     for (const { name } of [...counters.rows()])
       if (name.startsWith(prefix)) store.remove('counters', name)
   }
 
   /** Counters start anew: the scenario's own and those of what it extends. */
-  function forgetLayers(scenario: CompiledScenario) {
-    for (const { name } of library().layersOf(scenario)) forget(`${name}#`)
+  function removeLayerCounters(scenario: CompiledScenario) {
+    for (const { name } of library().layersOf(scenario)) removeCounters(`${name}#`)
   }
 
-  const expected = ({ expect }: CompiledScenario): Expected[] =>
+  const expected = ({ expect }: CompiledScenario): Expectation[] =>
     [...expect].map(
       ([operation, { exactly, at_least: atLeast = exactly, at_most: atMost = exactly }]) => {
         const found = calls.get(operation) ?? 0
@@ -200,30 +201,30 @@ export function createScenarios(parts: ScenariosDeps) {
     const isThere = before.definition !== undefined || library().names.includes(before.name)
     const unmet = isThere ? expected(activeScenario()).filter(({ met }) => !met) : []
     store.change(() => {
-      forgetLayers(scenario)
+      removeLayerCounters(scenario)
       store.put('settings', { name: 'scenario', value: { ...next, startedAs: startScenario } })
     })
     if (unmet.length > 0) previous.set(keyOf(before), { name: before.name, expect: unmet })
     previous.delete(keyOf(next))
     const [oldest] = previous.keys()
-    if (previous.size > MAX_LEFT) previous.delete(oldest!)
+    if (previous.size > MAX_PREVIOUS) previous.delete(oldest!)
     calls.clear()
     changed()
   }
 
-  function countAnew() {
+  function resetCounts() {
     calls.clear()
     previous.clear()
     changed()
   }
 
   /** What checks rules that come as JSON, one after the other. */
-  async function ruleCheck() {
+  async function createRuleCheck() {
     const { readRule } = await loadReader()
     return (value: unknown): Checked<RuleDefinition> => {
       const read = readRule(value)
-      if (!read.ok) throw refused(read.problems, '')
-      return { definition: read.rule, warnings: told(read.warnings) }
+      if (!read.ok) throw invalidDefinition(read.problems, '')
+      return { definition: read.rule, warnings: warningTexts(read.warnings) }
     }
   }
 
@@ -247,7 +248,7 @@ export function createScenarios(parts: ScenariosDeps) {
     },
     /** A scenario as it decides, the file that it was read from, if any, and its rules with their hits. */
     textOf(name: string) {
-      const scenario = active().name === name ? activeScenario() : named(name)
+      const scenario = active().name === name ? activeScenario() : getScenario(name)
       const counted = (rules: CompiledScenario['rules'] | CompiledScenario['webhooks']) =>
         rules.map((rule) => ({ name: rule.name, hits: hitsOf(rule) }))
       return {
@@ -259,13 +260,13 @@ export function createScenarios(parts: ScenariosDeps) {
       }
     },
     /** The values that the default scenario gives a meaning. */
-    magicValues: () => magicValuesOf(named(DEFAULT_SCENARIO)),
+    magicValues: () => magicValuesOf(getScenario(DEFAULT_SCENARIO)),
     /** Decides about a call, and spends the rules that decide it before anything else happens. */
     decide: (call: Call, header?: string) => store.change(() => decider(header).decide(call)),
     /** Decides about an event on its way out, and spends the rule. */
     decideWebhook: (event: EventCall) => store.change(() => decider().decideWebhook(event)),
     /** Counts a call for `expect`. */
-    called(operation: OperationId) {
+    countCall(operation: OperationId) {
       calls.set(operation, (calls.get(operation) ?? 0) + 1)
     },
     /** The entries that run from the activation on, those of extended scenarios too. */
@@ -284,7 +285,7 @@ export function createScenarios(parts: ScenariosDeps) {
       return definition === undefined && !library().names.includes(name)
     },
     /** The active scenario with each rule's hits, whether what it expects has happened, and who was left without that. */
-    show() {
+    describe() {
       const { name, definition } = active()
       const scenario = activeScenario()
       return {
@@ -292,29 +293,29 @@ export function createScenarios(parts: ScenariosDeps) {
         title: scenario.title ?? null,
         ...(definition && { definition }),
         // What it extends lies under it; the default lies under all and is told of by its magic values.
-        rules: under(scenario).flatMap(({ rules: theirs }) => theirs.map(hitsShown)),
-        webhooks: under(scenario).flatMap(({ webhooks }) => webhooks.map(hitsShown)),
+        rules: visibleLayers(scenario).flatMap(({ rules: theirs }) => theirs.map(hitCount)),
+        webhooks: visibleLayers(scenario).flatMap(({ webhooks }) => webhooks.map(hitCount)),
         expect: expected(scenario),
         ...(previous.size > 0 && { left: [...previous.values()] }),
       }
     },
     /** Activates a scenario by its name; its counters and those of what it extends start anew. */
-    use: (name: string) => activate(named(name), { name }),
+    use: (name: string) => activate(getScenario(name), { name }),
     /** Checks a scenario that came as JSON. */
     async check(value: unknown): Promise<Checked<ScenarioDefinition>> {
       const { readDefinition } = await loadReader()
       const read = readDefinition(value, { name: INLINE, file: 'definition' })
-      if (!read.ok) throw refused(read.problems, 'definition')
+      if (!read.ok) throw invalidDefinition(read.problems, 'definition')
       const [unknown] = library().checkNames(read.scenario)
       if (unknown) {
-        throw new SandboxError('validation_failed', `The scenario is refused: ${unknown.message}.`)
+        throw new SandboxError('validation_failed', `The scenario is invalid: ${unknown.message}.`)
       }
-      return { definition: read.scenario.definition, warnings: told(read.warnings) }
+      return { definition: read.scenario.definition, warnings: warningTexts(read.warnings) }
     },
     /** Checks a rule that came as JSON. */
     checkRule: async (value: unknown): Promise<Checked<RuleDefinition>> =>
-      (await ruleCheck())(value),
-    ruleCheck,
+      (await createRuleCheck())(value),
+    ruleCheck: createRuleCheck,
     /** Activates a scenario that was checked; its counters start anew. */
     useDefinition: (definition: ScenarioDefinition) =>
       activate(compileScenario(definition, INLINE), { name: INLINE, definition }),
@@ -331,19 +332,19 @@ export function createScenarios(parts: ScenariosDeps) {
     /** Back to the start scenario, without pushed rules and counts. */
     reset() {
       for (const { rule_id } of pushedRows()) store.remove('rules', rule_id)
-      forget('')
+      removeCounters('')
       store.put('settings', {
         name: 'scenario',
         value: { name: startScenario, startedAs: startScenario },
       })
-      countAnew()
+      resetCounts()
     },
     /** The stored tables are others now: what was compiled and counted of them is forgotten. */
-    reload: countAnew,
+    reload: resetCounts,
     /** Whether a name can be used, checked before anything is changed. */
-    checkName: (name: string) => void named(name),
+    checkName: (name: string) => void getScenario(name),
     /** Takes what `reset` would lose, and returns the verb that puts it back: a reset of the data alone keeps it. */
-    keep() {
+    capture() {
       const before = {
         rules: [...rules.rows()],
         counters: [...counters.rows()],
@@ -363,12 +364,12 @@ export function createScenarios(parts: ScenariosDeps) {
       }
     },
     /** Takes a pushed rule away again. */
-    pull(id: string) {
+    removeRule(id: string) {
       if (!rules.get(id))
         throw new SandboxError('not_found', `No rule ${quoteInput(id)} was pushed for this client.`)
       store.change(() => {
         store.remove('rules', id)
-        forget(`rule:${id}#`)
+        removeCounters(`rule:${id}#`)
       })
       changed()
     },

@@ -8,9 +8,9 @@ export type SendLane = {
 // Webhook attempts of all clients at once, where the limit on descriptors is not lower.
 export const MAX_ATTEMPTS = 256
 // Attempts of one client at once.
-const MAX_OF_LANE = 64
+const MAX_PER_LANE = 64
 // The room is short when attempts have waited for it this long, real ms: as long as a receiver may hang.
-const SHORT_MS = 10_000
+const SATURATED_MS = 10_000
 
 /** A queue whose cost does not grow with its length. */
 function createQueue<T>() {
@@ -42,23 +42,23 @@ function createQueue<T>() {
  * the port. Who waits gets in by turns, one attempt of each client; the attempts of one client keep their order.
  */
 export function createSendRoom({
-  most = MAX_ATTEMPTS,
-  onShort,
+  most: maxConcurrent = MAX_ATTEMPTS,
+  onShort: onSaturated,
 }: {
   most?: number
   /** Told with each attempt while the room is short. */
   onShort: () => void
 }) {
-  let inside = 0
-  let shortSince: number | undefined
+  let totalRunning = 0
+  let saturatedSince: number | undefined
   // One for each client with a waiting attempt that its own limit lets in; the next turn first.
   const turns = createQueue<() => void>()
 
-  function noteShortage() {
-    if (turns.isEmpty) shortSince = undefined
+  function checkSaturation() {
+    if (turns.isEmpty) saturatedSince = undefined
     else {
-      shortSince ??= performance.now()
-      if (performance.now() - shortSince > SHORT_MS) onShort()
+      saturatedSince ??= performance.now()
+      if (performance.now() - saturatedSince > SATURATED_MS) onSaturated()
     }
   }
 
@@ -66,43 +66,43 @@ export function createSendRoom({
     /** A client's way in. */
     lane(): SendLane {
       const waiting = createQueue<() => void>()
-      let mine = 0
+      let running = 0
       let hasTurn = false
 
       function waitForTurn() {
-        if (hasTurn || waiting.isEmpty || mine === MAX_OF_LANE) return
+        if (hasTurn || waiting.isEmpty || running === MAX_PER_LANE) return
         hasTurn = true
         turns.push(takeTurn)
       }
 
       function takeTurn() {
         hasTurn = false
-        mine++
-        inside++
-        const letIn = waiting.take()
+        running++
+        totalRunning++
+        const start = waiting.take()
         waitForTurn()
-        letIn()
+        start()
       }
 
       return {
         enter() {
-          if (inside < most && mine < MAX_OF_LANE) {
-            mine++
-            inside++
+          if (totalRunning < maxConcurrent && running < MAX_PER_LANE) {
+            running++
+            totalRunning++
             return undefined
           }
           return new Promise((resolve) => {
             waiting.push(resolve)
             waitForTurn()
-            noteShortage()
+            checkSaturation()
           })
         },
         leave() {
-          mine--
-          inside--
+          running--
+          totalRunning--
           waitForTurn()
-          while (inside < most && !turns.isEmpty) turns.take()()
-          noteShortage()
+          while (totalRunning < maxConcurrent && !turns.isEmpty) turns.take()()
+          checkSaturation()
         },
       }
     },

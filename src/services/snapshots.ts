@@ -8,12 +8,12 @@ import { type Rows, type SandboxTables, TABLES } from './tables.ts'
 /** How many named states one client may keep; each keeps the rows it was made of in memory. */
 export const MAX_SNAPSHOTS = 100
 
-type Name = keyof Rows
+type TableName = keyof Rows
 type SandboxImages = Images<Rows>
-const NAMES = Object.keys(TABLES) as Name[]
+const NAMES = Object.keys(TABLES) as TableName[]
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 /** Where the wall clock stood, how long an attempt took, and how the world was started, is no difference of its state. */
-const UNLISTED = new Set(['wallAnchor', 'startedAs', 'duration_ms'])
+const IGNORED_FIELDS = new Set(['wallAnchor', 'startedAs', 'duration_ms'])
 
 const HIDDEN = () => 'XXXX'
 const MASKS: Readonly<Record<string, (value: string) => string>> = {
@@ -27,37 +27,40 @@ const MASKS: Readonly<Record<string, (value: string) => string>> = {
 const masked = (text: string) => (UUID.test(text) ? text : maskText(text))
 
 /** A value as a difference shows it: numbers of people and secrets masked, however deep they stand. */
-function shown(value: unknown, key = ''): unknown {
+function redacted(value: unknown, key = ''): unknown {
   if (typeof value === 'string') return (MASKS[key] ?? masked)(value)
-  if (Array.isArray(value)) return value.map((one) => shown(one, key))
+  if (Array.isArray(value)) return value.map((one) => redacted(one, key))
   if (typeof value !== 'object' || value === null) return value ?? null
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => !UNLISTED.has(name))
-      .map(([name, one]) => [name, shown(one, name)]),
+      .filter(([name]) => !IGNORED_FIELDS.has(name))
+      .map(([name, one]) => [name, redacted(one, name)]),
   )
 }
 
 /** What became of one row: each field that is not what it was, before and after. */
 function changedFields(before: object, after: object) {
   const [a, b] = [before, after] as Record<string, unknown>[]
-  const told = (value: unknown) =>
-    JSON.stringify(value, (key, one) => (UNLISTED.has(key) ? undefined : one))
+  const comparable = (value: unknown) =>
+    JSON.stringify(value, (key, one) => (IGNORED_FIELDS.has(key) ? undefined : one))
   return Object.fromEntries(
     [...new Set([...Object.keys(before), ...Object.keys(after)])]
-      .filter((field) => told(a![field]) !== told(b![field]))
-      .map((field) => [field, { before: shown(a![field], field), after: shown(b![field], field) }]),
+      .filter((field) => comparable(a![field]) !== comparable(b![field]))
+      .map((field) => [
+        field,
+        { before: redacted(a![field], field), after: redacted(b![field], field) },
+      ]),
   )
 }
 
 /** What changed in one table, by id. */
-export type TableDifference = {
+export type TableDiff = {
   added: string[]
   removed: string[]
   changed: { id: string; fields: Record<string, { before: unknown; after: unknown }> }[]
 }
 
-export type Differences = Partial<Record<Name, TableDifference>>
+export type StateDiff = Partial<Record<TableName, TableDiff>>
 
 /** The named states of one client: all it has, its clock, timers, scenario and place in its random series included. */
 export function createSnapshots({
@@ -72,7 +75,7 @@ export function createSnapshots({
   /** Whether long work lets other calls in between. */
   pauses: boolean
 }) {
-  function check(name: string) {
+  function get(name: string) {
     const snapshot = store.snapshots.get(name)
     if (snapshot) return snapshot
     throw new SandboxError(
@@ -83,38 +86,38 @@ export function createSnapshots({
 
   /** The client's time when a snapshot was made, ISO 8601. */
   function takenAt(name: string): string {
-    const clock = createTable(TABLES.settings, check(name).images.settings).get('clock')
+    const clock = createTable(TABLES.settings, get(name).images.settings).get('clock')
     return new Date(clock?.name === 'clock' ? clock.value.anchor : 0).toISOString()
   }
 
-  const about = (name: string) => ({ name, taken_at: takenAt(name) })
+  const summaryOf = (name: string) => ({ name, taken_at: takenAt(name) })
 
   return {
-    check,
-    list: () => [...store.snapshots.keys()].sort().map(about),
+    check: get,
+    list: () => [...store.snapshots.keys()].sort().map(summaryOf),
     /** Keeps what is now under a name; what the name stood for is replaced. */
     save(name: string) {
       const replaced = store.snapshots.has(name)
       if (!replaced && store.snapshots.size >= MAX_SNAPSHOTS) {
         throw new SandboxError(
           'snapshot_limit_reached',
-          `There are ${MAX_SNAPSHOTS} snapshots of client ${store.name} already. Delete one, or use its name again.`,
+          `The client ${store.name} already has ${MAX_SNAPSHOTS} snapshots, the maximum. Delete one, or replace one by using its name.`,
         )
       }
       save(name)
-      return { ...about(name), replaced }
+      return { ...summaryOf(name), replaced }
     },
     restore(name: string) {
-      check(name)
+      get(name)
       adopt(() => store.restore(name))
     },
     forget(name: string) {
-      check(name)
+      get(name)
       store.forget(name)
     },
     /** What became of the client since a snapshot, by table; tables that are the same are left out. */
-    async diff(name: string): Promise<Differences> {
-      const before = check(name)
+    async diff(name: string): Promise<StateDiff> {
+      const before = get(name)
       const now = store.view()
       const isLarge = pauses && NAMES.some((table) => sizeOf(now[table]) > FEW_ROWS)
       // A few rows are compared before anything changes; many must be kept as they are.
@@ -130,13 +133,13 @@ export function createSnapshots({
 }
 
 const FEW_ROWS = 1_000
-const sizeOf = ({ layers }: SandboxImages[Name]) =>
+const sizeOf = ({ layers }: SandboxImages[TableName]) =>
   layers.reduce((sum, { rows }) => sum + rows.size, 0)
 
-function* compare(before: SandboxImages, after: SandboxImages): Generator<undefined, Differences> {
-  const told: Differences = {}
+function* compare(before: SandboxImages, after: SandboxImages): Generator<undefined, StateDiff> {
+  const told: StateDiff = {}
   for (const table of NAMES) {
-    const found: TableDifference = { added: [], removed: [], changed: [] }
+    const found: TableDiff = { added: [], removed: [], changed: [] }
     for (const one of yield* differences<object>(before[table], after[table])) {
       yield
       // An idempotency key is a user's own text; all other ids are to be looked up by.
@@ -154,7 +157,7 @@ function* compare(before: SandboxImages, after: SandboxImages): Generator<undefi
 }
 
 /** The JSON text of differences, an id or a row a piece. */
-export function* differencesText(snapshot: string, tables: Differences): Generator<string> {
+export function* stateDiffText(snapshot: string, tables: StateDiff): Generator<string> {
   yield `{"snapshot":${JSON.stringify(snapshot)},"tables":{`
   let between = ''
   for (const [table, difference] of Object.entries(tables)) {
@@ -172,7 +175,7 @@ export function* differencesText(snapshot: string, tables: Differences): Generat
 }
 
 /** Whether differences are too many to be sent in one go. */
-export const areMany = (tables: Differences): boolean =>
+export const isLargeDiff = (tables: StateDiff): boolean =>
   Object.values(tables).some(
     ({ added, removed, changed }) => added.length + removed.length + changed.length > FEW_ROWS,
   )

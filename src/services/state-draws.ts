@@ -50,7 +50,7 @@ export function* lowestDraws(
 ): Generator<undefined, { least: number; place: string }> {
   let least = 0
   let place = ''
-  function need(n: number, where: () => string) {
+  function raise(n: number, where: () => string) {
     if (n <= least) return
     least = n
     if (n > draws) place = where()
@@ -65,17 +65,17 @@ export function* lowestDraws(
         own = n
         // A payment without a reference has an id in its place: two draws more.
         const extra = table === 'payments' && row['reference_id'] === null ? 2 : 0
-        need(n + more + extra, () => `tables.${table}[${i}].${field}`)
+        raise(n + more + extra, () => `tables.${table}[${i}].${field}`)
       }
       const { utr } = row
       if (own !== undefined && utr && UTR.test(utr))
-        need(drawOfUtr(utr, own), () => `tables.${table}[${i}].utr`)
+        raise(drawOfUtr(utr, own), () => `tables.${table}[${i}].utr`)
     }
   for (const [table, field] of Object.entries(NUMBERED))
     for (const [i, row] of (tables[table] as Record<string, string>[]).entries()) {
       yield
       const [, digits] = /^(?:tmr|msg)_(\d{1,15})$/.exec(row[field]!) ?? []
-      if (digits !== undefined) need(Number(digits), () => `tables.${table}[${i}].${field}`)
+      if (digits !== undefined) raise(Number(digits), () => `tables.${table}[${i}].${field}`)
     }
   return { least, place }
 }

@@ -6,21 +6,21 @@ import { fieldErrors, LIST_KNOWN_KEYS, MAX_ERRORS } from '../model/issues.ts'
 type Tables = Record<string, unknown>
 
 // A document with so many mistakes is read no further.
-const ENOUGH = 1_000
+const MAX_COUNTED_ERRORS = 1_000
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Counts what is wrong with a document, and keeps the first of it. */
-function createFindings() {
+function createErrorCollector() {
   const errors: FieldError[] = []
   let count = 0
-  const refusal = (more: string) => {
+  const validationError = (more: string) => {
     const { field, message } = errors[0]!
     const others = count > 1 ? ` and ${more}${count - 1} more` : ''
     return new SandboxError(
       'validation_failed',
-      `The body is refused: ${field} ${message}${others}.`,
+      `The body is invalid: ${field} ${message}${others}.`,
       { errors: errors.slice(0, MAX_ERRORS) },
     )
   }
@@ -28,10 +28,10 @@ function createFindings() {
     add(error: z.core.$ZodError, data: unknown, at: readonly PropertyKey[] = []) {
       count += error.issues.length
       if (errors.length < MAX_ERRORS) errors.push(...fieldErrors(error, data, at))
-      if (count >= ENOUGH) throw refusal('at least ')
+      if (count >= MAX_COUNTED_ERRORS) throw validationError('at least ')
     },
     throwIfAny() {
-      if (count > 0) throw refusal('')
+      if (count > 0) throw validationError('')
     },
   }
 }
@@ -39,15 +39,15 @@ function createFindings() {
 /** The rows of an object's tables, each as `take` has it. */
 function* mapTables(
   tables: Tables,
-  takes: Record<string, (row: unknown, index: number) => unknown>,
+  rowMappers: Record<string, (row: unknown, index: number) => unknown>,
 ): Generator<undefined, Tables> {
   const mapped: Tables = { ...tables }
-  for (const [name, take] of Object.entries(takes)) {
+  for (const [name, mapRow] of Object.entries(rowMappers)) {
     const rows = tables[name]
     if (!Array.isArray(rows)) continue
     const taken: unknown[] = []
     for (const row of rows) {
-      taken.push(take(row, taken.length))
+      taken.push(mapRow(row, taken.length))
       yield
     }
     mapped[name] = taken
@@ -65,7 +65,7 @@ export function* readState<T>(
   document: z.ZodType<T>,
   rows: Readonly<Record<string, z.ZodType>>,
 ): Generator<undefined, T> {
-  const findings = createFindings()
+  const findings = createErrorCollector()
   const takes = Object.fromEntries(
     Object.entries(rows).map(([name, schema]) => [
       name,
@@ -82,9 +82,9 @@ export function* readState<T>(
     value = { ...sent, tables: yield* mapTables(sent['tables'], takes) }
   // The rows are checked: what is left is checked without them.
   const tables = isObject(value) && isObject(value['tables']) ? value['tables'] : undefined
-  const bare = tables ? { ...(value as object), tables: withoutRows(tables) } : value
-  const { success, data, error } = document.safeParse(bare, LIST_KNOWN_KEYS)
-  if (!success) findings.add(error, bare)
+  const withoutTableRows = tables ? { ...(value as object), tables: withoutRows(tables) } : value
+  const { success, data, error } = document.safeParse(withoutTableRows, LIST_KNOWN_KEYS)
+  if (!success) findings.add(error, withoutTableRows)
   findings.throwIfAny()
   return { ...data, tables } as T
 }

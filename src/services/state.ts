@@ -29,7 +29,7 @@ import type { WorldContext } from './world-context.ts'
 /** The tables that a state tells row by row; the client and the settings have places of their own in it. */
 type TableName = Exclude<keyof Rows, 'client' | 'settings'>
 
-const Whole = z.int()
+const Integer = z.int()
 const ROWS = {
   users: UserRow.extend({
     email: z.email().max(254),
@@ -37,7 +37,7 @@ const ROWS = {
   }),
   kyc: KycRow,
   bank_accounts: BankAccountRow.extend({ account_number: AccountNumber, ifsc_code: IfscCode }),
-  payments: PaymentRow.extend({ paise: Whole.min(0).max(MAX_PAISE) }),
+  payments: PaymentRow.extend({ paise: Integer.min(0).max(MAX_PAISE) }),
   // The secret never leaves the sandbox; a state that a person wrote may bring one.
   webhook: WebhookRow.extend({
     url: CreateWebhook.shape.url,
@@ -48,7 +48,7 @@ const ROWS = {
     type: z.string(),
     resource_id: z.string(),
     created_at: Timestamp,
-    copies: Whole,
+    copies: Integer,
     body: z.string(),
   }),
   deliveries: z.strictObject({
@@ -59,12 +59,12 @@ const ROWS = {
     created_at: Timestamp,
     status: DeliveryStatus.exclude(['recorded']),
     ordered: z.boolean(),
-    next_attempt_at: Whole.nullable(),
+    next_attempt_at: Integer.nullable(),
     timer_id: z.string().nullable(),
     attempts: z.array(
       Delivery.shape.attempts.element
         .omit({ headers: true })
-        .extend({ timestamp: Whole, signatures: Whole }),
+        .extend({ timestamp: Integer, signatures: Integer }),
     ),
     hold_until: z.string().optional(),
     once: z.literal(true).optional(),
@@ -81,22 +81,22 @@ const ROWS = {
   idempotency: z.strictObject({
     key: z.string(),
     fingerprint: z.string(),
-    status: Whole,
+    status: Integer,
     body: z.string(),
-    kept_until: Whole,
+    kept_until: Integer,
   }),
   timers: z
     .strictObject({
       timer_id: z.string(),
-      due_at: Whole.min(0).max(LAST_INSTANT),
-      seq: Whole,
+      due_at: Integer.min(0).max(LAST_INSTANT),
+      seq: Integer,
       kind: z.string(),
       resource_id: z.string().optional(),
       payload: z.record(z.string(), z.unknown()),
     })
     .superRefine(checkTimer),
-  rules: z.strictObject({ rule_id: z.string(), seq: Whole, definition: z.looseObject({}) }),
-  counters: z.strictObject({ name: z.string(), matched: Whole, hits: Whole }),
+  rules: z.strictObject({ rule_id: z.string(), seq: Integer, definition: z.looseObject({}) }),
+  counters: z.strictObject({ name: z.string(), matched: Integer, hits: Integer }),
 } satisfies Record<TableName, z.ZodType>
 const TABLE_NAMES = Object.keys(ROWS) as TableName[]
 
@@ -119,7 +119,7 @@ export const StateDocument = z
     }),
     scenario: z.strictObject({ name: z.string(), definition: z.looseObject({}).optional() }),
     /** How far the random series was drawn. */
-    draws: Whole.min(0).max(MAX_DRAWS),
+    draws: Integer.min(0).max(MAX_DRAWS),
     profile: Profile,
     tables: z.strictObject(
       Object.fromEntries(TABLE_NAMES.map((name) => [name, z.array(ROWS[name])])) as {
@@ -147,7 +147,7 @@ function* idsOf<R>(rows: readonly R[], idOf: (row: R) => string) {
  */
 function* relationErrors({ tables, draws }: StateDocument): Generator<undefined, FieldError[]> {
   const errors: FieldError[] = []
-  const note = (field: string, message: string) => {
+  const addError = (field: string, message: string) => {
     if (errors.length < MAX_ERRORS) errors.push({ field, code: 'invalid_value', message })
   }
   for (const name of TABLE_NAMES) {
@@ -160,49 +160,51 @@ function* relationErrors({ tables, draws }: StateDocument): Generator<undefined,
         yield
         const value = keyOf(row)
         if (value === undefined) continue
-        if (seen.has(value)) note(`tables.${name}[${i}]`, `has the ${key} of a row before it`)
+        if (seen.has(value))
+          addError(`tables.${name}[${i}]`, `has the same ${key} as an earlier row`)
         seen.add(value)
       }
     }
   }
-  if (tables.webhook.length > 1) note('tables.webhook', 'must have at most 1 row')
-  if (tables.rules.length > MAX_RULES) note('tables.rules', `must have at most ${MAX_RULES} rows`)
+  if (tables.webhook.length > 1) addError('tables.webhook', 'must have at most 1 row')
+  if (tables.rules.length > MAX_RULES)
+    addError('tables.rules', `must have at most ${MAX_RULES} rows`)
   const users = yield* idsOf(tables.users, TABLES.users.id)
   const accounts = yield* idsOf(tables.bank_accounts, TABLES.bank_accounts.id)
-  const refers = (place: string, known: Set<string>, id: string) => {
-    if (!known.has(id)) note(place, 'refers to no row of this state')
+  const checkReference = (place: string, known: Set<string>, id: string) => {
+    if (!known.has(id)) addError(place, 'refers to a row that is not in this state')
   }
   for (const name of ['kyc', 'bank_accounts'] as const)
     for (const [i, row] of tables[name].entries()) {
       yield
-      refers(`tables.${name}[${i}].user_id`, users, row.user_id)
+      checkReference(`tables.${name}[${i}].user_id`, users, row.user_id)
     }
   const utrs = new Set<string>()
   for (const [i, row] of tables.payments.entries()) {
     yield
-    refers(`tables.payments[${i}].from_user_id`, users, row.from_user_id)
-    refers(`tables.payments[${i}].to_user_id`, users, row.to_user_id)
-    refers(`tables.payments[${i}].benif_bank_id`, accounts, row.benif_bank_id)
+    checkReference(`tables.payments[${i}].from_user_id`, users, row.from_user_id)
+    checkReference(`tables.payments[${i}].to_user_id`, users, row.to_user_id)
+    checkReference(`tables.payments[${i}].benif_bank_id`, accounts, row.benif_bank_id)
     if (row.from_user_id === row.to_user_id)
-      note(`tables.payments[${i}].to_user_id`, 'is the payer')
+      addError(`tables.payments[${i}].to_user_id`, 'must not be the payer')
     const { status, utr } = row
     if (status === 'SUCCESS' && utr === null)
-      note(`tables.payments[${i}].utr`, 'is missing on a SUCCESS')
+      addError(`tables.payments[${i}].utr`, 'is required for status SUCCESS')
     // One that is reversed keeps the number of its SUCCESS.
     if ((status === 'PENDING' || status === 'PROCESSING') && utr !== null)
-      note(`tables.payments[${i}].utr`, `is there before a ${status} is a SUCCESS`)
+      addError(`tables.payments[${i}].utr`, `must be null while the status is ${status}`)
     if (utr !== null && utrs.has(utr))
-      note(`tables.payments[${i}].utr`, 'is that of a row before it')
+      addError(`tables.payments[${i}].utr`, 'is the same as in an earlier row')
     if (utr !== null) utrs.add(utr)
   }
   const events = yield* idsOf(tables.events, TABLES.events.id)
   for (const [i, row] of tables.deliveries.entries()) {
     yield
-    refers(`tables.deliveries[${i}].event_id`, events, row.event_id)
+    checkReference(`tables.deliveries[${i}].event_id`, events, row.event_id)
   }
   // A rule's may be: rules outlive a reset of the data, with which the series starts anew.
   for (const [i, { seq }] of tables.timers.entries())
-    if (seq > draws) note(`tables.timers[${i}].seq`, 'must not be above draws')
+    if (seq > draws) addError(`tables.timers[${i}].seq`, 'must not be greater than draws')
   return errors
 }
 
@@ -213,7 +215,7 @@ function* drawErrors(
 ): Generator<undefined, FieldError[]> {
   const { least, place } = yield* lowestDraws(tables, draws, random)
   if (draws >= least) return []
-  const message = `must be at least ${least}: the random series of this client has given ${place} already; found ${draws}`
+  const message = `must be at least ${least}, because the random series of this client has already generated ${place}; found ${draws}`
   return [{ field: 'draws', code: 'too_small', message }]
 }
 
@@ -242,18 +244,18 @@ function* ruleErrors(check: (rule: unknown) => unknown, rules: StateDocument['ta
 }
 
 /** The refusal of a document that this process has no room for. */
-function refuseFullHeap() {
+function rejectIfHeapFull() {
   if (!isHeapFull()) return
   throw new SandboxError(
     'payload_too_large',
-    'The state is refused: too little memory is left for it, and nothing was changed. Send less, delete clients, or start the sandbox with more (NODE_OPTIONS=--max-old-space-size=MB).',
+    'The state was rejected because too little memory is left for it. Nothing was changed. Send a smaller state, delete clients, or start the sandbox with a larger heap (NODE_OPTIONS=--max-old-space-size=MB).',
   )
 }
 
 // A state of fewer rows is sent in one go.
 const FEW_ROWS = 2_000
 // What is stored by one change, rows.
-const STORED_AT_ONCE = 100
+const ROWS_PER_CHANGE = 100
 // Every call asks all of them, and they are made ready in one go.
 const MAX_RULES = 10_000
 
@@ -270,10 +272,10 @@ export type StateDeps = WorldContext & {
   pauses: boolean
 }
 
-const inOrder = Object.fromEntries(
+const orderFields = Object.fromEntries(
   TABLE_NAMES.map((name) => [name, inOrderOf(ROWS[name])]),
 ) as Record<TableName, (row: object) => object>
-const profileInOrder = inOrderOf(Profile)
+const orderProfileFields = inOrderOf(Profile)
 
 type RowsOf = <K extends keyof Rows>(table: K) => Iterable<Rows[K]>
 
@@ -284,15 +286,15 @@ export function createState(deps: StateDeps) {
   const secrets = new Map<string, string>()
 
   /** The rows of a table as a document tells them. */
-  function* told<K extends TableName>(name: K, rowsOf: RowsOf): Generator<object> {
+  function* exportRows<K extends TableName>(name: K, rowsOf: RowsOf): Generator<object> {
     for (const row of rowsOf(name)) {
       if (name !== 'webhook') {
-        yield inOrder[name](row)
+        yield orderFields[name](row)
         continue
       }
       const { webhook_secret, ...shown } = row as Rows['webhook']
       secrets.set(shown.webhook_id, webhook_secret!)
-      yield inOrder.webhook(shown)
+      yield orderFields.webhook(shown)
     }
   }
 
@@ -310,13 +312,13 @@ export function createState(deps: StateDeps) {
       clock: { now: new Date(anchor).toISOString(), mode, speed },
       scenario: { name, ...(definition && { definition }) },
       draws,
-      profile: profileInOrder(client!),
+      profile: orderProfileFields(client!),
     }
     yield `${JSON.stringify(head).slice(0, -1)},"tables":{`
     for (const [i, table] of TABLE_NAMES.entries()) {
       yield `${i === 0 ? '' : ','}"${table}":[`
       let comma = ''
-      for (const row of told(table, rowsOf)) {
+      for (const row of exportRows(table, rowsOf)) {
         yield comma + JSON.stringify(row)
         comma = ','
       }
@@ -334,12 +336,12 @@ export function createState(deps: StateDeps) {
   /** A state as text; a large one is pinned as it is until it is sent. */
   function textOfState(state: Pick<Snapshot<Rows>, 'images' | 'counter'>, snapshot?: string) {
     const isLarge = pauses && sizeOf(state.images) > FEW_ROWS
-    const pinned = isLarge ? store.pin(snapshot) : undefined
-    const { images, counter } = pinned ?? state
+    const retained = isLarge ? store.pin(snapshot) : undefined
+    const { images, counter } = retained ?? state
     const rowsOf: RowsOf = (table) => createTable(TABLES[table], images[table]).rows()
     const clockThen = () => [...rowsOf('settings')].find((row) => row.name === 'clock')!.value
     const clock = snapshot === undefined ? clockNow() : (clockThen() as ClockState)
-    return { pieces: textOf(rowsOf, clock, counter), isLarge, done: () => pinned?.release() }
+    return { pieces: textOf(rowsOf, clock, counter), isLarge, done: () => retained?.release() }
   }
 
   /** The webhook with its secret: that of the document, else the present one, else the one it was told out with. */
@@ -349,36 +351,36 @@ export function createState(deps: StateDeps) {
       const webhook_secret = row.webhook_secret ?? present ?? secrets.get(row.webhook_id)
       if (webhook_secret !== undefined) return { ...row, webhook_secret }
       const message =
-        'is required: a state is told without it, and this client has no webhook whose secret could be kept'
+        'is required: an exported state does not contain it, and this client has no webhook whose secret could be used'
       throw validationFailed([
         { field: `tables.webhook[${i}].webhook_secret`, code: 'required', message },
       ])
     })
   }
 
-  const slowly = <T>(work: Generator<unknown, T>) =>
-    inSlices(work, { pauses, check: refuseFullHeap })
+  const inPausingSlices = <T>(work: Generator<unknown, T>) =>
+    inSlices(work, { pauses, check: rejectIfHeapFull })
 
   /** Refuses a document that can't be taken over as it is. */
   async function check(state: StateDocument) {
-    const errors = await slowly(relationErrors(state))
-    if (errors.length === 0) errors.push(...(await slowly(drawErrors(state, random))))
+    const errors = await inPausingSlices(relationErrors(state))
+    if (errors.length === 0) errors.push(...(await inPausingSlices(drawErrors(state, random))))
     if (errors.length > 0) throw validationFailed(errors)
     webhookOf(state)
     const { scenario, tables } = state
     if (scenario.definition) await scenarios.check(scenario.definition)
     else scenarios.checkName(scenario.name)
-    await slowly(ruleErrors(await scenarios.ruleCheck(), tables.rules))
-    await slowly(timelineErrors(scenarios, tables.timers, await scenarios.ruleCheck()))
+    await inPausingSlices(ruleErrors(await scenarios.ruleCheck(), tables.rules))
+    await inPausingSlices(timelineErrors(scenarios, tables.timers, await scenarios.ruleCheck()))
   }
 
   /** Puts the rows of a document into a world of their own. */
   function* gather(staged: SandboxTables, { tables }: StateDocument) {
     for (const name of TABLE_NAMES) {
       const rows = name === 'webhook' ? [] : tables[name]
-      for (let i = 0; i < rows.length; i += STORED_AT_ONCE) {
+      for (let i = 0; i < rows.length; i += ROWS_PER_CHANGE) {
         staged.change(() => {
-          for (const row of rows.slice(i, i + STORED_AT_ONCE)) staged.put(name, row as never)
+          for (const row of rows.slice(i, i + ROWS_PER_CHANGE)) staged.put(name, row as never)
         })
         yield
       }
@@ -413,12 +415,12 @@ export function createState(deps: StateDeps) {
      * calls in between, and yet it is one change. Answers how many rows there are in each table.
      */
     async replace(sent: unknown): Promise<Record<string, number>> {
-      const state = await slowly(readState(sent, StateDocument, ROWS))
+      const state = await inPausingSlices(readState(sent, StateDocument, ROWS))
       await check(state)
       const staged = stage()
       let isTaken = false
       try {
-        await slowly(gather(staged, state))
+        await inPausingSlices(gather(staged, state))
         await scheduler.whenIdle(() => replaceBy(staged, state))
         isTaken = true
       } finally {

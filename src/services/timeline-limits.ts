@@ -3,53 +3,62 @@ import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compile
 import type { SandboxTables } from './tables.ts'
 
 /** What a stored entry of a timeline says: the action, and how it comes again. */
-export type Entry = { do: TimelineAction; every_ms?: number; left?: number }
+export type StoredTimelineEntry = { do: TimelineAction; everyMs?: number; left?: number }
 
 // An entry that is behind makes up for this many turns at most; the earlier ones are left out.
 const MAX_BEHIND = 1_000
 // A scenario that runs for days must not fill the memory: a timeline adds nothing to a table beyond this.
 const MAX_ROWS = { users: 250_000, payments: 250_000, deliveries: 50_000, rules: 2_000 } as const
 // More work than this a real second is more than most machines do; 1 is a row or two.
-const MAX_COST_A_SECOND = 10_000
+const MAX_COST_PER_SECOND = 10_000
 // What exchanges all that decides costs about as much as this many rows.
-const COST_OF_EXCHANGE = 64
+const REPLACEMENT_COST = 64
 
-const counted = (n: number) => n.toLocaleString('en-US')
+const formatCount = (n: number) => n.toLocaleString('en-US')
 
 /** The word of an action: `create_users`, `credit`, ... */
-export const wordOf = (action: TimelineAction) => Object.keys(action)[0]!
+export const actionName = (action: TimelineAction) => Object.keys(action)[0]!
 
 /** An action that ends the timeline it is part of. */
-export const isLast = (action: TimelineAction) => 'use' in action || 'reset' in action
+export const endsTimeline = (action: TimelineAction) => 'use' in action || 'reset' in action
 
 /** How much work an action is; 1 is a row or two. */
 export function costOf(action: TimelineAction): number {
   if ('create_users' in action) return action.create_users
-  return isLast(action) || 'rule' in action ? COST_OF_EXCHANGE : 1
+  return endsTimeline(action) || 'rule' in action ? REPLACEMENT_COST : 1
 }
 
-export const comesAgain = ({ every_ms: every_ms, left, do: action }: Entry): boolean =>
-  every_ms !== undefined && (left === undefined || left > 1) && !isLast(action)
+export const isRecurring = ({
+  every_ms: everyMs,
+  left,
+  do: action,
+}: StoredTimelineEntry): boolean =>
+  everyMs !== undefined && (left === undefined || left > 1) && !endsTimeline(action)
 
 /** How often an entry that is due at an instant runs from `now` until `at`; turns that it leaves out are not counted. */
-export function countRuns(entry: Entry, due_at: number, at: number, now = due_at): number {
-  if (!comesAgain(entry)) return 1
-  const every_ms = entry.every_ms!
-  const { omitted } = nextTurn(every_ms, due_at, now)
+export function countRuns(
+  entry: StoredTimelineEntry,
+  due_at: number,
+  at: number,
+  now = due_at,
+): number {
+  if (!isRecurring(entry)) return 1
+  const everyMs = entry.every_ms!
+  const { skipped } = nextTurn(everyMs, due_at, now)
   return Math.min(
     entry.left ?? Number.POSITIVE_INFINITY,
-    1 + Math.floor((at - due_at) / every_ms) - omitted,
+    1 + Math.floor((at - due_at) / everyMs) - skipped,
   )
 }
 
 /** When an entry comes again, and how many of its turns are left out since it is too far behind. */
 export function nextTurn(every_ms: number, due_at: number, now: number) {
-  const behind = Math.floor((now - due_at) / every_ms)
-  const omitted = Math.max(0, behind - MAX_BEHIND)
-  return { due_at: due_at + (omitted + 1) * every_ms, omitted }
+  const behind = Math.floor((now - due_at) / everyMs)
+  const skipped = Math.max(0, behind - MAX_BEHIND)
+  return { due_at: due_at + (skipped + 1) * everyMs, skipped }
 }
 
-const GROWS: readonly [word: string, table: keyof typeof MAX_ROWS][] = [
+const GROWING_TABLES: readonly [word: string, table: keyof typeof MAX_ROWS][] = [
   ['create_users', 'users'],
   ['credit', 'payments'],
   ['credit', 'deliveries'],
@@ -58,13 +67,16 @@ const GROWS: readonly [word: string, table: keyof typeof MAX_ROWS][] = [
 ]
 
 /** Why an action is left out: the client has as many rows as a timeline may make; else `undefined`. */
-export function fullFor(action: TimelineAction, { tables }: SandboxTables): string | undefined {
-  for (const [word, table] of GROWS) {
+export function limitReached(
+  action: TimelineAction,
+  { tables }: SandboxTables,
+): string | undefined {
+  for (const [word, table] of GROWING_TABLES) {
     if (!(word in action)) continue
     // The rows of each layer, a row that was changed in several counted in each: cheap, and near enough.
     const rows = tables[table].view().layers.reduce((sum, layer) => sum + layer.rows.size, 0)
     if (rows >= MAX_ROWS[table])
-      return `left out: the client has ${counted(MAX_ROWS[table])} ${table}, and a timeline makes no more`
+      return `skipped: the client has ${formatCount(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
   }
   return undefined
 }
@@ -76,14 +88,14 @@ export function rateWarnings(
 ): string[] {
   if (mode === 'frozen') return []
   let [turns, cost] = [0, 0]
-  for (const { every_ms: every_ms, do: action } of timeline) {
-    if (every_ms === undefined || isLast(action)) continue
-    const aSecond = (speed * 1_000) / every_ms
-    turns += aSecond
-    cost += aSecond * costOf(action)
+  for (const { every_ms: everyMs, do: action } of timeline) {
+    if (everyMs === undefined || endsTimeline(action)) continue
+    const perSecond = (speed * 1_000) / everyMs
+    turns += perSecond
+    cost += perSecond * costOf(action)
   }
-  if (cost <= MAX_COST_A_SECOND) return []
+  if (cost <= MAX_COST_PER_SECOND) return []
   return [
-    `timeline: at clock speed ${speed} its entries come ${counted(turns)} times a real second, more than can be kept: they run as often as this machine can, and turns are left out`,
+    `timeline: at clock speed ${speed} its entries are due ${formatCount(turns)} times per real second, which is too often: they run as often as this machine can, and some runs are skipped`,
   ]
 }

@@ -11,14 +11,14 @@ import { createRepeatedWarning } from './repeated-warning.ts'
 import { kindOf, type ResourceKind, resourceIdOf } from './resources.ts'
 import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import {
-  comesAgain,
+  actionName,
   costOf,
   countRuns,
-  type Entry,
-  fullFor,
+  isRecurring,
+  limitReached,
   nextTurn,
   rateWarnings,
-  wordOf,
+  type StoredTimelineEntry,
 } from './timeline-limits.ts'
 import type { Users } from './users.ts'
 import type { WorldContext } from './world-context.ts'
@@ -34,8 +34,8 @@ export type TimelineDeps = WorldContext & {
   warn: (message: string) => void
 }
 
-function firstIn<T>(rows: Iterable<T>, fits: (row: T) => boolean): T | undefined {
-  for (const row of rows) if (fits(row)) return row
+function findRow<T>(rows: Iterable<T>, matches: (row: T) => boolean): T | undefined {
+  for (const row of rows) if (matches(row)) return row
   return undefined
 }
 
@@ -49,24 +49,30 @@ export function createTimeline(deps: TimelineDeps) {
 
   /** A receiver with a verified account and somebody who pays, where the action names none. */
   function parties(credit: Extract<TimelineAction, { credit: unknown }>['credit']) {
-    const fits = (row: BankAccountRow) =>
+    const matches = (row: BankAccountRow) =>
       row.bank_status === 'success' &&
       row.bank_id === (credit.benif_bank_id ?? row.bank_id) &&
       row.user_id === (credit.to_user_id ?? row.user_id) &&
       row.user_id !== credit.from_user_id
-    const account = firstIn(tables.bank_accounts.rows(), fits)
+    const account = findRow(tables.bank_accounts.rows(), matches)
     if (!account)
-      throw new SandboxError('not_found', 'No user has a verified account to be paid to.')
+      throw new SandboxError(
+        'not_found',
+        'No user with a verified bank account can receive this credit. Add a bank account, or change to_user_id or benif_bank_id.',
+      )
     const payer =
       credit.from_user_id ??
       tables.users.page('all', 'all', 0, 2).find(({ id }) => id !== account.user_id)?.id
     if (payer === undefined)
-      throw new SandboxError('not_found', 'There is no second user who could pay.')
+      throw new SandboxError(
+        'not_found',
+        'There is no second user who could pay this credit. Create one, or set from_user_id.',
+      )
     return { from_user_id: payer, to_user_id: account.user_id, benif_bank_id: account.bank_id }
   }
 
   /** Digits whose mobile nobody has yet: of many thousand users two may draw the same. */
-  function freeDigits(): string {
+  function unusedDigits(): string {
     for (;;) {
       const digits = random.digits(9)
       if (!tables.users.findUnique('mobile', mobileKey(`+919${digits}`))) return digits
@@ -74,7 +80,7 @@ export function createTimeline(deps: TimelineDeps) {
   }
 
   function createUser() {
-    const digits = freeDigits()
+    const digits = unusedDigits()
     const name = holderNameOf(digits).toLowerCase().replace(' ', '.')
     users.create({
       email: `${name}.${digits}@example.com`,
@@ -98,7 +104,7 @@ export function createTimeline(deps: TimelineDeps) {
       bankAccounts.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
   }
 
-  function act(action: TimelineAction) {
+  function runAction(action: TimelineAction) {
     if ('trigger' in action) {
       events.emit(action.trigger, resourceOf(kindOf(action.trigger), action.resource), true)
     } else if ('simulate' in action) simulate(action.simulate)
@@ -112,63 +118,68 @@ export function createTimeline(deps: TimelineDeps) {
     else reset()
   }
 
-  function schedule(entry: Entry, due_at: number) {
+  function schedule(entry: StoredTimelineEntry, due_at: number) {
     scheduler.schedule({ due_at, kind: TIMELINE_ENTRY, payload: entry })
   }
 
   const warnOnce = createRepeatedWarning(warn)
   /** Warns about an entry; equal warnings of equal entries are counted. */
-  function warnAbout({ do: action, every_ms: everyMs }: Entry, why: string, message: string) {
-    const name = `timeline of ${scenarios.name}: ${wordOf(action)}`
+  function warnAboutEntry(
+    { do: action, every_ms: everyMs }: StoredTimelineEntry,
+    why: string,
+    message: string,
+  ) {
+    const name = `timeline of ${scenarios.name}: ${actionName(action)}`
     const every = everyMs === undefined ? '' : ` every ${formatDuration(everyMs)}`
     warnOnce(`${name}${every}: ${why}`, `${name}${every}: ${message}`)
   }
 
   // The entries of which it was said that their rate cannot be kept.
-  const tooFast = new Set<string>()
+  const warnedRates = new Set<string>()
   /** Schedules the next turn of an entry that comes again. */
-  function comeAgain(entry: Entry, everyMs: number, dueAt: number) {
-    const { due_at, omitted } = nextTurn(everyMs, dueAt, clock.now())
+  function scheduleNextTurn(entry: StoredTimelineEntry, everyMs: number, dueAt: number) {
+    const { due_at, skipped } = nextTurn(everyMs, dueAt, clock.now())
     const { left } = entry
     schedule({ ...entry, ...(left !== undefined && { left: left - 1 }) }, due_at)
-    const key = `${scenarios.name} ${wordOf(entry.do)} ${everyMs}`
-    if (omitted === 0 || tooFast.has(key)) return
-    tooFast.add(key)
-    const message = `its rate cannot be kept at clock speed ${clock.state.speed}: it runs as often as this machine can, and turns are left out`
-    warnAbout(entry, 'rate', message)
+    const key = `${scenarios.name} ${actionName(entry.do)} ${everyMs}`
+    if (skipped === 0 || warnedRates.has(key)) return
+    warnedRates.add(key)
+    const message = `the rate is too high for clock speed ${clock.state.speed}: the entry runs as often as this machine can, and some runs are skipped`
+    warnAboutEntry(entry, 'rate', message)
   }
 
   scheduler.handle(
     TIMELINE_ENTRY,
     ({ payload, due_at }) => {
-      const entry = payload as Entry
-      if (comesAgain(entry)) comeAgain(entry, entry.every_ms!, due_at)
-      const full = fullFor(entry.do, store)
+      const entry = payload as StoredTimelineEntry
+      if (isRecurring(entry)) scheduleNextTurn(entry, entry.every_ms!, due_at)
+      const full = limitReached(entry.do, store)
       if (full !== undefined) {
-        warnAbout(entry, 'full', full)
+        warnAboutEntry(entry, 'full', full)
         return undefined
       }
       try {
-        act(entry.do)
+        runAction(entry.do)
       } catch (error) {
         // What can't be done now is told; the rest of the timeline goes on.
         if (!(error instanceof SandboxError) || error.status >= 500) throw error
-        warnAbout(entry, error.code, error.message)
+        warnAboutEntry(entry, error.code, error.message)
       }
       return undefined
     },
     {
-      cost: ({ payload }) => costOf((payload as Entry).do),
-      countRuns: ({ payload, due_at }, at) => countRuns(payload as Entry, due_at, at, clock.now()),
+      cost: ({ payload }) => costOf((payload as StoredTimelineEntry).do),
+      countRuns: ({ payload, due_at }, at) =>
+        countRuns(payload as StoredTimelineEntry, due_at, at, clock.now()),
     },
   )
 
   // The instant from which the present timeline counts, and whether what it says for that instant is being done.
-  let begunAt = Number.NEGATIVE_INFINITY
-  let isDoingAtOnce = false
+  let startedAt = Number.NEGATIVE_INFINITY
+  let isRunningDueEntries = false
 
   /** Drops what is pending of the former timeline and schedules the active one's entries, from an instant on. */
-  function begin(from: number) {
+  function scheduleEntries(from: number) {
     for (const { timer_id, kind } of [...tables.timers.rows()])
       if (kind === TIMELINE_ENTRY) scheduler.cancel(timer_id)
     for (const {
@@ -187,44 +198,44 @@ export function createTimeline(deps: TimelineDeps) {
         from + afterMs,
       )
     }
-    begunAt = from
+    startedAt = from
   }
 
   /** Activates a scenario and starts its timeline, both or neither; `from` where the clock is about to be set. */
-  function activate(choose: () => void, from = isDoingAtOnce ? begunAt : clock.now()) {
+  function activate(setScenario: () => void, from = isRunningDueEntries ? startedAt : clock.now()) {
     store.change(() => {
-      choose()
-      begin(from)
+      setScenario()
+      scheduleEntries(from)
     })
   }
 
-  const dueAtOnce = () =>
+  const entriesDueAtStart = () =>
     [...tables.timers.rows()]
-      .filter(({ kind, due_at }) => kind === TIMELINE_ENTRY && due_at <= begunAt)
+      .filter(({ kind, due_at }) => kind === TIMELINE_ENTRY && due_at <= startedAt)
       .sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
 
   /** Does what the timeline says for the instant it began at: a frozen clock would never come to it by itself. */
   function runDueEntries() {
-    isDoingAtOnce = true
+    isRunningDueEntries = true
     try {
       // A `use` puts other entries in the place of these.
-      for (let due = dueAtOnce(); due.length > 0; due = dueAtOnce())
+      for (let due = entriesDueAtStart(); due.length > 0; due = entriesDueAtStart())
         for (const timer of due) if (tables.timers.get(timer.timer_id)) scheduler.runNow(timer)
     } finally {
-      isDoingAtOnce = false
+      isRunningDueEntries = false
     }
   }
 
   return {
     /** Activates a scenario; what its timeline says for this instant is done when this returns. */
-    start(choose: () => void) {
+    start(setScenario: () => void) {
       store.change(() => {
-        activate(choose)
+        activate(setScenario)
         runDueEntries()
       })
     },
     activate,
-    doWhatIsDue: runDueEntries,
+    runDueEntries,
     /** What about the present timeline cannot be kept on the clock as it is. */
     warnings: () => rateWarnings(scenarios.timeline(), clock.state),
   }

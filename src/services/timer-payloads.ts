@@ -53,13 +53,13 @@ const ACTIONS: Readonly<Record<string, z.ZodType>> = {
 type Issues = { issues: z.core.$ZodRawIssue[] }
 
 /** Holds a value against a schema, and notes what is wrong at a place. */
-function note(schema: z.ZodType, value: unknown, at: PropertyKey[], context: Issues) {
+function validate(schema: z.ZodType, value: unknown, at: PropertyKey[], context: Issues) {
   const result = schema.safeParse(value, { reportInput: true })
   for (const issue of result.error?.issues ?? [])
     context.issues.push({ ...issue, path: [...at, ...issue.path] } as z.core.$ZodRawIssue)
 }
 
-function say(message: string, at: PropertyKey[], input: unknown, context: Issues) {
+function addIssue(message: string, at: PropertyKey[], input: unknown, context: Issues) {
   context.issues.push({
     code: 'custom',
     message,
@@ -72,15 +72,15 @@ function say(message: string, at: PropertyKey[], input: unknown, context: Issues
 const action = z.record(z.string(), z.unknown()).superRefine((value, context) => {
   const [word = '', ...more] = Object.keys(value).filter((key) => key !== 'resource')
   const schema = more.length === 0 && Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined
-  if (schema) note(schema, value, [], context)
-  else say(`must have one of ${Object.keys(ACTIONS).join(', ')}`, [], value, context)
+  if (schema) validate(schema, value, [], context)
+  else addIssue(`must have one of ${Object.keys(ACTIONS).join(', ')}`, [], value, context)
 })
 
-const isAbout = true
-const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; isAbout?: boolean }>> = {
+const needsResource = true
+const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: boolean }>> = {
   'transaction.step': {
     payload: z.strictObject({ ...PaymentFailure.partial().shape, status: PaymentStatus }),
-    isAbout,
+    needsResource,
   },
   'kyc.step': {
     payload: z.strictObject({
@@ -91,7 +91,7 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; isAbout?: boolean 
       result: z.looseObject({}).nullable().optional(),
       reason: text.optional(),
     }),
-    isAbout,
+    needsResource,
   },
   'bank.step': {
     payload: z.strictObject({
@@ -102,11 +102,11 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; isAbout?: boolean 
       bankResponse: text.optional(),
       accountName: text.optional(),
     }),
-    isAbout,
+    needsResource,
   },
   'webhook.attempt': {
     payload: z.strictObject({ event: text, event_id: text, attempt: z.int().min(1) }),
-    isAbout,
+    needsResource,
   },
   'answer.delay': { payload: z.strictObject({}) },
   'timeline.entry': {
@@ -126,10 +126,10 @@ export function checkTimer(
   const { kind, resource_id, payload } = timer
   const known = Object.hasOwn(PAYLOADS, kind) ? PAYLOADS[kind] : undefined
   if (!known) {
-    say(`must be one of ${Object.keys(PAYLOADS).join(', ')}`, ['kind'], kind, context)
+    addIssue(`must be one of ${Object.keys(PAYLOADS).join(', ')}`, ['kind'], kind, context)
     return
   }
-  if (known.isAbout && resource_id === undefined)
-    say(`is required for ${kind}`, ['resource_id'], resource_id, context)
-  note(known.payload, payload, ['payload'], context)
+  if (known.needsResource && resource_id === undefined)
+    addIssue(`is required for ${kind}`, ['resource_id'], resource_id, context)
+  validate(known.payload, payload, ['payload'], context)
 }

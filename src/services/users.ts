@@ -15,15 +15,15 @@ export function createUsers({ store, clock, random, events }: WorldContext) {
     return entry
   }
 
-  function refuseDuplicates({ email, mobile }: CreateUser) {
+  function rejectDuplicates({ email, mobile }: CreateUser) {
     const errors: FieldError[] = []
-    const look = (field: 'email' | 'mobile', key: string, sent: string) => {
+    const checkUnique = (field: 'email' | 'mobile', key: string, sent: string) => {
       const other = users.findUnique(field, key)
       const message = other && `The ${field} ${quoteInput(sent)} belongs to user ${other.id}.`
       if (message) errors.push({ field, code: 'duplicate', message })
     }
-    look('email', email.toLowerCase(), email)
-    look('mobile', mobileKey(mobile), mobile)
+    checkUnique('email', email.toLowerCase(), email)
+    checkUnique('mobile', mobileKey(mobile), mobile)
     const [first] = errors
     if (first)
       throw new SandboxError(
@@ -37,7 +37,7 @@ export function createUsers({ store, clock, random, events }: WorldContext) {
     get,
     create: (input: CreateUser) =>
       store.change(() => {
-        refuseDuplicates(input)
+        rejectDuplicates(input)
         const { email, mobile, user_type } = input
         const now = clock.iso()
         const entry = store.put('users', {

@@ -4,59 +4,65 @@ import { callerGone, SandboxError } from '../model/errors.ts'
 import type { AnyFeedEvent, Feed } from './feed.ts'
 
 /** Something to wait for: `look` searches what is there, `see` judges what is told of from now on. */
-export type WaitedFor<T> = {
-  look: () => Promise<T | undefined> | T | undefined
-  see: (told: AnyFeedEvent) => T | undefined
+export type WaitTarget<T> = {
+  findExisting: () => Promise<T | undefined> | T | undefined
+  onEvent: (told: AnyFeedEvent) => T | undefined
   /** Real ms. */
   timeout_ms: number
   /** The refusal where it does not come in time. */
-  late: () => SandboxError
+  timeoutError: () => SandboxError
   /** Aborted when nobody waits any more. */
   signal: AbortSignal
 }
 
-const stopped = () =>
-  new SandboxError('not_ready', 'The client was deleted or the sandbox stops. Nothing is to come.')
+const feedEnded = () =>
+  new SandboxError('not_ready', 'The client was deleted or the sandbox is shutting down.')
 
 /** Answers with what is waited for, as soon as it is there; throws `wait_timeout`, or `not_ready` where the feed ends. */
 export function waitFor<T>(
   { feed, outside }: { feed: Feed; outside: Pick<Runtime, 'later'> },
-  { look, see, timeout_ms: timeoutMs, late, signal }: WaitedFor<T>,
+  {
+    findExisting: look,
+    onEvent: see,
+    timeout_ms: timeoutMs,
+    timeoutError: late,
+    signal,
+  }: WaitTarget<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
     let searching: Promise<unknown> = Promise.resolve()
     // What is being looked through may have it already.
-    const giveUp = outside.later(timeoutMs, () => searching.then(() => fail(late())))
+    const cancelTimeout = outside.later(timeoutMs, () => searching.then(() => fail(late())))
     stop = feed.watch({
-      see(told) {
+      onEvent(told) {
         // All there is was exchanged: what is waited for may be among it.
         if (told.kind === 'reset' || told.kind === 'restore') search()
-        else found(see(told))
+        else resolveIfFound(see(told))
       },
-      end: () => fail(stopped()),
+      onEnd: () => fail(feedEnded()),
     })
 
-    const hungUp = () => fail(callerGone())
-    if (signal.aborted) hungUp()
-    else signal.addEventListener('abort', hungUp)
+    const onAbort = () => fail(callerGone())
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort)
 
-    function leave() {
-      signal.removeEventListener('abort', hungUp)
-      giveUp()
+    function cleanUp() {
+      signal.removeEventListener('abort', onAbort)
+      cancelTimeout()
       stop?.()
     }
     function fail(error: unknown) {
-      leave()
+      cleanUp()
       reject(error)
     }
-    function found(item: T | undefined) {
+    function resolveIfFound(item: T | undefined) {
       if (item === undefined) return
-      leave()
+      cleanUp()
       resolve(item)
     }
     function search() {
-      searching = Promise.resolve().then(look).then(found, fail)
+      searching = Promise.resolve().then(look).then(resolveIfFound, fail)
     }
     search()
   })

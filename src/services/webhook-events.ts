@@ -31,7 +31,7 @@ export function createWebhookEvents({
 }: WorldContext & { views: () => Views }) {
   const { payments, kyc, bank_accounts, users, webhook } = store.tables
 
-  const found = <E>(entry: E | undefined, noun: string, id: string): E => {
+  const assertFound = <E>(entry: E | undefined, noun: string, id: string): E => {
     if (!entry) throw notFound(noun, quoteInput(id))
     return entry
   }
@@ -41,17 +41,17 @@ export function createWebhookEvents({
     const { clientId, ...view } = views()
     switch (kindOf(type)) {
       case 'transaction': {
-        const entry = found(payments.entry(id), 'transaction', id)
+        const entry = assertFound(payments.entry(id), 'transaction', id)
         return `${view.transaction(entry).slice(0, -1)},"history":${view.history(entry)}}`
       }
       case 'kyc':
-        return view.kyc(found(kyc.entry(id), 'KYC record', id))
+        return view.kyc(assertFound(kyc.entry(id), 'KYC record', id))
       case 'bank':
-        return view.bankAccount(found(bank_accounts.entry(id), 'bank account', id))
+        return view.bankAccount(assertFound(bank_accounts.entry(id), 'bank account', id))
       case 'user':
-        return view.user(found(users.entry(id), 'user', id))
+        return view.user(assertFound(users.entry(id), 'user', id))
       case 'webhook': {
-        const { webhook_id, url } = found(webhook.get(id), 'webhook', id)
+        const { webhook_id, url } = assertFound(webhook.get(id), 'webhook', id)
         return JSON.stringify({ webhook_id, client_id: clientId, url })
       }
       default:
@@ -61,7 +61,7 @@ export function createWebhookEvents({
 
   return {
     /** An event about a resource as it is now; throws `not_found` where there is no such resource. */
-    make(type: string, resource_id: string, override?: Override) {
+    create(type: string, resource_id: string, override?: Override) {
       const resource = dataOf(type, resource_id)
       const data = override ? JSON.stringify(merged(JSON.parse(resource), override)) : resource
       const event_id = `evt_${random.uuid().replaceAll('-', '')}`

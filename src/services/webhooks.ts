@@ -11,7 +11,7 @@ export function createWebhooks({ store, random }: WorldContext) {
     if (!row) {
       throw new SandboxError(
         'not_found',
-        'This client has no webhook yet. Create it with POST /clientWebhook.',
+        'This client has no webhook yet. Create one with POST /clientWebhook.',
       )
     }
     return row
@@ -26,7 +26,7 @@ export function createWebhooks({ store, random }: WorldContext) {
         if (current()) {
           throw new SandboxError(
             'webhook_exists',
-            'This client has a webhook already. Change it with PUT /clientWebhook.',
+            'This client already has a webhook. Change it with PUT /clientWebhook.',
           )
         }
         return store.put('webhook', { webhook_id: random.uuid(), url, webhook_secret }).row

@@ -244,7 +244,7 @@ t.test('a refusal or no answer is told, and ends with 1', async (t) => {
   t.match(await run(show), {
     code: 1,
     stdout: '',
-    stderr: /The admin API wants its token.+Here: --admin-token T/s,
+    stderr: /The admin API needs its token.+Here: --admin-token T/s,
   })
   t.equal((await run([...show, '--admin-token', 'wrong'])).code, 1)
   t.equal((await run([...show, '--admin-token', 's3cret'])).code, 0)

@@ -71,7 +71,10 @@ t.test('files are checked: a line a problem, and exit 1', async (t) => {
     'No problem in 1 file:',
     '  fixtures/kyc.json',
   ])
-  t.match(await lines('set.json'), [1, /^set\.json:3:13: people: is none of clients, /])
+  t.match(await lines('set.json'), [
+    1,
+    /^set\.json:3:13: people: is unknown; must be one of clients, /,
+  ])
   t.match(await lines('torn.json'), [1, /^torn\.json:\d:\d+: /])
   t.strictSame(await lines('gone.yaml', 'scenarios/notes.txt', 'scenarios/.hidden.yaml'), [
     1,

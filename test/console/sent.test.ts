@@ -26,7 +26,7 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
   await t.test('no webhook is set', async (t) => {
     await pick('user.created')
     const { text, isRed } = await press(opened, 'Trigger')
-    t.match(text, /404 This client has no webhook yet, so there is nowhere to send to\./)
+    t.match(text, /404 This client has no webhook yet, so nothing can be sent\./)
     t.equal(isRed, true)
     await pay()
     const { delivery_id } = await newest()

@@ -45,15 +45,15 @@ const change = (n: number) => ({ type: 'kyc.success', resource_id: String(n), at
 
 t.test('events are sent as they are told, each with an id to go on from', async (t) => {
   const { feed, open } = await serve(t)
-  feed.tell('change', change(0))
+  feed.publish('change', change(0))
   const { answer, until } = await open()
   t.match(answer.headers, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
   })
   t.equal(await until(': connected\n\n'), 'retry: 1000\nid: f-0\n: connected\n\n')
-  feed.tell('change', change(1))
-  feed.tell('reset', { parts: ['data'] })
+  feed.publish('change', change(1))
+  feed.publish('reset', { parts: ['data'] })
   const text = await until('reset')
   t.match(
     text,
@@ -66,7 +66,7 @@ t.test('a reader goes on from its last event, and is told of a gap', async (t) =
   const { feed, open } = await serve(t)
   const first = await open()
   await first.until('connected')
-  for (let n = 1; n <= 3; n++) feed.tell('change', change(n))
+  for (let n = 1; n <= 3; n++) feed.publish('change', change(n))
   const resumed = await open({ 'last-event-id': 'f-2' })
   const text = await resumed.until('f-3')
   t.notMatch(text, 'f-2')
@@ -78,7 +78,7 @@ t.test('a reader goes on from its last event, and is told of a gap', async (t) =
   }
   const current = await open({ 'last-event-id': 'f-3' })
   t.equal(await current.until('connected\n\n'), 'retry: 1000\nid: f-3\n: connected\n\n')
-  for (let n = 4; n <= 1_005; n++) feed.tell('change', change(n))
+  for (let n = 4; n <= 1_005; n++) feed.publish('change', change(n))
   const late = await open({ 'last-event-id': 'f-4' })
   t.match(await late.until('f-1005\n'), /event: gap\ndata: \{"kept":1000\}\n\nid: f-6\n/)
   const just = await open({ 'last-event-id': 'f-5' })
@@ -87,8 +87,8 @@ t.test('a reader goes on from its last event, and is told of a gap', async (t) =
 
 t.test('what is kept is bounded by its size too', async (t) => {
   const feed = createFeed('f')
-  feed.read({ read() {}, end() {} })
-  for (let n = 0; n < 200; n++) feed.tell('reset', { parts: ['x'.repeat(10_000)] })
+  feed.read({ onEvent() {}, onEnd() {} })
+  for (let n = 0; n < 200; n++) feed.publish('reset', { parts: ['x'.repeat(10_000)] })
   const { events, missed } = feed.after('f-0')
   t.ok(events.length > 50 && events.length < 110, `${events.length}`)
   t.ok(missed)
@@ -117,14 +117,14 @@ t.test('a reader that does not read is cut off, and others are not', async (t) =
   })
   let told = 0
   while (!isCut && told < 20_000) {
-    feed.tell('reset', { parts: ['x'.repeat(5_000)] })
+    feed.publish('reset', { parts: ['x'.repeat(5_000)] })
     told++
     // Both take what the kernel holds for them.
     await new Promise(setImmediate)
   }
   await cut
   t.ok(told < 20_000, `cut off after ${told} events`)
-  feed.tell('reset', { parts: ['last'] })
+  feed.publish('reset', { parts: ['last'] })
   await quick.until('last')
   t.ok(seen >= told * 5_000, 'the other has all of them')
 })
@@ -150,6 +150,6 @@ t.test('a reader that leaves is forgotten', async (t) => {
   await until('connected')
   answer.destroy()
   await sockets[0]!.closed
-  feed.tell('change', change(1))
+  feed.publish('change', change(1))
   t.strictSame(feed.after('f-0').events.length, 1, 'and what happens is still kept for its return')
 })

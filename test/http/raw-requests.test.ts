@@ -75,7 +75,7 @@ t.test('what is sent raw is answered in the one envelope, with its status in wor
     t.match(JSON.parse(body), { status: false, code: status, error: word, data: null }, name)
   }
   const twice = table.find(([name]) => name === 'two Hosts')!
-  t.match((await send(port, twice[1])).body, /The request has 2 Host headers\. Send one\./)
+  t.match((await send(port, twice[1])).body, /The request has 2 Host headers\. Send exactly one\./)
   const fine = await send(port, POST('application/json; charset=UTF-8', user('a@example.com')))
   t.equal(fine.line, 'HTTP/1.1 201 Created')
 })

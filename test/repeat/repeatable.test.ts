@@ -29,8 +29,8 @@ async function run(box: Box, webhooks: Receiver, calls: number) {
   const { port } = box.app.server.address() as AddressInfo
   const operations = new Set<string>()
   const { scenarios } = box.sandbox.default
-  const called = scenarios.called
-  scenarios.called = (operation) => {
+  const called = scenarios.countCall
+  scenarios.countCall = (operation) => {
     operations.add(operation)
     called(operation)
   }

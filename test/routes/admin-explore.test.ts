@@ -182,7 +182,7 @@ t.test('what cannot be explored is refused with what to do', async (t) => {
     message: /has 1 recorded events.*advance the clock/,
   })
   await box.put('/v1/clientWebhook', { url: 'http://127.0.0.1:1/' })
-  t.match((await ask({})).body.message, /The receiver did not answer: nothing listens/)
+  t.match((await ask({})).body.message, /The receiver did not respond: nothing listens/)
   const bare = await start(t)
   t.equal((await bare.post(EXPLORE, { transaction_id, probe })).status, 404)
 })

@@ -168,7 +168,10 @@ t.test(
 
     const log = createLog()
     const box = await start(t, { sandbox: { file, log }, fixtures: { clients: [client] } })
-    t.match(log.lines.join(), /kept from .*db\.json; it was made from other fixtures.*reset --all/)
+    t.match(
+      log.lines.join(),
+      /comes from .*db\.json and was created from other fixtures.*reset --all/,
+    )
     t.equal((await box.get('/v1/users')).body.data.users[0].client_id, old.client_id)
     await box.post('/__admin/reset')
     t.equal((await box.get('/v1/users')).body.data.total_users, 0)

@@ -62,7 +62,7 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
     [{ name: 'rate-limitd' }, 404, /rate-limitd.*rate-limited/],
     [{}, 400, /name or definition, one of the two/],
     [{ name: 'slow', definition: {} }, 400, /one of the two/],
-    [{ definition: { rules: [{}] } }, 400, /refused: /],
+    [{ definition: { rules: [{}] } }, 400, /invalid: /],
     [
       { definition: { rules: [{ when: { opration: 'listUsers' }, then: { delay: '1s' } }] } },
       400,
@@ -506,7 +506,7 @@ t.test('timeline: trigger fires an event about the latest or a named resource', 
   t.equal(seen.at(-1)!.type, 'kyc.success')
   t.strictSame(
     log.lines.filter((line) => line.includes('timeline of inline: trigger')),
-    ['timeline of inline: trigger: There is no webhook yet that could be the latest.'],
+    ['timeline of inline: trigger: No webhook exists yet, so `latest` matches nothing.'],
   )
   t.equal(box.sandbox.default.payments.get(id).row.status, 'SUCCESS', 'nothing is changed by it')
 })

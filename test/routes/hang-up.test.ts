@@ -265,6 +265,6 @@ t.test('a delayed answer on a frozen clock is told in the log after a second', a
   const said = () => log.lines.filter((line) => line.includes('/v1/users'))
   await until(() => said().length > 0)
   t.strictSame(said(), [
-    'client default: GET /v1/users waits 2300ms of the client\'s time, and its clock is frozen. Move it by POST /__admin/clock/advance {"by":"2300ms"}',
+    'client default: GET /v1/users waits for 2300ms of the client\'s time, but the client\'s clock is frozen. Advance it with POST /__admin/clock/advance {"by":"2300ms"}',
   ])
 })

@@ -25,7 +25,7 @@ for (const { speed, entry, entries } of [
     t.equal(status, 200)
     t.match(
       body.warnings?.[0],
-      /^timeline: at clock speed \d+ its entries come [\d,]+ times a real second/,
+      /^timeline: at clock speed \d+ its entries are due [\d,]+ times per real second/,
     )
     for (let i = 0; i < 10; i++) {
       await new Promise(setImmediate)
@@ -48,10 +48,10 @@ t.test('turns that are too far behind are left out, and said so once', async (t)
   await box.post('/__admin/clock/speed', { factor: 1 })
   while ((await userCount(box)) < before + 1_001) await new Promise(setImmediate)
   const [timer] = (await box.get('/__admin/timers')).body.timers
-  t.equal(timer.payload.left, 499, 'what is left out takes nothing off `times`')
-  const lines = log.lines.filter((line) => line.includes('its rate cannot be kept'))
+  t.equal(timer.payload.left, 499, 'what is skipped takes nothing off `times`')
+  const lines = log.lines.filter((line) => line.includes('the rate is too high'))
   t.match(lines, [
-    /^timeline of inline: create_users every 100ms: its rate cannot be kept .* turns are left out/,
+    /^timeline of inline: create_users every 100ms: the rate is too high .* runs are skipped/,
   ])
   t.equal(lines.length, 1)
 })
@@ -65,7 +65,7 @@ t.test('a warning that comes again and again is logged with its count', async (t
   t.strictSame(
     log.lines.filter((line) => line.startsWith('timeline')).map((line) => line.slice(-30)),
     [1, 10, 100, 1_000].map((n) => {
-      const said = 'There is no webhook yet that could be the latest.'
+      const said = 'No webhook exists yet, so `latest` matches nothing.'
       const count = n === 1 ? '' : ` (${n.toLocaleString('en-US')} times so far)`
       return `${said}${count}`.slice(-30)
     }),

@@ -78,7 +78,7 @@ t.test('an edit of the active scenario is in force without a restart', async (t)
   t.equal((await admin('GET', '/scenario')).rules[0].hits, 1)
   write('mine.yaml', down(503))
   await until(users, (status) => status === 503)
-  t.match(log.lines.join('\n'), /\d+ scenarios read again/)
+  t.match(log.lines.join('\n'), /\d+ scenarios reloaded/)
   t.ok((await admin('GET', '/scenario')).rules[0].hits > 1, 'a rule of the same name counts on')
   t.equal((await admin('GET', '/scenario')).title, '503!')
 })
@@ -117,7 +117,10 @@ t.test('new files, deleted ones and ones put in place of others are seen', async
   unlinkSync(join(folder, 'new.yaml'))
   await until(list, ({ names }) => !names.includes('new'))
   t.equal((await admin('GET', '/scenario')).name, 'default', 'back to the start scenario')
-  t.match(log.lines.join('\n'), /client default: the active scenario is gone; back to default/)
+  t.match(
+    log.lines.join('\n'),
+    /client default: the active scenario no longer exists; the active scenario is now default/,
+  )
   t.equal(await users(), 200)
 })
 

@@ -18,7 +18,7 @@ const user = (n: number, more: object = {}) => ({
 t.test('a broken set is refused with file, path and reason', async (t) => {
   const table: [unknown, RegExp][] = [
     [[], /^set\.json: must be an object/],
-    [{ people: [] }, /^set\.json: people: is none of/],
+    [{ people: [] }, /^set\.json: people: is unknown; must be one of/],
     [{ users: {} }, /^set\.json: users: must be a list/],
     [
       { users: [user(1, { email: 'x' })] },
@@ -28,11 +28,11 @@ t.test('a broken set is refused with file, path and reason', async (t) => {
     [{ users: [user(1, { mobile: undefined })] }, /users\[0\]\.mobile: is required/],
     [
       { users: [user(1), user(2, { email: 'U1@example.com' })] },
-      /users\[1\]\.email: is there twice/,
+      /users\[1\]\.email: is the same as in an earlier row/,
     ],
     [
       { users: [user(1), user(2, { mobile: '+919876500001' })] },
-      /users\[1\]\.mobile: is there twice/,
+      /users\[1\]\.mobile: is the same as in an earlier row/,
     ],
     [{ users: [user(1, { client: 'nobody' })] }, /users\[0\]\.client: there is no client nobody/],
   ]
@@ -60,12 +60,12 @@ t.test('a misnamed file in a folder is refused, with the name that was meant', a
     good: { 'README.md': '', 'users.json': '[]', 'data.csv': '' },
   })
   t.strictSame(refusal(folder), [
-    `${folder}/bank_accounts.json: is no fixture file; did you mean bank-accounts.json?`,
-    `${folder}/banks.json: is no fixture file; did you mean bank-accounts.json?`,
-    `${folder}/payments.json: is no fixture file; a folder holds clients.json, users.json, kyc.json, bank-accounts.json, transactions.json, webhooks.json`,
-    `${folder}/user.json: is no fixture file; did you mean users.json?`,
+    `${folder}/bank_accounts.json: is not a fixture file; did you mean bank-accounts.json?`,
+    `${folder}/banks.json: is not a fixture file; did you mean bank-accounts.json?`,
+    `${folder}/payments.json: is not a fixture file; a fixture folder can contain clients.json, users.json, kyc.json, bank-accounts.json, transactions.json, webhooks.json`,
+    `${folder}/user.json: is not a fixture file; did you mean users.json?`,
   ])
-  t.match(refusal(join(folder, 'alone')), [/holds none of/, /did you mean transactions\.json/])
+  t.match(refusal(join(folder, 'alone')), [/contains none of/, /did you mean transactions\.json/])
   t.strictSame(refusal(join(folder, 'good')), [])
 })
 
@@ -85,12 +85,14 @@ t.test('what is wrong in a file is told with its line and column', async (t) => 
   t.strictSame(refusal(join(folder, 'one.json')), [
     `${folder}/one.json:3:${row(1).length + 1}: a comma with no value after it; remove it`,
   ])
-  t.match(refusal(join(folder, 'set.json')), [/^.+set\.json:5:11: people: is none of clients, /])
+  t.match(refusal(join(folder, 'set.json')), [
+    /^.+set\.json:5:11: people: is unknown; must be one of clients, /,
+  ])
   t.strictSame(refusal(join(folder, 'twice.json')), [
-    `${folder}/twice.json:3:87: users[1].mobile: is there twice`,
+    `${folder}/twice.json:3:87: users[1].mobile: is the same as in an earlier row`,
   ])
   t.strictSame(refusal(join(folder, 'gone')), [
-    `${folder}/gone: there is no such file or folder; --fixtures takes a file or folder of JSON`,
+    `${folder}/gone: there is no such file or folder; --fixtures takes a JSON file or a folder of JSON files`,
   ])
 })
 
@@ -143,9 +145,9 @@ t.test('each relation that a set can break is told with its place', async (t) =>
   const table: [more: object, message: string][] = [
     [
       { users: [user(1), user(1, { email: 'b@example.com', mobile: '9876500009' }), user(2)] },
-      'users[1].user_id: is there twice',
+      'users[1].user_id: is the same as in an earlier row',
     ],
-    [{ kyc: [kyc(1), kyc(1)] }, 'kyc[1].kyc_id: is there twice'],
+    [{ kyc: [kyc(1), kyc(1)] }, 'kyc[1].kyc_id: is the same as in an earlier row'],
     [
       { kyc: [kyc(1, { user_id: user(9).user_id })] },
       `kyc[0].user_id: there is no user ${user(9).user_id}`,
@@ -156,7 +158,7 @@ t.test('each relation that a set can break is told with its place', async (t) =>
     ],
     [
       { bank_accounts: [account(1), account(2, { account_number: account(1).account_number })] },
-      'bank_accounts[1].account_number: is there twice',
+      'bank_accounts[1].account_number: is the same as in an earlier row',
     ],
     [
       { bank_accounts: [account(1), account(2, { user_id: user(9).user_id })] },
@@ -164,11 +166,11 @@ t.test('each relation that a set can break is told with its place', async (t) =>
     ],
     [
       { transactions: [payment(1), payment(1, { id: idOf('e', 2) })] },
-      'transactions[1].transaction_id: is there twice',
+      'transactions[1].transaction_id: is the same as in an earlier row',
     ],
     [
       { transactions: [payment(1), payment(2, { id: idOf('e', 1) })] },
-      'transactions[1].id: is there twice',
+      'transactions[1].id: is the same as in an earlier row',
     ],
     [
       {
@@ -177,15 +179,15 @@ t.test('each relation that a set can break is told with its place', async (t) =>
           payment(2, { reference_id: 'r' }),
         ],
       },
-      'transactions[1].reference_id: is there twice',
+      'transactions[1].reference_id: is the same as in an earlier row',
     ],
     [
       { transactions: [payment(1, { reference_id: 'r' }), payment(2, { reference_id: 'r' })] },
-      'transactions[1].reference_id: is there twice',
+      'transactions[1].reference_id: is the same as in an earlier row',
     ],
     [
       { transactions: [payment(1, { utr: '1' }), payment(2, { utr: '1' })] },
-      'transactions[1].utr: is there twice',
+      'transactions[1].utr: is the same as in an earlier row',
     ],
     [
       { transactions: [payment(1, { from_user_id: user(9).user_id })] },
@@ -197,7 +199,7 @@ t.test('each relation that a set can break is told with its place', async (t) =>
     ],
     [
       { transactions: [payment(1, { from_user_id: user(2).user_id })] },
-      'transactions[0].to_user_id: is the payer',
+      'transactions[0].to_user_id: must not be the payer',
     ],
     [
       { transactions: [payment(1, { benif_bank_id: idOf('b', 9) })] },
@@ -205,7 +207,7 @@ t.test('each relation that a set can break is told with its place', async (t) =>
     ],
     [
       { bank_accounts: [account(1, { user_id: user(1).user_id })] },
-      'transactions[0].benif_bank_id: is not the receiver’s',
+      'transactions[0].benif_bank_id: does not belong to the receiver',
     ],
     [
       { bank_accounts: [account(1, { bank_status: 'failed' })] },
@@ -213,11 +215,11 @@ t.test('each relation that a set can break is told with its place', async (t) =>
     ],
     [
       { transactions: [payment(1, { status: 'SUCCESS' })] },
-      'transactions[0].utr: is missing on a SUCCESS',
+      'transactions[0].utr: is required for status SUCCESS',
     ],
     [
       { transactions: [payment(1, { ...failed, reason: undefined })] },
-      'transactions[0].reason: is missing on a FAILED',
+      'transactions[0].reason: is required for status FAILED',
     ],
     [{ transactions: [payment(1, { amount: '10' })] }, 'transactions[0].amount: '],
     [{ transactions: [payment(1, { status: 'DONE' })] }, 'transactions[0].status: '],
@@ -367,13 +369,13 @@ t.test('a broken folder is told whole: each problem with its file and path', asy
   const [cut, ...more] = problemsOf('cut')
   t.ok(cut!.startsWith(`${join(dir, 'cut/users.json')}: `), cut!)
   t.equal(more.length, 0)
-  t.match(problemsOf('empty'), [/empty: holds none of clients\.json, users\.json/])
+  t.match(problemsOf('empty'), [/empty: contains none of clients\.json, users\.json/])
   t.match(problemsOf('nowhere'), [/nowhere: there is no such file or folder/])
   const several = problemsOf('several')
   for (const start of [
     'users.json: [0].email: ',
     'users.json: [1].mobile: ',
-    'kyc.json: must be a list of rows',
+    'kyc.json: must be an array of rows',
     'bank-accounts.json: [0].account_number: ',
   ])
     t.ok(

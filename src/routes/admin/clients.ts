@@ -75,7 +75,7 @@ export const clientCalls = [
           client_id: clientId,
           status: profile().status,
           check_kyc: profile().check_kyc,
-          scenario: scenarios.show().name,
+          scenario: scenarios.describe().name,
           now: clock.iso(),
           snapshots: tables.snapshots.size,
         }),

@@ -259,7 +259,7 @@ export const clockCalls = [
     answer: FiredResponse,
     async handle(world, { params }) {
       const fired = await world.scheduler.fire(timerOf(world, params.id))
-      world.timeline.doWhatIsDue()
+      world.timeline.runDueEntries()
       return { now: world.clock.iso(), fired }
     },
   }),

@@ -9,14 +9,14 @@ import { missErrors } from '../../services/near-miss.ts'
 import {
   pathOf,
   type RequestLogEntry,
+  requestDetails,
   requestId,
-  shownRequest,
 } from '../../services/request-log.ts'
 import {
-  badMatch,
-  callMissText,
   compileMatch,
-  nearestCalls,
+  invalidMatch,
+  nearestRequests,
+  nearestRequestText,
   type RequestMatch,
 } from '../../services/request-match.ts'
 import type { World } from '../../world.ts'
@@ -38,7 +38,7 @@ const Requests = z
 export async function matchOf({ tables }: World, value: unknown): Promise<RequestMatch> {
   const { readMatch } = await loadReader()
   const read = readMatch(value)
-  if (!read.ok) throw badMatch(read.problems)
+  if (!read.ok) throw invalidMatch(read.problems)
   return compileMatch(read.match, tables)
 }
 
@@ -46,7 +46,7 @@ function answered({ requests }: World, found: readonly RequestLogEntry[], limit:
   return {
     total: found.length,
     dropped: requests.dropped,
-    requests: found.slice(0, limit).map(shownRequest),
+    requests: found.slice(0, limit).map(requestDetails),
   }
 }
 
@@ -79,15 +79,19 @@ function unexpected(
   const lost = requests.dropped > 0 ? ` The log no longer has ${requests.dropped} older calls.` : ''
   const told = `Wanted ${wantedText(wanted)} like this; found ${found.length} among ${requests.count}.${lost}`
   if (found.length < atLeast) {
-    const misses = nearestCalls(match, requests.newestFirst())
-    return new SandboxError('verification_failed', told + callMissText(misses, requests.count), {
-      errors: missErrors(misses),
-    })
+    const misses = nearestRequests(match, requests.newestFirst())
+    return new SandboxError(
+      'verification_failed',
+      told + nearestRequestText(misses, requests.count),
+      {
+        errors: missErrors(misses),
+      },
+    )
   }
   const errors = found.slice(0, 10).map((call) => ({
     field: requestId(call),
     code: 'unexpected',
-    message: `${call.method} ${shownRequest(call).path} matches`,
+    message: `${call.method} ${requestDetails(call).path} matches`,
   }))
   return new SandboxError('verification_failed', told, { errors })
 }
@@ -122,7 +126,7 @@ export const requestCalls = [
     errors: ['not_found'],
     handle({ requests }, { params: { id } }) {
       for (const call of requests.newestFirst())
-        if (requestId(call) === id) return shownRequest(call)
+        if (requestId(call) === id) return requestDetails(call)
       throw new SandboxError(
         'not_found',
         `No call ${quoteInput(id)} is in the log. It keeps the newest 1,000; list them with GET /requests.`,

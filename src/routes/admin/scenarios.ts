@@ -131,7 +131,7 @@ export const scenarioCalls = [
     summary:
       'The active scenario, how often each of its rules acted, and what it and those before it expected',
     answer: ActiveScenario,
-    handle: ({ scenarios }) => scenarios.show(),
+    handle: ({ scenarios }) => scenarios.describe(),
   }),
   adminCall({
     id: 'setScenario',
@@ -155,7 +155,7 @@ export const scenarioCalls = [
         checked ? scenarios.useDefinition(checked.definition) : scenarios.use(name!),
       )
       const warnings = [...(checked?.warnings ?? []), ...timeline.warnings()]
-      return { ...scenarios.show(), ...warned({ warnings }) }
+      return { ...scenarios.describe(), ...warned({ warnings }) }
     },
   }),
   adminCall({
@@ -188,7 +188,7 @@ export const scenarioCalls = [
     params: RulePath,
     answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRule' }),
     handle({ scenarios }, { params }) {
-      scenarios.pull(params.id)
+      scenarios.removeRule(params.id)
       return { deleted: params.id }
     },
   }),

@@ -3,7 +3,7 @@ import { adminCall } from '../../http/admin.ts'
 import { JsonPieces } from '../../http/large-answer.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/text.ts'
-import { areMany, differencesText } from '../../services/snapshots.ts'
+import { isLargeDiff, stateDiffText } from '../../services/snapshots.ts'
 import { StateDocument, type StateText } from '../../services/state.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }
@@ -120,8 +120,8 @@ export const stateCalls = [
     async handle({ snapshots, outside }, { params: { name } }) {
       const tables = await snapshots.diff(name)
       return new JsonPieces(
-        differencesText(name, tables),
-        outside.yieldsToOthers && areMany(tables),
+        stateDiffText(name, tables),
+        outside.yieldsToOthers && isLargeDiff(tables),
       )
     },
   }),

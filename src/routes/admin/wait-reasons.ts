@@ -6,7 +6,7 @@ import type { Test } from '../../scenarios/match.ts'
 import { EVENTS } from '../../scenarios/words.ts'
 import {
   checkOf,
-  failsFor,
+  failedChecks,
   missErrors,
   type NearMiss,
   nearestOf,
@@ -81,7 +81,7 @@ export const nearestRecords = <T extends object>(
 ): NearMiss[] => {
   const checks = tests.map((test) => checkOf(test, test.path.join('.')))
   return nearestOf(firstOf(records, MAX_LOOKED_AT), {
-    failuresOf: (data) => failsFor(checks, { data }),
-    whatIs,
+    failuresOf: (data) => failedChecks(checks, { data }),
+    describe: whatIs,
   })
 }

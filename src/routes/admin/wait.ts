@@ -11,9 +11,9 @@ import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import { loadReader } from '../../scenarios/reader.ts'
 import { shown } from '../../scenarios/wording.ts'
 import { missText } from '../../services/near-miss.ts'
-import { shownRequest } from '../../services/request-log.ts'
-import { badMatch, callMissText, nearestCalls } from '../../services/request-match.ts'
-import { firstOf, type WaitedFor, waitFor } from '../../services/waiting.ts'
+import { requestDetails } from '../../services/request-log.ts'
+import { invalidMatch, nearestRequests, nearestRequestText } from '../../services/request-match.ts'
+import { firstOf, type WaitTarget, waitFor } from '../../services/waiting.ts'
 import type { World } from '../../world.ts'
 import { matchOf } from './requests.ts'
 import { clockReason, lateFor, nearestRecords, newest, spellingReason } from './wait-reasons.ts'
@@ -21,21 +21,21 @@ import { shown as shownDelivery } from './webhooks.ts'
 
 const MAX_MS = 60_000
 
-type Wait<T> = Omit<WaitedFor<T>, 'timeout_ms' | 'signal'>
+type Wait<T> = Omit<WaitTarget<T>, 'timeout_ms' | 'signal'>
 
 async function forRequest(world: World, value: unknown, timeoutMs: number) {
   const { requests } = world
   const match = await matchOf(world, value)
   const wait: Wait<LoggedRequest> = {
-    look() {
-      for (const call of requests.newestFirst()) if (match.holds(call)) return shownRequest(call)
+    findExisting() {
+      for (const call of requests.newestFirst()) if (match.holds(call)) return requestDetails(call)
       return undefined
     },
-    see: ({ kind, subject }) =>
-      kind === 'request' && match.holds(subject) ? shownRequest(subject) : undefined,
-    late() {
-      const misses = nearestCalls(match, requests.newestFirst())
-      const reasons = [callMissText(misses, requests.count), clockReason(world)]
+    onEvent: ({ kind, subject }) =>
+      kind === 'request' && match.holds(subject) ? requestDetails(subject) : undefined,
+    timeoutError() {
+      const misses = nearestRequests(match, requests.newestFirst())
+      const reasons = [nearestRequestText(misses, requests.count), clockReason(world)]
       return lateFor('request', timeoutMs, reasons, misses)
     },
   }
@@ -48,14 +48,14 @@ async function testsFor(value: object, known: readonly string[]): Promise<Test[]
   const { readFields } = await loadReader()
   const bad = Object.keys(value).filter((field) => !known.includes(field))
   if (bad.length > 0)
-    throw badMatch(
+    throw invalidMatch(
       bad.map((path) => ({
         path,
         message: `there is no field ${shown(path)}${didYouMean(path, known) || `; there are ${known.join(', ')}`}`,
       })),
     )
   const read = readFields(value)
-  if (!read.ok) throw badMatch(read.problems)
+  if (!read.ok) throw invalidMatch(read.problems)
   return testsOf('data', read.match as Condition)
 }
 
@@ -85,9 +85,10 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
     return fits({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {
-    look: () => firstOf([...deliveries.all()].reverse(), take, world.outside.yieldsToOthers),
-    see: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
-    late() {
+    findExisting: () =>
+      firstOf([...deliveries.all()].reverse(), take, world.outside.yieldsToOthers),
+    onEvent: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
+    timeoutError() {
       const records = newest([...deliveries.all()]).map(shownDelivery)
       const ofRecord = tests.filter(({ path }) => path[0] !== 'body')
       const misses = nearestRecords(
@@ -163,16 +164,16 @@ async function forResource(
   const pageOf = (offset: number, limit: number): readonly { id: string }[] =>
     table.page(index, key, offset, limit)
   const wait: Wait<Resource> = {
-    look() {
+    findExisting() {
       if (id !== undefined) return fitting(viewOf(id))
       const take = (entry: { id: string }) => fitting(viewOf(entry.id))
       return firstOf(newestFirst(pageOf), take, world.outside.yieldsToOthers)
     },
-    see: ({ kind, subject }) =>
+    onEvent: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
         ? fitting(viewOf(subject.resource_id))
         : undefined,
-    late() {
+    timeoutError() {
       const noun = what === 'kyc' ? 'KYC record' : 'transaction'
       const misses = nearestRecords(records(), tests, (data) => `${noun} ${data[`${what}_id`]}`)
       const reasons = [

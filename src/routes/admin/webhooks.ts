@@ -11,9 +11,9 @@ import {
 import { pagesOf } from '../../model/list.ts'
 import { text, Uuid } from '../../model/text.ts'
 import { EVENTS } from '../../scenarios/words.ts'
-import type { Recorded } from '../../services/deliveries.ts'
-import { shownAttempt } from '../../services/delivery-attempts.ts'
-import { PROBE_PLACE } from '../../services/explore.ts'
+import type { RecordedEvent } from '../../services/deliveries.ts'
+import { attemptDetails } from '../../services/delivery-attempts.ts'
+import { PROBE_PLACEHOLDER } from '../../services/explore.ts'
 import type { World } from '../../world.ts'
 
 // Each is sent for real, so this many take minutes.
@@ -34,10 +34,10 @@ export const shown = (row: DeliveryRow): Delivery => ({
   hold_until: row.hold_until ?? null,
   rule: row.rule ?? null,
   fault: row.fault ?? null,
-  attempts: row.attempts.map((attempt) => shownAttempt(row.event_id, attempt)),
+  attempts: row.attempts.map((attempt) => attemptDetails(row.event_id, attempt)),
 })
 
-const shownRecorded = ({ delivery_id, event, resource_id, at }: Recorded): Delivery => ({
+const shownRecorded = ({ delivery_id, event, resource_id, at }: RecordedEvent): Delivery => ({
   delivery_id,
   event_id: null,
   event,
@@ -82,8 +82,8 @@ export function listed({ deliveries }: World, query: z.output<typeof DeliveryQue
 }
 
 const ProbeUrl = text(2048).refine(
-  (url) => 'target' in readTarget(url) && url.includes(PROBE_PLACE),
-  { error: `must be an absolute http or https URL with ${PROBE_PLACE} in it` },
+  (url) => 'target' in readTarget(url) && url.includes(PROBE_PLACEHOLDER),
+  { error: `must be an absolute http or https URL with ${PROBE_PLACEHOLDER} in it` },
 )
 const replay = {
   sequence: z.array(z.string()),
