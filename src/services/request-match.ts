@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { maskLogText, maskSent } from '../model/mask.ts'
 import type { Condition } from '../scenarios/condition.ts'
-import { type CallParts, holds, operationsOf, testsOf } from '../scenarios/match.ts'
+import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
 import type { MatchDefinition, Problem } from '../scenarios/read.ts'
 import { CALL_PARTS } from '../scenarios/words.ts'
 import {
@@ -109,7 +109,7 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
     for (const { field, tests, read } of facts) {
       const value = read(call)
       for (const test of tests)
-        if (!holds(test, value)) told.push({ field, name: '', wanted: test, value })
+        if (!passes(test, value)) told.push({ field, name: '', wanted: test, value })
     }
     const seen = new LoggedCall(call, store)
     told.push(...failsFor(ofCall, seen))
@@ -124,11 +124,11 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
     holds(call) {
       if (operations && !(call.operation !== undefined && operations.has(call.operation)))
         return false
-      if (!facts.every(({ tests, read }) => tests.every((test) => holds(test, read(call)))))
+      if (!facts.every(({ tests, read }) => tests.every((test) => passes(test, read(call)))))
         return false
       const seen = new LoggedCall(call, store)
       const fits = (wanted: readonly Check[], of: CallParts) =>
-        wanted.every(({ test, read }) => holds(test, read(of)))
+        wanted.every(({ test, read }) => passes(test, read(of)))
       return (
         fits(ofCall, seen) &&
         (ofItem.length === 0 || seen.items.some((item) => fits(ofItem, { item })))

@@ -8,7 +8,7 @@ import type { Condition } from '../../scenarios/condition.ts'
 import type { CallMatch } from '../../scenarios/condition-schema.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import { loadReader } from '../../scenarios/reader.ts'
-import { didYouMean, shown } from '../../scenarios/wording.ts'
+import { didYouMean, quoteValue } from '../../scenarios/wording.ts'
 import { missText } from '../../services/near-miss.ts'
 import { shownRequest } from '../../services/request-log.ts'
 import { badMatch, callMissText, nearestCalls } from '../../services/request-match.ts'
@@ -50,7 +50,7 @@ async function testsFor(value: object, known: readonly string[]): Promise<Test[]
     throw badMatch(
       bad.map((path) => ({
         path,
-        message: `there is no field ${shown(path)}${didYouMean(path, known) || `; there are ${known.join(', ')}`}`,
+        message: `there is no field ${quoteValue(path)}${didYouMean(path, known) || `; there are ${known.join(', ')}`}`,
       })),
     )
   const read = readFields(value)
