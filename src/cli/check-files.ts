@@ -4,7 +4,7 @@ import { PACKAGE_ROOT } from '../config/package-root.ts'
 import type { Problem } from '../core/problem.ts'
 import { FIXTURE_FILES } from '../model/fixtures.ts'
 import { readLibrary } from '../scenarios/read-library.ts'
-import { holdsFixtures, scenarioTree } from '../scenarios/scenario-files.ts'
+import { containsFixtures, scenarioTree } from '../scenarios/scenario-files.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
 import { readFixtures } from '../services/fixtures.ts'
 
@@ -59,7 +59,7 @@ function checkScenario(file: string, folders: Folders): Checked {
   const mine = (one: Problem) => one.file === file
   const problems = read.ok ? [] : read.problems.filter(mine)
   if (!read.files.includes(file)) {
-    const isBesideFixtures = file.endsWith('.json') && holdsFixtures(readdirSync(folder))
+    const isBesideFixtures = file.endsWith('.json') && containsFixtures(readdirSync(folder))
     const message = isBesideFixtures
       ? 'a start takes each JSON file in a folder with fixtures for fixtures; move the scenario elsewhere'
       : 'a name with a dot in front, or of a .schema.json, is that of no scenario'

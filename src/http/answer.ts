@@ -4,25 +4,25 @@ import { pointOf } from '../core/duration.ts'
 import { errorText } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import {
-  type AnswerOutcome,
-  type Fault,
-  isCarriedOut,
   type KycStep,
-  type LifeOutcome,
+  type LifecycleOutcome,
+  type ResponseFault,
+  type ResponseOutcome,
+  runsOperation,
 } from '../scenarios/compiled.ts'
 import type { Decision } from '../scenarios/decide.ts'
-import type { Call } from '../scenarios/match.ts'
+import type { RuleCall } from '../scenarios/match.ts'
 import type { World } from '../world.ts'
 import { closeWith } from './closing.ts'
 import { hang } from './hang.ts'
 import type { Operation } from './operation.ts'
 
 /** What a call meets: how it is answered, what becomes of what it makes, and the rule that says so. */
-export type Decided = AnswerOutcome & {
+export type Decided = ResponseOutcome & {
   rule?: string | undefined
   /** What the operation's own check found. */
   checked?: unknown
-  life: Omit<LifeOutcome, 'kyc'> & { kyc?: readonly (readonly KycStep[] | undefined)[] }
+  life: Omit<LifecycleOutcome, 'kyc'> & { kyc?: readonly (readonly KycStep[] | undefined)[] }
 }
 
 // A header has room for so many; a call of fifty documents may meet as many rules.
@@ -38,8 +38,8 @@ function rulesOf(decisions: readonly (Decision | undefined)[]): string | undefin
 type Fields = Readonly<Record<string, string>>
 
 /** The call as rules see it, as it was sent; the user and the account are looked up when a rule asks. */
-class ServiceCall implements Call {
-  readonly operation: Call['operation']
+class ServiceCall implements RuleCall {
+  readonly operation: RuleCall['operation']
   readonly params: Fields
   readonly headers: unknown
   readonly body: Fields
@@ -52,7 +52,7 @@ class ServiceCall implements Call {
     { world, params, headers, sent, url }: FastifyRequest,
     item?: unknown,
   ) {
-    this.operation = op.id as Call['operation']
+    this.operation = op.id as RuleCall['operation']
     this.params = (params ?? {}) as Fields
     this.headers = headers
     this.body = (sent ?? {}) as Fields
@@ -95,7 +95,7 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
     decided.life = { ...(transaction && { transaction }), ...(bank && { bank }) }
     return decided
   }
-  if (!isCarriedOut(outcome)) return decided
+  if (!runsOperation(outcome)) return decided
   const { kyc: items } = request.sent as { kyc: readonly unknown[] }
   const found: (Decision | undefined)[] = []
   // A document's rule may speak about the answer too; the first that does is the call's.
@@ -105,7 +105,7 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
     found.push(one)
     if (one && (one.outcome.respond || one.outcome.delay || one.outcome.fault)) answering ??= one
     // Where the call is not carried out, no rule is spent on the documents that are left.
-    if (answering && !isCarriedOut(answering.outcome)) break
+    if (answering && !runsOperation(answering.outcome)) break
   }
   const { respond, delay, fault, at } = answering?.outcome ?? {}
   return {
@@ -142,7 +142,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Record<string, string>>> = {
 export function respondHeaders({
   status,
   headers = {},
-}: NonNullable<AnswerOutcome['respond']>): Record<string, string> {
+}: NonNullable<ResponseOutcome['respond']>): Record<string, string> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   return { ...HEADERS_OF_STATUS[status], ...Object.fromEntries(own) }
 }
@@ -151,7 +151,7 @@ export function respondHeaders({
  * The body that a scenario's `respond` sends: its own, or the error envelope of its status. A text goes as it is where a
  * header says that it is no JSON, such as a gateway's page.
  */
-export function respondText(respond: NonNullable<AnswerOutcome['respond']>): string {
+export function respondText(respond: NonNullable<ResponseOutcome['respond']>): string {
   const { status, body } = respond
   const type = respondHeaders(respond)['content-type']
   if (typeof body === 'string' && type !== undefined && !type.includes('json')) return body
@@ -163,13 +163,18 @@ export function respondText(respond: NonNullable<AnswerOutcome['respond']>): str
 /** How long an answer is held back, ms of the client's time; a range is drawn from the client's stream. */
 export function delayOf(
   world: World,
-  { minMs, maxMs }: NonNullable<AnswerOutcome['delay']>,
+  { minMs, maxMs }: NonNullable<ResponseOutcome['delay']>,
 ): number {
   return minMs === maxMs ? minMs : pointOf({ minMs, maxMs }, world.change(world.random.fraction))
 }
 
 /** Breaks an answer on purpose; `body` is what would have been sent. */
-export function sendBroken(reply: FastifyReply, fault: Fault, status: number, body: string) {
+export function sendBroken(
+  reply: FastifyReply,
+  fault: ResponseFault,
+  status: number,
+  body: string,
+) {
   if (fault === 'malformed') return reply.code(status).send(`${body.slice(0, -1)},]`)
   reply.hijack()
   const { socket } = reply.raw

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SandboxError } from '../model/errors.ts'
-import type { Fault } from '../scenarios/compiled.ts'
+import type { ResponseFault } from '../scenarios/compiled.ts'
 import type { World } from '../world.ts'
 
 const KEPT_MS = 24 * 3_600_000
@@ -12,7 +12,7 @@ export type StoredResponse = {
   replayed?: boolean
   headers?: Readonly<Record<string, string>>
   /** How the answer is broken on purpose. */
-  fault?: Fault
+  fault?: ResponseFault
 }
 
 /** Keeps an answer for the key of its request. */

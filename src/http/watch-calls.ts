@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestObserver, SentResponse } from '../core/recorder.ts'
-import type { Fault } from '../scenarios/compiled.ts'
+import type { ResponseFault } from '../scenarios/compiled.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -9,7 +9,7 @@ declare module 'fastify' {
     watched:
       | {
           read: () => void
-          broken: (fault: Fault) => void
+          broken: (fault: ResponseFault) => void
           /** The caller closed the connection, and that ended the call. */
           left: () => void
         }
@@ -46,7 +46,7 @@ function watchAnswer(
     const bytes = bytesOf(chunk)
     if (bytes && !isTold) chunks.push(bytes)
   }
-  function tell(fault?: Fault) {
+  function tell(fault?: ResponseFault) {
     if (isTold) return
     isTold = true
     answered({ ...head, ...(fault && { fault }), body: Buffer.concat(chunks) })

@@ -1,15 +1,15 @@
 import { didYouMean } from '../model/closest-word.ts'
 import { type Findings, isMapping } from './findings.ts'
 import { isComparison, operationsOf } from './match.ts'
-import { wrongArgument } from './operator-arguments.ts'
-import { oneOf, shown } from './wording.ts'
+import { argumentError } from './operator-arguments.ts'
+import { oneOf, quoteValue } from './wording.ts'
 import {
   CALL_PARTS,
   type CallPart,
   EVENT_PARTS,
   type EventPart,
   fieldsOf,
-  isWordField,
+  isTextField,
   OPERATIONS,
   OPERATORS,
   type OperationId,
@@ -17,161 +17,167 @@ import {
 } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
-type Where = {
+type ConditionContext = {
   part: CallPart | EventPart
   operations: readonly OperationId[]
   field?: string
 } & Findings
 
 const MAX_PATTERNS = 100
-const MAX_TESTS = 100
+const MAX_CONDITIONS = 100
 
-/** A number that stands where account numbers, ids or codes do. */
-function checkWord(value: unknown, path: Path, { field, part, faults }: Where) {
-  if (typeof value !== 'number' || field === undefined || !isWordField(field) || part === 'query')
+/** Rejects a number in a field of text, such as an account number, an id or a code. */
+function checkIsQuoted(value: unknown, path: Path, { field, part, errors }: ConditionContext) {
+  if (typeof value !== 'number' || field === undefined || !isTextField(field) || part === 'query')
     return
-  const message = `\`${field}\` is a word, not a number: put ${shown(value)} in quotes`
-  faults.push({ path, of: 'value', message })
+  const message = `\`${field}\` is text, not a number: put ${quoteValue(value)} in quotes`
+  errors.push({ path, of: 'value', message })
 }
 
-function checkComparison(condition: Record<string, unknown>, path: Path, where: Where) {
+function checkComparison(
+  condition: Record<string, unknown>,
+  path: Path,
+  context: ConditionContext,
+) {
   for (const [operator, argument] of Object.entries(condition)) {
     const at = [...path, operator]
-    if (operator === 'matches' && ++where.counts.patterns > MAX_PATTERNS) {
-      const message = `over ${MAX_PATTERNS} patterns in one file; starts_with, ends_with, contains and in cost less`
-      where.faults.push({ path: at, of: 'key', message })
+    if (operator === 'matches' && ++context.counts.patterns > MAX_PATTERNS) {
+      const message = `more than ${MAX_PATTERNS} patterns in one file; use starts_with, ends_with, contains or in, which are cheaper`
+      context.errors.push({ path: at, of: 'key', message })
       return
     }
-    const wrong = wrongArgument(operator as Operator, argument)
-    if (wrong) {
-      where.faults.push({ path: at, of: 'value', message: `\`${operator}\` ${wrong}` })
+    const reportUnknown = argumentError(operator as Operator, argument)
+    if (reportUnknown) {
+      context.errors.push({ path: at, of: 'value', message: `\`${operator}\` ${reportUnknown}` })
       continue
     }
     if (['eq', 'ne', 'contains', 'starts_with', 'ends_with'].includes(operator))
-      checkWord(argument, at, where)
+      checkIsQuoted(argument, at, context)
     if (operator === 'in') {
-      for (const [i, one] of (argument as unknown[]).entries()) checkWord(one, [...at, i], where)
+      for (const [i, one] of (argument as unknown[]).entries())
+        checkIsQuoted(one, [...at, i], context)
     }
-    if (operator === 'paise' && where.field !== undefined && where.field !== 'amount') {
-      const message = `\`paise\` is about amounts; \`${where.field}\` is none`
-      where.warnings.push({ path: at, of: 'key', message })
+    if (operator === 'paise' && context.field !== undefined && context.field !== 'amount') {
+      const message = `\`paise\` tests an amount, and \`${context.field}\` is not an amount`
+      context.warnings.push({ path: at, of: 'key', message })
     }
   }
 }
 
-function checkMixed(keys: readonly string[], path: Path, where: Where): boolean {
-  const strangers = keys.filter((key) => !(OPERATORS as readonly string[]).includes(key))
-  if (strangers.length === keys.length) return false
-  for (const key of strangers) {
+function checkMixedKeys(keys: readonly string[], path: Path, context: ConditionContext): boolean {
+  const unknownKeys = keys.filter((key) => !(OPERATORS as readonly string[]).includes(key))
+  if (unknownKeys.length === keys.length) return false
+  for (const key of unknownKeys) {
     const near = didYouMean(key, OPERATORS)
     const message = near
-      ? `unknown comparison ${shown(key)}${near}`
-      : `${shown(key)} is no comparison and cannot stand beside one; known: ${OPERATORS.join(', ')}`
-    where.faults.push({ path: [...path, key], of: 'key', message })
+      ? `unknown operator ${quoteValue(key)}${near}`
+      : `${quoteValue(key)} is not an operator, and a comparison can have only operators; known: ${OPERATORS.join(', ')}`
+    context.errors.push({ path: [...path, key], of: 'key', message })
   }
   return true
 }
 
-function checkFields(condition: Record<string, unknown>, path: Path, where: Where) {
-  const top = where.field === undefined
-  const known = top ? fieldsOf(where.part, where.operations) : undefined
+function checkFields(condition: Record<string, unknown>, path: Path, context: ConditionContext) {
+  const top = context.field === undefined
+  const known = top ? fieldsOf(context.part, context.operations) : undefined
   const scalar =
-    !top && where.field !== 'kyc' && fieldsOf(where.part, OPERATIONS)?.fields.includes(where.field!)
+    !top &&
+    context.field !== 'kyc' &&
+    fieldsOf(context.part, OPERATIONS)?.fields.includes(context.field!)
   for (const [field, inner] of Object.entries(condition)) {
     const at = [...path, field]
     if (scalar) {
       const hint = didYouMean(field, OPERATORS) || `; known: ${OPERATORS.join(', ')}`
-      where.faults.push({
+      context.errors.push({
         path: at,
         of: 'key',
-        message: `unknown comparison ${shown(field)} for \`${where.field}\`${hint}`,
+        message: `unknown operator ${quoteValue(field)} for \`${context.field}\`${hint}`,
       })
       continue
     }
-    if (known && !known.fields.includes(field) && where.counts.tests < MAX_TESTS)
-      checkStranger(field, at, known, where)
-    checkCondition(inner, at, { ...where, field })
+    if (known && !known.fields.includes(field) && context.counts.conditions < MAX_CONDITIONS)
+      checkUnknownField(field, at, known, context)
+    checkCondition(inner, at, { ...context, field })
   }
 }
 
-function checkStranger(
+function checkUnknownField(
   field: string,
   path: Path,
   known: { fields: readonly string[]; closed: boolean },
-  where: Where,
+  context: ConditionContext,
 ) {
   const near = didYouMean(field, known.fields)
   if (known.closed) {
     const has =
       known.fields.length > 0 ? `it has ${known.fields.join(', ')}` : 'these operations have none'
-    const message = `\`${where.part}\` has no ${shown(field)}${near || `; ${has}`}`
-    where.faults.push({ path, of: 'key', message })
+    const message = `\`${context.part}\` has no ${quoteValue(field)}${near || `; ${has}`}`
+    context.errors.push({ path, of: 'key', message })
   } else if (near) {
-    where.warnings.push({
+    context.warnings.push({
       path,
       of: 'key',
-      message: `\`${where.part}\` usually has no ${shown(field)}${near}`,
+      message: `\`${context.part}\` has no ${quoteValue(field)} in the contract${near}`,
     })
   }
 }
 
-function checkCondition(condition: unknown, path: Path, where: Where): void {
-  if (++where.counts.tests > MAX_TESTS) {
-    if (where.counts.tests > MAX_TESTS + 1) return
-    const message = `over ${MAX_TESTS} conditions in one \`when\`; split the rule`
-    where.faults.push({ path, of: 'key', message })
+function checkCondition(condition: unknown, path: Path, context: ConditionContext): void {
+  if (++context.counts.conditions > MAX_CONDITIONS) {
+    if (context.counts.conditions > MAX_CONDITIONS + 1) return
+    const message = `more than ${MAX_CONDITIONS} conditions in one \`when\`; split the rule`
+    context.errors.push({ path, of: 'key', message })
     return
   }
   if (!isMapping(condition)) {
-    checkWord(condition, path, where)
+    checkIsQuoted(condition, path, context)
     return
   }
   const keys = Object.keys(condition)
   if (keys.length === 0) {
-    const message =
-      'an empty condition says nothing; write a value, or { empty: true } or { absent: true }'
-    where.faults.push({ path, of: 'value', message })
-  } else if (isComparison(condition)) checkComparison(condition, path, where)
-  else if (!checkMixed(keys, path, where)) checkFields(condition, path, where)
+    const message = 'an empty condition; write a value, { empty: true } or { absent: true }'
+    context.errors.push({ path, of: 'value', message })
+  } else if (isComparison(condition)) checkComparison(condition, path, context)
+  else if (!checkMixedKeys(keys, path, context)) checkFields(condition, path, context)
 }
 
 function checkOperation(
   condition: unknown,
   path: Path,
-  { faults }: Findings,
+  { errors }: Findings,
 ): readonly OperationId[] {
-  const wrong = (value: unknown, at: Path) => {
+  const reportUnknown = (value: unknown, at: Path) => {
     const near = typeof value === 'string' ? didYouMean(value, OPERATIONS) : ''
-    const message = `unknown operation ${shown(value)}${near || `; known: ${OPERATIONS.join(', ')} or "*"`}`
-    faults.push({ path: at, of: 'value', message })
+    const message = `unknown operation ${quoteValue(value)}${near || `; known: ${OPERATIONS.join(', ')} or "*"`}`
+    errors.push({ path: at, of: 'value', message })
     return OPERATIONS
   }
   const isKnown = (value: unknown) => (OPERATIONS as readonly unknown[]).includes(value)
   if (condition === undefined || condition === '*') return OPERATIONS
   if (!isMapping(condition))
-    return isKnown(condition) ? [condition as OperationId] : wrong(condition, path)
-  const before = faults.length
+    return isKnown(condition) ? [condition as OperationId] : reportUnknown(condition, path)
+  const before = errors.length
   if (!isComparison(condition)) {
     const message = `\`operation\` takes a name or a comparison such as { in: [getUser, listUsers] }`
-    faults.push({ path, of: 'value', message })
+    errors.push({ path, of: 'value', message })
     return OPERATIONS
   }
   for (const [operator, argument] of Object.entries(condition)) {
-    const bad = wrongArgument(operator as Operator, argument)
+    const wrong = argumentError(operator as Operator, argument)
     const at = [...path, operator]
-    if (bad) faults.push({ path: at, of: 'value', message: `\`${operator}\` ${bad}` })
+    if (wrong) errors.push({ path: at, of: 'value', message: `\`${operator}\` ${wrong}` })
     else if (operator === 'in') {
       for (const [i, one] of (argument as unknown[]).entries())
-        if (!isKnown(one)) wrong(one, [...at, i])
-    } else if (['eq', 'ne'].includes(operator) && !isKnown(argument)) wrong(argument, at)
+        if (!isKnown(one)) reportUnknown(one, [...at, i])
+    } else if (['eq', 'ne'].includes(operator) && !isKnown(argument)) reportUnknown(argument, at)
   }
-  if (faults.length > before) return OPERATIONS
+  if (errors.length > before) return OPERATIONS
   const operations = operationsOf(condition)
   if (operations.length > 0) return operations
-  faults.push({
+  errors.push({
     path,
     of: 'value',
-    message: `no operation is like this; known: ${oneOf(OPERATIONS)}`,
+    message: `this matches no operation; known: ${oneOf(OPERATIONS)}`,
   })
   return OPERATIONS
 }
@@ -183,23 +189,23 @@ function checkParts(
   operations: readonly OperationId[],
   findings: Findings,
 ) {
-  findings.counts.tests = 0
+  findings.counts.conditions = 0
   for (const part of parts) {
     const condition = when[part]
     if (condition === undefined) continue
     const at = [...path, part]
     if (!isMapping(condition)) {
-      const message = `\`${part}\` must be a mapping of fields to conditions, not ${shown(condition)}`
-      findings.faults.push({ path: at, of: 'value', message })
+      const message = `\`${part}\` must be a mapping of fields to conditions, not ${quoteValue(condition)}`
+      findings.errors.push({ path: at, of: 'value', message })
     } else if (isComparison(condition)) {
-      const message = `\`${part}\` takes fields; a comparison stands under one, such as ${part}: { field: { ${Object.keys(condition)[0]}: … } }`
-      findings.faults.push({ path: at, of: 'value', message })
+      const message = `\`${part}\` takes fields, not a comparison; put the comparison under a field, such as ${part}: { field: { ${Object.keys(condition)[0]}: … } }`
+      findings.errors.push({ path: at, of: 'value', message })
     } else checkCondition(condition, at, { ...findings, part, operations })
   }
 }
 
-/** The calls that have a part which not all have. */
-const CALLS_WITH: Readonly<Record<'body' | 'user' | 'account', readonly OperationId[]>> = {
+/** The operations that have a part, for the parts that not all operations have. */
+const OPERATIONS_WITH: Readonly<Record<'body' | 'user' | 'account', readonly OperationId[]>> = {
   body: [
     'createUser',
     'createTransaction',
@@ -220,7 +226,7 @@ const CALLS_WITH: Readonly<Record<'body' | 'user' | 'account', readonly Operatio
   account: ['createTransaction'],
 }
 
-/** Checks the `when` of a rule, whatever it is; answers the operations it is about. */
+/** Checks the `when` of a rule; returns the operations that it matches. */
 export function checkWhen(
   when: Record<string, unknown>,
   path: Path,
@@ -229,12 +235,12 @@ export function checkWhen(
   const operations = checkOperation(when['operation'], [...path, 'operation'], findings)
   checkParts(when, CALL_PARTS, path, operations, findings)
   if (when['item'] !== undefined && !operations.includes('submitKyc')) {
-    const message = '`item` is a document of POST /kyc; say operation: submitKyc'
-    findings.faults.push({ path: [...path, 'item'], of: 'key', message })
+    const message = '`item` is a document of POST /kyc; add operation: submitKyc'
+    findings.errors.push({ path: [...path, 'item'], of: 'key', message })
   }
-  for (const [part, calls] of Object.entries(CALLS_WITH)) {
+  for (const [part, calls] of Object.entries(OPERATIONS_WITH)) {
     if (when[part] === undefined || operations.some((one) => calls.includes(one))) continue
-    const message = `this rule never matches: ${oneOf(operations)} has no ${part}`
+    const message = `this rule never matches: calls of ${oneOf(operations)} have no \`${part}\``
     findings.warnings.push({ path: [...path, part], of: 'key', message })
   }
   return operations
@@ -249,18 +255,22 @@ export function checkEventWhen(
   checkParts(when, EVENT_PARTS, path, OPERATIONS, findings)
 }
 
-/** Checks a condition on one value of a call that is no part with fields, such as its status. */
-export function checkValue(condition: unknown, path: Path, findings: Findings): void {
+/** Checks a condition on a single value of a call, such as its status. */
+export function checkScalarCondition(condition: unknown, path: Path, findings: Findings): void {
   if (!isMapping(condition)) return
   if (isComparison(condition))
     checkComparison(condition, path, { ...findings, part: 'query', operations: OPERATIONS })
   else {
     const message = `takes a value or a comparison such as { gte: 400 }; known: ${OPERATORS.join(', ')}`
-    findings.faults.push({ path, of: 'value', message })
+    findings.errors.push({ path, of: 'value', message })
   }
 }
 
-/** Checks the fields that a resource must have. */
-export function checkFieldsOf(fields: Record<string, unknown>, path: Path, findings: Findings) {
+/** Checks the conditions on the fields of a resource. */
+export function checkResourceFields(
+  fields: Record<string, unknown>,
+  path: Path,
+  findings: Findings,
+) {
   checkParts({ data: fields }, ['data'], path, OPERATIONS, findings)
 }

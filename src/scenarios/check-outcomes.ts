@@ -8,12 +8,12 @@ import type {
   OutcomeDefinition,
   TransactionStepDefinition,
 } from './outcome-schema.ts'
-import { oneOf, shown } from './wording.ts'
+import { oneOf, quoteValue } from './wording.ts'
 import type { OperationId } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
-/** Which operation makes what a lifecycle is the life of. */
-const MAKER = {
+/** The operation that creates the resource of each lifecycle. */
+const CREATING_OPERATION = {
   kyc: 'submitKyc',
   bank: 'addBankAccount',
   transaction: 'createTransaction',
@@ -25,7 +25,7 @@ type Transitions = { from: (status: string) => readonly string[]; first: readonl
 const PAYMENT_STATES: readonly PaymentStatus[] = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']
 const PAYMENT: Transitions = {
   from: (status) => PAYMENT_STATES.filter((to) => canTransition(status as PaymentStatus, to)),
-  // A payment is PENDING when it is made.
+  // A new payment is always PENDING.
   first: ['PENDING'],
 }
 const CHECK: Transitions = {
@@ -33,57 +33,62 @@ const CHECK: Transitions = {
   first: ['pending', 'success', 'failed'],
 }
 
-/** The states that a transaction, or a KYC record or bank account, can be moved into later. */
-export const reachableStates = (kind: keyof typeof MAKER): readonly string[] =>
+/** The statuses that a resource of this kind can have after its first one. */
+export const reachableStates = (kind: keyof typeof CREATING_OPERATION): readonly string[] =>
   kind === 'transaction' ? ['PROCESSING', 'SUCCESS', 'FAILED'] : ['success', 'failed']
 
 function checkTransition(
   steps: readonly Step[],
   i: number,
-  moves: Transitions,
+  transitions: Transitions,
 ): string | undefined {
   const { status } = steps[i]!
   if (i === 0) {
-    if (moves.first.includes(status)) return undefined
-    return `a transaction is made ${oneOf(moves.first)}, not ${status}; let ${status} be a later step, with after: 0s if at once`
+    if (transitions.first.includes(status)) return undefined
+    return `a transaction starts as ${oneOf(transitions.first)}, not ${status}; make ${status} a later step, with after: 0s if it must be immediate`
   }
   const before = steps[i - 1]!.status
-  const next = moves.from(before)
+  const next = transitions.from(before)
   if (next.includes(status)) return undefined
   return next.length === 0
     ? `${before} is final; ${status} cannot follow it`
     : `${status} cannot follow ${before}; ${oneOf(next)} can`
 }
 
-function checkSteps(steps: readonly Step[], path: Path, moves: Transitions, { faults }: Findings) {
+function checkSteps(
+  steps: readonly Step[],
+  path: Path,
+  transitions: Transitions,
+  { errors }: Findings,
+) {
   for (const [i, step] of steps.entries()) {
-    const wrong = checkTransition(steps, i, moves)
+    const wrong = checkTransition(steps, i, transitions)
     if (wrong)
-      faults.push({
+      errors.push({
         path: [...path, i, 'status'],
         of: 'value',
         message: `impossible step: ${wrong}`,
       })
     if (i === 0 && step.after !== undefined && parseDuration(step.after) !== 0) {
-      const message = `the first step is at creation; leave \`after\` out, or put a step before it`
-      faults.push({ path: [...path, i, 'after'], of: 'key', message })
+      const message = `the first step happens at creation; remove \`after\`, or put another step before this one`
+      errors.push({ path: [...path, i, 'after'], of: 'key', message })
     }
   }
 }
 
-/** `field` says something about a state that the step is not in. */
-function onlyFor(
+/** Rejects these fields in a step that has none of these statuses. */
+function checkOnlyFor(
   states: readonly string[],
   fields: readonly string[],
   step: Step,
   path: Path,
-  { faults }: Findings,
+  { errors }: Findings,
 ) {
   if (states.includes(step.status)) return
   for (const field of fields) {
     if ((step as Record<string, unknown>)[field] === undefined) continue
-    const message = `\`${field}\` belongs to ${oneOf(states)}, and this step is ${step.status}; leave it out`
-    faults.push({ path: [...path, field], of: 'key', message })
+    const message = `\`${field}\` needs the status ${oneOf(states)}, and this step is ${step.status}; remove it`
+    errors.push({ path: [...path, field], of: 'key', message })
   }
 }
 
@@ -93,8 +98,8 @@ function checkReason(
   findings: Findings,
 ) {
   if (description !== undefined && message !== undefined) {
-    const both = '`message` is the `description` in other words; leave one out'
-    findings.faults.push({ path: [...path, 'message'], of: 'key', message: both })
+    const both = '`message` and `description` are the same field; remove one'
+    findings.errors.push({ path: [...path, 'message'], of: 'key', message: both })
   }
   if (
     reason === undefined ||
@@ -105,14 +110,14 @@ function checkReason(
   const near = didYouMean(reason, FAILURE_REASONS)
   const at = { path: [...path, 'reason'], of: 'value' as const }
   if (near)
-    findings.faults.push({
+    findings.errors.push({
       ...at,
-      message: `unknown reason ${shown(reason)}${near} (or give it a \`description\`)`,
+      message: `unknown reason ${quoteValue(reason)}${near} (or add a \`description\`)`,
     })
   else
     findings.warnings.push({
       ...at,
-      message: `${shown(reason)} is a reason of your own; a \`description\` says what it means`,
+      message: `${quoteValue(reason)} is not a known reason; add a \`description\` that explains it`,
     })
 }
 
@@ -123,7 +128,7 @@ function checkTransaction(
 ) {
   checkSteps(steps, path, PAYMENT, findings)
   for (const [i, step] of steps.entries()) {
-    onlyFor(
+    checkOnlyFor(
       ['FAILED'],
       ['reason', 'description', 'message', 'source'],
       step,
@@ -134,7 +139,7 @@ function checkTransaction(
   }
 }
 
-const CLEAN: Readonly<Record<string, string>> = {
+const CLEAN_RESULT: Readonly<Record<string, string>> = {
   panStatus: 'EXISTING AND VALID',
   name: 'MATCHING',
   dateOfBirth: 'MATCHING',
@@ -143,13 +148,13 @@ const CLEAN: Readonly<Record<string, string>> = {
 function checkKyc(steps: readonly KycStepDefinition[], path: Path, findings: Findings) {
   checkSteps(steps, path, CHECK, findings)
   for (const [i, step] of steps.entries()) {
-    onlyFor(['failed'], ['reason'], step, [...path, i], findings)
+    checkOnlyFor(['failed'], ['reason'], step, [...path, i], findings)
     if (step.status !== 'success') continue
-    for (const [field, clean] of Object.entries(CLEAN)) {
+    for (const [field, clean] of Object.entries(CLEAN_RESULT)) {
       const value = step.result?.[field as keyof typeof step.result]
       if (value === undefined || value === clean) continue
-      const message = `impossible step: a check with ${field} ${shown(value)} is no success; say failed, or ${clean}`
-      findings.faults.push({ path: [...path, i, 'result', field], of: 'value', message })
+      const message = `impossible step: a check with ${field} ${quoteValue(value)} cannot succeed; change the status to failed, or ${field} to ${clean}`
+      findings.errors.push({ path: [...path, i, 'result', field], of: 'value', message })
     }
   }
 }
@@ -157,49 +162,54 @@ function checkKyc(steps: readonly KycStepDefinition[], path: Path, findings: Fin
 function checkBank(steps: readonly BankStepDefinition[], path: Path, findings: Findings) {
   checkSteps(steps, path, CHECK, findings)
   for (const [i, step] of steps.entries()) {
-    onlyFor(['success'], ['accountName'], step, [...path, i], findings)
-    onlyFor(['failed'], ['reason'], step, [...path, i], findings)
+    checkOnlyFor(['success'], ['accountName'], step, [...path, i], findings)
+    checkOnlyFor(['failed'], ['reason'], step, [...path, i], findings)
   }
 }
 
-function checkMaker(
+function checkCreatingOperation(
   outcome: OutcomeDefinition,
   path: Path,
   operations: readonly OperationId[],
-  { faults }: Findings,
+  { errors }: Findings,
 ) {
-  for (const [kind, maker] of Object.entries(MAKER)) {
-    if (outcome[kind as keyof typeof MAKER] === undefined) continue
-    if (operations.length === 1 && operations[0] === maker) continue
-    const message = `\`${kind}\` is the life of what ${maker} makes; say operation: ${maker} in \`when\``
-    faults.push({ path: [...path, kind], of: 'key', message })
+  for (const [kind, operation] of Object.entries(CREATING_OPERATION)) {
+    if (outcome[kind as keyof typeof CREATING_OPERATION] === undefined) continue
+    if (operations.length === 1 && operations[0] === operation) continue
+    const message = `\`${kind}\` needs a rule for ${operation} only; write operation: ${operation} in \`when\``
+    errors.push({ path: [...path, kind], of: 'key', message })
   }
 }
 
-function checkAnswer(
+function checkResponse(
   { respond, fault, at, ...rest }: OutcomeDefinition,
   path: Path,
-  { faults }: Findings,
+  { errors }: Findings,
 ) {
-  const say = (key: string, message: string) =>
-    faults.push({ path: [...path, key], of: 'key', message })
-  const life = (['kyc', 'bank', 'transaction'] as const).find((kind) => rest[kind] !== undefined)
+  const reject = (key: string, message: string) =>
+    errors.push({ path: [...path, key], of: 'key', message })
+  const lifecycle = (['kyc', 'bank', 'transaction'] as const).find(
+    (kind) => rest[kind] !== undefined,
+  )
   if (at !== undefined && fault === undefined)
-    say('at', '`at` says when a fault comes; add `fault`, or leave it out')
-  if (respond && life)
-    say(
-      life,
-      `\`respond\` answers instead of the operation, so no \`${life}\` is made; leave one out`,
+    reject('at', '`at` says when the fault happens; add `fault`, or remove `at`')
+  if (respond && lifecycle)
+    reject(
+      lifecycle,
+      `\`respond\` replaces the operation, so no \`${lifecycle}\` is created; remove one`,
     )
   if (respond && fault && !['malformed', 'truncate'].includes(fault)) {
-    say('fault', `a fault \`${fault}\` sends no answer, and \`respond\` is one; leave one out`)
+    reject(
+      'fault',
+      `the fault \`${fault}\` sends no response, so \`respond\` has no effect; remove one`,
+    )
   }
   if (respond && at === 'after')
-    say('at', '`respond` answers instead of the operation; `at: after` would carry it out')
-  if (fault && !respond && life && at !== 'after') {
-    say(
-      life,
-      `the fault comes before the operation, so no \`${life}\` is made; say at: after, or leave one out`,
+    reject('at', '`respond` replaces the operation, and `at: after` would run it; remove one')
+  if (fault && !respond && lifecycle && at !== 'after') {
+    reject(
+      lifecycle,
+      `the fault happens before the operation, so no \`${lifecycle}\` is created; add at: after, or remove one`,
     )
   }
 }
@@ -212,11 +222,11 @@ export function checkOutcome(
   findings: Findings,
 ): void {
   if (Object.keys(outcome).length === 0) {
-    const message = 'an empty outcome; say kyc, bank, transaction, respond, delay or fault'
-    findings.faults.push({ path, of: 'value', message })
+    const message = 'an empty outcome; write kyc, bank, transaction, respond, delay or fault'
+    findings.errors.push({ path, of: 'value', message })
   }
-  checkMaker(outcome, path, operations, findings)
-  checkAnswer(outcome, path, findings)
+  checkCreatingOperation(outcome, path, operations, findings)
+  checkResponse(outcome, path, findings)
   if (outcome.transaction) checkTransaction(outcome.transaction, [...path, 'transaction'], findings)
   if (outcome.kyc) checkKyc(outcome.kyc, [...path, 'kyc'], findings)
   if (outcome.bank) checkBank(outcome.bank, [...path, 'bank'], findings)

@@ -1,52 +1,60 @@
 import { parseDuration } from '../core/duration.ts'
 import { reachableStates } from './check-outcomes.ts'
 import { checkRule } from './check-rule.ts'
-import { MIN_TURN_MS } from './compiled.ts'
-import type { SchemaFault } from './explain.ts'
-import { type Clean, type Findings, isMapping } from './findings.ts'
+import { MIN_REPEAT_MS } from './compiled.ts'
+import type { SchemaError } from './explain.ts'
+import { type Findings, type IsClean, isMapping } from './findings.ts'
 import type { ActionDefinition, TimelineDefinition } from './schema.ts'
-import { oneOf, shown } from './wording.ts'
+import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
 const ACTIONS = ['trigger', 'simulate', 'credit', 'create_users', 'use', 'rule', 'reset'] as const
-const THING = { transaction: 'transaction', kyc: 'KYC record', bank: 'bank account' } as const
+const RESOURCE_NAMES = {
+  transaction: 'transaction',
+  kyc: 'KYC record',
+  bank: 'bank account',
+} as const
 
 const msOf = (after: unknown) => (typeof after === 'string' ? parseDuration(after)! : 0)
 
 /** Checks one entry of a timeline. */
-export function checkEntry(entry: unknown, path: Path, clean: Clean, findings: Findings) {
+export function checkEntry(entry: unknown, path: Path, clean: IsClean, findings: Findings) {
   if (!isMapping(entry)) return
   const { after, every, times, do: action } = entry as TimelineDefinition
-  const say = (key: string, message: string, of: 'key' | 'value' = 'value') =>
-    findings.faults.push({ path: [...path, key], of, message })
+  const reject = (key: string, message: string, of: 'key' | 'value' = 'value') =>
+    findings.errors.push({ path: [...path, key], of, message })
   if (
     typeof every === 'string' &&
     clean([...path, 'every']) &&
-    parseDuration(every)! < MIN_TURN_MS
+    parseDuration(every)! < MIN_REPEAT_MS
   ) {
-    say('every', `\`every\` must be at least ${MIN_TURN_MS}ms, not ${shown(every)}`)
+    reject('every', `\`every\` must be at least ${MIN_REPEAT_MS}ms, not ${quoteValue(every)}`)
   }
   if (typeof times === 'number' && times > 1 && every === undefined)
-    say('times', '`times` needs `every`: how long between them')
+    reject('times', '`times` needs `every`: the time between two runs')
   if (!isMapping(action)) return
   const at = [...path, 'do']
   if ('rule' in action) checkRule(action['rule'], [...at, 'rule'], clean, findings)
   if (!clean(at)) return
-  checkAction(action as ActionDefinition, at, findings.faults)
+  checkAction(action as ActionDefinition, at, findings.errors)
   const last = (['use', 'reset'] as const).find((word) => action[word] !== undefined)
   if (last && every !== undefined)
-    say('every', `\`${last}\` ends this timeline, so \`every\` has no effect; leave it out`, 'key')
-  if (last === 'reset' && clean([...path, 'after']) && msOf(after) < MIN_TURN_MS) {
-    const message = `a reset at once would undo the activation, without end where this is the start scenario; give the entry an \`after\` of at least ${MIN_TURN_MS}ms`
-    findings.faults.push({ path: [...at, 'reset'], of: 'key', message })
+    reject('every', `\`${last}\` ends this timeline, so \`every\` has no effect; remove it`, 'key')
+  if (last === 'reset' && clean([...path, 'after']) && msOf(after) < MIN_REPEAT_MS) {
+    const message = `an immediate reset would undo the activation, and would repeat forever in the start scenario; give the entry an \`after\` of at least ${MIN_REPEAT_MS}ms`
+    findings.errors.push({ path: [...at, 'reset'], of: 'key', message })
   }
 }
 
-// Activating a scenario keeps all other callers waiting until these are made, about 0.1 s.
-const MAX_USERS_AT_ONCE = 5_000
+// All other callers wait until the activation has created these users, about 0.1 s.
+const MAX_USERS_AT_ACTIVATION = 5_000
 
-/** Checks what the entries of a timeline do together, in the call that activates it. */
-export function checkAtOnce(timeline: readonly unknown[], clean: Clean, { faults }: Findings) {
+/** Checks how many users the entries of a timeline together create in the call that activates it. */
+export function checkUsersAtActivation(
+  timeline: readonly unknown[],
+  clean: IsClean,
+  { errors }: Findings,
+) {
   let users = 0
   for (const [i, entry] of timeline.entries()) {
     const path: Path = ['timeline', i]
@@ -55,55 +63,59 @@ export function checkAtOnce(timeline: readonly unknown[], clean: Clean, { faults
     if (msOf(after) > 0 || action?.create_users === undefined) continue
     const before = users
     users += action.create_users
-    if (before > MAX_USERS_AT_ONCE || users <= MAX_USERS_AT_ONCE) continue
-    const message = `up to here ${users} users are made at once, in the call that activates the scenario; at most ${MAX_USERS_AT_ONCE}: give some of the entries an \`after\``
-    faults.push({ path: [...path, 'do', 'create_users'], of: 'value', message })
+    if (before > MAX_USERS_AT_ACTIVATION || users <= MAX_USERS_AT_ACTIVATION) continue
+    const message = `the entries up to this one create ${users} users in the call that activates the scenario; the maximum is ${MAX_USERS_AT_ACTIVATION}: give some of the entries an \`after\``
+    errors.push({ path: [...path, 'do', 'create_users'], of: 'value', message })
   }
 }
 
-function checkAction(action: ActionDefinition, path: Path, faults: SchemaFault[]) {
+function checkAction(action: ActionDefinition, path: Path, errors: SchemaError[]) {
   const named = ACTIONS.filter((word) => action[word] !== undefined)
   if (named.length !== 1) {
     const what = named.length === 0 ? 'no action' : `${named.length} actions (${named.join(', ')})`
-    faults.push({ path, of: 'value', message: `${what}; \`do\` takes one of ${oneOf(ACTIONS)}` })
-  }
-  if (action.resource !== undefined && action.trigger === undefined) {
-    faults.push({
-      path: [...path, 'resource'],
-      of: 'key',
-      message: '`resource` goes with `trigger`; leave it out',
+    errors.push({
+      path,
+      of: 'value',
+      message: `${what}; \`do\` takes exactly one of ${oneOf(ACTIONS)}`,
     })
   }
-  if (action.simulate) checkSimulate(action.simulate, [...path, 'simulate'], faults)
+  if (action.resource !== undefined && action.trigger === undefined) {
+    errors.push({
+      path: [...path, 'resource'],
+      of: 'key',
+      message: '`resource` has no effect without `trigger`; remove it',
+    })
+  }
+  if (action.simulate) checkSimulate(action.simulate, [...path, 'simulate'], errors)
 }
 
 function checkSimulate(
   simulate: NonNullable<ActionDefinition['simulate']>,
   path: Path,
-  faults: SchemaFault[],
+  errors: SchemaError[],
 ) {
   const { status, reason, ...which } = simulate
   const kinds = Object.keys(which) as ('transaction' | 'kyc' | 'bank')[]
   const [kind] = kinds
   if (kind === undefined || kinds.length > 1) {
-    faults.push({
+    errors.push({
       path,
       of: 'value',
       message:
-        '`simulate` moves one resource: say one of transaction, kyc or bank, as latest or an id',
+        '`simulate` changes one resource; write exactly one of transaction, kyc or bank, with latest or an id',
     })
     return
   }
   const states = reachableStates(kind)
   if (!states.includes(status)) {
-    const message = `a ${THING[kind]} moves to ${oneOf(states)}, not to ${status}`
-    faults.push({ path: [...path, 'status'], of: 'value', message })
+    const message = `a ${RESOURCE_NAMES[kind]} can change to ${oneOf(states)}, not to ${status}`
+    errors.push({ path: [...path, 'status'], of: 'value', message })
   }
   if (reason !== undefined && status.toUpperCase() !== 'FAILED') {
-    faults.push({
+    errors.push({
       path: [...path, 'reason'],
       of: 'key',
-      message: `\`reason\` belongs to FAILED, and the status is ${status}; leave it out`,
+      message: `\`reason\` needs the status FAILED, and the status is ${status}; remove it`,
     })
   }
 }

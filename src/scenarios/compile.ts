@@ -1,14 +1,14 @@
 import { parseDelay, parseDuration } from '../core/duration.ts'
 import { paiseOf, rupeesOf } from '../model/money.ts'
 import type {
-  AnswerOutcome,
   CompiledRule,
   CompiledScenario,
   CompiledTimelineEntry,
   CompiledWebhookRule,
   Expectation,
-  LifeOutcome,
+  LifecycleOutcome,
   OperationRules,
+  ResponseOutcome,
   TimelineAction,
   Turn,
   WebhookOutcome,
@@ -28,8 +28,8 @@ import type {
 } from './schema.ts'
 import { CALL_PARTS, EVENT_PARTS, EVENTS, OPERATIONS, type OperationId } from './words.ts'
 
-/** An id for each rule that stays when others are added: its name, else its own text. */
-function identities(definitions: readonly { name?: string | undefined }[]): string[] {
+/** Returns an id for each rule that does not change when other rules are added: its name, or a hash of its text. */
+function ruleIds(definitions: readonly { name?: string | undefined }[]): string[] {
   const seen = new Map<string, number>()
   return definitions.map((definition) => {
     const id = definition.name ?? `#${hashOf(JSON.stringify(definition))}`
@@ -39,8 +39,8 @@ function identities(definitions: readonly { name?: string | undefined }[]): stri
   })
 }
 
-/** Without the keys whose value is undefined: what an exact optional type wants. */
-function given<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+/** Removes the keys whose value is undefined, as exact optional types require. */
+function omitUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(
     Object.entries(value).filter(([, inner]) => inner !== undefined),
   ) as never
@@ -50,35 +50,37 @@ const ms = (duration: string | undefined) => (duration === undefined ? 0 : parse
 const delayOf = (delay: string | undefined) =>
   delay === undefined ? undefined : parseDelay(delay)!
 
-const stepsOf = <S extends { after?: string | undefined }>(steps: readonly S[] | undefined) =>
-  steps?.map(({ after, ...step }) => given({ ...step, after_ms: ms(after) }))
+const compileSteps = <S extends { after?: string | undefined }>(steps: readonly S[] | undefined) =>
+  steps?.map(({ after, ...step }) => omitUndefined({ ...step, after_ms: ms(after) }))
 
-/** A payment's failure has a description; a step may call it its message, as the other lives do. */
-const describedOf = (steps: OutcomeDefinition['transaction']) =>
-  steps?.map(({ message, description = message, ...step }) => given({ ...step, description }))
+/** Copies the `message` of a payment step to its `description`; both names are allowed for the same field. */
+const withDescription = (steps: OutcomeDefinition['transaction']) =>
+  steps?.map(({ message, description = message, ...step }) =>
+    omitUndefined({ ...step, description }),
+  )
 
-function turnOf(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
+function compileTurn(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
   if (definition === 'pass') return 'pass'
   const { kyc, bank, transaction, respond, delay, fault, at } = definition
-  const answer = given({
+  const response = omitUndefined({
     respond,
     delay: delayOf(delay),
     fault,
     at: fault && (at ?? 'before'),
-  }) as AnswerOutcome
-  const life = given({
-    kyc: stepsOf(kyc),
-    bank: stepsOf(bank),
-    transaction: stepsOf(describedOf(transaction) as typeof transaction),
-  }) as LifeOutcome
+  }) as ResponseOutcome
+  const lifecycle = omitUndefined({
+    kyc: compileSteps(kyc),
+    bank: compileSteps(bank),
+    transaction: compileSteps(withDescription(transaction) as typeof transaction),
+  }) as LifecycleOutcome
   return {
-    whole: { ...answer, ...life },
-    ...(Object.keys(answer).length > 0 && { answer }),
-    ...(Object.keys(life).length > 0 && { life }),
+    whole: { ...response, ...lifecycle },
+    ...(Object.keys(response).length > 0 && { response }),
+    ...(Object.keys(lifecycle).length > 0 && { lifecycle }),
   }
 }
 
-/** The turns that a rule takes: those of its sequence, wherever that is written, or its one outcome. */
+/** Returns the turns of a rule: those of its sequence (in the rule or in `then`), or its single outcome. */
 function turnsOf({ then, sequence, then_on }: RuleDefinition) {
   const { sequence: inner, then_on: innerEnd, ...single } = then ?? {}
   const list = sequence ?? inner ?? [single]
@@ -91,7 +93,7 @@ function testsIn(when: Readonly<Record<string, unknown>>, parts: readonly Test['
   )
 }
 
-function limits({
+function compileLimits({
   key,
   skip,
   times,
@@ -105,7 +107,7 @@ function limits({
   }
 }
 
-/** Compiles one rule that was read without problems. `scenario` and `id` are what its counters hang on. */
+/** Compiles one valid rule. Its counters are named after `scenario` and `id`. */
 function compileRule(
   definition: RuleDefinition,
   scenario: string,
@@ -115,13 +117,13 @@ function compileRule(
   const { when } = definition
   const tests = testsIn(when, CALL_PARTS)
   const { list, thenOn } = turnsOf(definition)
-  const turns = list.map(turnOf)
+  const turns = list.map(compileTurn)
   return {
     scenario,
     id,
     name,
     tests,
-    ...limits(definition),
+    ...compileLimits(definition),
     operations: operationsOf(when.operation),
     perItem:
       when.item !== undefined ||
@@ -145,13 +147,13 @@ function compileWebhookRule(
     id,
     name,
     tests,
-    ...limits(definition),
+    ...compileLimits(definition),
     events: eventsOf(when.event),
-    outcome: given({ ...rest, delay: delayOf(delay), holdUntil }) as WebhookOutcome,
+    outcome: omitUndefined({ ...rest, delay: delayOf(delay), holdUntil }) as WebhookOutcome,
   }
 }
 
-function actionOf(definition: ActionDefinition): TimelineAction {
+function compileAction(definition: ActionDefinition): TimelineAction {
   const { trigger, resource = 'latest', simulate, credit } = definition
   if (trigger) return { trigger, resource }
   if (credit) return { credit: { ...credit, amount: rupeesOf(paiseOf(credit.amount)!) } }
@@ -163,39 +165,51 @@ function actionOf(definition: ActionDefinition): TimelineAction {
   return definition as TimelineAction
 }
 
-function entryOf({ after, every, times, do: action }: TimelineDefinition): CompiledTimelineEntry {
-  const entry = { after_ms: ms(after), every_ms: every && ms(every), times, do: actionOf(action) }
-  return given(entry) as CompiledTimelineEntry
+function compileEntry({
+  after,
+  every,
+  times,
+  do: action,
+}: TimelineDefinition): CompiledTimelineEntry {
+  const entry = {
+    after_ms: ms(after),
+    every_ms: every && ms(every),
+    times,
+    do: compileAction(action),
+  }
+  return omitUndefined(entry) as CompiledTimelineEntry
 }
 
-const expectationOf = (count: CountDefinition): Expectation =>
-  typeof count === 'number' ? { exactly: count } : (given(count) as Expectation)
+const compileExpectation = (count: CountDefinition): Expectation =>
+  typeof count === 'number' ? { exactly: count } : (omitUndefined(count) as Expectation)
 
-const answersOf = (rule: CompiledRule) => rule.turns.some((turn) => turn !== 'pass' && turn.answer)
-const livesOf = (rule: CompiledRule) => rule.turns.some((turn) => turn !== 'pass' && turn.life)
+const decidesResponse = (rule: CompiledRule) =>
+  rule.turns.some((turn) => turn !== 'pass' && turn.response)
+const decidesLifecycle = (rule: CompiledRule) =>
+  rule.turns.some((turn) => turn !== 'pass' && turn.lifecycle)
 
-const questions = (rules: readonly CompiledRule[]): OperationRules => ({
-  answers: createRuleList(rules.filter(answersOf)),
-  lives: createRuleList(rules.filter(livesOf)),
+const operationRules = (rules: readonly CompiledRule[]): OperationRules => ({
+  responseRules: createRuleList(rules.filter(decidesResponse)),
+  lifecycleRules: createRuleList(rules.filter(decidesLifecycle)),
 })
 
-/** Compiles a definition that was read without problems; everything that can be known beforehand is looked up, not computed, later. */
+/** Compiles a valid definition. Does all work that does not depend on a call now, so that calls only need look-ups. */
 export function compileScenario(definition: ScenarioDefinition, name: string): CompiledScenario {
   const {
     title,
     description,
-    extends: under,
+    extends: parent,
     base,
     rules = [],
     webhooks = [],
     timeline = [],
     expect,
   } = definition
-  const ids = identities(rules)
+  const ids = ruleIds(rules)
   const compiled = rules.map((rule, i) =>
     compileRule(rule, name, ids[i]!, rule.name ?? `rule ${i + 1}`),
   )
-  const webhookIds = identities(webhooks)
+  const webhookIds = ruleIds(webhooks)
   const outgoing = webhooks.map((rule, i) =>
     compileWebhookRule(
       rule,
@@ -205,20 +219,20 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
     ),
   )
   const of = (operation: OperationId, perItem: boolean) =>
-    questions(
+    operationRules(
       compiled.filter((rule) => rule.perItem === perItem && rule.operations.includes(operation)),
     )
   return {
     name,
-    ...given({ title, description, extends: under }),
+    ...omitUndefined({ title, description, extends: parent }),
     base: base !== 'none',
     rules: compiled,
     webhooks: outgoing,
-    timeline: timeline.map(entryOf),
+    timeline: timeline.map(compileEntry),
     expect: new Map(
       Object.entries(expect?.requests ?? {}).map(([operation, count]) => [
         operation as OperationId,
-        expectationOf(count),
+        compileExpectation(count),
       ]),
     ),
     definition,

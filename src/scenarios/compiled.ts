@@ -1,16 +1,16 @@
 import type { Delay } from '../core/duration.ts'
 import type { KycStatus, PanResult } from '../model/kyc.ts'
 import type { PaymentFailure, PaymentStatus } from '../model/payment.ts'
-import type { Call, EventCall, Test } from './match.ts'
+import type { RuleCall, RuleEvent, Test } from './match.ts'
 import type { RuleList } from './rule-list.ts'
 import type { RuleDefinition } from './rule-schema.ts'
 import type { ActionDefinition, ScenarioDefinition } from './schema.ts'
 import type { EventName, OperationId } from './words.ts'
 
-/** A step of a payment; `afterMs` counts from the step before, on the client's clock. The first is at creation. */
+/** A step of a payment. `after_ms` is the time since the previous step, on the client's clock; the first step happens at creation. */
 export type TransactionStep = { status: PaymentStatus; after_ms: number } & Partial<PaymentFailure>
 
-/** A step of a KYC record; `result` is what differs from a clean PAN check, `null`: the source told nothing. */
+/** A step of a KYC record. `result` has only the fields that differ from a clean PAN check; `null`: the source returned nothing. */
 export type KycStep = {
   status: KycStatus
   after_ms: number
@@ -30,31 +30,31 @@ export type BankStep = {
   accountName?: string
 }
 
-/** What goes wrong with an answer. */
-export type Fault = 'reset' | 'hang' | 'empty' | 'malformed' | 'truncate'
+/** How a response is broken. */
+export type ResponseFault = 'reset' | 'hang' | 'empty' | 'malformed' | 'truncate'
 
-/** How a call is answered: instead of the operation, later, or broken. With a `fault` there always is an `at`. */
-export type AnswerOutcome = {
+/** How a call gets its response: a scripted one, a delayed one, or a broken one. If `fault` is set, `at` is set too. */
+export type ResponseOutcome = {
   respond?: { status: number; body?: unknown; headers?: Readonly<Record<string, string>> }
   delay?: Delay
-  fault?: Fault
+  fault?: ResponseFault
   at?: 'before' | 'after'
 }
 
-/** What becomes of what the call makes; never empty lists. */
-export type LifeOutcome = {
+/** The lifecycle of the resource that the call creates. The lists are never empty. */
+export type LifecycleOutcome = {
   kyc?: readonly KycStep[]
   bank?: readonly BankStep[]
   transaction?: readonly TransactionStep[]
 }
 
 /** What happens to a call. */
-export type Outcome = AnswerOutcome & LifeOutcome
+export type Outcome = ResponseOutcome & LifecycleOutcome
 
-/** One turn of a rule: its outcome, whole and by question; `undefined` where it has no say in one. */
-export type Turn = { whole: Outcome; answer?: AnswerOutcome; life?: LifeOutcome }
+/** One turn of a rule: its outcome as a whole, and its two parts; a part that the rule does not decide is `undefined`. */
+export type Turn = { whole: Outcome; response?: ResponseOutcome; lifecycle?: LifecycleOutcome }
 
-/** What happens to an event on its way out. `copies` counts all sends. */
+/** How an event is sent. `copies` is the total number of sends. */
 export type WebhookOutcome = {
   delay?: Delay
   copies?: number
@@ -65,39 +65,39 @@ export type WebhookOutcome = {
   body?: 'truncated'
 }
 
-/** What a rule and a webhook rule have in common: whom they are about, and how often they act. */
-export type Limited = {
+/** The common part of rules and webhook rules: what they match, and how often they act. */
+export type RuleLimits = {
   scenario: string
-  /** Its own in its scenario: the name, else a hash of its text. Counters and chance hang on it. */
+  /** Unique in its scenario: the name, or a hash of the rule's text if it has none. Counters and chance use it. */
   id: string
-  /** The name, or `rule 3` by its place. */
+  /** The name, or `rule 3` for the third rule if it has none. */
   name: string
   tests: readonly Test[]
   skip: number
   times: number
   chance: number
-  keyOf?: (call: Call | EventCall) => unknown
+  keyOf?: (call: RuleCall | RuleEvent) => unknown
 }
 
-/** A rule, ready to be asked. */
-export type CompiledRule = Limited & {
+/** A compiled rule. */
+export type CompiledRule = RuleLimits & {
   operations: readonly OperationId[]
-  /** Asked for each document of POST /kyc, not for the call: it looks at `item`, or decides about `kyc`. */
+  /** Evaluated for each document of POST /kyc instead of once for the call: it tests `item` or has a `kyc` outcome. */
   perItem: boolean
   turns: readonly (Turn | 'pass')[]
   thenOn: 'last' | 'loop' | 'pass'
 }
 
-/** A webhook rule, ready to be asked. */
-export type CompiledWebhookRule = Limited & {
+/** A compiled webhook rule. */
+export type CompiledWebhookRule = RuleLimits & {
   events: readonly EventName[]
   outcome: WebhookOutcome
 }
 
-/** A timeline may not come round faster, ms: each turn is a timer, and an advance of a month would never come to its end. */
-export const MIN_TURN_MS = 100
+/** The shortest `every` of a timeline, ms. Each repeat is a timer, so with a shorter one an advance of a month would never end. */
+export const MIN_REPEAT_MS = 100
 
-/** Something that a timeline does. */
+/** An action of a timeline. */
 export type TimelineAction =
   | { trigger: EventName; resource: string }
   | {
@@ -114,7 +114,7 @@ export type TimelineAction =
   | { rule: RuleDefinition }
   | { reset: true }
 
-/** An entry of a timeline, from the moment the scenario is activated. No `times`: without end where `everyMs` is set, else once. */
+/** An entry of a timeline; times count from the activation of the scenario. Without `times` it repeats forever if `everyMs` is set, and acts once if not. */
 export type CompiledTimelineEntry = {
   after_ms: number
   every_ms?: number
@@ -122,19 +122,22 @@ export type CompiledTimelineEntry = {
   do: TimelineAction
 }
 
-/** How many requests an operation must have had. */
+/** How many requests an operation must have received. */
 export type Expectation = { exactly?: number; at_least?: number; at_most?: number }
 
-/** The rules that can speak to one operation, by the question they answer. */
-export type OperationRules = { answers: RuleList<CompiledRule>; lives: RuleList<CompiledRule> }
+/** The rules for one operation: those that can decide the response, and those that can decide the lifecycle. */
+export type OperationRules = {
+  responseRules: RuleList<CompiledRule>
+  lifecycleRules: RuleList<CompiledRule>
+}
 
-/** A scenario, ready to be asked. */
+/** A compiled scenario. */
 export type CompiledScenario = {
   name: string
   title?: string
   description?: string
   extends?: string
-  /** Whether the default scenario lies under it. */
+  /** Whether the default scenario is below it. */
   base: boolean
   rules: readonly CompiledRule[]
   webhooks: readonly CompiledWebhookRule[]
@@ -142,11 +145,11 @@ export type CompiledScenario = {
   expect: ReadonlyMap<OperationId, Expectation>
   definition: ScenarioDefinition
   byOperation: ReadonlyMap<OperationId, OperationRules>
-  /** For POST /kyc asked about one document. */
+  /** The rules for one document of POST /kyc. */
   byItem: OperationRules
   byEvent: ReadonlyMap<EventName, RuleList<CompiledWebhookRule>>
 }
 
-/** Whether the operation is carried out: neither answered in its place nor broken before. */
-export const isCarriedOut = ({ respond, fault, at }: AnswerOutcome): boolean =>
+/** Whether the operation runs: no scripted response replaces it, and no fault happens before it. */
+export const runsOperation = ({ respond, fault, at }: ResponseOutcome): boolean =>
   respond === undefined && (fault === undefined || at === 'after')

@@ -4,57 +4,58 @@ import { text } from './value-schema.ts'
 import { OPERATIONS, OPERATORS } from './words.ts'
 
 const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
-/** Any value of JSON, of a type that needs no zod. */
+/** Any JSON value; its TypeScript type does not refer to zod. */
 export const AnyJson = z.json() as z.ZodType<Json, Json>
 const Threshold = z.union([z.number(), z.string().regex(/^-?\d{1,15}(\.\d{1,6})?$/)])
 
 const Comparison = z
   .strictObject({
-    eq: AnyJson.optional().meta({ description: 'Equal.' }),
-    ne: AnyJson.optional().meta({ description: 'Not equal, or not there.' }),
+    eq: AnyJson.optional().meta({ description: 'Equal to this.' }),
+    ne: AnyJson.optional().meta({ description: 'Not equal to this, or absent.' }),
     in: z
       .array(Scalar)
       .min(1)
       .max(1_000)
       .optional()
       .meta({ description: 'Equal to one of these.' }),
-    gt: Threshold.optional().meta({ description: 'Greater, for numbers and decimal texts.' }),
-    gte: Threshold.optional().meta({ description: 'Greater or equal.' }),
-    lt: Threshold.optional().meta({ description: 'Less.' }),
-    lte: Threshold.optional().meta({ description: 'Less or equal.' }),
-    starts_with: text(256).optional().meta({ description: 'A text that starts so.' }),
-    ends_with: text(256).optional().meta({ description: 'A text that ends so.' }),
+    gt: Threshold.optional().meta({
+      description: 'Greater than this; for numbers and decimal text.',
+    }),
+    gte: Threshold.optional().meta({ description: 'Greater than or equal to this.' }),
+    lt: Threshold.optional().meta({ description: 'Less than this.' }),
+    lte: Threshold.optional().meta({ description: 'Less than or equal to this.' }),
+    starts_with: text(256).optional().meta({ description: 'Text that starts with this.' }),
+    ends_with: text(256).optional().meta({ description: 'Text that ends with this.' }),
     contains: Scalar.optional().meta({
-      description: 'A text that holds this, or a list with this entry.',
+      description: 'Text that contains this, or a list with this entry.',
     }),
     matches: text(200)
       .optional()
-      .meta({ description: 'A text in which this regular expression (RE2) finds something.' }),
-    empty: z
-      .boolean()
-      .optional()
-      .meta({ description: 'true: there, but "", null, [] or {}. false: neither.' }),
-    absent: z.boolean().optional().meta({ description: 'true: not there. false: there.' }),
+      .meta({ description: 'Text in which this regular expression (RE2) finds a match.' }),
+    empty: z.boolean().optional().meta({
+      description: 'true: present, and "", null, [] or {}. false: present, and none of these.',
+    }),
+    absent: z.boolean().optional().meta({ description: 'true: absent. false: present.' }),
     paise: z
       .int()
       .min(0)
       .max(99)
       .optional()
-      .meta({ description: 'An amount with just these paise.' }),
+      .meta({ description: 'An amount with these paise, such as 91 for 250.91.' }),
   })
-  .meta({ id: 'Comparison', description: 'All of these must hold.' })
+  .meta({ id: 'Comparison', description: 'All operators must match.' })
 
 const FieldName = z
   .string()
   .regex(new RegExp(`^(?!(?:${OPERATORS.join('|')})$)`))
   .min(1)
 
-/** What a value must be. */
+/** A condition on a value. */
 export const Condition: z.ZodType<ConditionType, ConditionType> = z
   .lazy(() => z.union([Scalar, z.array(AnyJson), Comparison, z.record(FieldName, Condition)]))
   .meta({
     id: 'Condition',
-    description: 'A plain value (equal), a comparison, or fields with conditions.',
+    description: 'A plain value (must be equal), a comparison, or fields with conditions.',
   }) as never
 
 /** Fields with conditions. */
@@ -75,9 +76,9 @@ const Operation = z
       }).shape,
     ),
   ])
-  .meta({ description: 'An operationId, or "*" for every one.' })
+  .meta({ description: 'An operationId, or "*" for all operations.' })
 
-/** Which calls a rule is about. */
+/** The calls that a rule matches. */
 export const When = z
   .strictObject(
     {
@@ -85,25 +86,25 @@ export const When = z
       params: Fields.optional().meta({ description: 'Path parameters.' }),
       query: Fields.optional().meta({ description: 'Query parameters; compared as text.' }),
       headers: Fields.optional().meta({
-        description: 'Request headers, their names in any case; compared as text.',
+        description: 'Request headers, names are case-insensitive; compared as text.',
       }),
       body: Fields.optional().meta({ description: 'The JSON body.' }),
       item: Fields.optional().meta({ description: 'One document of POST /kyc.' }),
-      user: Fields.optional().meta({ description: 'The user the call is about, as stored.' }),
+      user: Fields.optional().meta({ description: 'The user of the call, as stored.' }),
       account: Fields.optional().meta({
-        description: 'The receiving bank account, its numbers unmasked.',
+        description: 'The receiving bank account, with unmasked numbers.',
       }),
     },
     {
       error: ({ input }) =>
         input === undefined
-          ? 'is missing; say which calls, such as when: { operation: createTransaction }'
+          ? 'is missing; specify the calls, such as when: { operation: createTransaction }'
           : undefined,
     },
   )
-  .meta({ id: 'When', description: 'Which calls: all of it must hold.' })
+  .meta({ id: 'When', description: 'The calls that the rule matches. All conditions must match.' })
 
-/** Which calls of the request log are meant: the conditions of a rule, and what an answered call has besides. */
+/** A match on calls of the request log: the conditions of a rule, and method, path and status. */
 export const CallMatch = z.strictObject({
   ...When.shape,
   method: z
@@ -117,5 +118,5 @@ export const CallMatch = z.strictObject({
   status: z
     .union([z.int().min(100).max(599), Comparison])
     .optional()
-    .meta({ description: 'The HTTP status of the answer.' }),
+    .meta({ description: 'The HTTP status of the response.' }),
 })

@@ -1,6 +1,6 @@
-// Published with the types of the library as it stands here: it imports nothing.
+// The published types of the library contain this file unchanged, so it must import nothing.
 
-/** A value of JSON. */
+/** A JSON value. */
 export type Json =
   | string
   | number
@@ -9,7 +9,7 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json }
 
-/** What a value must be: itself, a comparison, or a mapping of fields to conditions. */
+/** A condition on a value: a plain value (equal), a comparison, or a mapping of fields to conditions. */
 export type Condition =
   | string
   | number

@@ -1,24 +1,24 @@
-import type { SchemaFault } from './explain.ts'
+import type { SchemaError } from './explain.ts'
 import type { Path } from './yaml-source.ts'
 
-/** What a check finds: what refuses the file, and what is only told. */
+/** The result of the checks: errors, which make the file invalid, and warnings, which do not. */
 export type Findings = {
-  faults: SchemaFault[]
-  warnings: SchemaFault[]
-  counts: { patterns: number; tests: number }
+  errors: SchemaError[]
+  warnings: SchemaError[]
+  counts: { patterns: number; conditions: number }
 }
 
-/** Findings, none yet. */
-export const noFindings = (): Findings => ({
-  faults: [],
+/** Creates an empty result. */
+export const createFindings = (): Findings => ({
+  errors: [],
   warnings: [],
-  counts: { patterns: 0, tests: 0 },
+  counts: { patterns: 0, conditions: 0 },
 })
 
 /** Whether the schema found nothing wrong at a path or below it. */
-export type Clean = (path: Path) => boolean
+export type IsClean = (path: Path) => boolean
 
-/** An object of unchecked content; no list, no null. */
+/** An object with unchecked content; not a list and not null. */
 export type Mapping = Record<string, unknown>
 
 /** Whether a value is a mapping. */

@@ -1,4 +1,4 @@
-/** 53 bits of a text as hex: rules and key values are told apart by it, and none can be read back from it. */
+/** Returns a 53-bit hash of a text as hex. It distinguishes rules and key values without storing them. */
 export function hashOf(text: string): string {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

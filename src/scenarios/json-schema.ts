@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Scenario } from './schema.ts'
 
-/** The text of `scenarios/scenario.schema.json`: the schema that reads the files, as JSON Schema for editors. */
+/** Returns the text of `scenarios/scenario.schema.json`: the schema of scenario files as JSON Schema, for editors. */
 export function scenarioJsonSchema(): string {
   const schema = z.toJSONSchema(Scenario, { target: 'draft-7', io: 'input', reused: 'inline' })
   return `${JSON.stringify(schema, null, 2)}\n`

@@ -1,11 +1,11 @@
 import { formatDuration } from '../core/duration.ts'
-import type { CompiledRule, CompiledScenario, LifeOutcome } from './compiled.ts'
+import type { CompiledRule, CompiledScenario, LifecycleOutcome } from './compiled.ts'
 import type { Test } from './match.ts'
 import type { OperationId } from './words.ts'
 
 /**
- * A value that decides what becomes of a call: `where` in words (`PAN`, `payout to account`), the `operation` and `field`
- * of it, the `value`, the `outcome` in words, and the `rule` that says so.
+ * A value that decides the outcome of a call: `where` describes the field (`PAN`, `payout to account`), `operation` and
+ * `field` name it, `outcome` describes the outcome, and `rule` is the name of the rule.
  */
 export type MagicValue = {
   where: string
@@ -16,10 +16,10 @@ export type MagicValue = {
   rule: string
 }
 
-type Position = { field: string; where: string; document?: string }
+type MagicField = { field: string; where: string; document?: string }
 
-/** The fields that magic values stand in; a PAN and an Aadhaar share one and differ by the document's type. */
-const PLACES: readonly Position[] = [
+/** The fields that can have magic values. PAN and Aadhaar are in the same field and differ by the document type. */
+const MAGIC_FIELDS: readonly MagicField[] = [
   { field: 'item.document_number', where: 'PAN', document: 'tid' },
   { field: 'item.document_number', where: 'Aadhaar', document: 'pid' },
   { field: 'item.document_number', where: 'KYC document' },
@@ -30,7 +30,7 @@ const PLACES: readonly Position[] = [
 
 const fieldOf = ({ part, path }: Test) => [part, ...path].join('.')
 
-function wanted({ operator, argument }: Test): readonly unknown[] {
+function wantedValues({ operator, argument }: Test): readonly unknown[] {
   if (operator === 'in') return argument as unknown[]
   return operator === 'eq' || operator === 'paise' ? [argument] : []
 }
@@ -42,8 +42,8 @@ function documentOf({ tests }: CompiledRule): unknown {
 
 type Step = { status: string; after_ms: number; [more: string]: unknown }
 
-/** What is particular about a step, in a word or two. */
-function because(step: Step): string | undefined {
+/** Returns the cause of a step in a few words, if it has one. */
+function causeOf(step: Step): string | undefined {
   const result = step['result'] as Readonly<Record<string, string>> | null | undefined
   if (step['reason']) return String(step['reason'])
   if (step['bankResponse']) return String(step['bankResponse'])
@@ -57,35 +57,38 @@ function because(step: Step): string | undefined {
   return step['message'] === undefined ? undefined : String(step['message'])
 }
 
-const told = (step: Step) => {
-  const why = because(step)
+const describeStep = (step: Step) => {
+  const why = causeOf(step)
   return why === undefined ? step.status : `${step.status} (${why})`
 }
 
-/** A lifecycle in words: `FAILED (insufficient_funds)`, `stays PENDING`, `SUCCESS, then FAILED 3s later`. */
-function lifeInWords({ kyc, bank, transaction }: LifeOutcome): string {
+/** Describes a lifecycle: `FAILED (insufficient_funds)`, `stays PENDING`, `SUCCESS, then FAILED 3s later`. */
+function describeLifecycle({ kyc, bank, transaction }: LifecycleOutcome): string {
   const steps = (kyc ?? bank ?? transaction ?? []) as readonly Step[]
   const last = steps.at(-1)
   if (!last) return ''
-  if (['pending', 'PENDING', 'PROCESSING'].includes(last.status)) return `stays ${told(last)}`
+  if (['pending', 'PENDING', 'PROCESSING'].includes(last.status))
+    return `stays ${describeStep(last)}`
   const before = steps.at(-2)
   if (before?.status === 'SUCCESS')
-    return `SUCCESS, then ${told(last)} ${formatDuration(last.after_ms)} later`
-  // The usual way of a payment goes without saying; a check that waits does not.
-  return before?.status === 'pending' ? `${told(before)} -> ${told(last)}` : told(last)
+    return `SUCCESS, then ${describeStep(last)} ${formatDuration(last.after_ms)} later`
+  // The first steps of a payment are always the same and not shown; those of a check are not.
+  return before?.status === 'pending'
+    ? `${describeStep(before)} -> ${describeStep(last)}`
+    : describeStep(last)
 }
 
 function rowsOf(rule: CompiledRule): MagicValue[] {
   const [turn] = rule.turns
   const [operation] = rule.operations
-  if (turn === undefined || turn === 'pass' || !turn.life || !operation) return []
-  for (const { field, where, document } of PLACES) {
-    const test = rule.tests.find((one) => fieldOf(one) === field && wanted(one).length > 0)
+  if (turn === undefined || turn === 'pass' || !turn.lifecycle || !operation) return []
+  for (const { field, where, document } of MAGIC_FIELDS) {
+    const test = rule.tests.find((one) => fieldOf(one) === field && wantedValues(one).length > 0)
     if (!test || (document !== undefined && documentOf(rule) !== document)) continue
     const shown = (value: unknown) =>
       test.operator === 'paise' ? `.${String(value).padStart(2, '0')}` : String(value)
-    const outcome = lifeInWords(turn.life)
-    return wanted(test).map((value) => ({
+    const outcome = describeLifecycle(turn.lifecycle)
+    return wantedValues(test).map((value) => ({
       where,
       operation,
       field,
@@ -97,6 +100,6 @@ function rowsOf(rule: CompiledRule): MagicValue[] {
   return []
 }
 
-/** The magic values of a scenario, in the order of its rules: one row for each value that a rule names outright. */
+/** Returns the magic values of a scenario in the order of its rules, one row for each value that a rule names. */
 export const magicValuesOf = ({ rules }: Pick<CompiledScenario, 'rules'>): MagicValue[] =>
   rules.flatMap(rowsOf)

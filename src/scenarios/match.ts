@@ -12,46 +12,48 @@ import {
 } from './words.ts'
 
 /**
- * One call of the service, as rules see it. Values are as the client sent them, before any default is filled in.
+ * One call of the service, as rules see it. Values are those that the client sent, without any defaults.
  *
- * A part is read only when a rule asks for it, so `user` and `account` may be getters. Header names are lower-case,
- * as Node gives them. `item` is set where the call is asked about one document of POST /kyc.
+ * A part is read only if a rule tests it, so `user` and `account` may be getters. Header names are lower case,
+ * as in Node. `item` is set if the rules are evaluated for one document of POST /kyc.
  */
-export type Call = { readonly operation: OperationId } & { readonly [part in CallPart]?: unknown }
+export type RuleCall = { readonly operation: OperationId } & {
+  readonly [part in CallPart]?: unknown
+}
 
-/** One event on its way out: `data` is the resource as its GET shows it, `account` has its numbers unmasked. */
-export type EventCall = { readonly event: EventName } & { readonly [part in EventPart]?: unknown }
+/** One event, as webhook rules see it: `data` is the resource as its GET endpoint returns it, `account` has unmasked numbers. */
+export type RuleEvent = { readonly event: EventName } & { readonly [part in EventPart]?: unknown }
 
-/** What tests look into. */
+/** The parts of a call or an event that tests can read. */
 export type CallParts = { readonly [part in CallPart | EventPart]?: unknown }
 
-/** What a test looks at: the value itself, the number that it is, its paise, or its text. */
-export type Reading = 'value' | 'number' | 'paise' | 'text'
+/** How a value is converted before it is tested: not at all, to a number, to its paise, or to text. */
+export type Conversion = 'value' | 'number' | 'paise' | 'text'
 
-/** One comparison of a `when`: the value at `part` and `path` must hold against `argument`. */
+/** One comparison of a `when`: compares the value at `part` and `path` with `argument`. */
 export type Test = {
   part: CallPart | EventPart
   path: readonly string[]
   operator: Operator
   argument: unknown
-  /** `accepts` is asked about this reading of the value, made once for all the rules that look at it. */
-  reading: Reading
+  /** The conversion of the value that `accepts` takes; done once for all rules that test the value. */
+  conversion: Conversion
   accepts: (read: unknown) => boolean
 }
 
-// Longer texts never match: they would cost more than a rule may.
+// Longer text never matches a pattern, because the search would take too long.
 const MAX_SEARCHED = 4 * 1024
 const DECIMAL = /^-?\d{1,15}(?:\.\d{1,6})?$/
 const TEXT_PARTS = new Set(['params', 'query', 'headers'])
 const OPERATOR_WORDS: ReadonlySet<string> = new Set(OPERATORS)
 
-/** A number, or the number that a decimal text is; `undefined` for all else. */
+/** Returns the value of a number or of a decimal text; `undefined` for everything else. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   return typeof value === 'string' && DECIMAL.test(value) ? Number(value) : undefined
 }
 
-function sameJson(a: unknown, b: unknown): boolean {
+function isSameJson(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   if (Array.isArray(a) !== Array.isArray(b)) return false
   const keys = Object.keys(a)
@@ -59,13 +61,13 @@ function sameJson(a: unknown, b: unknown): boolean {
   return keys.every(
     (key) =>
       Object.hasOwn(b, key) &&
-      sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+      isSameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
   )
 }
 
-/** Equal: of one type the same, or a number and a decimal text of one value (`100` and `"100.00"`). */
+/** Whether two values are equal: deeply equal, or a number and a decimal text of the same value (`100` and `"100.00"`). */
 export function isEqual(value: unknown, wanted: unknown): boolean {
-  if (typeof value === typeof wanted) return sameJson(value, wanted)
+  if (typeof value === typeof wanted) return isSameJson(value, wanted)
   const number = numberOf(wanted)
   return number !== undefined && number === numberOf(value)
 }
@@ -81,13 +83,13 @@ function paisePart(value: unknown): number | undefined {
   return paise === undefined ? undefined : paise % 100
 }
 
-function search(argument: unknown) {
+function matchesPattern(argument: unknown) {
   const pattern = RE2JS.compile(argument as string)
   return (value: unknown) =>
     typeof value === 'string' && value.length <= MAX_SEARCHED && pattern.test(value)
 }
 
-function among(wanted: unknown) {
+function matchesAny(wanted: unknown) {
   const list = wanted as unknown[]
   const texts = new Set(list.filter((one) => typeof one === 'string'))
   const others = list.filter((one) => typeof one !== 'string')
@@ -111,12 +113,12 @@ const atLeast = (limit: number) => (read: unknown) => (read as number) >= limit
 const lessThan = (limit: number) => (read: unknown) => (read as number) < limit
 const atMost = (limit: number) => (read: unknown) => (read as number) <= limit
 
-/** What each operator means; its argument is looked at once, when the file is compiled. */
-const MEANING: Readonly<Record<Operator, (argument: unknown) => (read: unknown) => boolean>> = {
+/** Returns the matcher of each operator for an argument; called once, when the file is compiled. */
+const MATCHERS: Readonly<Record<Operator, (argument: unknown) => (read: unknown) => boolean>> = {
   eq: equals,
   ne: (wanted) => (value) => value === undefined || !isEqual(value, wanted),
-  in: among,
-  // A reading that is no number is undefined, and undefined is on no side of any limit.
+  in: matchesAny,
+  // A value that is not a number converts to undefined, and every comparison with undefined is false.
   gt: (limit) => moreThan(numberOf(limit)!),
   gte: (limit) => atLeast(numberOf(limit)!),
   lt: (limit) => lessThan(numberOf(limit)!),
@@ -127,7 +129,7 @@ const MEANING: Readonly<Record<Operator, (argument: unknown) => (read: unknown) 
     Array.isArray(value)
       ? value.some((one) => isEqual(one, wanted))
       : typeof value === 'string' && value.includes(String(wanted)),
-  matches: search,
+  matches: matchesPattern,
   empty: (wanted) => (value) => value !== undefined && isEmpty(value) === wanted,
   absent: (wanted) => (value) => (value === undefined) === wanted,
   paise: (wanted) => (read) => read === wanted,
@@ -139,8 +141,8 @@ const asText = (value: unknown): unknown =>
 const asTexts = (argument: unknown): unknown =>
   Array.isArray(argument) ? argument.map(asText) : asText(argument)
 
-/** How each reading is made of a value. */
-export const READ: Readonly<Record<Reading, (value: unknown) => unknown>> = {
+/** The function of each conversion. */
+export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> = {
   value: (value) => value,
   number: numberOf,
   paise: paisePart,
@@ -149,18 +151,18 @@ export const READ: Readonly<Record<Reading, (value: unknown) => unknown>> = {
 
 const THRESHOLDS: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte'])
 
-function readingFor(part: CallPart | EventPart, operator: Operator): Reading {
+function conversionFor(part: CallPart | EventPart, operator: Operator): Conversion {
   if (operator === 'paise') return 'paise'
   if (THRESHOLDS.has(operator)) return 'number'
-  // Their argument is true or false, whatever the value is.
+  // Their argument is a boolean and does not depend on the type of the value.
   if (operator === 'absent' || operator === 'empty') return 'value'
-  // Params, query and headers come as text: `page: 2` in a file means "2" there.
+  // Params, query and headers are always text, so `page: 2` in a file must match "2".
   return TEXT_PARTS.has(part) ? 'text' : 'value'
 }
 
-/** Whether a test lets a value through. */
-export const holds = ({ reading, accepts }: Test, value: unknown): boolean =>
-  accepts(READ[reading](value))
+/** Whether a value passes a test. */
+export const passes = ({ conversion, accepts }: Test, value: unknown): boolean =>
+  accepts(CONVERT[conversion](value))
 
 /** Whether an object is a comparison: all of its keys are operators. */
 export const isComparison = (value: object): boolean => {
@@ -168,19 +170,26 @@ export const isComparison = (value: object): boolean => {
   return keys.length > 0 && keys.every((key) => OPERATOR_WORDS.has(key))
 }
 
-/** One comparison, ready to run. */
+/** Compiles one comparison. */
 function testOf(
   part: CallPart | EventPart,
   path: readonly string[],
   operator: Operator,
   argument: unknown,
 ): Test {
-  const reading = readingFor(part, operator)
-  const meant = reading === 'text' ? asTexts(argument) : argument
-  return { part, path, operator, argument: meant, reading, accepts: MEANING[operator](meant) }
+  const conversion = conversionFor(part, operator)
+  const converted = conversion === 'text' ? asTexts(argument) : argument
+  return {
+    part,
+    path,
+    operator,
+    argument: converted,
+    conversion: conversion,
+    accepts: MATCHERS[operator](converted),
+  }
 }
 
-/** The comparisons that a condition asks for, flat. */
+/** Compiles a condition to a flat list of tests. */
 export function testsOf(
   part: CallPart | EventPart,
   condition: Condition,
@@ -199,42 +208,42 @@ export function testsOf(
   })
 }
 
-const own = (value: unknown, key: string): unknown =>
+const ownProperty = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key)
     ? (value as Record<string, unknown>)[key]
     : undefined
 
-/** Reads the value at a path of a call; what is inherited (`constructor`) is not there. */
+/** Returns a function that reads the value at a path of a call. It ignores inherited properties, such as `constructor`. */
 export function readerOf(
   part: CallPart | EventPart,
   path: readonly string[],
 ): (call: CallParts) => unknown {
   const [first = '', ...rest] = path
-  if (rest.length === 0) return (call) => own(call[part], first)
+  if (rest.length === 0) return (call) => ownProperty(call[part], first)
   return (call) => {
-    let value = own(call[part], first)
-    for (const key of rest) value = own(value, key)
+    let value = ownProperty(call[part], first)
+    for (const key of rest) value = ownProperty(value, key)
     return value
   }
 }
 
-/** Whether all of these hold for a call. */
+/** Returns a function that says whether a call passes all these tests. */
 export function predicateOf(tests: readonly Test[]): (call: CallParts) => boolean {
   const checks = tests.map((test) => ({ test, read: readerOf(test.part, test.path) }))
-  return (call) => checks.every(({ test, read }) => holds(test, read(call)))
+  return (call) => checks.every(({ test, read }) => passes(test, read(call)))
 }
 
-/** The operations that a `when.operation` takes in; all of them without one, or for `*`. */
+/** Returns the operations that a `when.operation` matches; all of them if it is missing or `*`. */
 export function operationsOf(condition: unknown): readonly OperationId[] {
   if (condition === undefined || condition === '*') return OPERATIONS
   const tests = testsOf('body', condition as Condition)
-  return OPERATIONS.filter((operation) => tests.every((test) => holds(test, operation)))
+  return OPERATIONS.filter((operation) => tests.every((test) => passes(test, operation)))
 }
 
-/** The path of a `key`, split: `body.user_id` -> part `body`, path `['user_id']`. */
-export function keyReader(key: string): (call: Call | EventCall) => unknown {
+/** Returns a function that reads the value of a `key`, such as `body.user_id`. */
+export function keyReader(key: string): (call: RuleCall | RuleEvent) => unknown {
   const [part = '', ...path] = key.split('.')
   if (path.length === 0) return (call) => (call as Record<string, unknown>)[part]
   const names = part === 'headers' ? path.map((name) => name.toLowerCase()) : path
-  return readerOf(part as CallPart, names) as (call: Call | EventCall) => unknown
+  return readerOf(part as CallPart, names) as (call: RuleCall | RuleEvent) => unknown
 }

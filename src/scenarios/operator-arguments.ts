@@ -1,72 +1,78 @@
 import { RE2JS } from 're2js'
 import { numberOf } from './match.ts'
-import { shown } from './wording.ts'
+import { quoteValue } from './wording.ts'
 import type { Operator } from './words.ts'
 
 const isScalar = (value: unknown) => value === null || typeof value !== 'object'
 
-function wantText(argument: unknown, most: number): string | undefined {
-  if (typeof argument !== 'string' || argument === '') return `must be text, not ${shown(argument)}`
-  return argument.length > most
-    ? `must have at most ${most} characters, has ${argument.length}`
+function checkText(argument: unknown, max: number): string | undefined {
+  if (typeof argument !== 'string' || argument === '')
+    return `must be a non-empty text, not ${quoteValue(argument)}`
+  return argument.length > max
+    ? `must have at most ${max} characters, not ${argument.length}`
     : undefined
 }
 
-// Linear in the input, but by this factor: 500 steps over 4 KiB take some 50 ms at the very worst.
-const MAX_PATTERN = 500
+// Matching time grows with pattern size times input length: size 500 on 4 KiB takes about 50 ms in the worst case.
+const MAX_PATTERN_SIZE = 500
 
-function wantPattern(argument: unknown): string | undefined {
-  const wrong = wantText(argument, 200)
+function checkPattern(argument: unknown): string | undefined {
+  const wrong = checkText(argument, 200)
   if (wrong) return wrong
   try {
     const size = RE2JS.compile(argument as string).programSize()
-    return size > MAX_PATTERN ? 'repeats too much; RE2 writes every repeat out' : undefined
+    return size > MAX_PATTERN_SIZE
+      ? `is too large: RE2 expands it to ${size} instructions, and the maximum is ${MAX_PATTERN_SIZE}; use fewer or smaller repeats`
+      : undefined
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : ''
-    return `is no regular expression that RE2 takes (${why.slice(0, 80)}); it has no backreferences and no look-around`
+    return `is not a valid RE2 regular expression (${why.slice(0, 80)}); RE2 has no backreferences and no look-around`
   }
 }
 
-const wantNumber = (argument: unknown) =>
+const checkNumber = (argument: unknown) =>
   numberOf(argument) === undefined
-    ? `must be a number or a decimal text, not ${shown(argument)}`
+    ? `must be a number or a decimal text, not ${quoteValue(argument)}`
     : undefined
 
-const wantBoolean = (argument: unknown) =>
-  typeof argument === 'boolean' ? undefined : `must be true or false, not ${shown(argument)}`
+const checkBoolean = (argument: unknown) =>
+  typeof argument === 'boolean' ? undefined : `must be true or false, not ${quoteValue(argument)}`
 
-function wantPaise(argument: unknown) {
+function checkPaise(argument: unknown) {
   const fits = Number.isInteger(argument) && (argument as number) >= 0 && (argument as number) <= 99
-  return fits ? undefined : `must be a whole number from 0 to 99, not ${shown(argument)}`
+  return fits ? undefined : `must be a whole number from 0 to 99, not ${quoteValue(argument)}`
 }
 
-function wantList(argument: unknown): string | undefined {
-  if (!Array.isArray(argument)) return `must be a list of values, not ${shown(argument)}`
-  if (argument.length === 0) return 'must have at least 1 value; nothing is in an empty list'
-  if (argument.length > 1_000) return `must have at most 1000 values, has ${argument.length}`
-  return argument.every(isScalar) ? undefined : 'must be a list of plain values'
+function checkList(argument: unknown): string | undefined {
+  if (!Array.isArray(argument)) return `must be a list of values, not ${quoteValue(argument)}`
+  if (argument.length === 0) return 'must have at least 1 value; an empty list matches nothing'
+  if (argument.length > 1_000) return `must have at most 1000 values, not ${argument.length}`
+  return argument.every(isScalar)
+    ? undefined
+    : 'must be a list of text, numbers, true, false or null'
 }
 
-const anything = () => undefined
-const wantStart = (argument: unknown) => wantText(argument, 256)
+const acceptAnything = () => undefined
+const checkAffix = (argument: unknown) => checkText(argument, 256)
 
 const ARGUMENT: Readonly<Record<Operator, (argument: unknown) => string | undefined>> = {
-  eq: anything,
-  ne: anything,
-  in: wantList,
-  gt: wantNumber,
-  gte: wantNumber,
-  lt: wantNumber,
-  lte: wantNumber,
-  starts_with: wantStart,
-  ends_with: wantStart,
-  contains: (argument) => (isScalar(argument) ? undefined : 'must be a plain value'),
-  matches: wantPattern,
-  empty: wantBoolean,
-  absent: wantBoolean,
-  paise: wantPaise,
+  eq: acceptAnything,
+  ne: acceptAnything,
+  in: checkList,
+  gt: checkNumber,
+  gte: checkNumber,
+  lt: checkNumber,
+  lte: checkNumber,
+  starts_with: checkAffix,
+  ends_with: checkAffix,
+  contains: (argument) =>
+    isScalar(argument) ? undefined : 'must be text, a number, true, false or null',
+  matches: checkPattern,
+  empty: checkBoolean,
+  absent: checkBoolean,
+  paise: checkPaise,
 }
 
-/** What is wrong with an operator's argument, as the rest of a sentence; `undefined` where nothing is. */
-export const wrongArgument = (operator: Operator, argument: unknown): string | undefined =>
+/** Returns what is wrong with an operator's argument, as the end of a sentence; `undefined` if it is valid. */
+export const argumentError = (operator: Operator, argument: unknown): string | undefined =>
   ARGUMENT[operator](argument)

@@ -1,16 +1,16 @@
 import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
-import { createLibrary, type Library, type LibraryEntry, referencesOf } from './library.ts'
+import { checkReferences, createLibrary, type Library, type LibraryEntry } from './library.ts'
 import { type Problem, readScenario } from './read.ts'
 import { nameOfFile, scenarioTree } from './scenario-files.ts'
 import { SCENARIO_NAME } from './value-schema.ts'
-import { shown } from './wording.ts'
+import { quoteValue } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
 const MAX_FILES = 500
 const MAX_BYTES = 64 * 1024
 
-/** A whole set of scenarios, or why there is none; `files` are those that were looked at, good or bad. */
+/** All scenarios of the folders, or the problems that prevent it; `files` lists every file that was read, valid or not. */
 export type LibraryResult = { files: string[]; warnings: Problem[] } & (
   | { ok: true; library: Library }
   | { ok: false; problems: Problem[] }
@@ -26,17 +26,20 @@ const problemIn = (file: string, message: string): Problem => ({
   message,
 })
 
-/** The text of a file of the folder, or what is wrong with it. A link must not lead out of the folder. */
-function textOf(folder: string, entry: string): { text: string } | { refused: string } {
+/** Returns the text of a file of the folder, or what is wrong with the file. A symbolic link must not point outside the folder. */
+function readText(folder: string, entry: string): { text: string } | { problem: string } {
   const path = join(folder, entry)
   const inside = `${realpathSync(folder)}${sep}`
   if (lstatSync(path).isSymbolicLink() && !realpathSync(path).startsWith(inside)) {
-    return { refused: 'a link that leads out of the folder; copy the file instead' }
+    return {
+      problem:
+        'a symbolic link that points outside the folder; copy the file into the folder instead',
+    }
   }
   const { size } = statSync(path)
   if (size > MAX_BYTES) {
     return {
-      refused: `the file has ${size} bytes; at most ${MAX_BYTES} (64 KiB) are read. Split it with extends`,
+      problem: `the file has ${size} bytes; the maximum is ${MAX_BYTES} (64 KiB). Split the file with extends`,
     }
   }
   try {
@@ -44,37 +47,47 @@ function textOf(folder: string, entry: string): { text: string } | { refused: st
       text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path)),
     }
   } catch {
-    return { refused: 'the file is not UTF-8; save it as that' }
+    return { problem: 'the file is not valid UTF-8; save it as UTF-8' }
   }
 }
 
-/** The scenario files of a folder and the folders in it, by name; everything else there is left alone. */
-function entriesOf(folder: string, flat: boolean, seen: string[], problems: Problem[]) {
+/** Returns the scenario files of a folder and its subfolders, by scenario name. Ignores all other files. */
+function scenarioEntries(
+  folder: string,
+  flat: boolean,
+  scannedFiles: string[],
+  problems: Problem[],
+) {
   const entries = new Map<string, string>()
   const isFile = (entry: string) =>
     statSync(join(folder, entry), { throwIfNoEntry: false })?.isFile()
-  const { files, problems: left } = scenarioTree(folder, flat)
-  problems.push(...left.map((message) => problemIn(folder, message)))
+  const { files, problems: treeProblems } = scenarioTree(folder, flat)
+  problems.push(...treeProblems.map((message) => problemIn(folder, message)))
   if (files.length > MAX_FILES) {
     problems.push(
       problemIn(
         folder,
-        `${files.length} scenario files; at most ${MAX_FILES} are read from one folder`,
+        `${files.length} scenario files; the maximum is ${MAX_FILES} for one folder and its subfolders`,
       ),
     )
   }
   for (const entry of files.slice(0, MAX_FILES)) {
     const file = join(folder, entry)
-    seen.push(file)
+    scannedFiles.push(file)
     const name = nameOfFile(entry)
     const other = entries.get(name)
     if (!isFile(entry))
-      problems.push(problemIn(file, 'this is no file that can be read; remove it from the folder'))
+      problems.push(problemIn(file, 'this is not a regular file; remove it from the folder'))
     else if (!SCENARIO_NAME.test(name)) {
-      const message = `${shown(basename(entry))} gives no name: small letters, digits and hyphens, at most 63; rename the file`
+      const message = `${quoteValue(basename(entry))} is not a valid scenario name (lowercase letters, digits and hyphens, at most 63 characters); rename the file`
       problems.push(problemIn(file, message))
     } else if (other !== undefined) {
-      problems.push(problemIn(file, `${shown(other)} has the name ${shown(name)} too; keep one`))
+      problems.push(
+        problemIn(
+          file,
+          `${quoteValue(other)} also has the name ${quoteValue(name)}; rename or remove one of them`,
+        ),
+      )
     } else entries.set(name, entry)
   }
   return entries
@@ -90,14 +103,14 @@ function load(
   const names = new Set<string>()
   const files: string[] = []
   for (const folder of folders) {
-    for (const [name, entry] of entriesOf(folder, folder === flat, files, problems)) {
-      // A folder searched before has the last word about a name, even with a broken file.
+    for (const [name, entry] of scenarioEntries(folder, folder === flat, files, problems)) {
+      // The first folder that has a name wins, even if its file is broken.
       if (names.has(name)) continue
       names.add(name)
       const file = join(folder, entry)
-      const read = textOf(folder, entry)
-      if ('refused' in read) {
-        problems.push(problemIn(file, read.refused))
+      const read = readText(folder, entry)
+      if ('problem' in read) {
+        problems.push(problemIn(file, read.problem))
         continue
       }
       const result = readScenario(read.text, { name, file })
@@ -111,20 +124,20 @@ function load(
 }
 
 /**
- * Reads the scenario files of these folders, the first one searched first, with the folders in them save in the one that
- * is `flat`. Either every file is right and every name
- * in them is known, or there is no library, but all problems.
+ * Reads the scenario files of these folders and their subfolders; the subfolders of the folder `flat` are ignored.
+ * If two folders have the same scenario name, the first folder wins. Returns a library if every file is valid and
+ * every name that a file refers to exists; otherwise returns all problems.
  *
- * Throws what `readdir` throws where a folder cannot be read.
+ * Throws the error of `readdir` if a folder cannot be read.
  */
 export function readLibrary(folders: readonly string[], flat?: string): LibraryResult {
   const problems: Problem[] = []
   const warnings: Problem[] = []
-  // While a file is broken its name is not missing.
+  // The name of a broken file counts as existing, so that references to it are not reported as well.
   const { loaded, files, names } = load(folders, flat, problems, warnings)
   const find = (name: string) => loaded.get(name)?.scenario
   for (const { scenario, problemAt } of loaded.values()) {
-    for (const { path, message } of referencesOf(scenario, names, find))
+    for (const { path, message } of checkReferences(scenario, names, find))
       problems.push(problemAt(path, message))
   }
   if (problems.length > 0) return { ok: false, files, problems, warnings }

@@ -1,8 +1,8 @@
-let reader: Promise<typeof import('./read.ts')> | undefined
+let checks: Promise<typeof import('./read.ts')> | undefined
 
-/** The checks of scenarios and matches: they come with a YAML reader and schemas that a start can do without. */
+/** Loads the checks of scenarios and matches on first use, because their YAML parser and schemas would slow down each start. */
 export function loadReader(): Promise<typeof import('./read.ts')> {
-  // Kept, so that what is checked later takes no turn of the event loop: a recorded run depends on that.
-  reader ??= import('./read.ts')
-  return reader
+  // Cached, so that a later check does not wait for the event loop: a replay of a recording depends on it.
+  checks ??= import('./read.ts')
+  return checks
 }

@@ -1,18 +1,18 @@
-import { type CallParts, READ, type Reading, readerOf, type Test } from './match.ts'
+import { type CallParts, CONVERT, type Conversion, readerOf, type Test } from './match.ts'
 
-/** Rules in their order, asked for those that match a call. */
+/** An ordered list of rules that can find the rules that match a call. */
 export type RuleList<R> = {
   size: number
-  /** The first rule that matches and that `take` takes; `take` is called for each match in turn. */
+  /** Calls `take` for each matching rule in order, until it returns true; returns that rule. */
   find(call: CallParts, take: (rule: R) => boolean): R | undefined
 }
 
-// Below this, running through all rules costs less than looking them up.
-const WORTH_AN_INDEX = 6
+// With fewer rules, testing all of them is faster than an index.
+const MIN_INDEXED_RULES = 6
 const UNREAD = Symbol('unread')
 
-/** The few texts that a rule wants at some path, if it wants any: what it is looked up by. */
-function exactOf(tests: readonly Test[]): { test: Test; texts: readonly string[] } | undefined {
+/** Returns a test of a rule that accepts only fixed texts, and these texts; the index uses them. */
+function exactTexts(tests: readonly Test[]): { test: Test; texts: readonly string[] } | undefined {
   for (const test of tests) {
     const wanted =
       test.operator === 'eq' ? [test.argument] : test.operator === 'in' ? test.argument : []
@@ -23,34 +23,34 @@ function exactOf(tests: readonly Test[]): { test: Test; texts: readonly string[]
   return undefined
 }
 
-type Slot = { read: (call: CallParts) => unknown; reading: Reading }
+type Slot = { read: (call: CallParts) => unknown; conversion: Conversion }
 
-/** Numbers the values that tests look at, so that a call's value is read and converted once for all rules. */
+/** Assigns a slot to each value that tests read, so that each value of a call is read and converted once for all rules. */
 function createSlots() {
   const slots: Slot[] = []
   const numbers = new Map<string, number>()
   return {
     slots,
-    of({ part, path, reading }: Pick<Test, 'part' | 'path' | 'reading'>): number {
-      const name = `${reading} ${part} ${path.join('\u0000')}`
+    of({ part, path, conversion }: Pick<Test, 'part' | 'path' | 'conversion'>): number {
+      const name = `${conversion} ${part} ${path.join('\u0000')}`
       const known = numbers.get(name)
       if (known !== undefined) return known
       numbers.set(name, slots.length)
-      return slots.push({ read: readerOf(part, path), reading }) - 1
+      return slots.push({ read: readerOf(part, path), conversion }) - 1
     },
   }
 }
 
 type Bucket = { slot: number; byText: Map<string, number[]>; all: number[] }
 
-/** Puts each rule that wants exact texts where these find it; answers the buckets and the other rules. */
+/** Builds the index: puts each rule with exact texts into a bucket. Returns the buckets and the rules that are not indexed. */
 function indexOf(rules: readonly { tests: readonly Test[] }[], slotOf: (test: Test) => number) {
   const buckets = new Map<number, Bucket>()
-  const rest: number[] = []
+  const unindexed: number[] = []
   for (const [order, { tests }] of rules.entries()) {
-    const exact = rules.length < WORTH_AN_INDEX ? undefined : exactOf(tests)
+    const exact = rules.length < MIN_INDEXED_RULES ? undefined : exactTexts(tests)
     if (!exact) {
-      rest.push(order)
+      unindexed.push(order)
       continue
     }
     const slot = slotOf(exact.test)
@@ -64,12 +64,12 @@ function indexOf(rules: readonly { tests: readonly Test[] }[], slotOf: (test: Te
       else bucket.byText.set(text, [order])
     }
   }
-  return { buckets: [...buckets.values()], rest }
+  return { buckets: [...buckets.values()], rest: unindexed }
 }
 
 /**
- * An ordered list of rules. Those that want exact texts at a path are found by them, so that a long list of account
- * numbers costs a look-up and not a walk; the others are walked, each value of the call read once.
+ * Creates an ordered list of rules. Rules with exact texts at a path are indexed by these texts, so that a long list of
+ * account numbers costs one look-up. All other rules are tested in order; each value of the call is read once.
  */
 export function createRuleList<R extends { tests: readonly Test[] }>(
   rules: readonly R[],
@@ -84,8 +84,8 @@ export function createRuleList<R extends { tests: readonly Test[] }>(
     if (rules.length === 0) return undefined
     const values: unknown[] = new Array(slots.length).fill(UNREAD)
     const valueAt = (number: number): unknown => {
-      const { read, reading } = slots[number]!
-      const value = READ[reading](read(call))
+      const { read, conversion } = slots[number]!
+      const value = CONVERT[conversion](read(call))
       values[number] = value
       return value
     }
@@ -111,7 +111,7 @@ export function createRuleList<R extends { tests: readonly Test[] }>(
     for (const { slot, byText, all } of buckets) {
       const value = valueAt(slot)
       if (value === undefined) continue
-      // A number may equal a decimal text: only a text tells by itself which rules are out.
+      // A number can equal a decimal text, so only a text value can use the index.
       const hits = typeof value === 'string' ? byText.get(value) : all
       if (hits) found = found ? [...found, ...hits] : hits
     }

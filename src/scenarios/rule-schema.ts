@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Fields, When } from './condition-schema.ts'
 import { Outcome } from './outcome-schema.ts'
 import { Delay, text } from './value-schema.ts'
-import { shown } from './wording.ts'
+import { quoteValue } from './wording.ts'
 import { EVENTS } from './words.ts'
 
 const sequence = {
@@ -13,11 +13,11 @@ const sequence = {
     .optional()
     .meta({
       description:
-        'An outcome for each matching call in turn; pass: the rule stays out of that call.',
+        'One outcome for each matching call, in order. pass: the rule ignores that call.',
     }),
   then_on: z.enum(['last', 'loop', 'pass']).optional().meta({
     description:
-      'After the sequence: its last outcome again (the default), all over, or the rule stays out.',
+      'After the end of the sequence. last: repeat the last outcome (default). loop: start again. pass: ignore further calls.',
   }),
 }
 
@@ -28,36 +28,36 @@ const which = {
       /^(?:operation|event|(?:params|query|headers|body|item|user|account|data)(?:\.[A-Za-z0-9_-]{1,64}){1,8})$/,
       {
         error: ({ input }) =>
-          `must be the path of a value of the call, such as body.user_id, not ${shown(input)}`,
+          `must be the path of a value of the call, such as body.user_id, not ${quoteValue(input)}`,
       },
     )
     .optional()
-    .meta({ description: 'Counts for each value of this path by itself, such as body.user_id.' }),
+    .meta({ description: 'Counts separately for each value at this path, such as body.user_id.' }),
   skip: z
     .int()
     .min(1)
     .max(1_000_000)
     .optional()
-    .meta({ description: 'The first N matching calls go by.' }),
+    .meta({ description: 'Ignore the first N matching calls.' }),
   times: z
     .int()
     .min(1)
     .max(1_000_000)
     .optional()
-    .meta({ description: 'The rule acts N times, then no more.' }),
+    .meta({ description: 'The rule acts at most N times.' }),
   chance: z
     .number()
     .gt(0)
     .max(1)
     .optional()
-    .meta({ description: 'The part of matching calls it acts on: 0.05 is five in a hundred.' }),
+    .meta({ description: 'The probability that the rule acts on a matching call: 0.05 is 5 %.' }),
 }
 
-/** One rule: which calls, how often, and what happens to them. */
+/** One rule: which calls it matches, how often it acts, and what happens to those calls. */
 export const Rule = z
   .strictObject({
     name: text(120).optional().meta({
-      description: 'What the rule is called in answers and logs; one of its own in the file.',
+      description: 'The name of the rule in responses and logs; unique in the file.',
     }),
     description: text(500).optional(),
     when: When,
@@ -71,11 +71,11 @@ const EventPattern = z
   .string()
   .regex(/^(?:\*|[a-z]+\.(?:\*|[a-z]+\*?)|[a-z]+\*)$/, {
     error: ({ input }) =>
-      `must be an event such as transaction.success, transaction.* or *, not ${shown(input)}`,
+      `must be an event such as transaction.success, transaction.* or *, not ${quoteValue(input)}`,
   })
   .meta({ examples: ['transaction.*', ...EVENTS] })
 
-/** One webhook rule: which events, how often, and what happens to them on their way out. */
+/** One webhook rule: which events it matches, how often it acts, and how those events are sent. */
 export const WebhookRule = z
   .strictObject({
     name: text(120).optional(),
@@ -83,14 +83,16 @@ export const WebhookRule = z
     when: z.strictObject(
       {
         event: EventPattern.optional(),
-        data: Fields.optional().meta({ description: 'The resource, as its GET shows it.' }),
+        data: Fields.optional().meta({
+          description: 'The resource, as its GET endpoint returns it.',
+        }),
         user: Fields.optional(),
         account: Fields.optional(),
       },
       {
         error: ({ input }) =>
           input === undefined
-            ? 'is missing; say which events, such as when: { event: "transaction.*" }'
+            ? 'is missing; specify the events, such as when: { event: "transaction.*" }'
             : undefined,
       },
     ),
@@ -103,25 +105,26 @@ export const WebhookRule = z
           .min(1)
           .max(100)
           .optional()
-          .meta({ description: 'How many times the event is sent in all.' }),
+          .meta({ description: 'How often the event is sent in total.' }),
         drop: z.literal(true).optional().meta({ description: 'The event is never sent.' }),
         hold_until: z.enum(EVENTS).optional().meta({
-          description: 'Sent only after this later event of the same resource: out of order.',
+          description:
+            'Sends the event after this later event of the same resource, so out of order.',
         }),
         signature: z.enum(['wrong', 'missing']).optional(),
         timestamp: z
           .literal('stale')
           .optional()
-          .meta({ description: 'Signed with a time long past.' }),
+          .meta({ description: 'The event is signed with a timestamp far in the past.' }),
         body: z
           .literal('truncated')
           .optional()
-          .meta({ description: 'The body is cut after it was signed.' }),
+          .meta({ description: 'The body is truncated after it is signed.' }),
       },
       {
         error: ({ input }) =>
           input === undefined
-            ? 'is missing; say what happens, such as then: { copies: 2 }'
+            ? 'is missing; specify the outcome, such as then: { copies: 2 }'
             : undefined,
       },
     ),

@@ -3,28 +3,28 @@ import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { CheckState, PaymentState, Reason } from './outcome-schema.ts'
 import { Rule, WebhookRule } from './rule-schema.ts'
 import { Duration, ScenarioName, text } from './value-schema.ts'
-import { shown } from './wording.ts'
+import { quoteValue } from './wording.ts'
 import { EVENTS, OPERATIONS } from './words.ts'
 
 const Uuid = z.string().regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, {
-  error: ({ input }) => `must be a UUID, not ${shown(input)}`,
+  error: ({ input }) => `must be a UUID, not ${quoteValue(input)}`,
 })
 const Resource = z
   .string()
   .regex(/^(?:latest|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, {
-    error: ({ input }) => `must be latest or a UUID, not ${shown(input)}`,
+    error: ({ input }) => `must be latest or a UUID, not ${quoteValue(input)}`,
   })
-  .meta({ description: 'latest, or the id of a resource.' })
+  .meta({ description: 'latest (the newest resource), or the id of a resource.' })
 
 const wrongAmount = ({ input }: { input?: unknown }) =>
   input === undefined
     ? undefined
-    : `must be rupees such as "2500.00", from 1.00 to 9999999999.99, not ${shown(input)}`
+    : `must be rupees such as "2500.00", from 1.00 to 9999999999.99, not ${quoteValue(input)}`
 
 const Amount = z
   .union(
     [
-      // The form is told to editors here, and checked once, below.
+      // The pattern is for editors only; `refine` below checks the value.
       z.string().meta({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' }),
       z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 }),
     ],
@@ -41,7 +41,7 @@ const Simulate = z.strictObject({
     error: ({ input }) =>
       input === undefined
         ? undefined
-        : `must be a status such as SUCCESS or failed, not ${shown(input)}`,
+        : `must be a status such as SUCCESS or failed, not ${quoteValue(input)}`,
   }),
   reason: Reason.optional(),
 })
@@ -49,7 +49,8 @@ const Simulate = z.strictObject({
 const Credit = z.strictObject({
   amount: Amount,
   to_user_id: Uuid.optional().meta({
-    description: 'Who receives it; else the sandbox picks a user with a verified account.',
+    description:
+      'The receiver. If it is missing, the sandbox chooses a user with a verified account.',
   }),
   from_user_id: Uuid.optional(),
   benif_bank_id: Uuid.optional(),
@@ -62,27 +63,29 @@ const Do = z
     {
       trigger: z.enum(EVENTS).optional().meta({ description: 'Fires an event now.' }),
       resource: Resource.optional().meta({
-        description: 'Which resource `trigger` is about: latest (the default) or an id.',
+        description: 'The resource of `trigger`: latest (default) or an id.',
       }),
-      simulate: Simulate.optional().meta({ description: 'Moves one resource by hand.' }),
-      credit: Credit.optional().meta({ description: 'Makes an incoming payment.' }),
+      simulate: Simulate.optional().meta({ description: 'Changes the status of one resource.' }),
+      credit: Credit.optional().meta({ description: 'Creates an incoming payment.' }),
       create_users: z
         .int()
         .min(1)
         .max(1_000)
         .optional()
-        .meta({ description: 'Makes so many users.' }),
-      use: ScenarioName.optional().meta({ description: 'Makes another scenario the active one.' }),
-      rule: Rule.optional().meta({ description: 'Pushes a rule in front of the scenario.' }),
+        .meta({ description: 'Creates this number of users.' }),
+      use: ScenarioName.optional().meta({ description: 'Activates another scenario.' }),
+      rule: Rule.optional().meta({
+        description: 'Pushes a rule. It has priority over the rules of the scenario.',
+      }),
       reset: z
         .literal(true)
         .optional()
-        .meta({ description: 'Back to the fixtures and the start scenario.' }),
+        .meta({ description: 'Resets the world to the fixtures and the start scenario.' }),
     },
     {
       error: ({ input }) =>
         input === undefined
-          ? 'is missing; say what happens, such as do: { use: provider-outage }'
+          ? 'is missing; specify the action, such as do: { use: provider-outage }'
           : undefined,
     },
   )
@@ -91,15 +94,15 @@ const Do = z
 const TimelineEntry = z
   .strictObject({
     after: Duration.optional().meta({
-      description: 'How long after the scenario was activated; at once without it.',
+      description: 'The time since the activation of the scenario; immediately if it is missing.',
     }),
-    every: Duration.optional().meta({ description: 'And again each time after this long.' }),
+    every: Duration.optional().meta({ description: 'Repeats the action at this interval.' }),
     times: z
       .int()
       .min(1)
       .max(1_000_000)
       .optional()
-      .meta({ description: 'How many times in all; without end without it.' }),
+      .meta({ description: 'The total number of runs; repeats forever if it is missing.' }),
     do: Do,
   })
   .meta({ id: 'TimelineEntry' })
@@ -117,11 +120,11 @@ const Count = z.union(
     error: ({ input }) =>
       input === undefined
         ? undefined
-        : `must be a whole number or a mapping of exactly, at_least and at_most, not ${shown(input)}`,
+        : `must be a whole number or a mapping of exactly, at_least and at_most, not ${quoteValue(input)}`,
   },
 )
 
-// No schema of the language transforms: the JSON Schema for editors describes just what is read.
+// No schema here transforms its input, so that the JSON Schema for editors describes exactly what is accepted.
 
 /** A scenario file. */
 export const Scenario = z
@@ -130,27 +133,31 @@ export const Scenario = z
     title: text(200).optional(),
     description: text(2_000).optional(),
     extends: ScenarioName.optional().meta({
-      description: 'Another scenario to lie under this one.',
+      description: 'Another scenario, whose rules apply after those of this one.',
     }),
     base: z
       .literal('none')
       .optional()
-      .meta({ description: 'none: the default scenario does not lie under this one.' }),
-    rules: z.array(Rule).max(2_000).optional().meta({ description: 'First match wins.' }),
+      .meta({ description: 'none: the default scenario does not apply below this one.' }),
+    rules: z
+      .array(Rule)
+      .max(2_000)
+      .optional()
+      .meta({ description: 'The first rule that matches acts.' }),
     webhooks: z
       .array(WebhookRule)
       .max(500)
       .optional()
-      .meta({ description: 'What happens to events on their way out; first match wins.' }),
+      .meta({ description: 'How events are sent. The first rule that matches acts.' }),
     timeline: z
       .array(TimelineEntry)
       .max(500)
       .optional()
-      .meta({ description: 'What happens by itself, from the moment the scenario is activated.' }),
+      .meta({ description: 'Actions at fixed times after the activation of the scenario.' }),
     expect: z
       .strictObject({ requests: z.partialRecord(z.enum(OPERATIONS), Count).optional() })
       .optional()
-      .meta({ description: 'What must have happened at the end.' }),
+      .meta({ description: 'What must have happened by the end of a test.' }),
   })
   .meta({ title: 'Scenario file of payout-sandbox' })
 

@@ -6,14 +6,14 @@ import type { CompiledScenario } from './compiled.ts'
 import { createLibrary, type Library, type LibraryEntry } from './library.ts'
 import type { ScenarioDefinition } from './schema.ts'
 
-/** The path of a scenario's file; those of the shipped set are known by their bare names. */
+/** Returns the path of a scenario's file. A file name without a folder is a shipped scenario. */
 export const scenarioPath = (file: string): string =>
   basename(file) === file ? join(PACKAGE_ROOT, 'scenarios', file) : file
 
-/** One scenario of the shipped set as the build writes it: read and checked already. */
+/** A shipped scenario as the build writes it, already parsed and checked. */
 export type ShippedScenario = { name: string; file: string; definition: ScenarioDefinition }
 
-/** The shipped set as the build checked it, each compiled on its first use; `undefined` where nothing was built. */
+/** Returns the shipped scenarios that the build has checked, each compiled on first use; `undefined` if there is no build. */
 export function shippedLibrary(path: string): Library | undefined {
   if (!existsSync(path)) return undefined
   const shipped: ShippedScenario[] = JSON.parse(readFileSync(path, 'utf8'))

@@ -2,13 +2,13 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { scenarioTree } from './scenario-files.ts'
 
-/** A watch that can be ended. */
+/** A running watch; `close` ends it. */
 export type Watch = { close(): void }
 
-// Soon enough for a person who saves and tries, and next to no work, real ms.
-const LOOK_MS = 200
+// Real ms. Short enough for a person who saves a file and tries it, and cheap.
+const POLL_MS = 200
 
-/** The state of each entry of one folder. */
+/** Returns a text for each entry of one folder that changes with the entry. */
 const entriesIn = (folder: string): string[] =>
   readdirSync(folder)
     .sort()
@@ -17,7 +17,7 @@ const entriesIn = (folder: string): string[] =>
       return found ? `${entry} ${found.ino} ${found.size} ${found.mtimeNs}` : entry
     })
 
-/** What a folder and those in it hold, as a text that differs when a file was written, replaced, made or taken away. */
+/** Returns the state of a folder and its subfolders as a text that changes when a file is written, replaced, created or deleted. */
 function stateOf(folder: string): string {
   try {
     return scenarioTree(folder)
@@ -29,28 +29,28 @@ function stateOf(folder: string): string {
 }
 
 /**
- * Calls `changed` when the files of these folders have changed and then held still for one look. It looks by itself,
- * because the notices of the system differ between platforms and do not come through mounts of containers.
+ * Calls `onChange` when the files of these folders have changed and then stayed the same for one poll. It polls instead of
+ * using `fs.watch`, whose events differ between platforms and do not pass through container mounts.
  */
 export function watchFolders(
   folders: readonly string[],
-  changed: () => Promise<void>,
-  everyMs = LOOK_MS,
+  onChange: () => Promise<void>,
+  everyMs = POLL_MS,
 ): Watch {
-  const look = () => folders.map(stateOf).join('\n\n')
-  let known = look()
+  const readState = () => folders.map(stateOf).join('\n\n')
+  let known = readState()
   let last = known
   let busy = false
   const timer = setInterval(() => {
     if (busy) return
-    const now = look()
-    const isStill = now === last
+    const now = readState()
+    const isStable = now === last
     last = now
-    // Half of a change is no change: an editor may write, then rename, and a branch is many files.
-    if (!isStill || now === known) return
+    // Wait until the change is complete: an editor may write and then rename, and a checkout changes many files.
+    if (!isStable || now === known) return
     known = now
     busy = true
-    void changed().finally(() => {
+    void onChange().finally(() => {
       busy = false
     })
   }, everyMs)

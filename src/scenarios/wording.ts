@@ -11,8 +11,8 @@ export const allOf = (words: readonly unknown[]): string => listOf(words, 'and')
 
 const MAX_SHOWN = 48
 
-/** A value of a file as a message shows it to who wrote it: in quotes, without secrets, and cut where it is long. */
-export function shown(value: unknown): string {
+/** Returns a value as messages quote it: text in quotes, masked, and truncated if it is long. */
+export function quoteValue(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a mapping'
   if (typeof value !== 'string') return value === undefined ? 'nothing' : String(value)

@@ -1,4 +1,4 @@
-/** The operations a rule can speak of: the operationIds of the OpenAPI document. */
+/** The operations that a rule can name: the operationIds of the OpenAPI document. */
 export const OPERATIONS = [
   'createUser',
   'getUser',
@@ -19,7 +19,7 @@ export const OPERATIONS = [
 ] as const
 export type OperationId = (typeof OPERATIONS)[number]
 
-/** The events there are. */
+/** All event types. */
 export const EVENTS = [
   'transaction.pending',
   'transaction.processing',
@@ -36,7 +36,7 @@ export const EVENTS = [
 ] as const
 export type EventName = (typeof EVENTS)[number]
 
-/** What compares a value; an object of these, and of these only, is a comparison. */
+/** The operators of conditions. An object whose keys are all operators is a comparison. */
 export const OPERATORS = [
   'eq',
   'ne',
@@ -55,11 +55,11 @@ export const OPERATORS = [
 ] as const
 export type Operator = (typeof OPERATORS)[number]
 
-/** The parts of a call that `when` can look at, besides `operation`. */
+/** The parts of a call that `when` can test, besides `operation`. */
 export const CALL_PARTS = ['params', 'query', 'headers', 'body', 'item', 'user', 'account'] as const
 export type CallPart = (typeof CALL_PARTS)[number]
 
-/** The parts of an event that a webhook rule's `when` can look at, besides `event`. */
+/** The parts of an event that the `when` of a webhook rule can test, besides `event`. */
 export const EVENT_PARTS = ['data', 'user', 'account'] as const
 export type EventPart = (typeof EVENT_PARTS)[number]
 
@@ -124,15 +124,15 @@ const QUERY: Partial<Record<OperationId, readonly string[]>> = {
   listUserTransactionHistory: ['page', 'limit'],
 }
 
-const listed = (
+const fieldsIn = (
   table: Partial<Record<OperationId, readonly string[]>>,
   operations: readonly OperationId[],
 ) => [...new Set(operations.flatMap((operation) => table[operation] ?? []))]
 
 /**
- * The fields that a part of these operations' calls has by the contract.
+ * Returns the fields that the contract defines for one part of the calls of these operations.
  *
- * `closed`: the part has no others. `undefined`: anything can be in it.
+ * `closed`: the part has no other fields. Returns `undefined` for a part that may have any fields.
  */
 export function fieldsOf(
   part: CallPart | EventPart,
@@ -141,14 +141,14 @@ export function fieldsOf(
   if (part === 'user') return { fields: USER, closed: true }
   if (part === 'account') return { fields: ACCOUNT, closed: true }
   if (part === 'item') return { fields: ITEM, closed: false }
-  if (part === 'params') return { fields: listed(PARAMS, operations), closed: true }
-  if (part === 'query') return { fields: listed(QUERY, operations), closed: false }
-  if (part === 'body') return { fields: listed(BODY, operations), closed: false }
+  if (part === 'params') return { fields: fieldsIn(PARAMS, operations), closed: true }
+  if (part === 'query') return { fields: fieldsIn(QUERY, operations), closed: false }
+  if (part === 'body') return { fields: fieldsIn(BODY, operations), closed: false }
   return undefined
 }
 
-/** Fields that hold digits or letters that only look like numbers; in a file they must be quoted. */
-export const isWordField = (field: string): boolean =>
+/** Whether a field contains text that can look like a number, such as an account number; such a value must be quoted in a file. */
+export const isTextField = (field: string): boolean =>
   /(?:_id|_number|_code|_type|Id)$|^(?:utr|mobile|pid|tid|pan|aadhaar|aadhar|dateOfBirth|email)$/.test(
     field,
   )

@@ -10,132 +10,132 @@ import {
   type Node,
   Parser,
 } from 'yaml'
-import { shown } from './wording.ts'
+import { quoteValue } from './wording.ts'
 
-/** A place in a file; both count from 1. */
+/** A position in a file; line and column start at 1. */
 type SourcePosition = { line: number; column: number }
 
-/** A fault at a place of a text. */
-type SourceFault = SourcePosition & { message: string }
+/** An error at a position of a text. */
+type SourceError = SourcePosition & { message: string }
 
-/** A part of a document: keys and list positions from the root. */
+/** The path of a value in a document: keys and list indexes from the root. */
 export type Path = readonly PropertyKey[]
 
-/** A document read from text: its plain value, and where each part of it stands. */
+/** A parsed document: its plain value, and the position of each part. */
 export type Source = {
   value: unknown
-  /** Where the value at a path stands, or its key; the nearest parent's place for what isn't there. */
-  placeOf(path: Path, of?: 'key' | 'value'): SourcePosition
-  faults: readonly SourceFault[]
+  /** Returns the position of the value at a path, or of its key. If the path does not exist, that of its nearest parent. */
+  positionOf(path: Path, of?: 'key' | 'value'): SourcePosition
+  errors: readonly SourceError[]
 }
 
 const MAX_BYTES = 64 * 1024
-/** How many mappings and lists may lie in one another. */
-export const MAX_LEVELS = 32
-const MAX_FAULTS = 50
-// Each costs the composer a few µs, and so does each error in a text: these bounds keep the worst file under 0.2 s.
+/** The maximum nesting depth of mappings and lists. */
+export const MAX_NESTING = 32
+const MAX_ERRORS = 50
+// The composer needs a few µs for each token and each error: with these limits the worst file takes less than 0.2 s.
 const MAX_TOKENS = 40_000
 const MAX_TEXT = 8 * 1024
 
-// The parser recurses and its errors build regular expressions: past a few hundred levels it takes the process down,
-// so depth is counted on its stack, token by token, before anything composes.
+// The parser recurses and its errors build regular expressions, so some hundred levels crash the process.
+// Therefore the depth is counted on the parser's stack at each token, before anything is composed.
 const NESTING = new Set(['block-map', 'block-seq', 'flow-collection'])
 
 const SYNTAX: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'a tab; indent with spaces',
-  BAD_INDENT: 'the indentation fits no line above; align it with its neighbours',
+  BAD_INDENT: 'the indentation matches no line above; align it with its neighbours',
   MISSING_CHAR: 'a bracket, quote, comma or space is missing here',
-  UNEXPECTED_TOKEN: 'this does not belong here; is a quote or a line break missing before it?',
+  UNEXPECTED_TOKEN: 'this is not allowed here; is a quote or a line break missing before it?',
   MULTILINE_IMPLICIT_KEY: 'a key must be on one line, with a colon and a space after it',
   BLOCK_AS_IMPLICIT_KEY:
     'a mapping cannot start inside another on one line; quote a text that holds ": "',
   BLOCK_IN_FLOW: 'a block inside { } or [ ]; close the bracket first',
   BAD_SCALAR_START: 'a text cannot start with this character; put it in quotes',
-  BAD_DQ_ESCAPE: 'a backslash sequence that double quotes do not know; use single quotes',
-  KEY_OVER_1024_CHARS: 'a key of over 1024 characters',
-  BAD_COLLECTION_TYPE: 'this is not the kind of value its mark says',
+  BAD_DQ_ESCAPE: 'an unknown backslash sequence in double quotes; use single quotes',
+  KEY_OVER_1024_CHARS: 'a key of more than 1024 characters; shorten it',
+  BAD_COLLECTION_TYPE: 'the value does not have the type that its tag names',
 }
 
-/** What the language leaves out of YAML, by the token that starts it. */
-const REFUSED: Readonly<Record<string, string>> = {
+/** The parts of YAML that scenario files must not use, by the token that starts them. */
+const UNSUPPORTED: Readonly<Record<string, string>> = {
   alias: 'an alias (*); write the value out',
   anchor: 'an anchor (&); write the value out where it is used',
-  tag: 'a tag (!); leave it out, and quote what is a text',
-  'directive-line': 'a directive (%); leave it out',
+  tag: 'a tag (!); remove it, and quote the value if it is text',
+  'directive-line': 'a directive (%); remove it',
 }
 
 type Scan = {
   tokens: CST.Token[]
   lines: LineCounter
-  faults: { offset: number; message: string }[]
+  errors: { offset: number; message: string }[]
 }
 
 function scan(text: string): Scan {
   const lines = new LineCounter()
   const parser = new Parser(lines.addNewLine)
-  const result: Scan = { tokens: [], lines, faults: [] }
+  const result: Scan = { tokens: [], lines, errors: [] }
   let scalarNext = false
   let lexemes = 0
   let afterComma = false
   lines.addNewLine(0)
   for (const lexeme of new Lexer().lex(text)) {
-    // After its mark a scalar's text comes as a lexeme of its own: "*" in it is no alias.
+    // A scalar's text is a lexeme of its own after its marker, so "*" in it is not an alias.
     const type: string | null = scalarNext ? 'scalar-text' : CST.tokenType(lexeme)
     scalarNext = type === 'scalar'
-    // Commas with nothing between them are errors by the thousand; the first one is enough.
-    const refused =
-      type === 'comma' && afterComma ? 'a comma with no value before it' : REFUSED[type ?? '']
+    // A row of empty commas would give thousands of errors; the first one is enough.
+    const unsupported =
+      type === 'comma' && afterComma ? 'a comma with no value before it' : UNSUPPORTED[type ?? '']
     if (type !== 'space' && type !== 'newline') afterComma = type === 'comma'
-    if (refused) result.faults.push({ offset: parser.offset, message: refused })
+    if (unsupported) result.errors.push({ offset: parser.offset, message: unsupported })
     const { offset } = parser
-    const tooMuch = beyondBounds(type === 'comment' ? '' : lexeme, ++lexemes)
-    if (tooMuch) {
-      result.faults.push({ offset, message: tooMuch })
+    const limit = limitMessage(type === 'comment' ? '' : lexeme, ++lexemes)
+    if (limit) {
+      result.errors.push({ offset, message: limit })
       return result
     }
     for (const token of parser.next(lexeme)) result.tokens.push(token)
-    if (parser.stack.length > MAX_LEVELS && levelsOf(parser) > MAX_LEVELS) {
-      result.faults.push({
+    if (parser.stack.length > MAX_NESTING && nestingDepth(parser) > MAX_NESTING) {
+      result.errors.push({
         offset,
-        message: `more than ${MAX_LEVELS} levels of mappings and lists; a scenario needs about ten`,
+        message: `more than ${MAX_NESTING} levels of mappings and lists; a scenario needs about 10`,
       })
       return result
     }
-    if (result.faults.length >= MAX_FAULTS) return result
+    if (result.errors.length >= MAX_ERRORS) return result
   }
   for (const token of parser.end()) result.tokens.push(token)
   const [, second] = result.tokens.filter((token) => token.type === 'document')
   if (second) {
     const message = 'a second document (---); one file holds one scenario'
-    result.faults.push({ offset: second.offset, message })
+    result.errors.push({ offset: second.offset, message })
   }
   return result
 }
 
-function beyondBounds(lexeme: string, count: number): string | undefined {
+function limitMessage(lexeme: string, count: number): string | undefined {
   if (lexeme.length > MAX_TEXT && lexeme.trim() !== '') {
-    return `a text of ${lexeme.length} characters; at most ${MAX_TEXT} are taken`
+    return `a text of ${lexeme.length} characters; the maximum is ${MAX_TEXT}; shorten it`
   }
   return count > MAX_TOKENS ? 'too many values for one file; split it with extends' : undefined
 }
 
-function levelsOf(parser: Parser): number {
+function nestingDepth(parser: Parser): number {
   let levels = 0
   for (const { type } of parser.stack) if (NESTING.has(type)) levels++
   return levels
 }
 
-// A JSON number that survives the way through a double: what else YAML takes for one was meant as a text.
+// A JSON number that a double represents exactly; anything else that YAML reads as a number was probably meant as text.
 const PLAIN_NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,6})?$/
 
-// Paths are texts while walking: one concatenation a node.
-const under = (path: string, key: PropertyKey) => `${path}\u0000${String(key)}`
-const pathKey = (path: Path) => path.reduce(under, '')
+// While walking, a path is one string, so that each node costs only one concatenation.
+const childPath = (path: string, key: PropertyKey) => `${path}\u0000${String(key)}`
+const pathKey = (path: Path) => path.reduce(childPath, '')
 
 type Walk = {
   keys: Map<string, number>
   values: Map<string, number>
-  faults: { offset: number; message: string }[]
+  errors: { offset: number; message: string }[]
 }
 
 const offsetOf = (node: Node): number => node.range?.[0] ?? 0
@@ -144,64 +144,68 @@ function keyOf(node: unknown, walk: Walk): string | undefined {
   const scalar = isScalar(node) ? node : undefined
   const offset = scalar ? offsetOf(scalar) : offsetOf(node as Node)
   if (!scalar) {
-    walk.faults.push({ offset, message: 'a key must be a word, found a list or mapping' })
+    walk.errors.push({ offset, message: 'a key must be text, not a list or a mapping' })
     return undefined
   }
-  // The text as written: `404:` is the key "404", `no:` is "no".
+  // A key is the text as written: `404:` is the key "404", `no:` is "no".
   const key = typeof scalar.value === 'string' ? scalar.value : (scalar.source ?? '')
   if (key === '__proto__') {
-    walk.faults.push({ offset, message: 'the key __proto__ is not taken; use another name' })
+    walk.errors.push({ offset, message: 'the key __proto__ is not allowed; use another name' })
     return undefined
   }
   return key
 }
 
-function plainOf(node: unknown, path: string, walk: Walk): unknown {
-  if (isMap(node)) return mapOf(node, path, walk)
+function plainValueOf(node: unknown, path: string, walk: Walk): unknown {
+  if (isMap(node)) return plainMappingOf(node, path, walk)
   if (isSeq(node)) {
     return node.items.map((item, i) => {
-      const at = under(path, i)
+      const at = childPath(path, i)
       if (item) walk.values.set(at, offsetOf(item as Node))
-      return plainOf(item, at, walk)
+      return plainValueOf(item, at, walk)
     })
   }
   if (!isScalar(node)) return null
   const { value, source = '' } = node
   if (typeof value !== 'number' || PLAIN_NUMBER.test(source)) return value
-  const message = `put ${shown(source)} in quotes: read as a number it loses its form`
-  walk.faults.push({ offset: offsetOf(node), message })
+  const message = `put ${quoteValue(source)} in quotes: as a number it would lose its original form`
+  walk.errors.push({ offset: offsetOf(node), message })
   return source
 }
 
-function mapOf(node: { items: { key: unknown; value: unknown }[] }, path: string, walk: Walk) {
-  const plain: Record<string, unknown> = {}
+function plainMappingOf(
+  node: { items: { key: unknown; value: unknown }[] },
+  path: string,
+  walk: Walk,
+) {
+  const mapping: Record<string, unknown> = {}
   for (const { key: keyNode, value } of node.items) {
     const key = keyOf(keyNode, walk)
     if (key === undefined) continue
-    const at = under(path, key)
-    if (Object.hasOwn(plain, key)) {
-      walk.faults.push({
+    const at = childPath(path, key)
+    if (Object.hasOwn(mapping, key)) {
+      walk.errors.push({
         offset: offsetOf(keyNode as Node),
-        message: `the key ${shown(key)} is here twice; keep one`,
+        message: `the key ${quoteValue(key)} occurs twice; remove one`,
       })
       continue
     }
     walk.keys.set(at, offsetOf(keyNode as Node))
     walk.values.set(at, value ? offsetOf(value as Node) : offsetOf(keyNode as Node))
-    plain[key] = plainOf(value, at, walk)
+    mapping[key] = plainValueOf(value, at, walk)
   }
-  return plain
+  return mapping
 }
 
 function compose({ tokens }: Scan, text: string): Document.Parsed | undefined {
-  // Unique keys are checked in mapOf: the library's own check is quadratic.
+  // plainMappingOf checks that keys are unique: the library's own check takes quadratic time.
   const composer = new Composer({
     uniqueKeys: false,
     version: '1.2',
     schema: 'core',
     prettyErrors: false,
   })
-  // Each error captures a stack, which is most of its cost, and a broken file can have twenty thousand.
+  // Stack traces are most of the cost of an error, and a broken file can have 20,000 errors.
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
   try {
@@ -213,44 +217,44 @@ function compose({ tokens }: Scan, text: string): Document.Parsed | undefined {
   }
 }
 
-/** Reads YAML (and so JSON) of at most 64 KiB and 32 levels, without aliases, anchors, tags or directives. */
+/** Parses YAML (and therefore JSON) of at most 64 KiB and 32 levels. Rejects aliases, anchors, tags and directives. */
 export function readYaml(text: string): Source {
   const start = { line: 1, column: 1 }
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_BYTES) {
-    const message = `the file has ${bytes} bytes; at most ${MAX_BYTES} (64 KiB) are read. Split it with extends`
-    return { value: undefined, placeOf: () => start, faults: [{ ...start, message }] }
+    const message = `the file has ${bytes} bytes; the maximum is ${MAX_BYTES} (64 KiB). Split the file with extends`
+    return { value: undefined, positionOf: () => start, errors: [{ ...start, message }] }
   }
-  const bare = text.startsWith('\ufeff') ? text.slice(1) : text
-  const scanned = scan(bare)
-  const placeAt = (offset: number): SourcePosition => {
+  const withoutBom = text.startsWith('\ufeff') ? text.slice(1) : text
+  const scanned = scan(withoutBom)
+  const positionAt = (offset: number): SourcePosition => {
     const { line, col } = scanned.lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
-  const walk: Walk = { keys: new Map(), values: new Map(), faults: [...scanned.faults] }
+  const walk: Walk = { keys: new Map(), values: new Map(), errors: [...scanned.errors] }
   let value: unknown
-  if (scanned.faults.length === 0) {
-    const document = compose(scanned, bare)
+  if (scanned.errors.length === 0) {
+    const document = compose(scanned, withoutBom)
     for (const { code, pos } of [...(document?.errors ?? []), ...(document?.warnings ?? [])]) {
-      walk.faults.push({ offset: pos[0], message: SYNTAX[code] ?? 'this is not valid YAML here' })
+      walk.errors.push({ offset: pos[0], message: SYNTAX[code] ?? 'this is not valid YAML here' })
     }
-    if (document && walk.faults.length === 0) {
+    if (document && walk.errors.length === 0) {
       if (document.contents) walk.values.set('', offsetOf(document.contents))
-      value = plainOf(document.contents, '', walk)
+      value = plainValueOf(document.contents, '', walk)
     }
   }
-  const faults = walk.faults
-    .slice(0, MAX_FAULTS)
-    .map(({ offset, message }) => ({ ...placeAt(offset), message }))
-  const placeOf = (path: Path, of: 'key' | 'value' = 'value'): SourcePosition => {
+  const errors = walk.errors
+    .slice(0, MAX_ERRORS)
+    .map(({ offset, message }) => ({ ...positionAt(offset), message }))
+  const positionOf = (path: Path, of: 'key' | 'value' = 'value'): SourcePosition => {
     for (let length = path.length; length >= 0; length--) {
       const key = pathKey(path.slice(0, length))
-      // What is missing is told at the key of what it is missing from.
+      // A missing value is reported at the key of its parent.
       const first = of === 'key' || length < path.length ? walk.keys : walk.values
       const offset = first.get(key) ?? walk.values.get(key)
-      if (offset !== undefined) return placeAt(offset)
+      if (offset !== undefined) return positionAt(offset)
     }
     return start
   }
-  return { value, placeOf, faults }
+  return { value, positionOf: positionOf, errors: errors }
 }

@@ -1,5 +1,5 @@
 import { hideSecrets, maskLogText } from '../model/mask.ts'
-import { type CallParts, holds, readerOf, type Test } from '../scenarios/match.ts'
+import { type CallParts, passes, readerOf, type Test } from '../scenarios/match.ts'
 
 /** A field that is not as it was asked for: what was wanted as it was sent, what was found as the API shows it. */
 export type FieldMismatch = { field: string; wanted: string; found: string }
@@ -30,7 +30,7 @@ export const checkOf = (test: Test, field = [test.part, ...test.path].join('.'))
 export const failedChecks = (checks: readonly Check[], parts: CallParts): FailedCheck[] =>
   checks.flatMap(({ field, test, read }) => {
     const value = read(parts)
-    return holds(test, value) ? [] : [{ field, name: test.path.at(-1) ?? '', wanted: test, value }]
+    return passes(test, value) ? [] : [{ field, name: test.path.at(-1) ?? '', wanted: test, value }]
   })
 
 type Redact = (value: unknown, name: string) => unknown

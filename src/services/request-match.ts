@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import { maskLogText, maskRequest } from '../model/mask.ts'
 import type { Condition } from '../scenarios/condition.ts'
-import { type CallParts, holds, operationsOf, testsOf } from '../scenarios/match.ts'
+import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
 import type { MatchDefinition, Problem } from '../scenarios/read.ts'
 import { CALL_PARTS } from '../scenarios/words.ts'
 import {
@@ -120,7 +120,7 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
     for (const { field, tests, read } of fieldChecks) {
       const value = read(call)
       for (const test of tests)
-        if (!holds(test, value)) failed.push({ field, name: '', wanted: test, value })
+        if (!passes(test, value)) failed.push({ field, name: '', wanted: test, value })
     }
     const parts = new LoggedCall(call, store)
     failed.push(...failedChecks(callChecks, parts))
@@ -135,11 +135,11 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
     holds(call) {
       if (operations && !(call.operation !== undefined && operations.has(call.operation)))
         return false
-      if (!fieldChecks.every(({ tests, read }) => tests.every((test) => holds(test, read(call)))))
+      if (!fieldChecks.every(({ tests, read }) => tests.every((test) => passes(test, read(call)))))
         return false
       const parts = new LoggedCall(call, store)
       const allMatch = (wanted: readonly Check[], of: CallParts) =>
-        wanted.every(({ test, read }) => holds(test, read(of)))
+        wanted.every(({ test, read }) => passes(test, read(of)))
       return (
         allMatch(callChecks, parts) &&
         (itemChecks.length === 0 || parts.items.some((item) => allMatch(itemChecks, { item })))

@@ -5,7 +5,7 @@ import type { CompiledRule, CompiledScenario } from '../scenarios/compiled.ts'
 import { type Counter, counterName, createDecider, type Decider } from '../scenarios/decide.ts'
 import { DEFAULT_SCENARIO, type Library } from '../scenarios/library.ts'
 import { magicValuesOf } from '../scenarios/magic-values.ts'
-import type { Call, EventCall } from '../scenarios/match.ts'
+import type { RuleCall, RuleEvent } from '../scenarios/match.ts'
 import type { Problem } from '../scenarios/read.ts'
 import { loadReader } from '../scenarios/reader.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
@@ -262,9 +262,9 @@ export function createScenarios(parts: ScenariosDeps) {
     /** The values that the default scenario gives a meaning. */
     magicValues: () => magicValuesOf(getScenario(DEFAULT_SCENARIO)),
     /** Decides about a call, and spends the rules that decide it before anything else happens. */
-    decide: (call: Call, header?: string) => store.change(() => decider(header).decide(call)),
+    decide: (call: RuleCall, header?: string) => store.change(() => decider(header).decide(call)),
     /** Decides about an event on its way out, and spends the rule. */
-    decideWebhook: (event: EventCall) => store.change(() => decider().decideWebhook(event)),
+    decideWebhook: (event: RuleEvent) => store.change(() => decider().decideWebhook(event)),
     /** Counts a call for `expect`. */
     countCall(operation: OperationId) {
       calls.set(operation, (calls.get(operation) ?? 0) + 1)

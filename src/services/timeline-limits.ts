@@ -3,7 +3,7 @@ import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compile
 import type { SandboxTables } from './tables.ts'
 
 /** What a stored entry of a timeline says: the action, and how it comes again. */
-export type StoredTimelineEntry = { do: TimelineAction; everyMs?: number; left?: number }
+export type StoredTimelineEntry = { do: TimelineAction; every_ms?: number; left?: number }
 
 // An entry that is behind makes up for this many turns at most; the earlier ones are left out.
 const MAX_BEHIND = 1_000

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { MAX_MS } from '../core/duration.ts'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { PaymentFailure, PaymentStatus } from '../model/payment.ts'
-import { MIN_TURN_MS } from '../scenarios/compiled.ts'
+import { MIN_REPEAT_MS } from '../scenarios/compiled.ts'
 import { EVENTS } from '../scenarios/words.ts'
 
 /** What the timers of each kind say, for a state that a person may have written. */
@@ -112,7 +112,7 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: bo
   'timeline.entry': {
     payload: z.strictObject({
       do: action,
-      every_ms: z.int().min(MIN_TURN_MS).max(MAX_MS).optional(),
+      every_ms: z.int().min(MIN_REPEAT_MS).max(MAX_MS).optional(),
       left: z.int().min(1).max(1_000_000).optional(),
     }),
   },

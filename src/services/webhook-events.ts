@@ -1,6 +1,6 @@
 import { SandboxError } from '../model/errors.ts'
 import { quoteInput } from '../model/mask.ts'
-import type { EventCall } from '../scenarios/match.ts'
+import type { RuleEvent } from '../scenarios/match.ts'
 import type { EventName } from '../scenarios/words.ts'
 import { kindOf } from './resources.ts'
 import type { Views } from './views.ts'
@@ -76,7 +76,7 @@ export function createWebhookEvents({
       }
     },
     /** The event as webhook rules see it; what they don't look at is not looked up. */
-    callOf(type: string, id: string, data: string): EventCall {
+    callOf(type: string, id: string, data: string): RuleEvent {
       const kind = kindOf(type)
       return {
         event: type as EventName,

@@ -73,7 +73,7 @@ t.test(
     let told = ''
     while (!told.includes('titel') && performance.now() < end)
       told = (await run(['scenario', 'list', '--url', url])).stdout
-    t.match(told, /\nThe files were changed and refused.+\n.+mine\.yaml:1:1: unknown word "titel"/)
+    t.match(told, /\nThe files were changed and refused.+\n.+mine\.yaml:1:1: unknown key "titel"/)
     await stop()
   },
 )

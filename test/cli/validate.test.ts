@@ -32,10 +32,11 @@ const FILES = {
 
 const PROBLEMS = {
   inline:
-    'scenarios/inline.json:2:13: an empty rule; say which calls with `when` and what happens with `then`',
-  typo: 'scenarios/typo.yaml:2:13: unknown word "opration"; did you mean "operation"?',
+    'scenarios/inline.json:2:13: an empty rule; specify the calls with `when` and the outcome with `then`',
+  typo: 'scenarios/typo.yaml:2:13: unknown key "opration"; did you mean "operation"?',
   unknown: 'scenarios/unknown.yaml:1:10: there is no scenario "goood"; did you mean "good"?',
-  warned: 'scenarios/warned.yaml:1:39: warning: this rule never matches: getUser has no body',
+  warned:
+    'scenarios/warned.yaml:1:39: warning: this rule never matches: calls of getUser have no `body`',
   users: /^fixtures\/users\.json:2:61: \[0\]\.email: /,
 }
 
@@ -189,7 +190,7 @@ t.test('programs get one line of JSON', async (t) => {
           file: 'scenarios/typo.yaml',
           line: 2,
           column: 13,
-          message: 'unknown word "opration"; did you mean "operation"?',
+          message: 'unknown key "opration"; did you mean "operation"?',
         },
       ],
       warnings: [],

@@ -208,7 +208,10 @@ t.test('the shipped scenarios are shown as they are written', async (t) => {
 t.test('the stream tells of the clock and of what decides', async (t) => {
   const { sandbox, post, put } = await start(t)
   const told: string[] = []
-  sandbox.default.feed.read({ onEvent: ({ kind, data }) => told.push(`${kind} ${data}`), onEnd() {} })
+  sandbox.default.feed.read({
+    onEvent: ({ kind, data }) => told.push(`${kind} ${data}`),
+    onEnd() {},
+  })
   await post('/__admin/clock/freeze', { at: '2026-02-01T00:00:00Z' })
   await post('/__admin/clock/speed', { factor: 60 })
   await put('/__admin/scenario', { name: 'slow' })

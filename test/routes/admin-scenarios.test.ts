@@ -48,7 +48,7 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
   const named = await box.put('/__admin/scenario', { name: 'rate-limited' })
   t.strictSame(named.body, {
     name: 'rate-limited',
-    title: 'Every fifth call is answered 429',
+    title: 'Every fifth call gets 429',
     rules: [{ name: 'every fifth call is one too many', hits: 0 }],
     webhooks: [],
     expect: [],

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createRandom } from '../../src/core/random.ts'
 import type { CompiledScenario } from '../../src/scenarios/compiled.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
-import type { Call } from '../../src/scenarios/match.ts'
+import type { RuleCall } from '../../src/scenarios/match.ts'
 import { problemText, readDefinition } from '../../src/scenarios/read.ts'
 
 function compiled(definition: unknown, name = 'test'): CompiledScenario {
@@ -31,13 +31,13 @@ function decider(
   }
 }
 
-const get: Call = { operation: 'getUser', params: { userId: 'u1' } }
-const pay = (body: object = {}, more: object = {}): Call => ({
+const get: RuleCall = { operation: 'getUser', params: { userId: 'u1' } }
+const pay = (body: object = {}, more: object = {}): RuleCall => ({
   operation: 'createTransaction',
   body,
   ...more,
 })
-const kyc = (item?: object, body: object = { user_id: 'u1' }): Call => ({
+const kyc = (item?: object, body: object = { user_id: 'u1' }): RuleCall => ({
   operation: 'submitKyc',
   body,
   ...(item && { item }),
@@ -302,7 +302,7 @@ t.test('parts of a call are read only when a rule asks', async (t) => {
       },
     ]),
   ])
-  const call = (operation: 'getUser' | 'createTransaction'): Call => ({
+  const call = (operation: 'getUser' | 'createTransaction'): RuleCall => ({
     operation,
     get account(): unknown {
       if (operation === 'getUser') throw new Error('asked')

@@ -52,22 +52,22 @@ t.test('folders in the folder are read too, and no link to one is followed', asy
 
 t.test('a folder whose folders cannot all be read is refused', async (t) => {
   const twice = t.testdir({ 'one.yaml': rule, a: { 'one.yaml': rule } })
-  t.strictSame(problemsOf(twice), ['a/one.yaml:1:1: "one.yaml" has the name "one" too; keep one'])
+  t.strictSame(problemsOf(twice), [
+    'a/one.yaml:1:1: "one.yaml" also has the name "one"; rename or remove one of them',
+  ])
   const deep = join(t.testdir(), 'top')
   mkdirSync(join(deep, '1/2/3/4/5/6/7/8/9/10'), { recursive: true })
   writeFileSync(join(deep, '1/2/3/4/5/6/7/8/in.yaml'), rule)
-  t.match(problemsOf(deep), [
-    /the folder 1\/2\/3\/4\/5\/6\/7\/8\/9 in it is more than 8 folders deep/,
-  ])
+  t.match(problemsOf(deep), [/the subfolder 1\/2\/3\/4\/5\/6\/7\/8\/9 is more than 8 levels deep/])
   const wide = join(t.testdir(), 'top')
   for (let i = 0; i < 200; i++) mkdirSync(join(wide, `f${i}`), { recursive: true })
-  t.match(problemsOf(wide), [/there are more than 200 folders in it/])
+  t.match(problemsOf(wide), [/the folder has more than 200 subfolders/])
 })
 
 t.test('the user’s folder is searched before the shipped one', async (t) => {
   const library = libraryOf([t.testdir({ 'slow.yaml': `title: mine\n${rule}` }), shipped])
   t.equal(library.get('slow')?.title, 'mine')
-  t.equal(library.get('flaky-network')?.title, 'One call in ten is lost, and one in five is slow')
+  t.equal(library.get('flaky-network')?.title, 'One call in ten fails, and one in five is slow')
 })
 
 t.test('a scenario lies over what it extends, and that over the default', async (t) => {
@@ -100,8 +100,8 @@ const REFUSED: readonly (readonly [
     'one broken file among good ones',
     { 'a.yaml': rule, 'b.yaml': 'titel: x\n', 'c.yaml': 'rules: [{}]\n' },
     [
-      'b.yaml:1:1: unknown word "titel"; did you mean "title"?',
-      'c.yaml:1:9: an empty rule; say which calls with `when` and what happens with `then`',
+      'b.yaml:1:1: unknown key "titel"; did you mean "title"?',
+      'c.yaml:1:9: an empty rule; specify the calls with `when` and the outcome with `then`',
     ],
   ],
   [
@@ -112,33 +112,35 @@ const REFUSED: readonly (readonly [
   [
     'a scenario to use that there is not',
     { 'a.yaml': 'timeline: [{ do: { use: nowhere } }]\n' },
-    ['a.yaml:1:25: there is no scenario "nowhere"; there are a'],
+    ['a.yaml:1:25: there is no scenario "nowhere"; known scenarios: a'],
   ],
   [
     'a circle',
     { 'a.yaml': 'extends: b\n', 'b.yaml': 'extends: a\n' },
     [
-      'a.yaml:1:10: a extends b extends a: a circle; let one of them stand alone',
-      'b.yaml:1:10: b extends a extends b: a circle; let one of them stand alone',
+      'a.yaml:1:10: a extends b extends a: this is a cycle; remove one `extends`',
+      'b.yaml:1:10: b extends a extends b: this is a cycle; remove one `extends`',
     ],
   ],
   [
     'a scenario that extends itself',
     { 'a.yaml': 'extends: a\n' },
-    ['a.yaml:1:10: a extends a: a circle; let one of them stand alone'],
+    ['a.yaml:1:10: a extends a: this is a cycle; remove one `extends`'],
   ],
   [
     'a name that there is not, beside a broken file that is there',
     { 'a.yaml': 'extends: b\n', 'b.yaml': 'titel: x\n', 'c.yaml': 'extends: bb\n' },
     [
-      'b.yaml:1:1: unknown word "titel"; did you mean "title"?',
+      'b.yaml:1:1: unknown key "titel"; did you mean "title"?',
       'c.yaml:1:10: there is no scenario "bb"; did you mean "b"?',
     ],
   ],
   [
     'a scenario that uses itself at once',
     { 'a.yaml': 'timeline:\n  - { after: 99ms, do: { use: a } }\n' },
-    ['a.yaml:2:31: a uses a at once, without end; give one of them an `after` of at least 100ms'],
+    [
+      'a.yaml:2:31: a uses a immediately, in an endless loop; give one of them an `after` of at least 100ms',
+    ],
   ],
   [
     'scenarios that use each other at once',
@@ -149,34 +151,36 @@ const REFUSED: readonly (readonly [
       'd.yaml': 'timeline: [{ do: { use: a } }]\n',
     },
     [
-      'a.yaml:1:25: a uses b uses c uses a at once, without end; give one of them an `after` of at least 100ms',
-      'b.yaml:1:25: b uses c uses a uses b at once, without end; give one of them an `after` of at least 100ms',
-      'c.yaml:1:36: c uses a uses b uses c at once, without end; give one of them an `after` of at least 100ms',
+      'a.yaml:1:25: a uses b uses c uses a immediately, in an endless loop; give one of them an `after` of at least 100ms',
+      'b.yaml:1:25: b uses c uses a uses b immediately, in an endless loop; give one of them an `after` of at least 100ms',
+      'c.yaml:1:36: c uses a uses b uses c immediately, in an endless loop; give one of them an `after` of at least 100ms',
     ],
   ],
   [
     'a scenario used at once that lies over the one that uses it',
     { 'a.yaml': 'timeline: [{ do: { use: b } }]\n', 'b.yaml': 'extends: a\n' },
-    ['a.yaml:1:25: b uses b at once, without end; give one of them an `after` of at least 100ms'],
+    [
+      'a.yaml:1:25: b uses b immediately, in an endless loop; give one of them an `after` of at least 100ms',
+    ],
   ],
   [
     'a default scenario that uses another at once',
     { 'default.yaml': 'timeline: [{ do: { use: b } }]\n', 'b.yaml': rule },
     [
-      'default.yaml:1:25: b uses b at once, without end; give one of them an `after` of at least 100ms',
+      'default.yaml:1:25: b uses b immediately, in an endless loop; give one of them an `after` of at least 100ms',
     ],
   ],
   [
     'a name that is none',
     { 'My Scenario.yaml': rule },
     [
-      'My Scenario.yaml:1:1: "My Scenario.yaml" gives no name: small letters, digits and hyphens, at most 63; rename the file',
+      'My Scenario.yaml:1:1: "My Scenario.yaml" is not a valid scenario name (lowercase letters, digits and hyphens, at most 63 characters); rename the file',
     ],
   ],
   [
     'two files of one name',
     { 'a.json': '{"rules":[]}', 'a.yaml': rule },
-    ['a.yaml:1:1: "a.json" has the name "a" too; keep one'],
+    ['a.yaml:1:1: "a.json" also has the name "a"; rename or remove one of them'],
   ],
 ]
 
@@ -207,11 +211,11 @@ t.test('what is no text file of fair size inside the folder is refused', async (
   symlinkSync(join(folder, 'good.yaml'), join(folder, 'inside.yaml'))
   symlinkSync(join(folder, 'gone'), join(folder, 'dangling.yaml'))
   t.strictSame(problemsOf(folder), [
-    'dangling.yaml:1:1: this is no file that can be read; remove it from the folder',
-    'folder.yaml:1:1: this is no file that can be read; remove it from the folder',
-    'big.yaml:1:1: the file has 70000 bytes; at most 65536 (64 KiB) are read. Split it with extends',
-    'binary.yaml:1:1: the file is not UTF-8; save it as that',
-    'link.yaml:1:1: a link that leads out of the folder; copy the file instead',
+    'dangling.yaml:1:1: this is not a regular file; remove it from the folder',
+    'folder.yaml:1:1: this is not a regular file; remove it from the folder',
+    'big.yaml:1:1: the file has 70000 bytes; the maximum is 65536 (64 KiB). Split the file with extends',
+    'binary.yaml:1:1: the file is not valid UTF-8; save it as UTF-8',
+    'link.yaml:1:1: a symbolic link that points outside the folder; copy the file into the folder instead',
   ])
 })
 

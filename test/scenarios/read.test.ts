@@ -11,28 +11,28 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'a typo in a key',
     'rules:\n  - when: { opration: getUser }\n    then: { delay: 1s }\n',
-    ['2:13: unknown word "opration"; did you mean "operation"?'],
+    ['2:13: unknown key "opration"; did you mean "operation"?'],
   ],
   [
     'an old spelling of an operator',
-    rule('{ user: { email: { startsWith: a } } }'),
-    ['2:30: unknown comparison "startsWith" for `email`; did you mean "starts_with"?'],
+    rule('{ user: { email: { starts_with: a } } }'),
+    ['2:30: unknown comparison "starts_with" for `email`; did you mean "starts_with"?'],
   ],
   [
     'an old spelling of a bound',
-    'expect: { requests: { getUser: { atLeast: 1 } } }\n',
-    ['1:34: unknown word "atLeast"; did you mean "at_least"?'],
+    'expect: { requests: { getUser: { at_least: 1 } } }\n',
+    ['1:34: unknown word "at_least"; did you mean "at_least"?'],
   ],
   [
     'a typo at the top',
     'titel: x\nrules: []\n',
-    ['1:1: unknown word "titel"; did you mean "title"?'],
+    ['1:1: unknown key "titel"; did you mean "title"?'],
   ],
   [
     'an unknown word with nothing near',
     'frobnicate: 1\nrules: []\n',
     [
-      '1:1: unknown word "frobnicate"; known here: $schema, title, description, extends, base, rules, webhooks, timeline, expect',
+      '1:1: unknown key "frobnicate"; known keys: $schema, title, description, extends, base, rules, webhooks, timeline, expect',
     ],
   ],
   [
@@ -57,27 +57,27 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'a typo in an operator',
     rule('{ operation: createTransaction, body: { amount: { gtee: 5 } } }'),
-    ['2:61: unknown comparison "gtee" for `amount`; did you mean "gte"?'],
+    ['2:61: unknown operator "gtee" for `amount`; did you mean "gte"?'],
   ],
   [
     'an operator beside a field',
     rule('{ operation: createTransaction, body: { amount: { gte: 5, foo: 1 } } }'),
     [
-      '2:69: "foo" is no comparison and cannot stand beside one; known: eq, ne, in, gt, gte, lt, lte, starts_with, ends_with, contains, matches, empty, absent, paise',
+      '2:69: "foo" is not an operator, and a comparison can have only operators; known: eq, ne, in, gt, gte, lt, lte, starts_with, ends_with, contains, matches, empty, absent, paise',
     ],
   ],
   [
     'an operator without a field',
     rule('{ operation: createTransaction, body: { gte: 5 } }'),
     [
-      '2:49: `body` takes fields; a comparison stands under one, such as body: { field: { gte: … } }',
+      '2:49: `body` takes fields, not a comparison; put the comparison under a field, such as body: { field: { gte: … } }',
     ],
   ],
   [
     'a typo in a reason',
     pay('{ status: PENDING }, { status: FAILED, reason: beneficary_bank_offline }'),
     [
-      '3:74: unknown reason "beneficary_bank_offline"; did you mean "beneficiary_bank_offline"? (or give it a `description`)',
+      '3:74: unknown reason "beneficary_bank_offline"; did you mean "beneficiary_bank_offline"? (or add a `description`)',
     ],
   ],
   [
@@ -100,30 +100,32 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'an empty rule',
     'rules: [{}]\n',
-    ['1:9: an empty rule; say which calls with `when` and what happens with `then`'],
+    ['1:9: an empty rule; specify the calls with `when` and the outcome with `then`'],
   ],
-  ['an empty when', rule('{}'), ['2:11: an empty `when`; for every call say operation: "*"']],
+  [
+    'an empty when',
+    rule('{}'),
+    ['2:11: an empty `when`; to match every call, write operation: "*"'],
+  ],
   [
     'a rule without when',
     'rules:\n  - then: { delay: 1s }\n',
-    ['2:5: `when` is missing; say which calls, such as when: { operation: createTransaction }'],
+    ['2:5: `when` is missing; specify the calls, such as when: { operation: createTransaction }'],
   ],
   [
     'a rule without then',
     'rules:\n  - when: { operation: getUser }\n',
-    ['2:5: the rule does not say what happens; give it `then` or `sequence`'],
+    ['2:5: the rule has no outcome; add `then` or `sequence`'],
   ],
   [
     'an empty outcome',
     rule('{ operation: getUser }', '{}'),
-    ['3:11: an empty outcome; say kyc, bank, transaction, respond, delay or fault'],
+    ['3:11: an empty outcome; write kyc, bank, transaction, respond, delay or fault'],
   ],
   [
     'an empty condition',
     rule('{ operation: createUser, body: { email: {} } }'),
-    [
-      '2:51: an empty condition says nothing; write a value, or { empty: true } or { absent: true }',
-    ],
+    ['2:51: an empty condition; write a value, { empty: true } or { absent: true }'],
   ],
   ['an empty file', '', ['1:1: a scenario file must be a mapping (name: value), not nothing']],
   [
@@ -134,7 +136,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'a scenario that says nothing',
     'title: x\n',
-    ['1:1: the scenario says nothing; give it rules, webhooks, a timeline or extends'],
+    ['1:1: the scenario is empty; add rules, webhooks, timeline, expect or extends'],
   ],
   [
     'a list for a file',
@@ -199,52 +201,50 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
       '{ operation: getUser }',
       '{ respond: { status: 503, headers: { Content-Length: "5" } } }',
     ),
-    [
-      '3:48: "Content-Length" is no header that a scenario can set; the server frames its answers itself',
-    ],
+    ['3:48: "Content-Length" is not a header that a scenario can set; the server sets it itself'],
   ],
   [
     'an unquoted account number',
     rule('{ operation: addBankAccount, body: { account_number: 999900000001 } }'),
-    ['2:64: `account_number` is a word, not a number: put 999900000001 in quotes'],
+    ['2:64: `account_number` is text, not a number: put 999900000001 in quotes'],
   ],
   [
     'an unquoted account number in a list',
     rule(
       '{ operation: addBankAccount, body: { account_number: { in: [999900000001, "999900000002"] } } }',
     ),
-    ['2:71: `account_number` is a word, not a number: put 999900000001 in quotes'],
+    ['2:71: `account_number` is text, not a number: put 999900000001 in quotes'],
   ],
   [
     'an account number with a zero in front',
     rule('{ operation: addBankAccount, body: { account_number: 000123456789 } }'),
-    ['2:64: put "000123456789" in quotes: read as a number it loses its form'],
+    ['2:64: put "000123456789" in quotes: as a number it would lose its original form'],
   ],
   [
     'an account number of twenty digits',
     rule('{ operation: addBankAccount, body: { account_number: 12345678901234567890 } }'),
-    ['2:64: put "12345678901234567890" in quotes: read as a number it loses its form'],
+    ['2:64: put "12345678901234567890" in quotes: as a number it would lose its original form'],
   ],
   [
     'a code with an exponent',
     rule('{ operation: addBankAccount, body: { ifsc_code: 1E10 } }'),
-    ['2:59: put "1E10" in quotes: read as a number it loses its form'],
+    ['2:59: put "1E10" in quotes: as a number it would lose its original form'],
   ],
   ['a tab', 'rules:\n\t- when: { operation: getUser }\n', ['2:1: a tab; indent with spaces']],
   [
     'a duplicate key',
     'title: a\ntitle: b\nrules: []\n',
-    ['2:1: the key "title" is here twice; keep one'],
+    ['2:1: the key "title" occurs twice; remove one'],
   ],
   [
     'a duplicate rule name',
     `rules:\n${'  - { name: one, when: { operation: getUser }, then: { delay: 1s } }\n'.repeat(2)}`,
-    ['3:13: the name "one" is that of rules[0] too; counters hang on it, so give each its own'],
+    ['3:13: rules[0] also has the name "one"; counters use the name, so rename one of the two'],
   ],
   [
     'a key __proto__',
     'rules: []\n__proto__: { title: x }\n',
-    ['2:1: the key __proto__ is not taken; use another name'],
+    ['2:1: the key __proto__ is not allowed; use another name'],
   ],
   [
     'an anchor and an alias',
@@ -257,9 +257,9 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'a tag',
     'title: !!js/function x\nrules: []\n',
-    ['1:8: a tag (!); leave it out, and quote what is a text'],
+    ['1:8: a tag (!); remove it, and quote the value if it is text'],
   ],
-  ['a directive', '%YAML 1.1\n---\nrules: []\n', ['1:1: a directive (%); leave it out']],
+  ['a directive', '%YAML 1.1\n---\nrules: []\n', ['1:1: a directive (%); remove it']],
   [
     'two documents',
     'rules: []\n---\nrules: []\n',
@@ -268,7 +268,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'an open bracket',
     'rules: [\ntitle: x\n',
-    ['2:1: the indentation fits no line above; align it with its neighbours'],
+    ['2:1: the indentation matches no line above; align it with its neighbours'],
   ],
   [
     'an open quote',
@@ -300,32 +300,32 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'brackets without end',
     '['.repeat(60_000),
-    ['1:33: more than 32 levels of mappings and lists; a scenario needs about ten'],
+    ['1:33: more than 32 levels of mappings and lists; a scenario needs about 10'],
   ],
   [
     'dashes without end',
     '- '.repeat(30_000),
-    ['1:65: more than 32 levels of mappings and lists; a scenario needs about ten'],
+    ['1:65: more than 32 levels of mappings and lists; a scenario needs about 10'],
   ],
   [
     'question marks without end',
     '? '.repeat(30_000),
-    ['1:65: more than 32 levels of mappings and lists; a scenario needs about ten'],
+    ['1:65: more than 32 levels of mappings and lists; a scenario needs about 10'],
   ],
   [
     'maps without end',
     '{a: '.repeat(15_000),
-    ['1:129: more than 32 levels of mappings and lists; a scenario needs about ten'],
+    ['1:129: more than 32 levels of mappings and lists; a scenario needs about 10'],
   ],
   [
     'thirty-three levels',
     `rules: ${'['.repeat(33)}${']'.repeat(33)}\n`,
-    ['1:39: more than 32 levels of mappings and lists; a scenario needs about ten'],
+    ['1:39: more than 32 levels of mappings and lists; a scenario needs about 10'],
   ],
   [
     'a file over 64 KiB',
     `title: x\n${'# padding\n'.repeat(7_000)}`,
-    ['1:1: the file has 70009 bytes; at most 65536 (64 KiB) are read. Split it with extends'],
+    ['1:1: the file has 70009 bytes; the maximum is 65536 (64 KiB). Split the file with extends'],
   ],
   [
     'thousands of keys',
@@ -336,33 +336,33 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'a catastrophic pattern with a backreference',
     rule('{ operation: createUser, body: { email: { matches: "(a+)\\\\1" } } }'),
     [
-      '2:62: `matches` is no regular expression that RE2 takes (invalid escape sequence: `\\1`); it has no backreferences and no look-around',
+      '2:62: `matches` is not a valid RE2 regular expression (invalid escape sequence: `\\1`); RE2 has no backreferences and no look-around',
     ],
   ],
   [
     'a pattern that does not close',
     rule('{ operation: createUser, body: { email: { matches: "(a" } } }'),
     [
-      '2:62: `matches` is no regular expression that RE2 takes (missing closing ): `(a`); it has no backreferences and no look-around',
+      '2:62: `matches` is not a valid RE2 regular expression (missing closing ): `(a`); RE2 has no backreferences and no look-around',
     ],
   ],
   [
     'a pattern that repeats too much',
     rule('{ operation: createUser, body: { email: { matches: "((a{1000}){1000}){1000}" } } }'),
     [
-      '2:62: `matches` is no regular expression that RE2 takes (invalid repeat count: `{1000}`); it has no backreferences and no look-around',
+      '2:62: `matches` is not a valid RE2 regular expression (invalid repeat count: `{1000}`); RE2 has no backreferences and no look-around',
     ],
   ],
   [
     'a pattern of 201 characters',
     rule(`{ operation: createUser, body: { email: { matches: ${'a'.repeat(201)} } } }`),
-    ['2:62: `matches` must have at most 200 characters, has 201'],
+    ['2:62: `matches` must have at most 200 characters, not 201'],
   ],
   [
     'a payment that starts as SUCCESS',
     pay('{ status: SUCCESS }'),
     [
-      '3:37: impossible step: a transaction is made PENDING, not SUCCESS; let SUCCESS be a later step, with after: 0s if at once',
+      '3:37: impossible step: a transaction starts as PENDING, not SUCCESS; make SUCCESS a later step, with after: 0s if it must be immediate',
     ],
   ],
   [
@@ -378,12 +378,14 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'a first step that waits',
     pay('{ status: PENDING, after: 1s }'),
-    ['3:46: the first step is at creation; leave `after` out, or put a step before it'],
+    [
+      '3:46: the first step happens at creation; remove `after`, or put another step before this one',
+    ],
   ],
   [
     'a reason without a failure',
     pay('{ status: PENDING }, { status: SUCCESS, after: 1s, reason: gateway_down }'),
-    ['3:78: `reason` belongs to FAILED, and this step is SUCCESS; leave it out'],
+    ['3:78: `reason` needs the status FAILED, and this step is SUCCESS; remove it'],
   ],
   [
     'a check that changes its mind',
@@ -400,30 +402,30 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
       '{ kyc: [{ status: success, result: { panStatus: Marked as Fake } }] }',
     ),
     [
-      '3:59: impossible step: a check with panStatus "Marked as Fake" is no success; say failed, or EXISTING AND VALID',
+      '3:59: impossible step: a check with panStatus "Marked as Fake" cannot succeed; change the status to failed, or panStatus to EXISTING AND VALID',
     ],
   ],
   [
     'a name on a refused account',
     rule('{ operation: addBankAccount }', '{ bank: [{ status: failed, accountName: A }] }'),
-    ['3:38: `accountName` belongs to success, and this step is failed; leave it out'],
+    ['3:38: `accountName` needs the status success, and this step is failed; remove it'],
   ],
   [
     'a lifecycle for the wrong operation',
     rule('{ operation: getUser }', '{ kyc: [{ status: failed }] }'),
-    ['3:13: `kyc` is the life of what submitKyc makes; say operation: submitKyc in `when`'],
+    ['3:13: `kyc` needs a rule for submitKyc only; write operation: submitKyc in `when`'],
   ],
   [
     'a lifecycle for every operation',
     rule('{ operation: "*" }', '{ transaction: [{ status: PENDING }] }'),
     [
-      '3:13: `transaction` is the life of what createTransaction makes; say operation: createTransaction in `when`',
+      '3:13: `transaction` needs a rule for createTransaction only; write operation: createTransaction in `when`',
     ],
   ],
   [
     'an item of a payment',
     rule('{ operation: createTransaction, item: { document_type: tid } }'),
-    ['2:43: `item` is a document of POST /kyc; say operation: submitKyc'],
+    ['2:43: `item` is a document of POST /kyc; add operation: submitKyc'],
   ],
   [
     'a lifecycle with respond',
@@ -431,9 +433,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
       '{ operation: createTransaction }',
       '{ respond: { status: 503 }, transaction: [{ status: PENDING }] }',
     ),
-    [
-      '3:39: `respond` answers instead of the operation, so no `transaction` is made; leave one out',
-    ],
+    ['3:39: `respond` replaces the operation, so no `transaction` is created; remove one'],
   ],
   [
     'a lifecycle with a fault before',
@@ -442,30 +442,32 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
       '{ fault: reset, transaction: [{ status: PENDING }] }',
     ),
     [
-      '3:27: the fault comes before the operation, so no `transaction` is made; say at: after, or leave one out',
+      '3:27: the fault happens before the operation, so no `transaction` is created; add at: after, or remove one',
     ],
   ],
   [
     'at without fault',
     rule('{ operation: getUser }', '{ at: after, delay: 1s }'),
-    ['3:13: `at` says when a fault comes; add `fault`, or leave it out'],
+    ['3:13: `at` says when the fault happens; add `fault`, or remove `at`'],
   ],
   [
     'then and sequence',
     'rules:\n  - when: { operation: getUser }\n    then: { delay: 1s }\n    sequence: [pass]\n',
-    ['4:5: `then` and `sequence` exclude each other; keep one'],
+    ['4:5: the rule has both `then` and `sequence`; remove one'],
   ],
   [
     'then_on without sequence',
     'rules:\n  - when: { operation: getUser }\n    then: { delay: 1s }\n    then_on: loop\n',
-    ['4:5: `then_on` says what comes after a `sequence`; this rule has none'],
+    [
+      '4:5: `then_on` applies after a `sequence`, and this rule has none; remove it or add a `sequence`',
+    ],
   ],
   [
     'a typo in a sequence',
     'rules:\n  - when: { operation: getUser }\n    sequence: [pas, { dely: 1s }]\n',
     [
       '3:16: entry 1 must be pass, not "pas"; did you mean "pass"?',
-      '3:23: unknown word "dely"; did you mean "delay"?',
+      '3:23: unknown key "dely"; did you mean "delay"?',
     ],
   ],
   [
@@ -476,33 +478,33 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'a dropped event with copies',
     'webhooks:\n  - when: { event: "*" }\n    then: { drop: true, copies: 2 }\n',
-    ['3:13: a dropped event is not sent, so `copies` has no effect; leave one out'],
+    ['3:13: a dropped event is not sent, so `copies` has no effect; remove `drop` or the others'],
   ],
   [
     'an event that waits for itself',
     'webhooks:\n  - when: { event: "transaction.*" }\n    then: { hold_until: transaction.success }\n',
     [
-      '3:25: transaction.success would wait for itself; let `when.event` name the events that are to wait',
+      '3:25: transaction.success would wait for itself; name in `when.event` only the events that must wait',
     ],
   ],
   [
     'two actions at once',
     'timeline:\n  - do: { use: slow, create_users: 1 }\n',
     [
-      '2:9: 2 actions (create_users, use); `do` takes one of trigger, simulate, credit, create_users, use, rule or reset',
+      '2:9: 2 actions (create_users, use); `do` takes exactly one of trigger, simulate, credit, create_users, use, rule or reset',
     ],
   ],
   [
     'no action',
     'timeline:\n  - after: 1s\n    do: {}\n',
     [
-      '3:9: no action; `do` takes one of trigger, simulate, credit, create_users, use, rule or reset',
+      '3:9: no action; `do` takes exactly one of trigger, simulate, credit, create_users, use, rule or reset',
     ],
   ],
   [
     'times without every',
     'timeline:\n  - { times: 3, do: { use: slow } }\n',
-    ['2:14: `times` needs `every`: how long between them'],
+    ['2:14: `times` needs `every`: the time between two runs'],
   ],
   [
     'every moment',
@@ -513,25 +515,25 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'a reset at once',
     'timeline:\n  - do: { reset: true }\n',
     [
-      '2:11: a reset at once would undo the activation, without end where this is the start scenario; give the entry an `after` of at least 100ms',
+      '2:11: an immediate reset would undo the activation, and would repeat forever in the start scenario; give the entry an `after` of at least 100ms',
     ],
   ],
   [
     'a reset nearly at once',
     'timeline:\n  - { after: 99ms, do: { reset: true } }\n',
     [
-      '2:26: a reset at once would undo the activation, without end where this is the start scenario; give the entry an `after` of at least 100ms',
+      '2:26: an immediate reset would undo the activation, and would repeat forever in the start scenario; give the entry an `after` of at least 100ms',
     ],
   ],
   [
     'a scenario used again and again',
     'timeline:\n  - { after: 1s, every: 1m, do: { use: slow } }\n',
-    ['2:18: `use` ends this timeline, so `every` has no effect; leave it out'],
+    ['2:18: `use` ends this timeline, so `every` has no effect; remove it'],
   ],
   [
     'a simulated move that cannot be',
     'timeline:\n  - do: { simulate: { kyc: latest, status: SUCCESS } }\n',
-    ['2:44: a KYC record moves to success or failed, not to SUCCESS'],
+    ['2:44: a KYC record can change to success or failed, not to SUCCESS'],
   ],
   [
     'a rule in a timeline',
@@ -555,28 +557,28 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'two words for one thing',
     'rules:\n  - when: { operation: createTransaction }\n    then: { transaction: [{ status: PENDING }, { status: FAILED, description: a, message: b }] }\n',
-    ['3:82: `message` is the `description` in other words; leave one out'],
+    ['3:82: `message` and `description` are the same field; remove one'],
   ],
   [
     'a reason of a success',
     'rules:\n  - when: { operation: addBankAccount }\n    then: { bank: [{ status: success, reason: closed }] }\n',
-    ['3:39: `reason` belongs to failed, and this step is success; leave it out'],
+    ['3:39: `reason` needs the status failed, and this step is success; remove it'],
   ],
   [
     'an expectation of an unknown operation',
     'expect: { requests: { getUsers: { at_least: 1 } } }\n',
-    ['1:23: unknown word "getUsers"; did you mean "getUser"?'],
+    ['1:23: unknown key "getUsers"; did you mean "getUser"?'],
   ],
   [
     'an expectation that nothing meets',
     'expect: { requests: { getUser: { at_least: 3, at_most: 1 } } }\n',
-    ['1:32: no number is at least 3 and at most 1'],
+    ['1:32: no number is at least 3 and at most 1; at_least must not be larger than at_most'],
   ],
   [
     'a name that is none',
     'extends: Slow Network\n',
     [
-      '1:10: `extends` must be a name of small letters, digits and hyphens, at most 63 characters, not "Slow Network"',
+      '1:10: `extends` must be a name of lowercase letters, digits and hyphens, at most 63 characters, not "Slow Network"',
     ],
   ],
   ['another base', 'base: other\nrules: []\n', ['1:7: `base` must be none, not "other"']],
@@ -589,11 +591,11 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'five things at once',
     'titel: x\nrules:\n  - when: { operation: getUsr }\n    then: { dely: 1s }\n  - {}\nextends: A\n',
     [
-      '1:1: unknown word "titel"; did you mean "title"?',
+      '1:1: unknown key "titel"; did you mean "title"?',
       '3:24: unknown operation "getUsr"; did you mean "getUser"?',
-      '4:13: unknown word "dely"; did you mean "delay"?',
-      '5:5: an empty rule; say which calls with `when` and what happens with `then`',
-      '6:10: `extends` must be a name of small letters, digits and hyphens, at most 63 characters, not "A"',
+      '4:13: unknown key "dely"; did you mean "delay"?',
+      '5:5: an empty rule; specify the calls with `when` and the outcome with `then`',
+      '6:10: `extends` must be a name of lowercase letters, digits and hyphens, at most 63 characters, not "A"',
     ],
   ],
 ]
@@ -721,7 +723,7 @@ const WARNED: readonly (readonly [what: string, text: string, warnings: readonly
     'a rule under one that takes every call',
     many(2, () => '  - { when: { operation: getUser }, then: { delay: 1s } }\n'),
     [
-      '3:5: this rule is never reached: rule 1 (rules[0]) comes first and takes every call that it matches',
+      '3:5: this rule is never reached: rule 1 (rules[0]) is above it and matches every call that it matches',
     ],
   ],
   [
@@ -733,7 +735,7 @@ const WARNED: readonly (readonly [what: string, text: string, warnings: readonly
     ) +
       '  - { when: { operation: createTransaction, body: { amount: { gt: 500, paise: 91 } } }, then: { delay: 1s } }\n',
     [
-      '3:5: this rule is never reached: wide (rules[0]) comes first and takes every call that it matches',
+      '3:5: this rule is never reached: wide (rules[0]) is above it and matches every call that it matches',
     ],
   ],
   [
@@ -741,49 +743,49 @@ const WARNED: readonly (readonly [what: string, text: string, warnings: readonly
     many(1, () => '  - { when: { operation: createTransaction }, then: { fault: reset } }\n') +
       '  - { when: { operation: createTransaction }, then: { transaction: [{ status: PENDING }] } }\n',
     [
-      '3:5: this rule is never reached: rule 1 (rules[0]) comes first and takes every call that it matches',
+      '3:5: this rule is never reached: rule 1 (rules[0]) is above it and matches every call that it matches',
     ],
   ],
   [
     'a rule that contradicts itself',
     rule('{ operation: createTransaction, body: { amount: { gt: 10, lt: 5 } } }'),
-    ['2:5: this rule never matches: no body.amount holds against both gt and lt'],
+    ['2:5: this rule never matches: no body.amount meets both gt and lt'],
   ],
   [
     'a field that is nearly one of the body',
     rule('{ operation: createTransaction, body: { ammount: 5 } }'),
-    ['2:51: `body` usually has no "ammount"; did you mean "amount"?'],
+    ['2:51: `body` has no "ammount" in the contract; did you mean "amount"?'],
   ],
   [
     'a body of a GET',
     rule('{ operation: getUser, body: { a: 1 } }'),
-    ['2:33: this rule never matches: getUser has no body'],
+    ['2:33: this rule never matches: calls of getUser have no `body`'],
   ],
   [
     'an account where no payment is made',
     rule('{ operation: getUser, account: { ifsc_code: HDFC0000001 } }'),
-    ['2:33: this rule never matches: getUser has no account'],
+    ['2:33: this rule never matches: calls of getUser have no `account`'],
   ],
   [
     'a user of a call that is about none',
     rule('{ operation: { in: [listUsers, getTransaction] }, user: { user_type: business } }'),
-    ['2:61: this rule never matches: listUsers or getTransaction has no user'],
+    ['2:61: this rule never matches: calls of listUsers or getTransaction have no `user`'],
   ],
   [
     'a reason of one’s own',
     pay('{ status: PENDING }, { status: FAILED, reason: moon_phase }'),
-    ['3:74: "moon_phase" is a reason of your own; a `description` says what it means'],
+    ['3:74: "moon_phase" is not a known reason; add a `description` that explains it'],
   ],
   [
     'a key that counts nothing',
     rule('{ operation: getUser }').replace('when:', 'key: params.userId\n    when:'),
-    ['2:5: `key` has nothing to count here; it goes with skip, times, chance or sequence'],
+    ['2:5: `key` has no effect without skip, times, chance or sequence'],
   ],
   [
     'a webhook rule under a wider one',
     'webhooks:\n  - { when: { event: "*" }, then: { copies: 2 } }\n  - { when: { event: kyc.failed }, then: { drop: true } }\n',
     [
-      '3:5: this rule is never reached: webhook rule 1 (webhooks[0]) comes first and takes every call that it matches',
+      '3:5: this rule is never reached: webhook rule 1 (webhooks[0]) is above it and matches every call that it matches',
     ],
   ],
 ]
@@ -829,9 +831,9 @@ t.test('a definition that comes as JSON is told by path', async (t) => {
     'definition: a scenario file must be a mapping (name: value), not nothing',
   ])
   t.strictSame(told(JSON.parse('{"rules":[],"__proto__":{"title":"x"}}')), [
-    'definition: the key __proto__ is not taken; use another name',
+    'definition: the key __proto__ is not allowed; use another name',
   ])
-  t.match(told({ title: 'x'.repeat(70_000) })[0], /over 64 KiB/)
+  t.match(told({ title: 'x'.repeat(70_000) })[0], /larger than 64 KiB/)
   let deep: unknown = 1
   for (let i = 0; i < 10_000; i++) deep = [deep]
   t.match(told({ rules: deep })[0], /more than 32 levels/)
@@ -852,7 +854,7 @@ t.test('one rule is checked as those of a file are', async (t) => {
   if (!kind.ok)
     t.match(
       problemText(kind.problems[0]!),
-      /^rule: then\.kyc: `kyc` is the life of what submitKyc makes/,
+      /^rule: then\.kyc: `kyc` needs a rule for submitKyc only/,
     )
   t.notOk(kind.ok)
 })

@@ -5,7 +5,7 @@ import { failureOf } from '../../src/model/payment.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/json-schema.ts'
 import { magicValuesOf } from '../../src/scenarios/magic-values.ts'
-import type { Call } from '../../src/scenarios/match.ts'
+import type { RuleCall } from '../../src/scenarios/match.ts'
 import { problemText } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { EVENTS, type EventName } from '../../src/scenarios/words.ts'
@@ -30,21 +30,21 @@ function play(name: string) {
   return { ...decider, scenario }
 }
 
-const pay: Call = {
+const pay: RuleCall = {
   operation: 'createTransaction',
   body: { amount: 100 },
   account: { account_number: '123456789012' },
 }
-const pan: Call = {
+const pan: RuleCall = {
   operation: 'submitKyc',
   item: { document_type: 'tid', document_number: 'ABCPX1234A' },
 }
-const aadhaar: Call = {
+const aadhaar: RuleCall = {
   operation: 'submitKyc',
   item: { document_type: 'pid', document_number: '123412341234' },
 }
-const bank: Call = { operation: 'addBankAccount', body: { account_number: '123456789012' } }
-const read: Call = { operation: 'getTransaction' }
+const bank: RuleCall = { operation: 'addBankAccount', body: { account_number: '123456789012' } }
+const read: RuleCall = { operation: 'getTransaction' }
 const times = <T>(count: number, run: (i: number) => T) =>
   Array.from({ length: count }, (_, i) => run(i))
 

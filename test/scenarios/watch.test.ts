@@ -92,7 +92,7 @@ t.test('a bad edit keeps the last good set, and is told with its place', async (
   t.strictSame((await list()).problems, [])
   write('mine.yaml', 'rules:\n  - { when: { opration: getUser } }\n')
   const { problems, names } = await until(list, ({ problems }) => problems.length > 0)
-  const told = `${join(folder, 'mine.yaml')}:2:15: unknown word "opration"; did you mean "operation"?`
+  const told = `${join(folder, 'mine.yaml')}:2:15: unknown key "opration"; did you mean "operation"?`
   t.ok(problems.includes(told), problems.join('\n'))
   t.ok(log.lines.includes(told), 'in the log too')
   t.ok(names.includes('mine'))

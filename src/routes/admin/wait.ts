@@ -9,7 +9,7 @@ import type { Condition } from '../../scenarios/condition.ts'
 import type { CallMatch } from '../../scenarios/condition-schema.ts'
 import { predicateOf, type Test, testsOf } from '../../scenarios/match.ts'
 import { loadReader } from '../../scenarios/reader.ts'
-import { shown } from '../../scenarios/wording.ts'
+import { quoteValue } from '../../scenarios/wording.ts'
 import { missText } from '../../services/near-miss.ts'
 import { requestDetails } from '../../services/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../services/request-match.ts'
@@ -51,7 +51,7 @@ async function testsFor(value: object, known: readonly string[]): Promise<Test[]
     throw invalidMatch(
       bad.map((path) => ({
         path,
-        message: `there is no field ${shown(path)}${didYouMean(path, known) || `; there are ${known.join(', ')}`}`,
+        message: `there is no field ${quoteValue(path)}${didYouMean(path, known) || `; there are ${known.join(', ')}`}`,
       })),
     )
   const read = readFields(value)
