@@ -52,7 +52,7 @@ export function countRuns(
 }
 
 /** When an entry comes again, and how many of its turns are left out since it is too far behind. */
-export function nextTurn(every_ms: number, due_at: number, now: number) {
+export function nextTurn(everyMs: number, due_at: number, now: number) {
   const behind = Math.floor((now - due_at) / everyMs)
   const skipped = Math.max(0, behind - MAX_BEHIND)
   return { due_at: due_at + (skipped + 1) * everyMs, skipped }
