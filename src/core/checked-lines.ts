@@ -7,27 +7,27 @@ const HEAD_BYTES = 9
 // What a UTF-16 code unit takes in UTF-8, at most.
 const MAX_BYTES = 3
 // More than this is not kept for the next lines.
-const KEPT_BYTES = 1024 * 1024
+const MAX_REUSED_BYTES = 1024 * 1024
 
 const crcHex = (body: Buffer) => crc32(body).toString(16).padStart(8, '0')
 
 const bytesOf = (changes: readonly string[]) =>
   changes.reduce((sum, json) => sum + HEAD_BYTES + Buffer.byteLength(json) + 1, 0)
 
-let kept = Buffer.allocUnsafe(64 * 1024)
+let reusedBuffer = Buffer.allocUnsafe(64 * 1024)
 
 /**
  * Changes as they stand in the journal, a line each: checksum, space, JSON, line feed. The bytes are good until the
  * next call, which writes over them.
  */
 export function checkedLines(changes: readonly string[]): Buffer {
-  let most = 0
-  for (const json of changes) most += HEAD_BYTES + MAX_BYTES * json.length + 1
-  let bytes = kept
-  if (most > KEPT_BYTES) bytes = Buffer.allocUnsafe(bytesOf(changes))
-  else if (most > bytes.length) {
-    bytes = Buffer.allocUnsafe(most)
-    kept = bytes
+  let maxBytes = 0
+  for (const json of changes) maxBytes += HEAD_BYTES + MAX_BYTES * json.length + 1
+  let bytes = reusedBuffer
+  if (maxBytes > MAX_REUSED_BYTES) bytes = Buffer.allocUnsafe(bytesOf(changes))
+  else if (maxBytes > bytes.length) {
+    bytes = Buffer.allocUnsafe(maxBytes)
+    reusedBuffer = bytes
   }
   let end = 0
   for (const json of changes) {
@@ -71,7 +71,7 @@ const isWhole = (line: Buffer): boolean =>
 export function readCheckedLines(
   file: string,
   content: Buffer,
-  take: (value: unknown) => void,
+  onLine: (value: unknown) => void,
   onDamage: (damage: Damage) => void = (damage) => {
     throw new DamagedFile(damage)
   },
@@ -85,7 +85,7 @@ export function readCheckedLines(
       onDamage({ file, line: lines + 1, byte: start, what: 'the checksum does not match the line' })
       return { goodBytes: start, lines, tornBytes: 0 }
     }
-    take(JSON.parse(content.toString('utf8', start + HEAD_BYTES, end)))
+    onLine(JSON.parse(content.toString('utf8', start + HEAD_BYTES, end)))
     lines++
     start = end + 1
   }

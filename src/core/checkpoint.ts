@@ -4,7 +4,7 @@ import { createTable, type TableImage } from './table.ts'
 
 type Layer = TableImage<unknown>['layers'][number]
 /** A state to be written: a world's, or that of one of its snapshots. */
-type Holder<Rows> = {
+type StoredState<Rows> = {
   world: WorldTables<Rows>
   snapshot: string | undefined
   state: Snapshot<Rows>
@@ -21,18 +21,18 @@ export function takeCheckpoint<Rows>(
 ): () => Generator<Op> {
   type Name = keyof Rows & string
   const names = Object.keys(specs as object) as Name[]
-  const holders: Holder<Rows>[] = []
+  const states: StoredState<Rows>[] = []
   for (const world of worlds) {
     // A snapshot is told as what the world was before it became what it is.
-    for (const [snapshot, state] of world.snapshots) holders.push({ world, snapshot, state })
-    holders.push({ world, snapshot: undefined, state: world.now() })
+    for (const [snapshot, state] of world.snapshots) states.push({ world, snapshot, state })
+    states.push({ world, snapshot: undefined, state: world.now() })
   }
-  const layersOf = ({ state }: Holder<Rows>, table: Name) =>
+  const layersOf = ({ state }: StoredState<Rows>, table: Name) =>
     state.images[table].layers as readonly Layer[]
   const uses = new Map<Layer, number>()
-  for (const holder of holders)
+  for (const stored of states)
     for (const table of names)
-      for (const layer of layersOf(holder, table).slice(1))
+      for (const layer of layersOf(stored, table).slice(1))
         uses.set(layer, (uses.get(layer) ?? 0) + 1)
 
   /** How many of the lowest layers a state shares with another. */
@@ -54,13 +54,13 @@ export function takeCheckpoint<Rows>(
         for (const row of createTable(specs[table], images[table]).rows()) yield ['put', table, row]
     }
     const numbers = new Map<Layer, number>()
-    for (const holder of holders) {
-      const { world, snapshot, state } = holder
+    for (const stored of states) {
+      const { world, snapshot, state } = stored
       const { base, images, counter } = state
-      const standsOn: Record<string, number> = {}
+      const sharedLayers: Record<string, number> = {}
       const depths = {} as Record<Name, number>
       for (const table of names) {
-        const layers = layersOf(holder, table)
+        const layers = layersOf(stored, table)
         depths[table] = sharedDepth(layers)
         let parent = 0
         for (let i = 1; i < depths[table]; i++) {
@@ -74,9 +74,9 @@ export function takeCheckpoint<Rows>(
           }
           parent = number
         }
-        if (parent > 0) standsOn[table] = parent
+        if (parent > 0) sharedLayers[table] = parent
       }
-      yield ['world', world.name, base.key, counter, standsOn, world.about]
+      yield ['world', world.name, base.key, counter, sharedLayers, world.about]
       for (const table of names)
         yield* changesOf(table, images[table] as TableImage<never>, depths[table])
       if (snapshot !== undefined) yield ['save', snapshot, counter]

@@ -29,7 +29,7 @@ const SILENT_AFTER = 12_000
 const LOOK_EVERY = 250
 
 // The owners of this process: where there is no /proc, its own number alone does not tell.
-export const held = new Set<string>()
+export const ownNonces = new Set<string>()
 
 const bootOf = (disk: Disk) => disk.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
@@ -75,7 +75,7 @@ export function readOwner(disk: Disk, lockFile: string): LockOwner | undefined {
 }
 
 /** What judges an owner: the disk, this process, and a way to wait. */
-export type Judge = {
+export type LockContext = {
   disk: Disk
   file: string
   me: LockOwner
@@ -84,8 +84,12 @@ export type Judge = {
 }
 
 /** Whether the owner of a lock lives. One that can't be asked is given time to touch its lock. */
-export async function isAlive(judge: Judge, lockFile: string, owner: LockOwner): Promise<boolean> {
-  const { disk, file, me } = judge
+export async function isAlive(
+  context: LockContext,
+  lockFile: string,
+  owner: LockOwner,
+): Promise<boolean> {
+  const { disk, file, me } = context
   const sameHost = owner.host === me.host
   const sameKernel = me.boot === '' ? sameHost : owner.boot === me.boot
   const socket = socketOf(file, owner)
@@ -93,17 +97,17 @@ export async function isAlive(judge: Judge, lockFile: string, owner: LockOwner):
     const listens = await isListening(disk, socket)
     if (listens !== undefined) return listens
   }
-  const isOfBefore = owner.nonce === undefined
+  const hasNoNonce = owner.nonce === undefined
   const sameNumbers = sameKernel && owner.pidNamespace === me.pidNamespace
-  if (sameHost && (isOfBefore || sameNumbers)) return isRunning(disk, owner)
-  return isTouched(judge, lockFile, owner)
+  if (sameHost && (hasNoNonce || sameNumbers)) return isRunning(disk, owner)
+  return isTouched(context, lockFile, owner)
 }
 
 /** Whether a process of this machine and pid namespace runs. */
 function isRunning(disk: Disk, owner: LockOwner): boolean {
   if (owner.startedAt !== '' && (startOf(disk, owner.pid) ?? owner.startedAt) !== owner.startedAt)
     return false
-  if (owner.pid === process.pid) return held.has(owner.nonce ?? '')
+  if (owner.pid === process.pid) return ownNonces.has(owner.nonce ?? '')
   try {
     process.kill(owner.pid, 0)
     return true
@@ -117,7 +121,11 @@ function isRunning(disk: Disk, owner: LockOwner): boolean {
  * Whether an owner touches its lock while we look. The clocks of two machines are not compared; a lock that is gone or
  * another's meanwhile has no owner to wait for.
  */
-async function isTouched({ disk, file, later, log }: Judge, lockFile: string, owner: LockOwner) {
+async function isTouched(
+  { disk, file, later, log }: LockContext,
+  lockFile: string,
+  owner: LockOwner,
+) {
   const look = () => disk.statSync(lockFile, { throwIfNoEntry: false })
   const first = look()
   if (!first) return false

@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import type { Disk } from './disk.ts'
 import { createPrivate, errnoOf, ignoreErrors, removeFile } from './files.ts'
 import type { Later } from './later.ts'
-import { held, isAlive, type Judge, type LockOwner, newOwner, readOwner } from './lock-owner.ts'
+import {
+  isAlive,
+  type LockContext,
+  type LockOwner,
+  newOwner,
+  ownNonces,
+  readOwner,
+} from './lock-owner.ts'
 import { openOwnerSocket, socketOf } from './owner-socket.ts'
 import { UnusableFile } from './unusable-file.ts'
 
@@ -49,7 +56,7 @@ export async function takeLock(
   disk: Disk,
   file: string,
   later: Later,
-  log: Judge['log'],
+  log: LockContext['log'],
 ): Promise<Lock> {
   const lockFile = `${file}.lock`
   const owner = newOwner(disk)
@@ -63,13 +70,13 @@ export async function takeLock(
     socket?.close()
     throw error
   }
-  held.add(nonce)
+  ownNonces.add(nonce)
   return {
     file: lockFile,
     nonce,
     replacedDead,
     release(isOurs) {
-      held.delete(nonce)
+      ownNonces.delete(nonce)
       // The lock first: who finds a lock without its socket takes the owner for dead.
       if (isOurs) ignoreErrors(() => disk.unlinkSync(lockFile))
       socket?.close()
@@ -78,13 +85,13 @@ export async function takeLock(
 }
 
 /** Answers whether the lock of a dead owner was in its place. */
-async function place(judge: Judge, lockFile: string): Promise<boolean> {
-  const { disk, file, me, later } = judge
+async function place(context: LockContext, lockFile: string): Promise<boolean> {
+  const { disk, file, me, later } = context
   for (let attempt = 0; ; attempt++) {
     if (link(disk, me, lockFile)) return false
     const owner = readOwner(disk, lockFile)
-    if (owner && (await isAlive(judge, lockFile, owner))) throw new FileInUse(file, owner)
-    const other = await replaceDead(judge, lockFile, owner)
+    if (owner && (await isAlive(context, lockFile, owner))) throw new FileInUse(file, owner)
+    const other = await replaceDead(context, lockFile, owner)
     if (other === undefined) return true
     if (attempt === MAX_ATTEMPTS) throw new FileInUse(file, other)
     await new Promise<void>((resolve) => later(RETRY_MS, resolve))
@@ -117,13 +124,13 @@ function writePrivate(disk: Disk, file: string, text: string) {
 
 /** Puts our lock in the place of a dead owner's. Answers with the other starter where one was quicker. */
 async function replaceDead(
-  judge: Judge,
+  context: LockContext,
   lockFile: string,
   dead: LockOwner | undefined,
 ): Promise<LockOwner | undefined> {
-  const { disk, file, me } = judge
+  const { disk, file, me } = context
   const claim = `${lockFile}.claim`
-  if (!claimIt(disk, me, claim)) return (await removeDeadClaim(judge, claim)) ?? me
+  if (!claimIt(disk, me, claim)) return (await removeDeadClaim(context, claim)) ?? me
   // Nobody else removes a lock until the claim is gone, and nothing is waited for.
   try {
     const now = readOwner(disk, lockFile)
@@ -169,8 +176,11 @@ function makeEmpty(disk: Disk, folder: string) {
 }
 
 /** Removes a claim whose process died before it was done. Answers with the owner of one that is used just now. */
-async function removeDeadClaim(judge: Judge, claim: string): Promise<LockOwner | undefined> {
-  const { disk, me } = judge
+async function removeDeadClaim(
+  context: LockContext,
+  claim: string,
+): Promise<LockOwner | undefined> {
+  const { disk, me } = context
   const found = disk.lstatSync(claim, { throwIfNoEntry: false })
   if (found && !found.isDirectory()) {
     // An earlier version made a file of it. A link is removed, never followed.
@@ -180,7 +190,7 @@ async function removeDeadClaim(judge: Judge, claim: string): Promise<LockOwner |
   for (const name of namesIn(disk, claim)) {
     const entry = join(claim, name)
     const claimant = readClaimant(disk, claim, name)
-    if (claimant && claimant.nonce !== me.nonce && (await isAlive(judge, entry, claimant)))
+    if (claimant && claimant.nonce !== me.nonce && (await isAlive(context, entry, claimant)))
       return claimant
     removeFile(disk, entry)
   }

@@ -35,7 +35,7 @@ const BATCHES_IN_A_ROW = 16
 const RECEIVER_WAIT_MS = 1_000
 
 /** A call that moves time; its signal says whether its caller is gone. */
-type Mover = { signal: AbortSignal | undefined }
+type ClockMove = { signal: AbortSignal | undefined }
 
 /** The refusal of an advance while another one waits for a receiver. */
 const advanceInHandler = () =>
@@ -61,32 +61,32 @@ export function createScheduler({
   onError,
   onRun,
   onHalfway,
-  outside: { later, yieldsToOthers: pauses } = { later: realLater, yieldsToOthers: true },
+  outside: { later, yieldsToOthers } = { later: realLater, yieldsToOthers: true },
 }: SchedulerDeps) {
   const runner = createRunner({ rows, onError, onRun })
   const { soonest } = runner
   let endSleep = () => {}
   let turn: Promise<unknown> = Promise.resolve()
   // The signal of the advance that runs now.
-  let advancing: Mover | undefined
+  let advancing: ClockMove | undefined
   // The signal of the advance that waits for attempts of others before its turn.
-  let waiting: Mover | undefined
+  let waiting: ClockMove | undefined
   // Raised when the timers are taken anew.
-  let life = 0
+  let epoch = 0
   let stopped = true
 
   // ---- letting others in
 
   let batches = 0
   /** Whether this work has taken long enough for now. */
-  function isLong(): boolean {
-    if (pauses) return isSliceOver()
+  function shouldYield(): boolean {
+    if (yieldsToOthers) return isSliceOver()
     batches = (batches + 1) % BATCHES_IN_A_ROW
     return batches === 0
   }
   /** Goes on when others had their turn; the answer gives that up. */
-  function goOn(run: () => void): () => void {
-    if (!pauses) return later(0, run)
+  function continueLater(run: () => void): () => void {
+    if (!yieldsToOthers) return later(0, run)
     let isWanted = true
     ownTurn().then(() => {
       if (isWanted) run()
@@ -95,8 +95,8 @@ export function createScheduler({
       isWanted = false
     }
   }
-  const letOthersIn = () =>
-    isLong() ? new Promise<void>((resolve) => void goOn(resolve)) : undefined
+  const yieldToOthers = () =>
+    shouldYield() ? new Promise<void>((resolve) => void continueLater(resolve)) : undefined
 
   // ---- while the clock ticks
 
@@ -115,9 +115,9 @@ export function createScheduler({
   function tick() {
     let isFirst = true
     for (let due = soonest(); due && due.due_at <= clock.now(); due = soonest()) {
-      if (!isFirst && isLong()) {
+      if (!isFirst && shouldYield()) {
         endSleep()
-        if (!stopped) endSleep = goOn(tick)
+        if (!stopped) endSleep = continueLater(tick)
         return
       }
       isFirst = false
@@ -136,37 +136,37 @@ export function createScheduler({
   // ---- moved by a call
 
   /** One call that moves time at once; the next one waits for it. */
-  function inTurn<T>(task: () => Promise<T>): Promise<T> {
+  function serialized<T>(task: () => Promise<T>): Promise<T> {
     const mine = turn.then(task)
     turn = mine.catch(() => {})
     return mine
   }
 
   /** Waits a moment for the attempts that are at receivers; refused where one of them is not answered by then. */
-  async function waitForReceivers(mine: Mover): Promise<void> {
+  async function waitForReceivers(mine: ClockMove): Promise<void> {
     let cancel = () => {}
     const late = new Promise<boolean>((resolve) => {
       cancel = later(RECEIVER_WAIT_MS, () => resolve(true))
     })
     waiting = mine
-    const isLate = await Promise.race([runner.answered().then(() => false), late])
+    const isLate = await Promise.race([runner.receiversDone().then(() => false), late])
     cancel()
     if (waiting === mine) waiting = undefined
     if (isLate) throw receiverBusy()
   }
 
   // One whose caller is gone ends by itself, so it refuses nobody.
-  const isWanted = (mover: Mover | undefined) => mover !== undefined && !mover.signal?.aborted
+  const isWanted = (mover: ClockMove | undefined) => mover !== undefined && !mover.signal?.aborted
 
   /** Moves time to a target that is known when it is this call's turn. */
   async function move(getTarget: () => number, options: AdvanceOptions): Promise<AdvanceResult> {
     const { signal } = options
-    if (runner.isAtReceivers) {
+    if (runner.isWaitingForReceivers) {
       if (isWanted(advancing) || isWanted(waiting)) throw advanceInHandler()
       // An advance cannot know whether its caller is a handler, whose answer would then never come.
       await waitForReceivers({ signal })
     }
-    return inTurn(async () => {
+    return serialized(async () => {
       if (signal?.aborted) return { now: clock.iso(), fired: [], omitted: 0 }
       endSleep()
       advancing = { signal }
@@ -174,9 +174,9 @@ export function createScheduler({
         return await advance(getTarget(), options, {
           clock,
           runner,
-          lifeOf: () => life,
+          getEpoch: () => epoch,
           onHalfway,
-          letOthersIn,
+          yieldToOthers,
         })
       } finally {
         advancing = undefined
@@ -215,10 +215,11 @@ export function createScheduler({
     cancelAll(
       kind: string,
       resourceId: string,
-      unfit: (payload: TimerRow['payload']) => boolean = () => true,
+      isAffected: (payload: TimerRow['payload']) => boolean = () => true,
     ) {
       const theirs = [...rows.all()].filter(
-        (timer) => timer.kind === kind && timer.resource_id === resourceId && unfit(timer.payload),
+        (timer) =>
+          timer.kind === kind && timer.resource_id === resourceId && isAffected(timer.payload),
       )
       for (const { timer_id } of theirs) rows.remove(timer_id)
     },
@@ -232,7 +233,7 @@ export function createScheduler({
       return happened ? [{ ...firedTimer(timer, result), at }] : []
     },
     /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
-    whenIdle: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
+    whenIdle: <T>(run: () => T): Promise<T> => serialized(async () => run()),
     /** Runs one timer now, and does not wait for the deliveries it causes. */
     runNow(timer: TimerRow) {
       runner.run(timer)
@@ -250,7 +251,7 @@ export function createScheduler({
     /** Takes the stored timers as they are: at start, and after a reset. */
     reload() {
       // A reset by a timer of its own is part of an advance; any other ends it.
-      if (!runner.isInBatch) life++
+      if (!runner.isInBatch) epoch++
       runner.reload()
       arm()
     },

@@ -98,7 +98,7 @@ export type WorldTables<Rows> = {
 type Checkpoint = { ops: () => Iterable<Op>; rows: number; entries: number }
 
 // At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
-const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
+const COMPACT_AT_STOP_BYTES = 32 * 1024 * 1024
 
 /**
  * Opens the store: worlds of tables in memory, each change written to the journal before it counts, the document
@@ -417,7 +417,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         throw error
       }
       log.warn(
-        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${keepCopies(path).join(', ')}.`,
+        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${backUpFiles(path).join(', ')}.`,
       )
       for (const name of filesOf(path)) removeFile(disk, name)
       bases.clear()
@@ -432,7 +432,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     return [path, `${stem}.journal.previous.jsonl`, `${stem}.journal.jsonl`] as const
   }
 
-  function keepCopies(path: string): string[] {
+  function backUpFiles(path: string): string[] {
     const stamp = new Date(options.wall()).toISOString().replaceAll(':', '-')
     return filesOf(path)
       .filter((name) => fileExists(disk, name))
@@ -460,7 +460,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     const recover = (error: DamagedFile) => {
       // Of what another version wrote nothing could be kept.
       if (options.onDamage !== 'recover' || error instanceof OtherFormat) throw error
-      const copies = recovered ? [] : keepCopies(path)
+      const copies = recovered ? [] : backUpFiles(path)
       recovered = true
       log.warn(
         `${error.message}. The content before it is recovered; the old files are copied to ${copies.join(', ')}.`,
@@ -498,8 +498,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     const good = checkpointNow(replay.applied)
     document!.data = { generation: next, ops: good.ops() }
     await document!.write()
-    compaction.made(good.rows, good.entries)
-    opened.startAnew(next)
+    compaction.compacted(good.rows, good.entries)
+    opened.startEmpty(next)
     opened.dropPrevious()
     document!.data = { generation: 0, ops: [] }
   }
@@ -525,7 +525,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   function compact(): Promise<void> {
     // What could still be undone must not get into the document. Writing it may begin this by itself.
     if (!compacting) changes.flush()
-    compacting ??= makeAnew().finally(() => {
+    compacting ??= rewriteDocument().finally(() => {
       compacting = undefined
     })
     return compacting
@@ -541,14 +541,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       for (const table of names) tables[table].unfreeze((layer) => users.get(layer)! > 1)
   }
 
-  async function makeAnew() {
+  async function rewriteDocument() {
     try {
       journal!.rotate()
       checkpoint ??= checkpointNow(compaction.entries)
       document!.data = { generation: journal!.generation, ops: checkpoint.ops() }
       await document!.write()
       journal!.dropPrevious()
-      compaction.made(checkpoint.rows, checkpoint.entries)
+      compaction.compacted(checkpoint.rows, checkpoint.entries)
       checkpoint = undefined
       unfreezeAll()
     } catch (error) {
@@ -597,8 +597,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       await compacting
       try {
         const total = journal.size + adapter!.bytes()
-        const isTidy = journal.isEmpty && checkpoint === undefined
-        if (!isTidy && total <= TIDY_AT_STOP_BYTES) await compact()
+        const isCompact = journal.isEmpty && checkpoint === undefined
+        if (!isCompact && total <= COMPACT_AT_STOP_BYTES) await compact()
         journal.close()
       } finally {
         availability.stop()
@@ -612,17 +612,17 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
 function changedFields(before: object, row: object): object | undefined {
   const old = before as Record<string, unknown>
   const changed: Record<string, unknown> = {}
-  let kept = 0
+  let commonFields = 0
   for (const name in row) {
     const value = (row as Record<string, unknown>)[name]
-    if (name in old) kept++
+    if (name in old) commonFields++
     if (value !== old[name]) {
       if (value === undefined) return undefined
       changed[name] = value
     }
   }
-  for (const _ in old) kept--
-  return kept === 0 ? changed : undefined
+  for (const _ in old) commonFields--
+  return commonFields === 0 ? changed : undefined
 }
 
 /** The open store. */

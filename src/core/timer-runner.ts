@@ -3,7 +3,7 @@ import type { CommitOrder, Fired, KindOptions, TimerHandler, TimerRow, TimerRows
 import { createTimerHeap } from './timer-heap.ts'
 
 /** What running a timer came to: whether it happened, what it began, and what is told of it besides its payload. */
-type Ran = { happened: boolean; begun?: Promise<void>; result?: object }
+type RunResult = { happened: boolean; begun?: Promise<void>; result?: object }
 
 export type RunnerDeps = {
   rows: TimerRows
@@ -19,7 +19,7 @@ const BATCH_COST = 64
 const [MANY_RUNNING, FEW_RUNNING] = [128, 64]
 
 /** Whether a timer may run well the next time: its change could not be written. */
-export const isPassing = (error: unknown): error is SandboxError =>
+export const isTemporary = (error: unknown): error is SandboxError =>
   error instanceof SandboxError && error.code === 'storage_unavailable'
 
 export const firedTimer = (timer: TimerRow, result?: object): Fired => ({
@@ -37,12 +37,12 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
   const kinds = new Map<string, KindOptions & { handler: TimerHandler }>()
   const running = new Set<Promise<void>>()
   /** Attempts whose receivers have not answered yet. */
-  const atReceivers = new Set<Promise<void>>()
+  const receiverAttempts = new Set<Promise<void>>()
   // Called when so few run that an advance may begin more.
   let fewRunning = () => {}
   let isInBatch = false
 
-  const isTogether = ({ kind }: TimerRow) => kinds.get(kind)?.together === true
+  const runsInParallel = ({ kind }: TimerRow) => kinds.get(kind)?.parallel === true
 
   // A row that was replaced has another place in the heap.
   const isCurrent = ({ timer_id, due_at, seq }: TimerRow) => {
@@ -64,16 +64,16 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     const tracked = begun
       .catch((error) => onError(error, timer))
       .then(() => {
-        atReceivers.delete(tracked)
+        receiverAttempts.delete(tracked)
         running.delete(tracked)
         if (running.size <= FEW_RUNNING) fewRunning()
       })
     running.add(tracked)
-    if (isTogether(timer)) atReceivers.add(tracked)
+    if (runsInParallel(timer)) receiverAttempts.add(tracked)
     return tracked
   }
 
-  function run(timer: TimerRow, order?: CommitOrder): Ran {
+  function run(timer: TimerRow, order?: CommitOrder): RunResult {
     let result: ReturnType<TimerHandler>
     try {
       result = rows.change(() => {
@@ -84,7 +84,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     } catch (error) {
       // It is stored again, and must be found again.
       heap.push(timer)
-      if (isPassing(error)) throw error
+      if (isTemporary(error)) throw error
       // A handler that fails would fail for ever and keep back all that is due after it.
       rows.remove(timer.timer_id)
       onError(error, timer)
@@ -99,9 +99,9 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
    * With an order they are told, and what one of them has begun ends before the next runs, but for kinds that go
    * together.
    */
-  function runDue(at: number, order?: CommitOrder): { ran: number; told: Fired[] } {
+  function runDue(at: number, order?: CommitOrder): { ran: number; fired: Fired[] } {
     const taken: TimerRow[] = []
-    const told: Fired[] = []
+    const fired: Fired[] = []
     let cost = 0
     isInBatch = true
     try {
@@ -109,11 +109,11 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
         for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
           const more = kinds.get(timer.kind)?.cost?.(timer) ?? 1
           if (cost > 0 && cost + more > BATCH_COST) break
-          if (order && running.size > 0 && !isTogether(timer)) break
+          if (order && running.size > 0 && !runsInParallel(timer)) break
           cost += more
           taken.push(timer)
           const { happened, result } = run(timer, order)
-          if (order && happened) told.push(firedTimer(timer, result))
+          if (order && happened) fired.push(firedTimer(timer, result))
         }
       })
     } catch (error) {
@@ -123,7 +123,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     } finally {
       isInBatch = false
     }
-    return { ran: taken.length, told }
+    return { ran: taken.length, fired }
   }
 
   return {
@@ -133,7 +133,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     soonest,
     run,
     runDue,
-    isTogether,
+    runsInParallel,
     /** The soonest one known, which may be cancelled. */
     peek: heap.peek,
     find: (timer: TimerRow) => heap.push(timer),
@@ -143,7 +143,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       for (const timer of rows.all()) heap.push(timer)
     },
     /** How many timers are known to run until an instant; those that they will schedule are not counted. */
-    foreseen(end: number): number {
+    countDue(end: number): number {
       let count = 0
       for (const timer of heap.all())
         if (timer.due_at <= end && isCurrent(timer))
@@ -157,12 +157,12 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       return running.size > 0
     },
     /** Whether a receiver has been sent something and has not answered yet. */
-    get isAtReceivers() {
-      return atReceivers.size > 0
+    get isWaitingForReceivers() {
+      return receiverAttempts.size > 0
     },
     /** Resolves when the receivers that have been sent something by now have answered. */
-    answered: async (): Promise<void> => {
-      await Promise.all(atReceivers)
+    receiversDone: async (): Promise<void> => {
+      await Promise.all(receiverAttempts)
     },
     /** Resolves when all that was begun has ended. */
     settled: async (): Promise<void> => {

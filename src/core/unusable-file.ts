@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import type { Disk } from './disk.ts'
 import { errnoOf, ignoreErrors, removeFile } from './files.ts'
 
-/** What stands in the place of a file of the store is nothing it could be kept in. It is left as it is. */
+/** The path of a store file is something that the store cannot use, such as a folder. It is not changed. */
 export class UnusableFile extends Error {
   constructor(message: string) {
     super(message)

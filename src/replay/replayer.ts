@@ -113,7 +113,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       if (call?.line.bodyAt !== undefined) fed.set(call.line.bodyAt)
       call?.whole.resolve()
     },
-    left: (id) => sendings.get(id)?.left.resolve(),
+    onHangUp: (id) => sendings.get(id)?.left.resolve(),
     onResponse: (id, answer) => sendings.get(id)?.answer.resolve(answer),
   }
 

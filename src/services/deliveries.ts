@@ -340,7 +340,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       sending.set(delivery_id, mine)
       return mine
     },
-    { together: true },
+    { parallel: true },
   )
 
   // ---- by hand
