@@ -3,7 +3,7 @@ import type { Base, Snapshot, Specs, WorldTables } from './store.ts'
 import { createTable, type TableImage } from './table.ts'
 
 type Layer = TableImage<unknown>['layers'][number]
-/** A state to be written: a world's, or that of one of its snapshots. */
+/** A state to write: the current state of a world, or one of its snapshots. */
 type StoredState<Rows> = {
   world: WorldTables<Rows>
   snapshot: string | undefined
@@ -11,8 +11,8 @@ type StoredState<Rows> = {
 }
 
 /**
- * Takes all there is at one moment and hands out a verb that tells it as ops, as often as it is asked and whatever has
- * changed since. Layers that more than one state stands on are told once.
+ * Captures all worlds at one moment and returns a function that generates their ops, any number of times and
+ * independent of later changes. Layers that several states share are written once.
  */
 export function takeCheckpoint<Rows>(
   specs: Specs<Rows>,
@@ -23,7 +23,7 @@ export function takeCheckpoint<Rows>(
   const names = Object.keys(specs as object) as Name[]
   const states: StoredState<Rows>[] = []
   for (const world of worlds) {
-    // A snapshot is told as what the world was before it became what it is.
+    // A snapshot is written as an earlier state of its world, before the current state.
     for (const [snapshot, state] of world.snapshots) states.push({ world, snapshot, state })
     states.push({ world, snapshot: undefined, state: world.now() })
   }
@@ -35,7 +35,7 @@ export function takeCheckpoint<Rows>(
       for (const layer of layersOf(stored, table).slice(1))
         uses.set(layer, (uses.get(layer) ?? 0) + 1)
 
-  /** How many of the lowest layers a state shares with another. */
+  /** The number of lowest layers that a state shares with another. */
   function sharedDepth(layers: readonly Layer[]): number {
     let depth = 1
     while (depth < layers.length && uses.get(layers[depth]!)! > 1) depth++

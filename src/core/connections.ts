@@ -31,9 +31,9 @@ function unrefPermanently(socket: Socket) {
 }
 
 /**
- * Makes the sender's connections: kept alive, at most so many at once to one receiver, each to an address that `lookup`
- * lets through. They have no deadline of their own, and read no body that their holder does not want. Where `maxOpen`
- * are open, an idle one is closed before another is opened.
+ * Creates the connection pool of the sender: keep-alive connections, at most `maxPerReceiver` to one receiver, only to
+ * addresses that `lookup` allows. They have no deadline of their own. If `maxOpen` connections are open, an idle one
+ * is closed before another is opened.
  */
 export function createConnections({
   lookup,

@@ -74,8 +74,8 @@ export const recordedSend = ({ method = 'POST', url, headers, body }: SendReques
  * Records everything that a sandbox receives, responds and sends, one line each, in order. Between two lines the wall
  * clock does not move, so each line has the one instant at which its consequences happened.
  *
- * The file is for its owner alone. Throws `RecordingError`, also if the file exists already. A line that can't be
- * written ends the recording, and the sandbox goes on.
+ * Only the owner can read the file. Throws `RecordingError` if the file cannot be created or already exists. If a line
+ * cannot be written, the recording ends and the sandbox continues.
  */
 export function createRecorder({
   file,

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import type { Target } from './addresses.ts'
 
 /**
- * Every word for how an attempt went wrong, and what it means; docs/webhooks.md is held equal to it by a test.
- * `answer_too_large` and `answer_compressed` are remarks: such an answer is judged by its status, so `ok` may be true.
+ * Every error code of an attempt and its meaning; a test compares docs/webhooks.md with it. `answer_too_large` and
+ * `answer_compressed` are remarks: the status of the response still decides, so `ok` may be true.
  */
 export const SEND_ERRORS = {
   timeout_connect:
@@ -31,13 +31,13 @@ export const SEND_ERRORS = {
   failed: 'Any other error; the message contains the error text of the system.',
 } as const
 
-/** Why an attempt failed, as a stable word: a key of `SEND_ERRORS`. */
+/** Why an attempt failed, as a stable code: a key of `SEND_ERRORS`. */
 export type SendErrorCode = keyof typeof SEND_ERRORS
 
-/** What went wrong: a word for programs, a sentence for people. */
+/** The error of an attempt: a code for programs, a sentence for people. */
 export type SendError = { code: SendErrorCode; message: string }
 
-/** An answer's head, as far as it is looked at. */
+/** The status and the used headers of a response. */
 export type ReceiverResponse = {
   status: number
   'retry-after'?: string
@@ -45,13 +45,13 @@ export type ReceiverResponse = {
   'content-encoding'?: string
 }
 
-// A receiver may ask for any number; beyond a year it is no plan, and sums must stay exact.
+// A receiver may send any number; the limit is one year, so that sums stay exact.
 const MAX_RETRY_MS = 365 * 86_400_000
 
 /**
  * Reads a `Retry-After` header: seconds or an HTTP date (RFC 9110, 10.2.3).
  *
- * @returns ms from `wallNow` (ms), 0 for a date gone by, at most a year; undefined where it can't be read.
+ * @returns ms from `wallNow` (ms): 0 for a past date, at most one year; undefined if the value is invalid.
  */
 export function readRetryAfter(value: string, wallNow: number): number | undefined {
   const text = value.trim()
@@ -64,7 +64,7 @@ export function readRetryAfter(value: string, wallNow: number): number | undefin
 const TLS_CODES =
   /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$)/
 
-/** Puts an error of a connection in plain words. */
+/** Converts an error of a connection to an error code and a sentence. */
 export function explainFailure(error: NodeJS.ErrnoException, target: Target): SendError {
   const at = target.authority
   const code = error.code ?? ''
@@ -78,7 +78,7 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
     const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? code
     return sendError('not_http', `the response of ${at} is not HTTP (${reason})`)
   }
-  // As its HTTP client calls what is no answer to what was asked: 100 Continue above all.
+  // The error of the HTTP client for an unexpected response, such as 100 Continue.
   if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
     return sendError(
       'not_http',
@@ -111,13 +111,13 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
   }
 }
 
-/** The connection ended inside the answer. */
+/** The error of a connection that ended in the middle of the response. */
 export const connectionBroke = ({ authority }: Target, received: number): SendError => ({
   code: 'reset_body',
   message: `${authority} started to respond, but the connection broke after ${received} bytes`,
 })
 
-/** Says in which stage of an attempt its deadline of `ms` came; without a connection it waited for one. */
+/** Returns the error for a deadline of `ms`, by the stage of the attempt; without a connection it waited for one. */
 export function explainTimeout(
   connection: { socket: (Socket & { secureConnecting?: boolean }) | undefined } | undefined,
   answer: ReceiverResponse | undefined,
@@ -140,7 +140,10 @@ export function explainTimeout(
   )
 }
 
-/** Judges an answer by its status; undefined for a plain 2xx, a remark for one not read whole or not unpacked. */
+/**
+ * Returns the error of a response by its status: undefined for a plain 2xx, a remark for a 2xx that was not read
+ * completely or not decompressed.
+ */
 export function judgeResponse(
   { status, location, 'content-encoding': encoding }: ReceiverResponse,
   isCompressed: boolean,
