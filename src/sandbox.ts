@@ -127,7 +127,7 @@ export async function openSandbox(config: SandboxConfig) {
       ),
     ),
   })
-  const outside = (config.outside ?? config.recorder?.outside)?.(real) ?? real
+  const outside = (config.outside ?? config.recorder?.wrapRuntime)?.(real) ?? real
   const wall = createSteadyWall({
     ...outside,
     onSetBack: (ms) =>

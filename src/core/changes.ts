@@ -13,7 +13,7 @@ type Batch = {
   lines: string[]
   undo: (() => void)[]
   after: (() => void)[]
-  told: ((error?: unknown) => void)[]
+  onDurable: ((error?: unknown) => void)[]
   due: NodeJS.Immediate
 }
 
@@ -34,8 +34,8 @@ function rollbackAll(undo: readonly (() => void)[], from = 0) {
  */
 export function createChanges(write?: (lines: readonly string[]) => void) {
   let open: Change | undefined
-  let gathers = false
-  let waiting: Batch | undefined
+  let isBatching = false
+  let pending: Batch | undefined
 
   /**
    * Runs a function whose changes count together: all are written in one journal line, or none happened.
@@ -58,7 +58,7 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
       open = undefined
     }
     if (line === undefined) for (const run of mine.after) run()
-    else if (gathers) wait(mine, line)
+    else if (isBatching) enqueue(mine, line)
     else commitBatch(mine, line)
     return result
   }
@@ -72,33 +72,33 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
 
   function changeWithin<T>(outer: Change, run: () => T, random?: Draws): T {
     const { undo, parts, after } = outer
-    const [undone, told, kept] = [undo.length, after.length, parts.length]
+    const [undoCount, afterCount, partCount] = [undo.length, after.length, parts.length]
     const ops = parts.at(-1)?.ops
     const committedOps = ops?.length ?? 0
     if (random) undo.push(rollbackOf(random))
     try {
       return run()
     } catch (error) {
-      rollbackAll(undo, undone)
-      undo.length = undone
-      after.length = told
-      parts.length = kept
+      rollbackAll(undo, undoCount)
+      undo.length = undoCount
+      after.length = afterCount
+      parts.length = partCount
       if (ops) ops.length = committedOps
       throw error
     }
   }
 
-  function wait({ undo, after }: Change, line: string) {
-    waiting ??= { lines: [], undo: [], after: [], told: [], due: setImmediate(commitBatch) }
-    waiting.lines.push(line)
-    waiting.undo.push(...undo)
-    waiting.after.push(...after)
+  function enqueue({ undo, after }: Change, line: string) {
+    pending ??= { lines: [], undo: [], after: [], onDurable: [], due: setImmediate(commitBatch) }
+    pending.lines.push(line)
+    pending.undo.push(...undo)
+    pending.after.push(...after)
   }
 
   /** Writes what waits, and a change of its own behind it; where that fails all of it is undone. */
   function commitBatch(own?: Change, line?: string) {
-    const earlier = waiting
-    waiting = undefined
+    const earlier = pending
+    pending = undefined
     if (earlier) clearImmediate(earlier.due)
     const lines = earlier?.lines ?? []
     if (line !== undefined) lines.push(line)
@@ -109,14 +109,14 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
       if (own) rollbackAll(own.undo)
       if (earlier) {
         rollbackAll(earlier.undo)
-        for (const tell of earlier.told) tell(error)
+        for (const callback of earlier.onDurable) callback(error)
       }
       if (own) throw error
       return
     }
     for (const run of earlier?.after ?? []) run()
     for (const run of own?.after ?? []) run()
-    for (const tell of earlier?.told ?? []) tell()
+    for (const callback of earlier?.onDurable ?? []) callback()
   }
 
   return {
@@ -142,17 +142,17 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
      * Whoever answers for them waits by `onDurable`; where the write fails they are undone.
      */
     batch<T>(run: () => T): T {
-      gathers = true
+      isBatching = true
       try {
         return run()
       } finally {
-        gathers = false
+        isBatching = false
       }
     },
     /** Tells when all that was changed until now is written, or by an error that it is undone. */
-    onDurable(tell: (error?: unknown) => void) {
-      if (waiting) waiting.told.push(tell)
-      else tell()
+    onDurable(callback: (error?: unknown) => void) {
+      if (pending) pending.onDurable.push(callback)
+      else callback()
     },
     /** Writes now what waits. */
     flush: () => commitBatch(),

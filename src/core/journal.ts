@@ -30,7 +30,7 @@ export function createJournal(
   fsync: boolean,
   owner: Pick<
     Ownership,
-    'confirm' | 'confirmSometimes' | 'confirmWritten' | 'forget' | 'journalIs' | 'keep'
+    'confirm' | 'confirmIfStale' | 'confirmWritten' | 'forgetFile' | 'setJournal' | 'expectFile'
   >,
 ) {
   let fd: number | undefined
@@ -38,7 +38,7 @@ export function createJournal(
   let headerBytes = 0
   let generation = 0
   // Whether a failed write may have left bytes behind the last good line.
-  let untidy = false
+  let hasPartialWrite = false
   // Whether the file written to has the name of the one before it: the one after it could not be made yet.
   let rotationPending = false
   // Whether the file before is needed: no document holds yet what stands in it.
@@ -68,15 +68,15 @@ export function createJournal(
     const before = fd
     fd = opened
     if (before !== undefined) ignoreErrors(() => disk.closeSync(before))
-    untidy = false
-    owner.journalIs(file, opened)
+    hasPartialWrite = false
+    owner.setJournal(file, opened)
   }
 
   /**
    * Goes on in a file of our own that holds what was read. An owner of before that is not dead, as was thought, has the
    * old file open: what it still writes there can't hurt.
    */
-  function carryOver(read: Buffer) {
+  function copyToOwnFile(read: Buffer) {
     const draft = `${file}.tmp`
     const opened = createPrivate(disk, draft)
     try {
@@ -94,15 +94,15 @@ export function createJournal(
   }
 
   /** Cuts off what a failed write left: it was refused, and must not come back. */
-  function tidy() {
-    if (untidy) disk.ftruncateSync(fd!, size)
-    untidy = false
+  function cutPartialWrite() {
+    if (hasPartialWrite) disk.ftruncateSync(fd!, size)
+    hasPartialWrite = false
   }
 
   function read(
     path: string,
     from: number,
-    take: (line: unknown) => void,
+    onLine: (line: unknown) => void,
     notes: JournalEvents,
     follows: (path: string, header: Header) => void,
   ) {
@@ -117,7 +117,7 @@ export function createJournal(
         if (header === undefined) {
           header = value as Header
           if (header.generation >= from) follows(path, header)
-        } else if (header.generation >= from) take(value)
+        } else if (header.generation >= from) onLine(value)
       },
       notes.damage,
     )
@@ -127,11 +127,11 @@ export function createJournal(
 
   function keepPrevious(stats: Stats) {
     hasPrevious = true
-    owner.keep(previousFile, stats)
+    owner.expectFile(previousFile, stats)
   }
 
   function removePrevious() {
-    owner.forget(previousFile)
+    owner.forgetFile(previousFile)
     removeFile(disk, previousFile)
     hasPrevious = false
   }
@@ -147,7 +147,7 @@ export function createJournal(
       return generation
     },
     /** Hands on every line since a document's generation, then opens the file for more. */
-    open(documentGeneration: number, take: (line: unknown) => void, notes: JournalEvents) {
+    open(documentGeneration: number, onLine: (line: unknown) => void, notes: JournalEvents) {
       let wanted = documentGeneration
       let previous: ReturnType<typeof read>
       const damaged = (damage: Damage) => {
@@ -166,15 +166,15 @@ export function createJournal(
         }
         wanted = found + 1
       }
-      previous = read(previousFile, documentGeneration, take, notes, follows)
+      previous = read(previousFile, documentGeneration, onLine, notes, follows)
       if (previous?.header && previous.header.generation < documentGeneration) {
         removePrevious()
         previous = undefined
       } else if (previous) {
         keepPrevious(previous.stats)
         notes.onRotated?.()
-      } else owner.forget(previousFile)
-      const current = read(file, documentGeneration, take, notes, follows)
+      } else owner.forgetFile(previousFile)
+      const current = read(file, documentGeneration, onLine, notes, follows)
       if (current?.header === undefined || current.header.generation < documentGeneration) {
         const next = (previous?.header?.generation ?? -1) + 1
         start(Math.max(documentGeneration, next), previous?.goodBytes)
@@ -186,7 +186,7 @@ export function createJournal(
         start(header.generation, header.after)
         return
       }
-      carryOver(good)
+      copyToOwnFile(good)
       generation = header.generation
       size = good.length
       headerBytes = ofHeader
@@ -194,9 +194,9 @@ export function createJournal(
     /** Writes changes, a line each, or none of them. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
     append(changes: readonly string[]) {
       if (fd === undefined) throw new Error('The journal is closed')
-      owner.confirmSometimes()
-      tidy()
-      untidy = true
+      owner.confirmIfStale()
+      cutPartialWrite()
+      hasPartialWrite = true
       const written = appendWhole(disk, fd, size, checkedLines(changes))
       try {
         if (fsync) disk.fdatasyncSync(fd)
@@ -206,11 +206,11 @@ export function createJournal(
         disk.ftruncateSync(fd, size)
         throw error
       }
-      untidy = false
+      hasPartialWrite = false
       size += written
     },
     /** Starts an empty file, whose document has been written already. */
-    startAnew: (next: number) => start(next),
+    startEmpty: (next: number) => start(next),
     /**
      * Starts an empty file for the changes that come while the document is made anew. Where that fails they go on
      * into the file that has the other name already, and the next call starts the empty one.
@@ -219,12 +219,12 @@ export function createJournal(
       owner.confirm()
       if (!rotationPending) {
         if (hasPrevious) return
-        tidy()
+        cutPartialWrite()
         const stats = disk.fstatSync(fd!)
         disk.renameSync(file, previousFile)
         rotationPending = true
         keepPrevious(stats)
-        owner.journalIs(previousFile, fd!)
+        owner.setJournal(previousFile, fd!)
       }
       start(generation + 1, size)
       rotationPending = false

@@ -8,10 +8,10 @@ export const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /** The refusal of JSON that is nested too deep. */
-export const tooDeep = (found: number | string, most: number) =>
+export const tooDeep = (found: number | string, max: number) =>
   new SandboxError(
     'json_too_deep',
-    `The JSON of the body is nested ${found} levels deep; the maximum is ${most}. Send JSON with fewer levels.`,
+    `The JSON of the body is nested ${found} levels deep; the maximum is ${max}. Send JSON with fewer levels.`,
   )
 
 export const malformed = (
@@ -40,15 +40,15 @@ export function measureJson(bytes: Uint8Array): { depth: number; values: number 
  * Refuses a text that is too deep or has too many values. It is looked at before it is parsed: what is parsed may be too
  * deep to be walked, and its checks may take long.
  */
-export function rejectTooComplex(bytes: Uint8Array, most: { depth: number; values: number }): void {
+export function rejectTooComplex(bytes: Uint8Array, max: { depth: number; values: number }): void {
   // Each level takes two characters, so a short text cannot be too deep.
-  if (bytes.length <= 2 * most.depth) return
+  if (bytes.length <= 2 * max.depth) return
   const { depth, values } = measureJson(bytes)
-  if (depth > most.depth) throw tooDeep(depth, most.depth)
-  if (values > most.values)
+  if (depth > max.depth) throw tooDeep(depth, max.depth)
+  if (values > max.values)
     throw new SandboxError(
       'payload_too_large',
-      `The JSON of the body has ${values} values; the maximum is ${most.values}. Send fewer values.`,
+      `The JSON of the body has ${values} values; the maximum is ${max.values}. Send fewer values.`,
     )
 }
 

@@ -5,10 +5,10 @@ import {
   readTarget,
   type Target,
 } from './addresses.ts'
-import type { Connection, Connections, Waiting } from './connections.ts'
+import type { Connection, Connections, Waiter } from './connections.ts'
 import { type Later, realLater } from './later.ts'
 import {
-  brokenOff,
+  connectionBroke,
   explainFailure,
   explainTimeout,
   judgeResponse,
@@ -59,8 +59,8 @@ export type SenderDeps = AddressPolicyDeps & {
 }
 
 const DEADLINE_MS = 10_000
-const READ_BYTES = 64 * 1024
-const KEPT_BYTES = 4 * 1024
+const MAX_READ_BYTES = 64 * 1024
+const MAX_STORED_BYTES = 4 * 1024
 // A client has one webhook, so a table of this size hardly ever starts over.
 const MAX_TARGETS = 1_024
 
@@ -78,43 +78,43 @@ const LOST = new Set([
 const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE'])
 
 // By their length, which is told apart sooner than a name.
-const ASKED = new Map(
+const USED_HEADERS = new Map(
   (['retry-after', 'location', 'content-encoding'] as const).map((name) => [name.length, name]),
 )
 
-const isPacked = ({ 'content-encoding': encoding = '' }: ReceiverResponse) =>
+const isCompressed = ({ 'content-encoding': encoding = '' }: ReceiverResponse) =>
   encoding !== '' && encoding.toLowerCase() !== 'identity'
 
 /** What an answer's head says, as far as anybody asks. */
 function readHead(status: number, rawHeaders: Buffer[]): ReceiverResponse {
   const answer: ReceiverResponse = { status }
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = ASKED.get(rawHeaders[i]!.length)
+    const name = USED_HEADERS.get(rawHeaders[i]!.length)
     if (name && rawHeaders[i]!.toString('latin1').toLowerCase() === name)
       answer[name] ??= rawHeaders[i + 1]!.toString('latin1')
   }
   return answer
 }
 
-type Settled = (attempt: SendAttempt, result: SendResult) => void
+type OnSettled = (attempt: SendAttempt, result: SendResult) => void
 
 /** One attempt on its way: from waiting for a connection to its result. */
-class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
+class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
   settled = false
   private readonly startedAt = performance.now()
   private readonly endDeadline: () => void
-  private readonly kept: Buffer[] = []
+  private readonly bodyStart: Buffer[] = []
   private received = 0
-  private keptBytes = 0
+  private bodyStartBytes = 0
   private answer: ReceiverResponse | undefined
   private connection: Connection | undefined
-  private readBefore = 0
-  private isReplaced = false
+  private bytesReadBefore = 0
+  private isRetried = false
   private readonly request: SendRequest
   private readonly target: Target
   private readonly connections: Connections
   private readonly wall: () => number
-  private readonly onSettled: Settled
+  private readonly onSettled: OnSettled
   private readonly onDescriptorLimit: (() => void) | undefined
 
   constructor(
@@ -123,7 +123,7 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
     connections: Connections,
     wall: () => number,
     later: Later,
-    onSettled: Settled,
+    onSettled: OnSettled,
     onDescriptorLimit?: () => void,
   ) {
     this.request = request
@@ -166,18 +166,18 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
   private judge(isTooLarge: boolean) {
     const answer = this.answer!
     const isOk = answer.status >= 200 && answer.status <= 299
-    this.settle(judgeResponse(answer, isPacked(answer), isTooLarge), isOk)
+    this.settle(judgeResponse(answer, isCompressed(answer), isTooLarge), isOk)
   }
 
   private settle(error: SendError | undefined, ok = false) {
     this.settled = true
     this.endDeadline()
-    const { answer, kept, keptBytes, received } = this
-    const packed = answer !== undefined && isPacked(answer)
+    const { answer, bodyStart, bodyStartBytes, received } = this
+    const compressed = answer !== undefined && isCompressed(answer)
     const result: SendResult = {
       ok,
-      answer: keptBytes === 0 || packed ? '' : textOf(kept),
-      truncated: received > keptBytes || (received > 0 && packed),
+      answer: bodyStartBytes === 0 || compressed ? '' : textOf(bodyStart),
+      truncated: received > bodyStartBytes || (received > 0 && compressed),
       duration_ms: Math.round(performance.now() - this.startedAt),
     }
     if (answer) {
@@ -193,7 +193,7 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
   // ---- told by the connection
 
   onConnect() {
-    this.readBefore = this.connection!.socket!.bytesRead
+    this.bytesReadBefore = this.connection!.socket!.bytesRead
   }
 
   onHeaders(status: number, rawHeaders: Buffer[]) {
@@ -204,12 +204,12 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
 
   onData(chunk: Buffer) {
     this.received += chunk.length
-    if (this.keptBytes < KEPT_BYTES) {
-      const part = chunk.subarray(0, KEPT_BYTES - this.keptBytes)
-      this.keptBytes += part.length
-      this.kept.push(part)
+    if (this.bodyStartBytes < MAX_STORED_BYTES) {
+      const part = chunk.subarray(0, MAX_STORED_BYTES - this.bodyStartBytes)
+      this.bodyStartBytes += part.length
+      this.bodyStart.push(part)
     }
-    if (this.received > READ_BYTES && !this.settled) {
+    if (this.received > MAX_READ_BYTES && !this.settled) {
       this.judge(true)
       this.connections.drop(this.connection!)
     }
@@ -227,12 +227,14 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
     const { connection, answer, target } = this
     if (NO_DESCRIPTOR.has(error.code ?? '')) this.onDescriptorLimit?.()
     const isLost = LOST.has(error.code ?? '')
-    const isSilent = !answer && connection!.socket?.bytesRead === this.readBefore
-    if (isLost && isSilent && connection!.reused && !this.isReplaced) {
-      this.isReplaced = true
+    const isSilent = !answer && connection!.socket?.bytesRead === this.bytesReadBefore
+    if (isLost && isSilent && connection!.reused && !this.isRetried) {
+      this.isRetried = true
       this.take(this.connections.replace(connection!))
     } else
-      this.fail(answer && isLost ? brokenOff(target, this.received) : explainFailure(error, target))
+      this.fail(
+        answer && isLost ? connectionBroke(target, this.received) : explainFailure(error, target),
+      )
   }
 }
 
@@ -278,7 +280,7 @@ export function createSender({
     const { createConnections } = await import('./connections.ts')
     connections ??= createConnections({
       lookup: policy.lookup,
-      most: maxSockets,
+      maxPerReceiver: maxSockets,
       maxOpen,
       unref,
     })
@@ -292,7 +294,7 @@ export function createSender({
   function run(request: SendRequest, target: Target, ready: Connections): Promise<SendResult> {
     if (closed) return unsent(stopping)
     return new Promise((resolve) => {
-      const settle: Settled = (settled, result) => {
+      const settle: OnSettled = (settled, result) => {
         active.delete(settled)
         resolve(result)
       }

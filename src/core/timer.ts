@@ -39,7 +39,7 @@ export type TimerHandler = (
 /** How timers of one kind are run. */
 export type KindOptions = {
   /** They are sent to a receiver; an advance starts those of one instant together and waits for all of them. */
-  together?: boolean
+  parallel?: boolean
   /** How much work one is; 1 is a row or two. */
   cost?: (timer: TimerRow) => number
   /** How often a timer that schedules itself again runs until an instant, that instant included. */

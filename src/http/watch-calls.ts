@@ -100,7 +100,7 @@ export function watchCalls(app: FastifyInstance, watch: RequestObserver) {
         if (!isAnswered) watch.onBody(call, Buffer.concat(chunks))
       })
     }
-    request.watched = { read, broken, left: () => watch.left(call) }
+    request.watched = { read, broken, left: () => watch.onHangUp(call) }
   }
 
   app.addHook('onRequest', (request, reply, done) => {

@@ -49,7 +49,7 @@ export const BankMetadata = z
   .meta({ id: 'BankMetadata' })
 export type BankMetadata = z.infer<typeof BankMetadata>
 
-const shown = {
+const publicFields = {
   bank_id: Uuid,
   user_id: Uuid,
   bank_name: z.string().nullable(),
@@ -60,11 +60,11 @@ const shown = {
 
 /** Interface 2.3, without metadata. */
 export const BankAccount = z
-  .strictObject({ ...shown, created_at: Timestamp, updated_at: Timestamp })
+  .strictObject({ ...publicFields, created_at: Timestamp, updated_at: Timestamp })
   .meta({ id: 'BankAccount' })
 
 /** The receiving account inside a transaction. */
-export const BenifBank = z.strictObject(shown).meta({ id: 'BenifBank' })
+export const BenifBank = z.strictObject(publicFields).meta({ id: 'BenifBank' })
 
 /** Body of POST /bank. */
 export const AddBankAccount = z
@@ -78,7 +78,7 @@ export const AddBankAccountResponse = envelope(
     status: z.boolean(),
     message: z.string(),
     data: z.strictObject({
-      ...shown,
+      ...publicFields,
       // An object or null, says the contract.
       metadata: sandboxDefault(BankMetadata, BankMetadata.nullable()),
       created_at: Timestamp,

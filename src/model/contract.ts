@@ -1,17 +1,17 @@
 import * as z from 'zod'
 import { isPartlyMasked } from './mask.ts'
 
-const SAYS = new WeakMap<z.ZodType, z.ZodType>()
+const CONTRACT_SCHEMAS = new WeakMap<z.ZodType, z.ZodType>()
 const ANY_TEXT = z.string()
 
 /** Marks a schema as narrower than the contract, which says no more than `says`: any text unless told. */
-export function sandboxDefault<T extends z.ZodType>(schema: T, says: z.ZodType = ANY_TEXT): T {
-  SAYS.set(schema, says)
+export function sandboxDefault<T extends z.ZodType>(schema: T, contract: z.ZodType = ANY_TEXT): T {
+  CONTRACT_SCHEMAS.set(schema, contract)
   return schema
 }
 
 /** What the contract says where a schema says more; the rest is a default of ours (docs/assumptions.md). */
-export const contractOf = (schema: z.ZodType): z.ZodType | undefined => SAYS.get(schema)
+export const contractOf = (schema: z.ZodType): z.ZodType | undefined => CONTRACT_SCHEMAS.get(schema)
 
 /** Whatever it is, it is there. */
 export const ANY_VALUE = z.unknown().refine((value) => value !== undefined)

@@ -122,14 +122,14 @@ export class SandboxError extends Error {
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
-    word: ErrorCode,
+    code: ErrorCode,
     message: string,
     more: { errors?: readonly FieldError[]; headers?: Record<string, string> } = {},
   ) {
     super(message)
     this.name = 'SandboxError'
-    this.code = word
-    this.status = ERRORS[word][0]
+    this.code = code
+    this.status = ERRORS[code][0]
     this.errors = more.errors ?? []
     this.headers = more.headers ?? {}
   }

@@ -3,7 +3,7 @@ import { didYouMean } from './closest-word.ts'
 import { type FieldError, SandboxError } from './errors.ts'
 import { excerptOf, isSecretName, quoteInput } from './mask.ts'
 
-const MAX_SHOWN = 40
+const MAX_VALUE_LENGTH = 40
 
 /** `kyc[0].dateOfBirth` for the path of an issue. */
 export const fieldOf = (path: readonly PropertyKey[]): string =>
@@ -25,14 +25,14 @@ export const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
   )
 
 /** A value as its sender is shown it again: whole but for its length, unless it is a secret. */
-function shown(value: unknown, path: readonly PropertyKey[]): string {
+function describeValue(value: unknown, path: readonly PropertyKey[]): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return `a list of ${value.length}`
   const isSecret = isSecretName(String(path.at(-1)))
   if (typeof value === 'string') {
     if (isSecret) return `a text of ${value.length} characters`
-    const start = excerptOf(value, MAX_SHOWN)
-    return JSON.stringify(start + (value.length > MAX_SHOWN ? '…' : ''))
+    const start = excerptOf(value, MAX_VALUE_LENGTH)
+    return JSON.stringify(start + (value.length > MAX_VALUE_LENGTH ? '…' : ''))
   }
   if (typeof value === 'number') return isSecret ? 'a number' : String(value)
   if (typeof value === 'boolean') return String(value)
@@ -45,7 +45,7 @@ const EXPECTED_FORMAT: Readonly<Record<string, string>> = {
   datetime: 'must be an ISO 8601 instant',
 }
 
-const KIND: Readonly<Record<string, string>> = {
+const TYPE_NAME: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',
   int: 'a whole number',
@@ -86,7 +86,7 @@ function expectationOf(issue: Issue, code: string): string {
     case 'invalid_type':
       // A schema may have a better sentence than zod's own.
       return issue.message.startsWith('Invalid input')
-        ? `must be ${KIND[issue.expected] ?? issue.expected}`
+        ? `must be ${TYPE_NAME[issue.expected] ?? issue.expected}`
         : issue.message
     case 'invalid_format':
       return EXPECTED_FORMAT[issue.format] ?? issue.message
@@ -116,7 +116,7 @@ export function describeIssue(issue: Issue, data: unknown): Omit<FieldError, 'fi
   const code = codeOf(issue, value)
   const expectation = expectationOf(issue, code)
   const message =
-    code === 'required' ? expectation : `${expectation}; found ${shown(value, issue.path)}`
+    code === 'required' ? expectation : `${expectation}; found ${describeValue(value, issue.path)}`
   return { code, message }
 }
 

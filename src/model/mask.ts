@@ -44,7 +44,7 @@ const IS_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const SECRET_IN_URL =
   /(?<=[?&;][^=&#?;\s]{0,40}(?:token|secret|signature|key|passw)[^=&#?;\s]{0,40}=)[^&#\s]+/gi
 
-function maskFound(found: string): string {
+function maskMatch(found: string): string {
   if (/^(?:bearer|basic) /i.test(found)) return `${found.slice(0, found.indexOf(' '))} ${HIDDEN}`
   return found.length === 11 ? maskIfsc(found) : maskNumber(found)
 }
@@ -55,7 +55,7 @@ export function maskLogText(value: string): string {
   let rest = 0
   const text = value.replace(USER_INFO, HIDDEN).replace(SECRET_IN_URL, HIDDEN)
   for (const { 0: found, index } of text.matchAll(UUID_OR_SENSITIVE)) {
-    masked += maskText(text.slice(rest, index)) + (IS_UUID.test(found) ? found : maskFound(found))
+    masked += maskText(text.slice(rest, index)) + (IS_UUID.test(found) ? found : maskMatch(found))
     rest = index + found.length
   }
   return masked + maskText(text.slice(rest))
@@ -71,16 +71,16 @@ export const maskSecrets = (value: string): string =>
  * The beginning of a text for the person who sent it: without secrets, and cut where it is long. What is cut off never
  * leaves a few digits of a longer number: a log that masks the message would take them for a harmless number.
  */
-export function excerptOf(text: string, most: number): string {
-  const clean = maskSecrets(text.slice(0, 4 * most))
-  const start = clean.slice(0, most)
-  return /\d/.test(clean[most] ?? '') ? start.replace(/(?<!\d)\d{1,8}$/, '') : start
+export function excerptOf(text: string, maxLength: number): string {
+  const clean = maskSecrets(text.slice(0, 4 * maxLength))
+  const start = clean.slice(0, maxLength)
+  return /\d/.test(clean[maxLength] ?? '') ? start.replace(/(?<!\d)\d{1,8}$/, '') : start
 }
 
 const MAX_ECHO = 64
 
 /** An id or a name of a request, as its refusal may repeat it. */
-export const quoteInput = (asked: string): string => excerptOf(asked, MAX_ECHO)
+export const quoteInput = (input: string): string => excerptOf(input, MAX_ECHO)
 
 // Deeper levels hold nothing that the service would read.
 const MAX_LEVELS = 32
@@ -129,31 +129,31 @@ export const maskRequest = (value: unknown, name = ''): unknown =>
     SHOWN_IN_FULL.has(field) ? maskSecrets(text) : maskForLog(text, field),
   )
 
-type Refusal = { message: string; errors: readonly { field: string; message: string }[] }
+type ErrorBody = { message: string; errors: readonly { field: string; message: string }[] }
 
 // A scenario may answer with any JSON, so the form is checked to the end.
-function isRefusal(answer: unknown): answer is Refusal {
-  const { message, errors } = (answer ?? {}) as Partial<Refusal>
+function isErrorBody(response: unknown): response is ErrorBody {
+  const { message, errors } = (response ?? {}) as Partial<ErrorBody>
   const isError = (one: unknown) => {
-    const { field, message } = (one ?? {}) as Partial<Refusal['errors'][number]>
+    const { field, message } = (one ?? {}) as Partial<ErrorBody['errors'][number]>
     return typeof field === 'string' && typeof message === 'string'
   }
   return typeof message === 'string' && Array.isArray(errors) && errors.every(isError)
 }
 
 /** Hides what a refusal repeats of a field with a person's number: it may be too short to be known by its form. */
-function maskRefusal(refusal: Refusal): Refusal {
-  let { message } = refusal
-  const errors = refusal.errors.map((error) => {
+function maskErrorBody(errorBody: ErrorBody): ErrorBody {
+  let { message } = errorBody
+  const errors = errorBody.errors.map((error) => {
     const name = error.field.match(/[^.[\]]+/g)?.findLast((part) => !/^\d+$/.test(part)) ?? ''
     if (!NUMBER_NAME.test(name) && !IFSC_NAME.test(name)) return error
     const masked = error.message.replace(/(?<=; found ).*/s, HIDDEN)
     message = message.replaceAll(error.message, masked)
     return { ...error, message: masked }
   })
-  return { ...refusal, message, errors }
+  return { ...errorBody, message, errors }
 }
 
 /** The JSON of an answer, masked for a log. A refusal repeats to its caller what was sent; a log must not. */
-export const maskResponse = (answer: unknown): unknown =>
-  maskValue(isRefusal(answer) ? maskRefusal(answer) : answer)
+export const maskResponse = (response: unknown): unknown =>
+  maskValue(isErrorBody(response) ? maskErrorBody(response) : response)

@@ -1,17 +1,16 @@
 import * as z from 'zod'
 
 // Every text here is one line: no control character (C0, DEL, C1) has a place in it; lone surrogates can't be sent.
-const UNFIT = /[\u0000-\u001f\u007f-\u009f]/
+const FORBIDDEN_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/
 
-const isFit = (text: string) => text.isWellFormed() && !UNFIT.test(text)
+const isAllowed = (text: string) => text.isWellFormed() && !FORBIDDEN_CHARACTERS.test(text)
 
 /** A text of bounded length without control characters or lone surrogates. */
 export const text = (max: number, min = 1) =>
-  z
-    .string()
-    .min(min)
-    .max(max)
-    .refine(isFit, { error: 'must not contain control characters or lone surrogates', abort: true })
+  z.string().min(min).max(max).refine(isAllowed, {
+    error: 'must not contain control characters or lone surrogates',
+    abort: true,
+  })
 
 /** An identifier: a UUID of any version, compared in lower case. */
 export const Uuid = z.guid().toLowerCase()

@@ -112,7 +112,7 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
       if (call?.line.body_at !== undefined) fed.set(call.line.body_at)
       call?.whole.resolve()
     },
-    left: (id) => sendings.get(id)?.left.resolve(),
+    onHangUp: (id) => sendings.get(id)?.left.resolve(),
     onResponse: (id, answer) => sendings.get(id)?.answer.resolve(answer),
   }
 

@@ -349,7 +349,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       sending.set(delivery_id, mine)
       return mine
     },
-    { together: true },
+    { parallel: true },
   )
 
   // ---- by hand

@@ -68,7 +68,7 @@ function summaryOf({ kind, subject }: AnyFeedEvent): object {
  */
 export function createFeed(name: string) {
   const ring = createRing<FeedEvent>({
-    most: MAX_EVENTS,
+    max: MAX_EVENTS,
     maxSize: MAX_SIZE,
     sizeOf: ({ data }) => data.length,
   })

@@ -53,7 +53,7 @@ const MAX_RESPONSE = 4 * 1024
 const ENTRY_OVERHEAD = 1_024
 
 /** What the logs of all clients may hold together. */
-export const createLogBudget = (): Budget => ({ used: 0, most: MAX_SIZE_OF_ALL })
+export const createLogBudget = (): Budget => ({ used: 0, max: MAX_SIZE_OF_ALL })
 
 // Bytes; the first is small, for most clients send little.
 const FIRST_PAGE = 8 * 1024
@@ -71,10 +71,10 @@ function createPages() {
     /** Where a body and an answer were put, one after the other. */
     put(body: string, answer: string) {
       // At most three bytes for each unit of UTF-16; long texts are measured, so that no page is mostly empty.
-      let most = 3 * (body.length + answer.length)
-      if (most > FIRST_PAGE) most = Buffer.byteLength(body) + Buffer.byteLength(answer)
-      if (end + most > page.length) {
-        page = Buffer.allocUnsafeSlow(Math.max(size, most))
+      let max = 3 * (body.length + answer.length)
+      if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(answer)
+      if (end + max > page.length) {
+        page = Buffer.allocUnsafeSlow(Math.max(size, max))
         size = Math.min(2 * size, MAX_PAGE)
         end = 0
       }
@@ -98,7 +98,7 @@ export function createRequestLog({
   elapsed: () => number
 }) {
   const ring = createRing<RequestLogEntry>({
-    most: MAX_CALLS,
+    max: MAX_CALLS,
     maxSize: MAX_SIZE,
     sizeOf: ({ size }) => size,
     budget,

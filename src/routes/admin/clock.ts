@@ -112,8 +112,8 @@ async function moved(
   signal: AbortSignal,
   move: (options: AdvanceOptions) => Promise<AdvanceResult>,
 ) {
-  const keep = () => world.changeClock(() => {})
-  const { now, fired, omitted } = await move({ keep, signal })
+  const persist = () => world.changeClock(() => {})
+  const { now, fired, omitted } = await move({ persist, signal })
   if (signal.aborted) throw callerGone()
   return { now, fired, ...(omitted > 0 && { left_out: omitted }) }
 }
@@ -149,7 +149,7 @@ export const clockCalls = [
       const freeze = (isThrough: boolean) =>
         world.changeClock(() => world.clock.freeze(isThrough ? at : world.clock.now()))
       if (at > world.clock.now())
-        await world.scheduler.advanceTo(at, { keep: freeze, signal: hangUpSignal() })
+        await world.scheduler.advanceTo(at, { persist: freeze, signal: hangUpSignal() })
       else freeze(true)
       return clockResponse(world)
     },
