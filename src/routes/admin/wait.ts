@@ -11,7 +11,7 @@ import { loadReader } from '../../scenarios/reader.ts'
 import { didYouMean, shown } from '../../scenarios/wording.ts'
 import { missText } from '../../services/near-miss.ts'
 import { requestDetails } from '../../services/request-log.ts'
-import { invalidMatch, nearestRequestText, nearestRequests } from '../../services/request-match.ts'
+import { invalidMatch, nearestRequests, nearestRequestText } from '../../services/request-match.ts'
 import { firstOf, type WaitTarget, waitFor } from '../../services/waiting.ts'
 import type { World } from '../../world.ts'
 import { matchOf } from './requests.ts'
@@ -84,7 +84,8 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
     return fits({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {
-    findExisting: () => firstOf([...deliveries.all()].reverse(), take, world.outside.yieldsToOthers),
+    findExisting: () =>
+      firstOf([...deliveries.all()].reverse(), take, world.outside.yieldsToOthers),
     onEvent: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     timeoutError() {
       const records = newest([...deliveries.all()]).map(shownDelivery)
@@ -207,7 +208,7 @@ export const waitCalls = [
       match: outlineOf<Matches>(z.looseObject({})).default({}),
       timeoutMs: z.int().min(0).max(MAX_MS).default(10_000),
     }),
-    answer: z
+    response: z
       .strictObject({
         for: z.string(),
         request: LoggedRequest.optional(),
