@@ -72,7 +72,8 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
   function simulate(row: BankAccountRow, step: BankStep) {
     const { bank_id, user_id } = row
     // Two pending accounts with one number: the second to be verified is the same account again.
-    const duplicate = step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
+    const duplicate =
+      step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
     const bank_status = duplicate ? 'failed' : step.status
     const account_name = step.accountName ?? row.account_name
     return settle({ ...row, bank_id, user_id, bank_status, account_name, updated_at: clock.iso() })

@@ -180,7 +180,9 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const made = { event_id, type, resource_id, created_at, body, copies }
     const event = store.put('events', made).row
     const rule = decision && `${decision.scenario}: ${decision.rule}`
-    return Array.from({ length: copies }, (_, i) => deliver(event, i + 1, outcome, rule, skipsOrder))
+    return Array.from({ length: copies }, (_, i) =>
+      deliver(event, i + 1, outcome, rule, skipsOrder),
+    )
   }
 
   events.on(({ type, resourceId, asked }) => {
@@ -255,7 +257,11 @@ export function createDeliveries(deps: DeliveriesDeps) {
   type AttemptResult = { attempt: Attempt; retryAfterMs: number; gone: boolean }
 
   /** Stores how an attempt ended, and what follows from it. */
-  function applyResult(row: DeliveryRow, due_at: number, { attempt, retryAfterMs, gone }: AttemptResult) {
+  function applyResult(
+    row: DeliveryRow,
+    due_at: number,
+    { attempt, retryAfterMs, gone }: AttemptResult,
+  ) {
     const tried = [...row.attempts, attempt]
     const n = tried.length
     const gap = plan[n] === undefined ? undefined : plan[n] - plan[n - 1]!
@@ -266,7 +272,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   /** Writes a result, with all else of this turn; where the disk takes nothing, tries again until it does. */
-  function storeResult(delivery_id: string, due_at: number, result: AttemptResult, startEpoch: number): Promise<void> {
+  function storeResult(
+    delivery_id: string,
+    due_at: number,
+    result: AttemptResult,
+    startEpoch: number,
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
       const row = deliveries.get(delivery_id)
       if (stopped || startEpoch !== epoch || row?.status !== 'pending') return resolve()

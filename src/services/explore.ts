@@ -16,7 +16,12 @@ const ROUNDS = 3
 const ENCODED_PLACEHOLDER = encodeURIComponent(PROBE_PLACEHOLDER)
 
 /** An order that was sent, and the state that the probe told afterwards. */
-export type ReplayedOrder = { sequence: string[]; event_ids: string[]; refused: number; state: unknown }
+export type ReplayedOrder = {
+  sequence: string[]
+  event_ids: string[]
+  refused: number
+  state: unknown
+}
 
 /** What exploring found: `found` is the shortest order whose state differs from that of the right order. */
 export type ExploreResult = {
@@ -118,7 +123,9 @@ export function createExplore({
 
   /** Asks the integrator's own URL what they believe of a payment. */
   async function callProbe(probe: string, transaction_id: string): Promise<unknown> {
-    const url = probe.replaceAll(PROBE_PLACEHOLDER, transaction_id).replaceAll(ENCODED_PLACEHOLDER, transaction_id)
+    const url = probe
+      .replaceAll(PROBE_PLACEHOLDER, transaction_id)
+      .replaceAll(ENCODED_PLACEHOLDER, transaction_id)
     const { ok, answer, truncated, error } = await inLane(() =>
       outside.send({
         method: 'GET',
@@ -196,7 +203,13 @@ export function createExplore({
       throw exploreError(
         'The receiver rejects events even in their original order, so no other order can be compared with it.',
       )
-    const result: ExploreResult = { transaction_id, orders_tried: 0, in_order, found: null, ignored }
+    const result: ExploreResult = {
+      transaction_id,
+      orders_tried: 0,
+      in_order,
+      found: null,
+      ignored,
+    }
     const orders = exploreOrders({
       events: bodies,
       random: () => store.change(random.fraction),

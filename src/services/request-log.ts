@@ -27,7 +27,10 @@ export type CompletedRequest = {
 }
 
 /** A call in the log: its body stands from `start` of a page on, its answer from `middle` to `end`. */
-export type RequestLogEntry = Omit<CompletedRequest, 'body' | 'response' | 'began' | 'headersSize'> & {
+export type RequestLogEntry = Omit<
+  CompletedRequest,
+  'body' | 'response' | 'began' | 'headersSize'
+> & {
   readonly seq: number
   readonly durationMs: number
   readonly page: Buffer

@@ -136,7 +136,8 @@ export function createScenarios(parts: ScenariosDeps) {
         .filter(({ name }) => name !== DEFAULT_SCENARIO || header === DEFAULT_SCENARIO)
       return deciderOf([...first, ...layers()])
     }
-    if (cachedDecider?.version !== version) cachedDecider = { version, decider: deciderOf(layers()) }
+    if (cachedDecider?.version !== version)
+      cachedDecider = { version, decider: deciderOf(layers()) }
     return cachedDecider.decider
   }
 

@@ -46,7 +46,10 @@ function changedFields(before: object, after: object) {
   return Object.fromEntries(
     [...new Set([...Object.keys(before), ...Object.keys(after)])]
       .filter((field) => comparable(a![field]) !== comparable(b![field]))
-      .map((field) => [field, { before: redacted(a![field], field), after: redacted(b![field], field) }]),
+      .map((field) => [
+        field,
+        { before: redacted(a![field], field), after: redacted(b![field], field) },
+      ]),
   )
 }
 

@@ -160,13 +160,15 @@ function* relationErrors({ tables, draws }: StateDocument): Generator<undefined,
         yield
         const value = keyOf(row)
         if (value === undefined) continue
-        if (seen.has(value)) addError(`tables.${name}[${i}]`, `has the same ${key} as an earlier row`)
+        if (seen.has(value))
+          addError(`tables.${name}[${i}]`, `has the same ${key} as an earlier row`)
         seen.add(value)
       }
     }
   }
   if (tables.webhook.length > 1) addError('tables.webhook', 'must have at most 1 row')
-  if (tables.rules.length > MAX_RULES) addError('tables.rules', `must have at most ${MAX_RULES} rows`)
+  if (tables.rules.length > MAX_RULES)
+    addError('tables.rules', `must have at most ${MAX_RULES} rows`)
   const users = yield* idsOf(tables.users, TABLES.users.id)
   const accounts = yield* idsOf(tables.bank_accounts, TABLES.bank_accounts.id)
   const checkReference = (place: string, known: Set<string>, id: string) => {
