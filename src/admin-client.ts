@@ -10,7 +10,7 @@ type CallId = Call['id']
 type TypesOf<Id extends CallId> = NonNullable<Extract<Call, { id: Id }>['types']>
 type Body<Id extends CallId> = TypesOf<Id>['body']
 type Query<Id extends CallId> = TypesOf<Id>['query']
-type Answer<Id extends CallId> = TypesOf<Id>['answer']
+type Answer<Id extends CallId> = TypesOf<Id>['response']
 
 type Sent<Id extends CallId> = {
   params?: TypesOf<Id>['params']

@@ -7,9 +7,9 @@ import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
   type AuthMode,
   basePathOf,
-  type ClientChoice,
-  createClientChoice,
-  takeClientFromPath,
+  type ClientResolver,
+  createClientResolver,
+  rewriteClientPath,
 } from './http/clients.ts'
 import { allowOrigin } from './http/cors.ts'
 import { serveDocs } from './http/docs-page.ts'
@@ -20,17 +20,17 @@ import {
   rejectExpectation,
   sendClientError,
 } from './http/errors.ts'
-import { cutHanging } from './http/hang.ts'
+import { destroyHangingSockets } from './http/hang.ts'
 import { createHostGuard } from './http/host-guard.ts'
-import { SMALL_BODY, takeJsonOnly } from './http/json-body.ts'
-import { createRefusalNote } from './http/log-request.ts'
+import { acceptJsonOnly, SMALL_BODY } from './http/json-body.ts'
+import { createErrorLogger } from './http/log-request.ts'
 import { collectMethods } from './http/methods.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { createSiteGuard } from './http/site-guard.ts'
 import { validatorCompiler } from './http/validation.ts'
-import { watchCalls } from './http/watch-calls.ts'
+import { watchRequests } from './http/watch-calls.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
 import { serveConsole } from './routes/admin/console-page.ts'
@@ -112,7 +112,7 @@ const MAX_LARGE_ANSWERS = 4
 /** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
   const { log, requestMs = REQUEST_MS, maxConnections = 4_096 } = options
-  const choice = createClientChoice(sandbox, options.auth)
+  const choice = createClientResolver(sandbox, options.auth)
   const largeBodies = createGate(1, 'The sandbox is reading another large body')
   const largeAnswers = {
     gate: createGate(
@@ -121,7 +121,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     ),
     patienceMs: options.patienceMs,
   }
-  const answerError = createErrorHandler(log, createRefusalNote(choice))
+  const sendError = createErrorHandler(log, createErrorLogger(choice))
   const app = Fastify({
     bodyLimit: SMALL_BODY,
     requestTimeout: requestMs,
@@ -134,11 +134,11 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     },
     // As long as Node lets a request line be: an id that is none is told by its check, whatever its length.
     routerOptions: { maxParamLength: 16_384 },
-    rewriteUrl: takeClientFromPath,
+    rewriteUrl: rewriteClientPath,
     clientErrorHandler: sendClientError,
     frameworkErrors(error, request, reply) {
-      see?.(request as never, reply as never)
-      answerError(error, request as never, reply as never)
+      watchRequest?.(request as never, reply as never)
+      sendError(error, request as never, reply as never)
     },
     return503OnClosing: false,
   })
@@ -151,35 +151,35 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
       ),
     ),
   )
-  cutHanging(app)
-  app.setErrorHandler(answerError)
+  destroyHangingSockets(app)
+  app.setErrorHandler(sendError)
   app.setValidatorCompiler(validatorCompiler as never)
   app.decorateRequest('watched', undefined)
-  const see = options.watch && watchCalls(app, options.watch)
+  const watchRequest = options.watch && watchRequests(app, options.watch)
   app.addHook('onRequest', createHostGuard(options.allowHost))
   app.addHook('onRequest', createSiteGuard(options.cors))
-  const unknown = collectMethods(app)
+  const noRouteError = collectMethods(app)
   app.server.on('checkExpectation', rejectExpectation)
   const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
   if (options.explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
   const { cors: origin } = options
   const allow =
-    origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, unknown })
+    origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, noRouteError })
   // Before the body is read: what it holds does not matter where there is no such path or method.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(COMMON_HEADERS)
-    request.began = sandbox.outside.elapsed()
-    done(request.is404 ? unknown(request) : undefined)
+    request.startedAt = sandbox.outside.elapsed()
+    done(request.is404 ? noRouteError(request) : undefined)
   })
   app.decorateRequest('bodyText', '')
-  app.decorateRequest('sent', undefined)
-  app.decorateRequest('bodyRead', undefined)
-  app.decorateRequest('began', 0)
-  app.decorateRequest('cameAt', 0)
+  app.decorateRequest('sentBody', undefined)
+  app.decorateRequest('releaseGate', undefined)
+  app.decorateRequest('startedAt', 0)
+  app.decorateRequest('receivedAt', 0)
   app.decorateRequest('rule', undefined)
   app.decorateRequest('world', null as never)
-  takeJsonOnly(app)
-  if (options.explain) explainClient(app, choice)
+  acceptJsonOnly(app)
+  if (options.explain) addClientHeader(app, choice)
 
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
@@ -220,7 +220,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
         serveConsole(admin)
-        serveDocument(admin, () => adminDocument(ADMIN_CALLS), { ownSiteOnly: true })
+        serveDocument(admin, () => adminDocument(ADMIN_CALLS), { sameSiteOnly: true })
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, {
             sandbox,
@@ -241,11 +241,11 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
 }
 
 /** Names the client on every answer to a call that is one's, refusals included. */
-function explainClient(app: FastifyInstance, choice: ClientChoice) {
+function addClientHeader(app: FastifyInstance, choice: ClientResolver) {
   app.addHook('onSend', async (request, reply) => {
     // One whose Host or site was refused is nobody's call.
-    if (request.began === 0 || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
-    const world = request.world ?? choice.ofRefused(request)
+    if (request.startedAt === 0 || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
+    const world = request.world ?? choice.ofRejected(request)
     if (world) reply.header('x-sandbox-client', world.name)
   })
 }

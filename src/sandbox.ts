@@ -18,7 +18,7 @@ import { type FixtureWorlds, fixturesOf } from './services/fixtures.ts'
 import { createLogBudget } from './services/request-log.ts'
 import { createSendRoom } from './services/send-room.ts'
 import { type SandboxTables, TABLES } from './services/tables.ts'
-import { createWorld, isStaged, takeOverSettings, type World, type WorldStart } from './world.ts'
+import { adoptSettings, createWorld, isStagingName, type World, type WorldStart } from './world.ts'
 
 /** Where messages for the person who runs the sandbox go. */
 export type Log = {
@@ -45,7 +45,7 @@ export type SandboxConfig = {
   /** How webhooks are sent, and to which public hosts they may go. */
   webhooks: WebhookSettings & { allow: readonly string[] }
   /** Webhook attempts at once; 256 unless given. A recorded run has that on every machine, so that it can be replayed. */
-  mostAttempts?: number
+  maxAttempts?: number
   wall?: () => number
   /** The process does not stay alive for timers and webhooks. */
   unref?: boolean | undefined
@@ -86,7 +86,7 @@ type ClientAbout = WorldAbout & {
 const DEFAULT = 'default'
 
 /** An object without the keys that have no value. */
-const given = <T extends object>(values: T) =>
+const withoutUndefined = <T extends object>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
   }
@@ -120,7 +120,7 @@ export async function openSandbox(config: SandboxConfig) {
     allow,
     wall: config.wall,
     unref: config.unref,
-    maxOpen: config.mostAttempts,
+    maxOpen: config.maxAttempts,
     onDescriptorLimit: oncePerBurst(() =>
       log.warn(
         'A webhook could not be sent because this process has no file descriptor left. Raise the limit on open files (ulimit -n).',
@@ -151,7 +151,7 @@ export async function openSandbox(config: SandboxConfig) {
   const worlds = new Map<string, World>()
   const logBudget = createLogBudget()
   const sendRoom = createSendRoom({
-    ...(real === outside && config.mostAttempts && { most: config.mostAttempts }),
+    ...(real === outside && config.maxAttempts && { most: config.maxAttempts }),
     onShort: oncePerBurst(() =>
       log.warn(
         'Webhook attempts are waiting: the maximum number of concurrent attempts is running. A receiver that hangs blocks each of its attempts for up to 10 s.',
@@ -167,7 +167,7 @@ export async function openSandbox(config: SandboxConfig) {
   const startOf = (tables: SandboxTables): WorldStart => ({ ...start, ...aboutOf(tables).start })
 
   /** The content a client goes back to: of its own, of a client of the fixtures, or the default client's. */
-  function homeOf(name: string, { base, fixturesOf: whose = name }: ClientAbout) {
+  function baseOf(name: string, { base, fixturesOf: whose = name }: ClientAbout) {
     return (base === undefined ? bases.get(whose) : store.bases.get(base)) ?? bases.get(DEFAULT)!
   }
 
@@ -176,7 +176,7 @@ export async function openSandbox(config: SandboxConfig) {
     bases.has(name) && Object.keys(about).length === 0
 
   /** Puts a client's parts together on its stored tables, and lets them run. */
-  function begin(name: string): World {
+  function startWorld(name: string): World {
     const tables = store.worlds.get(name)!
     const world: World = createWorld({
       name,
@@ -193,7 +193,7 @@ export async function openSandbox(config: SandboxConfig) {
       timerRan: config.timerRan,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
-      profileChanged: () => takeToken(world),
+      profileChanged: () => updateToken(world),
     })
     try {
       world.start()
@@ -205,7 +205,7 @@ export async function openSandbox(config: SandboxConfig) {
   }
 
   /** Lets a client's token of now stand for it, and no earlier one. */
-  function takeToken(world: World) {
+  function updateToken(world: World) {
     const before = tokenOf.get(world)
     const token = world.profile().access_token
     if (before !== undefined && before !== token && tokens.get(before) === world)
@@ -214,14 +214,14 @@ export async function openSandbox(config: SandboxConfig) {
     if (tokens.get(token)?.profile().access_token !== token) tokens.set(token, world)
   }
 
-  function enter(world: World): World {
+  function register(world: World): World {
     worlds.set(world.name, world)
-    takeToken(world)
+    updateToken(world)
     return world
   }
 
   /** A client that no fixture names has the rows of another and a profile of its own. */
-  function ownProfile(tables: SandboxTables, token: string) {
+  function writeOwnProfile(tables: SandboxTables, token: string) {
     const { name } = tables
     const { checkKyc } = aboutOf(tables)
     const from = tables.tables.client.newest('all', 'all')!
@@ -245,19 +245,19 @@ export async function openSandbox(config: SandboxConfig) {
     let world: World | undefined
     try {
       store.change(() => {
-        world = begin(build().name)
+        world = startWorld(build().name)
       })
     } catch (error) {
       world?.stop()
       throw error
     }
-    return enter(world!)
+    return register(world!)
   }
 
   function createOfFixtures(name: string, token: string): World {
     return create(() => {
       const tables = store.addWorld(name, bases.get(name) ?? bases.get(DEFAULT)!)
-      if (!isOfFixtures(tables)) ownProfile(tables, token)
+      if (!isOfFixtures(tables)) writeOwnProfile(tables, token)
       return tables
     })
   }
@@ -265,7 +265,7 @@ export async function openSandbox(config: SandboxConfig) {
   /** A client on a content of its own choice. */
   function buildFresh(client: NewClient, about: ClientAbout): SandboxTables {
     const { name, fixtures = 'default' } = client
-    if (fixtures === 'default') return store.addWorld(name, homeOf(name, about), about)
+    if (fixtures === 'default') return store.addWorld(name, baseOf(name, about), about)
     const { key, rows } = inlineFixtures(fixtures === 'empty' ? {} : (fixtures as object))
     const base = store.bases.get(`inline ${key}`) ?? store.makeBase(`inline ${key}`, rows)
     return store.addWorld(name, base, { ...about, base: base.key })
@@ -288,25 +288,25 @@ export async function openSandbox(config: SandboxConfig) {
     const tables = store.forkWorld(client.name, source.tables, snapshot, about)
     if (snapshot === undefined)
       tables.put('settings', { name: 'clock', value: { ...source.clockNow(), startedAs: '' } })
-    takeOverSettings(tables, startOf(tables), wall)
+    adoptSettings(tables, startOf(tables), wall)
     // What is asked for anew begins anew.
     if (client.clock !== undefined) tables.remove('settings', 'clock')
     if (client.scenario !== undefined) tables.remove('settings', 'scenario')
     return tables
   }
 
-  function refuseNew({ name, access_token: token, scenario }: NewClient) {
+  function checkNewClient({ name, access_token: token, scenario }: NewClient) {
     if (worlds.has(name)) {
       throw new SandboxError(
         'client_exists',
         `The client ${name} already exists. Delete it first, or choose another name.`,
       )
     }
-    refuseTooMany()
+    checkClientLimit()
     if (scenario !== undefined) worlds.get(DEFAULT)!.scenarios.checkName(scenario)
     if (token === undefined) return
-    const kept = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
-    if (tokens.has(token) || (kept !== undefined && kept !== name)) {
+    const reserved = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
+    if (tokens.has(token) || (reserved !== undefined && reserved !== name)) {
       throw new SandboxError(
         'token_in_use',
         'The access_token belongs to another client or is reserved for one. Choose another token, or omit access_token.',
@@ -314,7 +314,7 @@ export async function openSandbox(config: SandboxConfig) {
     }
   }
 
-  function refuseTooMany() {
+  function checkClientLimit() {
     if (worlds.size < config.maxClients) return
     throw new SandboxError(
       'client_limit_reached',
@@ -323,7 +323,7 @@ export async function openSandbox(config: SandboxConfig) {
   }
 
   /** Refuses a name in a base path that no client can be made of. */
-  function checkNew(name: string) {
+  function checkNewName(name: string) {
     if (!ClientName.safeParse(name).success) {
       throw new SandboxError(
         'not_found',
@@ -336,7 +336,7 @@ export async function openSandbox(config: SandboxConfig) {
         `There is no client ${quoteInput(name)}, and --no-auto-clients prevents that a call creates it.`,
       )
     }
-    refuseTooMany()
+    checkClientLimit()
   }
 
   function worldNamed(name: string): World {
@@ -346,20 +346,20 @@ export async function openSandbox(config: SandboxConfig) {
   }
 
   // A process that was killed may have left rows that it gathered for a client.
-  for (const name of [...store.worlds.keys()]) if (isStaged(name)) store.dropWorld(name)
-  for (const name of store.worlds.keys()) enter(begin(name))
+  for (const name of [...store.worlds.keys()]) if (isStagingName(name)) store.dropWorld(name)
+  for (const name of store.worlds.keys()) register(startWorld(name))
   for (const name of fixtures.keys()) if (!worlds.has(name)) createOfFixtures(name, '')
 
   function resetWorld(world: World, parts: readonly ResetPart[]) {
     store.change(() => {
       if (parts.includes('data')) {
         const { access_token } = world.profile()
-        const putBack = world.scenarios.capture()
-        world.tables.reset(homeOf(world.name, aboutOf(world.tables)))
-        if (!isOfFixtures(world.tables)) ownProfile(world.tables, access_token)
+        const restoreScenarios = world.scenarios.capture()
+        world.tables.reset(baseOf(world.name, aboutOf(world.tables)))
+        if (!isOfFixtures(world.tables)) writeOwnProfile(world.tables, access_token)
         // In the order that a new client has them.
-        putBack()
-        world.keepClock()
+        restoreScenarios()
+        world.persistClock()
       } else if (parts.includes('deliveries')) {
         world.deliveries.clear()
         world.inbox.clear()
@@ -367,10 +367,10 @@ export async function openSandbox(config: SandboxConfig) {
       const now = parts.includes('clock') ? world.restartClock() : world.clock.now()
       if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
       store.afterCommit(() => {
-        if (parts.includes('data')) takeToken(world)
+        if (parts.includes('data')) updateToken(world)
         if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
-        world.resolveCancelled()
+        world.rejectCancelled()
         if (parts.includes('requests')) world.requests.restart()
         world.feed.publish('reset', { parts })
       })
@@ -381,14 +381,14 @@ export async function openSandbox(config: SandboxConfig) {
   function stop() {
     for (const world of worlds.values()) {
       world.stop()
-      world.resolveDelayed()
+      world.runDelayed()
     }
     outside.close()
   }
 
   // What stands in the data file was made from other rows than those of these fixtures.
   const outdated = [...store.worlds.values()]
-    .filter(({ name, base, about }) => base.key !== '' && base.key !== homeOf(name, about).key)
+    .filter(({ name, base, about }) => base.key !== '' && base.key !== baseOf(name, about).key)
     .map(({ name }) => name)
   if (outdated.length > 0)
     log.warn(
@@ -400,7 +400,7 @@ export async function openSandbox(config: SandboxConfig) {
     outside,
     recorder: config.recorder,
     /** Whether the data file keeps what was made from other fixtures. */
-    keptOtherFixtures: outdated.length > 0,
+    hasOtherFixtures: outdated.length > 0,
     startedAt,
     get default() {
       return worlds.get(DEFAULT)!
@@ -408,31 +408,31 @@ export async function openSandbox(config: SandboxConfig) {
     worlds: worlds as ReadonlyMap<string, World>,
     /** The world a token stands for. */
     byToken: (token: string): World | undefined => tokens.get(token),
-    checkNew,
+    checkNew: checkNewName,
     /** The world of a name in a base path; a new name makes it, unless that is switched off. */
     byName(name: string): World {
       const known = worlds.get(name)
       if (known) return known
-      checkNew(name)
+      checkNewName(name)
       const world = createOfFixtures(name, `sbx_${name}`)
       log.info(`client ${name} created from the fixtures`)
       return world
     },
     /** Makes a client by a call; without a token of its own it gets one that nobody can guess. */
     create(client: NewClient): World {
-      refuseNew(client)
+      checkNewClient(client)
       const { name, from, scenario, randomSeed, clock, checkKyc } = client
       const source = from && worldNamed(from.client)
       if (from?.snapshot !== undefined) source!.snapshots.check(from.snapshot)
       const about: ClientAbout = {
-        start: given({ scenario, randomSeed, clock }),
-        ...given({ checkKyc }),
+        start: withoutUndefined({ scenario, randomSeed, clock }),
+        ...withoutUndefined({ checkKyc }),
       }
       const world = create(() => {
         const tables = source
           ? buildFork(source, from?.snapshot, client, about)
           : buildFresh(client, about)
-        ownProfile(tables, client.access_token ?? `sbx_client_${outside.secret()}`)
+        writeOwnProfile(tables, client.access_token ?? `sbx_client_${outside.secret()}`)
         return tables
       })
       log.info(`client ${name} created${from ? ` from client ${from.client}` : ''}`)
@@ -450,7 +450,7 @@ export async function openSandbox(config: SandboxConfig) {
       const token = world.profile().access_token
       world.tables.drop()
       world.stop()
-      world.rejectWaiting()
+      world.rejectDelayed()
       worlds.delete(name)
       if (tokens.get(token) === world) tokens.delete(token)
       log.info(`client ${name} deleted`)

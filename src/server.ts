@@ -31,7 +31,7 @@ export type RunningServer = {
   scenario: string
   data: string | null
   /** Whether the data file keeps what was made from other fixtures than these. */
-  keptOtherFixtures: boolean
+  hasOtherFixtures: boolean
   app: FastifyInstance
   sandbox: Sandbox
   /** Stops: answers what is in flight, drops what is silent, leaves one tidy document. */
@@ -45,15 +45,15 @@ const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
 function adminTokenOf(options: Options): string | undefined {
-  const given = options['admin-token']
-  if (given === 'none') return undefined
-  if (given !== undefined) return given
+  const values = options['admin-token']
+  if (values === 'none') return undefined
+  if (values !== undefined) return values
   // Whoever reaches another address than loopback may be a stranger.
   return isLoopback(options.host) ? undefined : `sbx_admin_${randomBytes(16).toString('hex')}`
 }
 
 /** How many clients there may be: in a small heap fewer than the option says, since Node would abort at more. */
-function mostClientsOf({ 'max-clients': wanted }: Options, log: Log): number {
+function maxClientsOf({ 'max-clients': wanted }: Options, log: Log): number {
   const safe = maxClientsOfHeap()
   if (wanted <= safe) return wanted
   log.warn(
@@ -169,7 +169,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
       time: options['webhook-time'],
       retries: options['webhook-retries'],
     },
-    mostAttempts: attempts,
+    maxAttempts: attempts,
     log,
   })
   const adminToken = adminTokenOf(options)
@@ -200,7 +200,7 @@ export async function startServer(
   const options = {
     ...given,
     'admin-token': adminTokenOf(given) ?? 'none',
-    'max-clients': mostClientsOf(given, log),
+    'max-clients': maxClientsOf(given, log),
   }
   const file = options.memory ? undefined : options.data
   const library = await openLibrary(options, log)
@@ -233,8 +233,8 @@ export async function startServer(
   if (unref) for (const server of servers) unrefServer(server)
   // What is printed is what is bound, not what was asked for.
   const { address, port, family } = app.server.address() as AddressInfo
-  const shown = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address
-  const origin = `http://${family === 'IPv6' && shown === address ? `[${shown}]` : shown}:${port}`
+  const hostText = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address
+  const origin = `http://${family === 'IPv6' && hostText === address ? `[${hostText}]` : hostText}:${port}`
   const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
   let closing: Promise<void> | undefined
   return {
@@ -246,7 +246,7 @@ export async function startServer(
     adminToken,
     scenario: sandbox.default.scenarios.describe().name,
     data: file ?? null,
-    keptOtherFixtures: sandbox.keptOtherFixtures,
+    hasOtherFixtures: sandbox.hasOtherFixtures,
     app,
     sandbox,
     close() {

@@ -8,7 +8,7 @@ import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import type { FeedKind } from './model/feed-kinds.ts'
 import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
-import { createDelayedResponses } from './services/delayed-answers.ts'
+import { createDelayedResponses } from './services/delayed-responses.ts'
 import { createDeliveries } from './services/deliveries.ts'
 import {
   createDeliveryAttempts,
@@ -72,16 +72,16 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
 }
 
 // Where the clock stands is stored after this long where it could not be, real ms.
-const REKEEP_MS = 1_000
+const CLOCK_RETRY_MS = 1_000
 
 /** Names no client may have: rows are gathered there until they take the place of a client's. */
-const STAGED = '~'
-export const isStaged = (name: string): boolean => name.startsWith(STAGED)
+const STAGING_PREFIX = '~'
+export const isStagingName = (name: string): boolean => name.startsWith(STAGING_PREFIX)
 
-function stagedName(taken: ReadonlyMap<string, unknown>): string {
+function stagingName(taken: ReadonlyMap<string, unknown>): string {
   let n = 1
-  while (taken.has(`${STAGED}${n}`)) n++
-  return `${STAGED}${n}`
+  while (taken.has(`${STAGING_PREFIX}${n}`)) n++
+  return `${STAGING_PREFIX}${n}`
 }
 
 const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpeed}`
@@ -90,7 +90,7 @@ const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpee
  * Makes the settings that another moment or another client left those of a client that was started like this: its clock
  * goes on from the stored instant, its scenario stays. Answers the clock.
  */
-export function takeOverSettings(
+export function adoptSettings(
   tables: SandboxTables,
   start: WorldStart,
   wall: () => number,
@@ -129,15 +129,18 @@ export function createWorld({
 }: WorldDeps) {
   const startedAs = startedAsOf(start)
   const setting = tables.tables.settings.get('clock')
-  const kept = setting?.name === 'clock' ? setting.value : undefined
+  const storedClock = setting?.name === 'clock' ? setting.value : undefined
   // A restart goes on with the stored time, unless it asks for another clock than the last start did.
-  const clock = createClock(kept?.startedAs === startedAs ? kept : startingClock(start, wall), wall)
+  const clock = createClock(
+    storedClock?.startedAs === startedAs ? storedClock : startingClock(start, wall),
+    wall,
+  )
   // The store keeps the counter of the world's one series with every change.
   const random = createRandom(start.randomSeed, tables.random)
   const events = createResourceEvents()
   const feed = createFeed(feedName)
   /** Tells what a change did, when it is written. */
-  function tell<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
+  function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (feed.isWanted) store.afterCommit(() => feed.publish(kind, subject))
   }
   const requests = createRequestLog({
@@ -160,31 +163,32 @@ export function createWorld({
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
     onRun(timer) {
       timerRan?.(name, timer)
-      tell('timer', timer)
+      publish('timer', timer)
     },
     onHalfway: persistClockSoon,
     outside,
   })
 
-  const parts = { store: tables, clock, random, scheduler, events }
+  const context = { store: tables, clock, random, scheduler, events }
   const { client } = tables.tables
-  let shown = createViews(client.newest('all', 'all')!.id)
+  let currentViews = createViews(client.newest('all', 'all')!.id)
   /** How rows are shown now: a reset to changed fixtures, or a snapshot of before it, brings another client id. */
   function views() {
-    if (!client.get(shown.clientId)) shown = createViews(client.newest('all', 'all')!.id)
-    return shown
+    if (!client.get(currentViews.clientId))
+      currentViews = createViews(client.newest('all', 'all')!.id)
+    return currentViews
   }
   const profile = () => client.get(views().clientId)!
-  const users = createUsers(parts)
-  const kyc = createKyc({ ...parts, users })
-  const bankAccounts = createBankAccounts({ ...parts, users })
-  const payments = createPayments({ ...parts, users, checkKyc: () => profile().check_kyc })
-  const webhooks = createWebhooks(parts)
+  const users = createUsers(context)
+  const kyc = createKyc({ ...context, users })
+  const bankAccounts = createBankAccounts({ ...context, users })
+  const payments = createPayments({ ...context, users, checkKyc: () => profile().check_kyc })
+  const webhooks = createWebhooks(context)
   const scenarios = createScenarios({
-    ...parts,
+    ...context,
     library,
     startScenario: start.scenario,
-    onChanged: (name) => tell('scenario', { name }),
+    onChanged: (name) => publish('scenario', { name }),
   })
   const attempts = createDeliveryAttempts({
     clock,
@@ -193,32 +197,32 @@ export function createWorld({
     lane: sendRoom.lane(),
   })
   const deliveries = createDeliveries({
-    ...parts,
+    ...context,
     webhooks,
     scenarios,
-    webhookEvents: createWebhookEvents({ ...parts, views }),
+    webhookEvents: createWebhookEvents({ ...context, views }),
     attempts,
     retryPlan: RETRY_PLANS[webhookSettings.retries],
     storeHooks: store,
     onError: (error) =>
       log.error(`The result of a webhook attempt of client ${name} was lost`, error),
-    onChanged: (row) => tell('delivery', row),
+    onChanged: (row) => publish('delivery', row),
   })
   events.on(({ type, resourceId }) => {
-    if (feed.isWanted) tell('change', { type, resource_id: resourceId, at: clock.iso() })
+    if (feed.isWanted) publish('change', { type, resource_id: resourceId, at: clock.iso() })
   })
   const { deadlineMs } = webhookSettings
   const explore = createExplore({
-    ...parts,
+    ...context,
     webhooks,
     attempts,
     outside,
     lane: sendRoom.lane(),
     ...(deadlineMs !== undefined && { deadlineMs }),
   })
-  const inbox = createInbox({ ...parts, webhooks, unixNow: attempts.unixNow })
+  const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow })
   const timeline = createTimeline({
-    ...parts,
+    ...context,
     scenarios,
     users,
     kyc,
@@ -228,7 +232,7 @@ export function createWorld({
     warn: log.warn,
   })
 
-  const delayed = createDelayedResponses({ ...parts, name, outside, warn: log.warn })
+  const delayed = createDelayedResponses({ ...context, name, outside, warn: log.warn })
 
   /** The clock as it is at this instant, in a form that can be put into another moment or world. */
   const clockNow = (): ClockState => ({
@@ -250,7 +254,7 @@ export function createWorld({
     tables.change(() => {
       load()
       delayed.removeOrphanedTimers()
-      const now = takeOverSettings(tables, start, wall)
+      const now = adoptSettings(tables, start, wall)
       store.afterCommit(() => {
         if (now) clock.load(now)
         profileChanged()
@@ -265,25 +269,25 @@ export function createWorld({
   }
 
   // Whether time went further than is stored, since the disk took no more.
-  let isClockAhead = false
-  let endKeeping = () => {}
+  let isClockUnsaved = false
+  let cancelClockRetry = () => {}
   function persistClock() {
     tables.put('settings', { name: 'clock', value: { ...clock.state, startedAs } })
-    isClockAhead = false
+    isClockUnsaved = false
   }
 
   function tryToPersistClock(): boolean {
     try {
-      if (isClockAhead) persistClock()
+      if (isClockUnsaved) persistClock()
     } catch {
       // Not yet.
     }
-    return !isClockAhead
+    return !isClockUnsaved
   }
 
   function persistClockSoon() {
-    isClockAhead = true
-    endKeeping = outside.later(REKEEP_MS, () => {
+    isClockUnsaved = true
+    cancelClockRetry = outside.later(CLOCK_RETRY_MS, () => {
       if (!tryToPersistClock()) persistClockSoon()
     })
   }
@@ -319,7 +323,7 @@ export function createWorld({
     batch: store.batch,
     onDurable: store.onDurable,
     after: delayed.after,
-    resolveCancelled: delayed.rejectCancelled,
+    rejectCancelled: delayed.rejectCancelled,
     clockNow,
     snapshots: createSnapshots({
       store: tables,
@@ -328,15 +332,15 @@ export function createWorld({
       pauses: outside.yieldsToOthers,
     }),
     state: createState({
-      ...parts,
+      ...context,
       scenarios,
       clockNow,
       adopt: (load) => adopt('state', load),
-      stage: () => store.addWorld(stagedName(store.worlds), tables.empty),
+      stage: () => store.addWorld(stagingName(store.worlds), tables.empty),
       pauses: outside.yieldsToOthers,
     }),
     /** Stores where the clock stands, so that a restart goes on from there. */
-    keepClock: persistClock,
+    persistClock: persistClock,
     /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
     changeClock(run: () => void) {
       const before = clock.state
@@ -374,18 +378,18 @@ export function createWorld({
       deliveries.recover()
       if (scenarios.isStale) timeline.start(scenarios.reset)
       scheduler.start()
-      if (kept?.startedAs !== startedAs) persistClock()
+      if (storedClock?.startedAs !== startedAs) persistClock()
     },
     stop() {
       tryToPersistClock()
-      endKeeping()
+      cancelClockRetry()
       scheduler.stop()
       deliveries.stop()
       requests.clear()
       feed.close()
     },
-    resolveDelayed: delayed.runAll,
-    rejectWaiting: delayed.rejectAll,
+    runDelayed: delayed.runAll,
+    rejectDelayed: delayed.rejectAll,
   }
 }
 

@@ -130,7 +130,7 @@ function banner(ready: ReturnType<typeof readyOf>, server: RunningServer): strin
     line('Data', ready.data ?? 'kept in memory only') +
     line(
       '',
-      server.keptOtherFixtures &&
+      server.hasOtherFixtures &&
         'made from other fixtures; payout-sandbox reset --all brings the new ones',
     )
   )

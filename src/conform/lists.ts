@@ -31,7 +31,7 @@ export type Pages = {
 
 /** The pages of a list operation, from its schemas. */
 export function pagesIn(op: Operation): Pages {
-  const data = (op.answer as z.ZodObject).shape['data'] as z.ZodObject
+  const data = (op.response as z.ZodObject).shape['data'] as z.ZodObject
   const names = Object.keys(data.shape)
   const rows = names.find((name) => data.shape[name] instanceof z.ZodArray)!
   const row = (data.shape[rows] as z.ZodArray).element as z.ZodObject

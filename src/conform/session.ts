@@ -136,8 +136,8 @@ export function createSession(operations: readonly Operation[], deps: AskerDeps)
       }
       held.add(op)
       findings.seen(op)
-      holdShape(findings, place, op.answer, body)
-      visitLists(op.answer, body, (field, length) => {
+      holdShape(findings, place, op.response, body)
+      visitLists(op.response, body, (field, length) => {
         const key = `${op.id} ${field}`
         const list = lists.get(key) ?? { op, field, rows: 0 }
         list.rows += length

@@ -18,7 +18,7 @@ const CLIENT = Symbol('client named in the base path')
 type WithClient = IncomingMessage & { [CLIENT]?: string }
 
 /** Fastify's `rewriteUrl`: takes `/@name` off the path and keeps the name. */
-export function takeClientFromPath(request: IncomingMessage): string {
+export function rewriteClientPath(request: IncomingMessage): string {
   const url = request.url ?? '/'
   if (!url.startsWith('/@')) {
     // An absolute form could name another host than the Host header does; no route has such a path.
@@ -44,9 +44,9 @@ const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 
 /** Finds the client of a request: by its token, else by its base path, else the default one. */
-export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
+export function createClientResolver(sandbox: Sandbox, mode: AuthMode) {
   // Made for an admin call, and how many such calls are for it that are not answered yet; no other call has used it.
-  const fresh = new Map<World, number>()
+  const uncommitted = new Map<World, number>()
 
   /** The world of a name in a base path, or the name where the world is still to be made. */
   function named(name: string): World | string {
@@ -90,7 +90,7 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
   }
 
   /** The world of a request, if it is there. */
-  function known(request: FastifyRequest, tokenNeeded = false): World | undefined {
+  function find(request: FastifyRequest, tokenNeeded = false): World | undefined {
     const chosen = choose(request, tokenNeeded)
     return typeof chosen === 'string' ? undefined : chosen
   }
@@ -104,16 +104,16 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
       const needed = isTokenNeeded({ tokenNeeded }, mode)
       return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
         try {
-          const world = known(request, needed) ?? make(request)
+          const world = find(request, needed) ?? make(request)
           if (world.profile().status !== 'active') {
             throw new SandboxError(
               'client_inactive',
               `The client ${world.name} is not active. Use another client's token or base path.`,
             )
           }
-          fresh.delete(world)
+          uncommitted.delete(world)
           request.world = world
-          request.cameAt = world.clock.now()
+          request.receivedAt = world.clock.now()
           done()
         } catch (error) {
           done(error as Error)
@@ -121,9 +121,9 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
       }
     },
     /** The world that a refused call was meant for, if it is there: none is made. */
-    ofRefused(request: FastifyRequest): World | undefined {
+    ofRejected(request: FastifyRequest): World | undefined {
       try {
-        return known(request)
+        return find(request)
       } catch {
         return undefined
       }
@@ -131,24 +131,24 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     /** Refuses a request of no client, and makes none. */
     check: (request: FastifyRequest): void => void choose(request, false),
     /** The world an admin call is for, if it is there; a client need not be active to be administered. */
-    known,
+    known: find,
     /** The world that a checked admin call is for; `settle` ends the call. */
     forAdmin(request: FastifyRequest): World {
-      const there = known(request)
-      const world = there ?? make(request)
-      const open = fresh.get(world) ?? 0
-      if (!there || open > 0) fresh.set(world, open + 1)
+      const existing = find(request)
+      const world = existing ?? make(request)
+      const open = uncommitted.get(world) ?? 0
+      if (!existing || open > 0) uncommitted.set(world, open + 1)
       return world
     },
     /** Ends an admin call: a client that such calls made goes where all of them failed and no other call has used it. */
     settle(world: World, failed: boolean) {
-      const open = fresh.get(world)
+      const open = uncommitted.get(world)
       if (open === undefined) return
       if (failed && open > 1) {
-        fresh.set(world, open - 1)
+        uncommitted.set(world, open - 1)
         return
       }
-      fresh.delete(world)
+      uncommitted.delete(world)
       if (!failed) return
       // Where the disk takes nothing it can't be taken away either.
       try {
@@ -158,7 +158,7 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
   }
 }
 
-export type ClientChoice = ReturnType<typeof createClientChoice>
+export type ClientResolver = ReturnType<typeof createClientResolver>
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 

@@ -35,15 +35,15 @@ export function closeWith(socket: Socket, text: string): void {
 /** Reads a body to its end and drops it, within limits; then calls back. */
 export function dropBody(body: Readable, done: () => void): void {
   let dropped = 0
-  function take(chunk: Buffer) {
+  function drop(chunk: Buffer) {
     dropped += chunk.length
     if (dropped > MAX_DROPPED) finish()
   }
   function finish() {
     clearTimeout(timer)
-    body.off('data', take).off('end', finish).off('close', finish)
+    body.off('data', drop).off('end', finish).off('close', finish)
     done()
   }
   const timer = setTimeout(finish, MAX_BODY_MS)
-  body.on('data', take).once('end', finish).once('close', finish).resume()
+  body.on('data', drop).once('end', finish).once('close', finish).resume()
 }

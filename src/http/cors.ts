@@ -7,14 +7,17 @@ export type CorsDeps = {
   /** Headers of an answer that a page may read. */
   exposedHeaders: readonly string[]
   /** Refuses what no route takes. */
-  unknown: (request: FastifyRequest) => SandboxError
+  noRouteError: (request: FastifyRequest) => SandboxError
 }
 
 /**
  * Lets a browser app of an origin read what the service answers, refusals of unknown paths included, and ask before it
  * calls. `app` gets the hook that comes before they are refused; answers with what the service's own scope needs.
  */
-export function allowOrigin(app: FastifyInstance, { origin, exposedHeaders, unknown }: CorsDeps) {
+export function allowOrigin(
+  app: FastifyInstance,
+  { origin, exposedHeaders, noRouteError }: CorsDeps,
+) {
   const headers = {
     'access-control-allow-origin': origin,
     'access-control-expose-headers': exposedHeaders.join(', '),
@@ -29,7 +32,7 @@ export function allowOrigin(app: FastifyInstance, { origin, exposedHeaders, unkn
       const { origin: from, 'access-control-request-method': wanted } = request.headers
       if (request.method !== 'OPTIONS' || (from && wanted)) return done()
       reply.headers(headers)
-      done(unknown(request))
+      done(noRouteError(request))
     })
     const { default: cors } = await import('@fastify/cors')
     await service.register(cors, {

@@ -6,7 +6,7 @@ import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
 import { closeWith, dropBody, isClosing } from './closing.ts'
-import { NOT_WHOLE, TOO_LARGE } from './json-body.ts'
+import { LENGTH_MISMATCH, TOO_LARGE } from './json-body.ts'
 
 /** The content type of every JSON answer. */
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -18,8 +18,8 @@ export const COMMON_HEADERS = {
 } as const
 
 /** What Fastify and Node call an error, in our words. */
-const WORD_OF: Readonly<Record<string, [ErrorCode, string]>> = {
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', NOT_WHOLE],
+const ERROR_OF: Readonly<Record<string, [ErrorCode, string]>> = {
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', LENGTH_MISMATCH],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', TOO_LARGE],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
@@ -46,7 +46,7 @@ const WORD_OF: Readonly<Record<string, [ErrorCode, string]>> = {
 /** Any thrown value as a refusal; what is no refusal of ours is logged and told without its text. */
 export function sandboxErrorOf(error: unknown, log: Log): SandboxError {
   if (error instanceof SandboxError) return error
-  const known = WORD_OF[(error as FastifyError | undefined)?.code ?? '']
+  const known = ERROR_OF[(error as FastifyError | undefined)?.code ?? '']
   if (known) return new SandboxError(...known)
   const status = (error as FastifyError | undefined)?.statusCode
   if (status !== undefined && status >= 400 && status < 500) {
@@ -69,12 +69,12 @@ export const errorBody = ({ status, code: word, message, errors }: SandboxError)
 /** Sends a thrown value in the one error envelope. */
 export function createErrorHandler(
   log: Log,
-  note: (request: FastifyRequest, refusal: SandboxError, body: string) => void,
+  logError: (request: FastifyRequest, sandboxError: SandboxError, body: string) => void,
 ) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const refusal = sandboxErrorOf(error, log)
     const body = errorBody(refusal)
-    note(request, refusal, body)
+    logError(request, refusal, body)
     // The rest of such a body may never end; the connection can't be used again.
     if (refusal.status === 413) reply.header('connection', 'close')
     reply
@@ -93,7 +93,7 @@ const hasUnreadBody = ({ raw, headers }: FastifyRequest): boolean =>
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
 
 // After these their connection is closed: what came behind their calls was no HTTP.
-const lastAnswers = new WeakSet<ServerResponse>()
+const lastResponses = new WeakSet<ServerResponse>()
 
 /** Answers what is no HTTP at all, in our envelope, and closes the connection. */
 export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -103,17 +103,17 @@ export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): v
     return
   }
   // An answer to what came behind a whole call would be read as that call's, or as part of it.
-  const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
-  if (earlier?.headersSent) {
+  const { _httpMessage: pending } = socket as { _httpMessage?: ServerResponse | null }
+  if (pending?.headersSent) {
     socket.destroySoon()
     return
   }
-  if (earlier?.req.complete) {
-    if (!lastAnswers.has(earlier)) earlier.once('finish', () => socket.destroySoon())
-    lastAnswers.add(earlier)
+  if (pending?.req.complete) {
+    if (!lastResponses.has(pending)) pending.once('finish', () => socket.destroySoon())
+    lastResponses.add(pending)
     return
   }
-  const [word, message] = WORD_OF[error.code ?? ''] ?? [
+  const [word, message] = ERROR_OF[error.code ?? ''] ?? [
     'malformed_request' as const,
     'The request is not well-formed HTTP.',
   ]

@@ -8,7 +8,7 @@ export type StreamOptions = {
   /** Real ms between the comments that keep the connection alive and find out that it is not. */
   heartbeatMs?: number
   /** A reader that leaves more bytes than this unread is cut off. */
-  mostUnread?: number
+  maxUnread?: number
 }
 
 const HEARTBEAT_MS = 15_000
@@ -22,7 +22,11 @@ const textOf = ({ id, kind, data }: FeedEvent) => `id: ${id}\nevent: ${kind}\nda
 export function streamEvents(
   feed: Feed,
   response: ServerResponse,
-  { lastEventId, heartbeatMs = HEARTBEAT_MS, mostUnread = MAX_UNREAD }: StreamOptions = {},
+  {
+    lastEventId,
+    heartbeatMs = HEARTBEAT_MS,
+    maxUnread: mostUnread = MAX_UNREAD,
+  }: StreamOptions = {},
 ): void {
   response.writeHead(200, {
     ...COMMON_HEADERS,
@@ -34,7 +38,7 @@ export function streamEvents(
   // The connection keeps the process alive, where anything should.
   const heartbeat = setInterval(() => send(': still here\n\n'), heartbeatMs).unref()
 
-  function leave() {
+  function stopStream() {
     clearInterval(heartbeat)
     stop?.()
   }
@@ -43,26 +47,26 @@ export function streamEvents(
     if (response.destroyed) return
     response.write(text)
     if (response.writableLength <= mostUnread) return
-    leave()
+    stopStream()
     response.destroy()
   }
 
-  response.on('close', leave)
+  response.on('close', stopStream)
   const { events, missed } = lastEventId === undefined ? NOTHING_MISSED : feed.after(lastEventId)
   // An id without data is where a reader goes on that has had no event yet.
-  const place = events.length > 0 ? '' : `id: ${feed.lastId}\n`
-  send(`retry: ${RETRY_MS}\n${place}: connected\n\n`)
+  const startId = events.length > 0 ? '' : `id: ${feed.lastId}\n`
+  send(`retry: ${RETRY_MS}\n${startId}: connected\n\n`)
   if (missed) send(`event: gap\ndata: ${JSON.stringify({ kept: events.length })}\n\n`)
   for (const event of events) send(textOf(event))
   stop = feed.read({
     onEvent: (event) => send(textOf(event)),
     onEnd() {
-      leave()
+      stopStream()
       response.end()
     },
   })
   // It may have been cut off by what it missed.
-  if (response.destroyed) leave()
+  if (response.destroyed) stopStream()
 }
 
 const NOTHING_MISSED = { events: [], missed: false }

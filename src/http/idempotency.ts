@@ -3,7 +3,7 @@ import { SandboxError } from '../model/errors.ts'
 import type { ResponseFault } from '../scenarios/compiled.ts'
 import type { World } from '../world.ts'
 
-const KEPT_MS = 24 * 3_600_000
+const RETENTION_MS = 24 * 3_600_000
 
 /** An answer as it is sent: kept and replayed whole. */
 export type StoredResponse = {
@@ -32,7 +32,7 @@ export function keyOf(header: string): string {
 const running = new WeakMap<World, Set<string>>()
 
 /** Replays the kept answer of a key, or refuses the key; `undefined` where it is new. */
-function earlier(world: World, scoped: string, fingerprint: string): StoredResponse | undefined {
+function findStored(world: World, scoped: string, fingerprint: string): StoredResponse | undefined {
   if (running.get(world)?.has(scoped)) {
     throw new SandboxError(
       'idempotency_in_flight',
@@ -72,7 +72,7 @@ export async function runOnce(
 ): Promise<StoredResponse> {
   const scoped = `${request.route} ${request.key}`
   const fingerprint = createHash('sha256').update(request.body).digest('base64url')
-  const replay = earlier(world, scoped, fingerprint)
+  const replay = findStored(world, scoped, fingerprint)
   if (replay) return replay
   const keys = running.get(world) ?? new Set<string>()
   running.set(world, keys.add(scoped))
@@ -83,7 +83,7 @@ export async function runOnce(
         dropExpired(world)
         // An expired row of this key would keep its old place in the order of expiry.
         world.tables.remove('idempotency', scoped)
-        const kept_until = world.clock.now() + KEPT_MS
+        const kept_until = world.clock.now() + RETENTION_MS
         world.tables.put('idempotency', { key: scoped, fingerprint, status, body, kept_until })
       })
     })

@@ -8,11 +8,11 @@ import { LargeJson } from '../core/large-json.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
-const PACKED = 'Content-Encoding is not supported. Send the body uncompressed.'
+const CONTENT_ENCODED = 'Content-Encoding is not supported. Send the body uncompressed.'
 const NOT_UTF8 = 'The request body is not valid UTF-8.'
 
 /** What a body that ends early is answered. */
-export const NOT_WHOLE = 'The length of the body does not match its Content-Length.'
+export const LENGTH_MISMATCH = 'The length of the body does not match its Content-Length.'
 
 /** A body up to this size is parsed in one go, bytes. */
 export const SMALL_BODY = 1024 * 1024
@@ -23,23 +23,23 @@ const SMALL = { depth: MAX_DEPTH, values: 100_000 }
 const STATE = { depth: MAX_DEPTH + 8, values: Number.POSITIVE_INFINITY }
 
 /** The refusals of what is no body that can be read. */
-export const BODY_REFUSALS: readonly ErrorCode[] = [
+export const BODY_ERRORS: readonly ErrorCode[] = [
   'malformed_json',
   'json_too_deep',
   'payload_too_large',
   'unsupported_media_type',
 ]
 
-const mostText = `${Math.floor(MAX_BODY / 1024 / 1024)} MiB`
+const maxText = `${Math.floor(MAX_BODY / 1024 / 1024)} MiB`
 /** What a body that is too large is answered. */
-export const TOO_LARGE = `The body is too large. The maximum is 1 MiB, or ${mostText} for a whole state. Send less.`
+export const TOO_LARGE = `The body is too large. The maximum is 1 MiB, or ${maxText} for a whole state. Send less.`
 
-function refuseOtherForms({ headers }: FastifyRequest) {
+function rejectOtherForms({ headers }: FastifyRequest) {
   if (OTHER_CHARSET.test(headers['content-type']!))
     throw new SandboxError('unsupported_media_type', NOT_UTF8)
   const { 'content-encoding': encoding = 'identity' } = headers
   if (encoding.toLowerCase() !== 'identity')
-    throw new SandboxError('unsupported_media_type', PACKED)
+    throw new SandboxError('unsupported_media_type', CONTENT_ENCODED)
 }
 
 /** A body that is small enough to be parsed in one go. */
@@ -50,16 +50,16 @@ function parseSmall(request: FastifyRequest, bytes: Buffer, most: typeof SMALL):
   request.bodyText = text
   // A call that takes no body may still be sent as JSON.
   if (text === '') return undefined
-  request.sent = parseJson(text)
-  return request.sent
+  request.sentBody = parseJson(text)
+  return request.sentBody
 }
 
 /** Bodies are JSON or refused; a form or plain text could be sent by any web page. */
-export function takeJsonOnly(app: FastifyInstance) {
+export function acceptJsonOnly(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      refuseOtherForms(request)
+      rejectOtherForms(request)
       done(null, parseSmall(request, body as Buffer, SMALL))
     } catch (error) {
       done(error as Error)
@@ -77,7 +77,7 @@ function collect(
     const declared = Number(headers['content-length'] ?? 0)
     let bytes = Buffer.alloc(0)
     let size = 0
-    function makeRoom(most: number) {
+    function reserve(most: number) {
       if (most > MAX_BODY) throw new SandboxError('payload_too_large', TOO_LARGE)
       if (most > SMALL_BODY) enter()
       if (most <= bytes.length) return
@@ -87,15 +87,15 @@ function collect(
     }
     function take(chunk: Buffer) {
       try {
-        makeRoom(size + chunk.length)
+        reserve(size + chunk.length)
         chunk.copy(bytes, size)
         size += chunk.length
       } catch (error) {
-        refuse(error)
+        fail(error)
       }
     }
     /** What still comes of the body is read and dropped: so its sender gets to the answer. */
-    function refuse(error: unknown) {
+    function fail(error: unknown) {
       payload.off('data', take)
       payload.resume()
       reject(error)
@@ -103,32 +103,32 @@ function collect(
     payload.on('data', take)
     payload.on('end', () => {
       if (declared === 0 || declared === size) resolve(bytes.subarray(0, size))
-      else reject(malformed(NOT_WHOLE))
+      else reject(malformed(LENGTH_MISMATCH))
     })
-    payload.on('error', () => reject(malformed(NOT_WHOLE)))
-    payload.on('close', () => reject(malformed(NOT_WHOLE)))
+    payload.on('error', () => reject(malformed(LENGTH_MISMATCH)))
+    payload.on('close', () => reject(malformed(LENGTH_MISMATCH)))
     try {
-      makeRoom(declared)
+      reserve(declared)
     } catch (error) {
-      refuse(error)
+      fail(error)
     }
   })
 }
 
 /** Takes large bodies too, one at a time: such a one comes as `LargeJson`, to be read in slices. */
-export function takeLargeJson(app: FastifyInstance, gate: Gate) {
+export function acceptLargeJson(app: FastifyInstance, gate: Gate) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',
     async (request: FastifyRequest, payload: IncomingMessage) => {
-      refuseOtherForms(request)
+      rejectOtherForms(request)
       let leave: (() => void) | undefined
       try {
         const bytes = await collect(request, payload, () => {
           leave ??= gate.enter()
         })
         if (bytes.length > SMALL_BODY) {
-          request.bodyRead = leave
+          request.releaseGate = leave
           return new LargeJson(bytes, STATE.depth)
         }
         leave?.()
@@ -144,6 +144,6 @@ export function takeLargeJson(app: FastifyInstance, gate: Gate) {
 declare module 'fastify' {
   interface FastifyRequest {
     /** Lets the next large body in. */
-    bodyRead: (() => void) | undefined
+    releaseGate: (() => void) | undefined
   }
 }

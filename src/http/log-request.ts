@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import { ERRORS, type SandboxError } from '../model/errors.ts'
 import type { World } from '../world.ts'
-import type { ClientChoice } from './clients.ts'
+import type { ClientResolver } from './clients.ts'
 import type { StoredResponse } from './idempotency.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** When it came: real ms, and ms of its client's time; 0 where it was refused before that was known. */
-    began: number
-    cameAt: number
+    startedAt: number
+    receivedAt: number
     /** The scenario's rule that it met. */
     rule: string | undefined
   }
@@ -32,9 +32,9 @@ function logRequest(
 ) {
   const isSilent = (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
   world.requests.add({
-    at: request.cameAt || world.clock.now(),
+    at: request.receivedAt || world.clock.now(),
     wallAt: world.outside.wall(),
-    began: request.began || world.outside.elapsed(),
+    began: request.startedAt || world.outside.elapsed(),
     method: request.method,
     url: request.url,
     operation,
@@ -55,8 +55,8 @@ function logRequest(
 export const logResponse = (
   request: FastifyRequest,
   { id }: { id: string },
-  answer: StoredResponse,
-): void => logRequest(request.world, request, id, answer)
+  response: StoredResponse,
+): void => logRequest(request.world, request, id, response)
 
 const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 
@@ -64,13 +64,13 @@ const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
 
 // The Host of such a call is not ours, or a page of another site sent it: it is no call of the client.
-const NOBODYS: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_refused'])
+const UNATTRIBUTED: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_refused'])
 
 /** Notes what the service refused, where it is known whose call it was. */
-export const createRefusalNote =
-  (choice: ClientChoice) => (request: FastifyRequest, refusal: SandboxError, body: string) => {
-    if (!isOfService(request) || NOBODYS.has(refusal.code)) return
-    const world = request.world ?? choice.ofRefused(request)
+export const createErrorLogger =
+  (choice: ClientResolver) => (request: FastifyRequest, error: SandboxError, body: string) => {
+    if (!isOfService(request) || UNATTRIBUTED.has(error.code)) return
+    const world = request.world ?? choice.ofRejected(request)
     const operation = request.routeOptions.config.operation?.id
-    if (world) logRequest(world, request, operation, { status: refusal.status, body })
+    if (world) logRequest(world, request, operation, { status: error.status, body })
   }

@@ -3,10 +3,10 @@ import { type AdminCall, errorsOf } from './admin.ts'
 import {
   type Components,
   createComponents,
+  errorResponses,
   type Json,
   parametersOf,
   pathOf,
-  refusals,
 } from './openapi.ts'
 import { ADMIN_REQUESTS } from './openapi-requests.ts'
 
@@ -69,9 +69,9 @@ const LAST_EVENT_ID = {
   schema: { type: 'string' },
 }
 
-function callOf(call: AdminCall, components: Components): Json {
-  const { id, summary, params, query, answer, open, raw, stream, status = 200 } = call
-  const content = components.json(answer, 'output', `${upper(id)}Answer`)
+function operationOf(call: AdminCall, components: Components): Json {
+  const { id, summary, params, query, response, open, raw, stream, status = 200 } = call
+  const content = components.json(response, 'output', `${upper(id)}Answer`)
   return {
     operationId: id,
     tags: [tagOf(call)],
@@ -88,7 +88,7 @@ function callOf(call: AdminCall, components: Components): Json {
         description: summary,
         content: stream ? { 'text/event-stream': content['application/json'] } : content,
       },
-      ...refusals(components, errorsOf(call)),
+      ...errorResponses(components, errorsOf(call)),
     },
   }
 }
@@ -99,7 +99,7 @@ export function adminDocument(calls: readonly AdminCall[]): Json {
   const paths: Record<string, Json> = {}
   for (const call of calls) {
     const path = pathOf(call.url)
-    paths[path] = { ...paths[path], [call.method.toLowerCase()]: callOf(call, components) }
+    paths[path] = { ...paths[path], [call.method.toLowerCase()]: operationOf(call, components) }
   }
   const tags = [...new Set(calls.map(tagOf))]
   return {

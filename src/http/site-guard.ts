@@ -5,7 +5,7 @@ import { isOfService } from './log-request.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Is refused to pages of other sites, as all of `/v1` is. */
-    ownSiteOnly?: true
+    sameSiteOnly?: true
   }
 }
 
@@ -28,7 +28,7 @@ export function createSiteGuard(allowed: string | undefined) {
   return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
     if (!isCrossSite(request)) return done()
     const isService = isOfService(request)
-    if (!isService && !request.routeOptions.config.ownSiteOnly) return done()
+    if (!isService && !request.routeOptions.config.sameSiteOnly) return done()
     if (isService && allowed !== undefined && request.headers.origin === allowed) return done()
     done(
       new SandboxError(

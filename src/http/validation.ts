@@ -10,7 +10,7 @@ function subjectOf(part: string, field: string): string {
 }
 
 /** The refusal of a request whose body, query or path is not as its schema says. */
-function refusalOf(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
+function errorOf(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
   if (part === 'body' && data == null) {
     return new SandboxError(
       'validation_failed',
@@ -31,6 +31,6 @@ export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpP
     const result = zod.safeParse(data ?? undefined, LIST_KNOWN_KEYS)
     return result.success
       ? { value: result.data }
-      : { error: refusalOf(result.error, data, httpPart ?? 'body') }
+      : { error: errorOf(result.error, data, httpPart ?? 'body') }
   }
 }

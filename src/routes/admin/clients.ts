@@ -67,7 +67,7 @@ export const clientCalls = [
     method: 'GET',
     url: '/clients',
     summary: 'The clients there are',
-    answer: z.strictObject({ clients: z.array(Client) }).meta({ id: 'Clients' }),
+    response: z.strictObject({ clients: z.array(Client) }).meta({ id: 'Clients' }),
     handle: (_world, _input, { worlds }) => ({
       clients: [...worlds.values()].map(
         ({ name, clientId, profile, scenarios, clock, tables }) => ({
@@ -89,7 +89,7 @@ export const clientCalls = [
     summary: 'Make a client, of fixtures or as a fork of another one',
     status: 201,
     body: CreateClient,
-    answer: z
+    response: z
       .strictObject({ client_id: Uuid, name: ClientName, access_token: AccessToken })
       .meta({ id: 'CreatedClient' }),
     errors: ['client_exists', 'token_in_use'],
@@ -104,7 +104,7 @@ export const clientCalls = [
     url: '/clients/:name',
     summary: 'Delete a client with all it has',
     params: z.object({ name: ClientName }),
-    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClient' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClient' }),
     errors: ['client_needed'],
     handle(_world, { params }, sandbox) {
       sandbox.delete(params.name)

@@ -132,7 +132,7 @@ export const clockCalls = [
     method: 'GET',
     url: '/clock',
     summary: 'Read the clock',
-    answer: ClockResponse,
+    response: ClockResponse,
     handle: clockResponse,
   }),
   adminCall({
@@ -141,7 +141,7 @@ export const clockCalls = [
     url: '/clock/freeze',
     summary: 'Stop the clock, where it stands or at an instant; timers passed on the way run',
     body: z.strictObject({ at: instant.optional() }).default({}),
-    answer: ClockResponse,
+    response: ClockResponse,
     errors: ADVANCE_REFUSALS,
     async handle(world, { body, hangUpSignal }) {
       const at = body.at === undefined ? world.clock.now() : writable(Date.parse(body.at), 'at')
@@ -159,7 +159,7 @@ export const clockCalls = [
     method: 'POST',
     url: '/clock/resume',
     summary: 'Let the clock tick on from where it stands',
-    answer: ClockResponse,
+    response: ClockResponse,
     handle(world) {
       world.changeClock(world.clock.resume)
       return clockResponse(world)
@@ -171,7 +171,7 @@ export const clockCalls = [
     url: '/clock/speed',
     summary: 'Make the clock tick faster or slower: 60 = a minute a second',
     body: z.strictObject({ factor: z.number().gt(0).max(1_000_000) }),
-    answer: ClockResponse,
+    response: ClockResponse,
     handle(world, { body }) {
       world.changeClock(() => world.clock.speed(body.factor))
       return clockResponse(world)
@@ -192,7 +192,7 @@ export const clockCalls = [
         error: 'or to must be sent, and not both',
         params: { code: 'required' },
       }),
-    answer: FiredResponse,
+    response: FiredResponse,
     errors: ['clock_cannot_go_back', ...ADVANCE_REFUSALS],
     handle(world, { body: { by, to }, hangUpSignal }) {
       const { scheduler } = world
@@ -216,7 +216,7 @@ export const clockCalls = [
     method: 'POST',
     url: '/clock/next',
     summary: 'Jump to the next timer and run it',
-    answer: FiredResponse,
+    response: FiredResponse,
     errors: ADVANCE_REFUSALS,
     handle: (world, { hangUpSignal }) =>
       moved(world, hangUpSignal(), world.scheduler.advanceToNext),
@@ -226,7 +226,7 @@ export const clockCalls = [
     method: 'GET',
     url: '/timers',
     summary: 'What is still to happen, and when; soonest first',
-    answer: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
+    response: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
     query: z.object({ limit: TimerCount.optional() }),
     handle: ({ scheduler }, { query: { limit } }) => ({
       timers: scheduler.pending().slice(0, limit).map(shownTimer),
@@ -238,7 +238,7 @@ export const clockCalls = [
     url: '/timers/:id',
     summary: 'Cancel a timer: it will not happen',
     params: TimerPath,
-    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimer' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimer' }),
     handle(world, { params }) {
       const timer = timerOf(world, params.id)
       const { timer_id } = timer
@@ -246,7 +246,7 @@ export const clockCalls = [
         world.scheduler.cancel(timer_id)
         world.deliveries.cancelled(timer)
       })
-      world.resolveCancelled()
+      world.rejectCancelled()
       return { deleted: timer_id }
     },
   }),
@@ -256,7 +256,7 @@ export const clockCalls = [
     url: '/timers/:id/fire',
     summary: 'Run a timer now',
     params: TimerPath,
-    answer: FiredResponse,
+    response: FiredResponse,
     async handle(world, { params }) {
       const fired = await world.scheduler.fire(timerOf(world, params.id))
       world.timeline.runDueEntries()

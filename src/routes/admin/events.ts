@@ -10,7 +10,7 @@ export const eventCalls = [
     url: '/events',
     summary:
       'Server-sent events: request, change, timer, delivery, clock, scenario, reset, restore; Last-Event-ID goes on from there',
-    answer: z.string().meta({ id: 'EventStream' }),
+    response: z.string().meta({ id: 'EventStream' }),
     handle: () => '',
     stream({ feed }, { headers }, reply) {
       reply.hijack()

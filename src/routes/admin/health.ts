@@ -25,7 +25,7 @@ export const healthCalls = [
     url: '/health',
     summary: 'Whether the server listens, and whether its data file can be written',
     open: true,
-    answer: Health,
+    response: Health,
     handle(_world, _input, { store, startedAt, outside: { wall } }) {
       const message = store.lostOwnership() ?? unwritable(store.failure)
       return {
@@ -43,7 +43,7 @@ export const healthCalls = [
     url: '/ready',
     summary: 'Whether fixtures and data are loaded',
     open: true,
-    answer: Ready,
+    response: Ready,
     // The sandbox is opened before it is served: one that answers is ready.
     handle: (_world, _input, { worlds }) => ({ ready: true as const, clients: worlds.size }),
   }),

@@ -14,7 +14,7 @@ export const inboxCalls = [
     url: '/webhooks/inbox',
     summary: 'A receiver for webhooks: takes anything, checks its signature; needs no admin token',
     raw: true,
-    answer: ReceivedResponse,
+    response: ReceivedResponse,
     handle({ inbox }, { headers, body }) {
       const { message_id, verified } = inbox.receive(headers, bytesOf(body))
       return { received: true as const, message_id, verified }
@@ -26,7 +26,7 @@ export const inboxCalls = [
     url: '/webhooks/inbox',
     summary: 'What reached the receiver, newest first: whether each verifies, and if not, why',
     query: InboxQuery,
-    answer: InboxResponse,
+    response: InboxResponse,
     handle({ inbox }, { query: { page, limit } }) {
       const { total, messages } = inbox.list({ page, limit })
       return { total, page, limit, total_pages: pagesOf(total, limit), messages }
@@ -37,7 +37,7 @@ export const inboxCalls = [
     method: 'DELETE',
     url: '/webhooks/inbox',
     summary: 'Empty the receiver',
-    answer: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInbox' }),
+    response: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInbox' }),
     handle: ({ inbox }) => ({ deleted: inbox.clear() }),
   }),
 ]

@@ -48,7 +48,7 @@ export const lookCalls = [
     method: 'GET',
     url: '/client',
     summary: 'The client this call is for: its clock, its scenario and how much it has',
-    answer: z
+    response: z
       .strictObject({
         name: z.string(),
         client_id: Uuid,
@@ -97,7 +97,7 @@ export const lookCalls = [
     url: '/users',
     summary: 'Users with their KYC records and bank accounts, newest first',
     query: ListQuery,
-    answer: z
+    response: z
       .strictObject({
         total: z.int(),
         ...listFields,
@@ -122,7 +122,7 @@ export const lookCalls = [
     url: '/users/:id',
     summary: 'A user with their KYC records and bank accounts',
     params: z.object({ id: Uuid }),
-    answer: UserWithAll,
+    response: UserWithAll,
     errors: ['not_found'],
     handle: (world, { params }) => shownUser(world, world.users.get(params.id)),
   }),
@@ -132,7 +132,7 @@ export const lookCalls = [
     url: '/transactions',
     summary: 'Payments in both views, newest first',
     query: ListQuery,
-    answer: z
+    response: z
       .strictObject({
         total: z.int(),
         ...listFields,
@@ -158,7 +158,7 @@ export const lookCalls = [
     summary:
       'A payment, the states it came into, its events with every attempt, and what is still to happen to it',
     params: z.object({ id: Uuid }),
-    answer: z
+    response: z
       .strictObject({
         transaction: Payment,
         // The states it has been in and when it came into each, oldest first.

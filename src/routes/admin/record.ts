@@ -10,8 +10,8 @@ export const recordCalls = [
     url: '/record',
     summary:
       'The run of all clients since the start, where --record keeps it: what replay takes. It holds tokens and secrets',
-    unseen: true,
-    answer: z
+    unrecorded: true,
+    response: z
       .strictObject({ file: z.string(), lines: z.int(), text: z.string() })
       .meta({ id: 'Recording' }),
     errors: ['not_recorded'],

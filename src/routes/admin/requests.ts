@@ -104,7 +104,7 @@ export const requestCalls = [
     url: '/requests',
     summary: 'Calls of the service, newest first; by operation, method, path and status',
     query: RequestQuery,
-    answer: Requests,
+    response: Requests,
     handle(world, { query: { operation, method, path, status, limit } }) {
       const found = [...world.requests.newestFirst()].filter(
         (call) =>
@@ -122,7 +122,7 @@ export const requestCalls = [
     url: '/requests/:id',
     summary: 'One call of the service in full',
     params: z.object({ id: z.string().min(1).max(64) }),
-    answer: LoggedRequest,
+    response: LoggedRequest,
     errors: ['not_found'],
     handle({ requests }, { params: { id } }) {
       for (const call of requests.newestFirst())
@@ -138,7 +138,7 @@ export const requestCalls = [
     method: 'DELETE',
     url: '/requests',
     summary: 'Empty the request log',
-    answer: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequests' }),
+    response: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequests' }),
     handle: ({ requests }) => ({ deleted: requests.clear() }),
   }),
   adminCall({
@@ -149,7 +149,7 @@ export const requestCalls = [
     body: z
       .strictObject({ match: Match, limit: z.int().min(1).max(1_000).default(50) })
       .default({ match: {}, limit: 50 }),
-    answer: Requests,
+    response: Requests,
     handle: async (world, { body: { match, limit } }) =>
       answered(world, matching(world, await matchOf(world, match)), limit),
   }),
@@ -159,7 +159,7 @@ export const requestCalls = [
     url: '/requests/count',
     summary: 'How many calls match',
     body: z.strictObject({ match: Match }).default({ match: {} }),
-    answer: z.strictObject({ count: z.int() }).meta({ id: 'RequestCount' }),
+    response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCount' }),
     handle: async (world, { body: { match } }) => ({
       count: matching(world, await matchOf(world, match)).length,
     }),
@@ -185,7 +185,7 @@ export const requestCalls = [
           error: 'must not be more than at_most',
         },
       ),
-    answer: z
+    response: z
       .strictObject({ verified: z.literal(true), count: z.int() })
       .meta({ id: 'VerifiedRequests' }),
     errors: ['verification_failed'],

@@ -15,7 +15,7 @@ export const resetCalls = [
         all: z.boolean().optional(),
       })
       .default({}),
-    answer: z
+    response: z
       .strictObject({ reset: z.array(z.string()), parts: z.array(z.enum(RESET_PARTS)) })
       .meta({ id: 'Reset' }),
     handle(world, { body }, sandbox) {

@@ -61,7 +61,7 @@ export const scenarioCalls = [
     method: 'GET',
     url: '/scenarios',
     summary: 'The scenarios that can be used, and why changed files of --watch were refused',
-    answer: z
+    response: z
       .strictObject({
         scenarios: z.array(
           z.strictObject({
@@ -87,7 +87,7 @@ export const scenarioCalls = [
     url: '/scenarios/:name',
     summary: 'A scenario’s text, and where its rules stand in it and how often each acted',
     params: z.object({ name: z.string().min(1).max(64) }),
-    answer: z
+    response: z
       .strictObject({
         name: z.string(),
         file: z.string().nullable(),
@@ -130,7 +130,7 @@ export const scenarioCalls = [
     url: '/scenario',
     summary:
       'The active scenario, how often each of its rules acted, and what it and those before it expected',
-    answer: ActiveScenario,
+    response: ActiveScenario,
     handle: ({ scenarios }) => scenarios.describe(),
   }),
   adminCall({
@@ -148,7 +148,7 @@ export const scenarioCalls = [
         error: 'or definition, one of the two',
         params: { code: 'required' },
       }),
-    answer: ActiveScenario,
+    response: ActiveScenario,
     async handle({ scenarios, timeline }, { body: { name, definition } }) {
       const checked = definition && (await scenarios.check(definition))
       timeline.start(() =>
@@ -164,7 +164,7 @@ export const scenarioCalls = [
     url: '/rules',
     summary:
       'The pushed rules, the one asked first at the top; one that is used up stays, with its hits',
-    answer: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRules' }),
+    response: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRules' }),
     handle: ({ scenarios }) => ({ rules: scenarios.pushed() }),
   }),
   adminCall({
@@ -173,7 +173,7 @@ export const scenarioCalls = [
     url: '/rules',
     summary: 'Put a rule in front of the scenario; times: 1 ends it by itself',
     body: outlineOf<typeof Rule>(z.looseObject({})),
-    answer: PushedRule,
+    response: PushedRule,
     async handle({ scenarios }, { body }) {
       const checked = await scenarios.checkRule(body)
       const { rule_id, definition } = scenarios.push(checked.definition)
@@ -186,7 +186,7 @@ export const scenarioCalls = [
     url: '/rules/:id',
     summary: 'Take a pushed rule away',
     params: RulePath,
-    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRule' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRule' }),
     handle({ scenarios }, { params }) {
       scenarios.removeRule(params.id)
       return { deleted: params.id }
@@ -197,7 +197,7 @@ export const scenarioCalls = [
     method: 'GET',
     url: '/magic-values',
     summary: 'Values to which the default scenario gives a meaning',
-    answer: z
+    response: z
       .strictObject({
         magic_values: z.array(
           z.strictObject({

@@ -17,7 +17,7 @@ export const simulateCalls = [
     summary: 'Move a payment; its scheduled steps are dropped',
     params: ResourcePath,
     body: z.strictObject({ status: PaymentStatus, reason }),
-    answer: z
+    response: z
       .strictObject({ transaction_id: Uuid, status: PaymentStatus })
       .meta({ id: 'MovedTransaction' }),
     errors: ['invalid_transition'],
@@ -33,7 +33,7 @@ export const simulateCalls = [
     summary: 'Decide about a pending KYC record',
     params: ResourcePath,
     body: z.strictObject({ status: KycStatus, reason }),
-    answer: z.strictObject({ kyc_id: Uuid, kyc_status: KycStatus }).meta({ id: 'MovedKyc' }),
+    response: z.strictObject({ kyc_id: Uuid, kyc_status: KycStatus }).meta({ id: 'MovedKyc' }),
     errors: ['invalid_transition'],
     handle({ kyc }, { params, body: { status, reason: why } }) {
       const { row } = kyc.simulate(params.id, { status, ...(why && { message: why }) })
@@ -47,7 +47,7 @@ export const simulateCalls = [
     summary: 'Decide about a pending bank account',
     params: ResourcePath,
     body: z.strictObject({ status: BankStatus, reason }),
-    answer: z
+    response: z
       .strictObject({ bank_id: Uuid, bank_status: BankStatus })
       .meta({ id: 'MovedBankAccount' }),
     errors: ['invalid_transition'],

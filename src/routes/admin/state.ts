@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
-import { JsonPieces } from '../../http/large-answer.ts'
+import { JsonPieces } from '../../http/large-response.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/text.ts'
 import { isLargeDiff, stateDiffText } from '../../services/snapshots.ts'
@@ -30,7 +30,7 @@ export const stateCalls = [
     method: 'GET',
     url: '/state',
     summary: 'The whole world as one JSON document, without token and webhook secret',
-    answer: StateDocument,
+    response: StateDocument,
     errors: ['server_busy'],
     handle: ({ state }) => textAnswer(state.export()),
   }),
@@ -41,7 +41,7 @@ export const stateCalls = [
     summary: 'Put a whole world in place of the present one; token and webhook secret stay',
     large: true,
     body: StateDocument,
-    answer: z
+    response: z
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
       .meta({ id: 'TakenState' }),
     async handle({ state, clock }, { body }) {
@@ -54,7 +54,7 @@ export const stateCalls = [
     method: 'GET',
     url: '/snapshots',
     summary: 'The named states of the client',
-    answer: z
+    response: z
       .strictObject({ snapshots: z.array(z.strictObject(snapshot)) })
       .meta({ id: 'Snapshots' }),
     handle: ({ snapshots }) => ({ snapshots: snapshots.list() }),
@@ -66,7 +66,7 @@ export const stateCalls = [
     summary: 'Keep the state under a name, clock and timers included; one of that name is replaced',
     status: 201,
     body: z.strictObject({ name: SnapshotName }),
-    answer: z.strictObject({ ...snapshot, replaced: z.boolean() }).meta({ id: 'SavedSnapshot' }),
+    response: z.strictObject({ ...snapshot, replaced: z.boolean() }).meta({ id: 'SavedSnapshot' }),
     errors: ['snapshot_limit_reached'],
     handle: ({ snapshots }, { body }) => snapshots.save(body.name),
   }),
@@ -76,7 +76,7 @@ export const stateCalls = [
     url: '/snapshots/:name',
     summary: 'Download a snapshot, in the form of /state',
     params: SnapshotPath,
-    answer: StateDocument,
+    response: StateDocument,
     errors: ['server_busy'],
     handle({ snapshots, state }, { params }) {
       snapshots.check(params.name)
@@ -89,7 +89,7 @@ export const stateCalls = [
     url: '/snapshots/:name',
     summary: 'Forget a snapshot',
     params: SnapshotPath,
-    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshot' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshot' }),
     handle({ snapshots }, { params }) {
       snapshots.forget(params.name)
       return { deleted: params.name }
@@ -101,7 +101,7 @@ export const stateCalls = [
     url: '/snapshots/:name/restore',
     summary: 'Back to a snapshot, which stays',
     params: SnapshotPath,
-    answer: z.strictObject({ restored: z.string(), now: Timestamp }).meta({ id: 'Restored' }),
+    response: z.strictObject({ restored: z.string(), now: Timestamp }).meta({ id: 'Restored' }),
     async handle({ snapshots, scheduler, clock }, { params }) {
       await scheduler.whenIdle(() => snapshots.restore(params.name))
       return { restored: params.name, now: clock.iso() }
@@ -113,7 +113,7 @@ export const stateCalls = [
     url: '/snapshots/:name/diff',
     summary: 'What was added, removed and changed since a snapshot, by table and id, masked',
     params: SnapshotPath,
-    answer: z
+    response: z
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
       .meta({ id: 'SnapshotDifference' }),
     errors: ['server_busy'],

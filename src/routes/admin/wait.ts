@@ -209,7 +209,7 @@ export const waitCalls = [
       match: outlineOf<Matches>(z.looseObject({})).default({}),
       timeout_ms: z.int().min(0).max(MAX_MS).default(10_000),
     }),
-    answer: z
+    response: z
       .strictObject({
         for: z.string(),
         request: LoggedRequest.optional(),

@@ -100,7 +100,7 @@ export const webhookCalls = [
     url: '/webhooks/deliveries',
     summary: 'Deliveries and their attempts, newest first; by status, event and resource_id',
     query: DeliveryQuery,
-    answer: ListDeliveriesResponse,
+    response: ListDeliveriesResponse,
     handle: (world, { query }) => listed(world, query),
   }),
   adminCall({
@@ -109,7 +109,7 @@ export const webhookCalls = [
     url: '/webhooks/deliveries/:id',
     summary: 'A delivery with its body and every attempt',
     params: DeliveryPath,
-    answer: DeliveryDetail,
+    response: DeliveryDetail,
     handle(world, { params: { id } }) {
       const old = world.deliveries.recorded().find(({ delivery_id }) => delivery_id === id)
       if (old) return { ...shownRecorded(old), body: null }
@@ -122,7 +122,7 @@ export const webhookCalls = [
     url: '/webhooks/deliveries/:id/redeliver',
     summary: 'Send a delivery once more, now; answers with how it ended',
     params: DeliveryPath,
-    answer: DeliveryDetail,
+    response: DeliveryDetail,
     handle: async (world, { params: { id } }) =>
       detail(world, await world.deliveries.redeliver(id)),
   }),
@@ -136,7 +136,7 @@ export const webhookCalls = [
       resource_id: z.guid().toLowerCase().optional(),
       override: z.record(z.string(), z.unknown()).optional(),
     }),
-    answer: z
+    response: z
       .strictObject({ event_id: z.string(), deliveries: z.array(Delivery) })
       .meta({ id: 'Triggered' }),
     async handle({ deliveries }, { body: { event, resource_id, override } }) {
@@ -155,7 +155,7 @@ export const webhookCalls = [
       probe: ProbeUrl,
       max_orders: z.int().min(1).max(MAX_ORDERS).default(100),
     }),
-    answer: z
+    response: z
       .strictObject({
         transaction_id: Uuid,
         orders_tried: z.int(),

@@ -19,7 +19,7 @@ export const bankAccountOperations = [
     description: 'An account that the bank refuses is data.status false inside the 201.',
     body: AddBankAccount,
     status: 201,
-    answer: AddBankAccountResponse,
+    response: AddBankAccountResponse,
     errors: ['bank_account_exists'],
     check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
     handle({ bankAccounts }, { body }, life) {
@@ -41,7 +41,7 @@ export const bankAccountOperations = [
     summary: 'Read the bank accounts of a user, newest first',
     params: UserPath,
     status: 200,
-    answer: ListBankAccountsResponse,
+    response: ListBankAccountsResponse,
     errors: [],
     handle: ({ bankAccounts, views }, { params }) =>
       successText(

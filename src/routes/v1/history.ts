@@ -33,7 +33,7 @@ export const historyOperations = [
     summary: 'List the client’s payout records, newest first',
     query: HistoryQuery,
     status: 200,
-    answer: HistoryResponse,
+    response: HistoryResponse,
     errors: [],
     tokenNeeded: true,
     handle: (world, { query }) =>
@@ -48,7 +48,7 @@ export const historyOperations = [
     params: UserPath,
     query: UserHistoryQuery,
     status: 200,
-    answer: HistoryResponse,
+    response: HistoryResponse,
     errors: [],
     tokenNeeded: true,
     handle: (world, { params, query }) =>

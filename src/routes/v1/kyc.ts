@@ -14,7 +14,7 @@ export const kycOperations = [
     description: 'A document that fails is an entry with status false inside the 201.',
     body: SubmitKyc,
     status: 201,
-    answer: SubmitKycResponse,
+    response: SubmitKycResponse,
     errors: [],
     check: ({ kyc }, { body }) => kyc.check(body),
     handle({ kyc, views }, { body }, life) {
@@ -35,7 +35,7 @@ export const kycOperations = [
     summary: 'Read a user with their KYC records',
     params: UserPath,
     status: 200,
-    answer: GetKycResponse,
+    response: GetKycResponse,
     errors: [],
     handle({ users, kyc, views }, { params }) {
       const user = views.user(users.get(params.userId))

@@ -20,7 +20,7 @@ export const transactionOperations = [
     summary: 'Initiate a payment from one user to another user’s bank account',
     body: CreateTransaction,
     status: 200,
-    answer: TransactionsResponse,
+    response: TransactionsResponse,
     errors: [
       'duplicate_reference',
       'same_user',
@@ -44,7 +44,7 @@ export const transactionOperations = [
     summary: 'List transactions, newest first',
     query: TransactionQuery,
     status: 200,
-    answer: ListTransactionsResponse,
+    response: ListTransactionsResponse,
     errors: [],
     handle({ payments, views }, { query }) {
       const { total, entries } = payments.list(query)
@@ -65,7 +65,7 @@ export const transactionOperations = [
     summary: 'Read one transaction',
     params: z.object({ transaction_id: Uuid }),
     status: 200,
-    answer: TransactionsResponse,
+    response: TransactionsResponse,
     errors: [],
     handle: ({ payments, views }, { params }) =>
       successText(

@@ -31,7 +31,7 @@ export const webhookOperations = [
     summary: 'Create the client’s webhook',
     body: CreateWebhook,
     status: 200,
-    answer: UpdatedWebhookResponse,
+    response: UpdatedWebhookResponse,
     errors: ['webhook_exists'],
     handle: (world, { body }) =>
       updated(world, 'Webhook created successfully', world.webhooks.create(body)),
@@ -43,7 +43,7 @@ export const webhookOperations = [
     tag: 'Webhook',
     summary: 'Read the client’s webhook',
     status: 200,
-    answer: GetWebhookResponse,
+    response: GetWebhookResponse,
     errors: [],
     handle: (world) =>
       JSON.stringify({
@@ -59,7 +59,7 @@ export const webhookOperations = [
     summary: 'Change the client’s webhook',
     body: UpdateWebhook,
     status: 200,
-    answer: UpdatedWebhookResponse,
+    response: UpdatedWebhookResponse,
     errors: [],
     handle: (world, { body }) =>
       updated(world, 'Webhook updated successfully', world.webhooks.update(body)),

@@ -4,9 +4,9 @@ import type { Gate } from '../core/gate.ts'
 import { JSON_TYPE } from './errors.ts'
 
 // A reader that does not take the next piece within this time is cut off, real ms.
-const PATIENCE_MS = 10_000
+const READ_TIMEOUT_MS = 10_000
 // What is handed to the connection at once, characters.
-const PIECE = 64 * 1024
+const CHUNK_SIZE = 64 * 1024
 // The event loop is given back after this much work, real ms.
 const SLICE_MS = 8
 
@@ -31,7 +31,7 @@ async function* inChunks(pieces: Iterable<string>) {
   let until = performance.now() + SLICE_MS
   for (const piece of pieces) {
     chunk += piece
-    if (chunk.length >= PIECE) {
+    if (chunk.length >= CHUNK_SIZE) {
       yield chunk
       chunk = ''
     }
@@ -43,11 +43,11 @@ async function* inChunks(pieces: Iterable<string>) {
 }
 
 /** Sends a large answer as fast as it is read, and cuts off a reader that stops reading. */
-function stream(reply: FastifyReply, pieces: Iterable<string>, patienceMs: number) {
+function stream(reply: FastifyReply, pieces: Iterable<string>, readTimeoutMs: number) {
   const { raw } = reply
   let patience: NodeJS.Timeout | undefined
   const waitForReader = () => {
-    patience = setTimeout(() => raw.destroy(), patienceMs)
+    patience = setTimeout(() => raw.destroy(), readTimeoutMs)
   }
   async function* watched() {
     for await (const chunk of inChunks(pieces)) {
@@ -65,23 +65,23 @@ function stream(reply: FastifyReply, pieces: Iterable<string>, patienceMs: numbe
 export function sendPieces(
   reply: FastifyReply,
   { pieces, isLarge, done }: JsonPieces,
-  { gate, patienceMs = PATIENCE_MS }: { gate: Gate; patienceMs?: number | undefined },
+  { gate, patienceMs = READ_TIMEOUT_MS }: { gate: Gate; patienceMs?: number | undefined },
 ) {
   reply.code(200).header('content-type', JSON_TYPE)
-  let leave = () => {}
+  let release = () => {}
   try {
     if (!isLarge) {
       const text = [...pieces].join('')
       done()
       return reply.send(text)
     }
-    leave = gate.enter()
+    release = gate.enter()
   } catch (error) {
     done()
     throw error
   }
   finished(reply.raw, () => {
-    leave()
+    release()
     done()
   })
   return stream(reply, pieces, patienceMs)

@@ -14,11 +14,11 @@ import type { Decision } from '../scenarios/decide.ts'
 import type { RuleCall } from '../scenarios/match.ts'
 import type { World } from '../world.ts'
 import { closeWith } from './closing.ts'
-import { hang } from './hang.ts'
+import { leaveHanging } from './hang.ts'
 import type { Operation } from './operation.ts'
 
 /** What a call meets: how it is answered, what becomes of what it makes, and the rule that says so. */
-export type Decided = ResponseOutcome & {
+export type CallDecision = ResponseOutcome & {
   rule?: string | undefined
   /** What the operation's own check found. */
   checked?: unknown
@@ -26,36 +26,36 @@ export type Decided = ResponseOutcome & {
 }
 
 // A header has room for so many; a call of fifty documents may meet as many rules.
-const MAX_NAMED = 8
+const MAX_RULES_NAMED = 8
 
 /** The rules that acted, each once: `default: paise .92`. */
 function rulesOf(decisions: readonly (Decision | undefined)[]): string | undefined {
   const hits = decisions.flatMap((one) => (one ? [one, ...(one.also ? [one.also] : [])] : []))
   const names = new Set(hits.map(({ scenario, rule }) => `${scenario}: ${rule}`))
-  return names.size === 0 ? undefined : [...names].slice(0, MAX_NAMED).join(', ')
+  return names.size === 0 ? undefined : [...names].slice(0, MAX_RULES_NAMED).join(', ')
 }
 
-type Fields = Readonly<Record<string, string>>
+type StringFields = Readonly<Record<string, string>>
 
 /** The call as rules see it, as it was sent; the user and the account are looked up when a rule asks. */
 class ServiceCall implements RuleCall {
   readonly operation: RuleCall['operation']
-  readonly params: Fields
+  readonly params: StringFields
   readonly headers: unknown
-  readonly body: Fields
+  readonly body: StringFields
   readonly item: unknown
   readonly #url: string
   readonly #world: World
 
   constructor(
     op: Operation,
-    { world, params, headers, sent, url }: FastifyRequest,
+    { world, params, headers, sentBody: sent, url }: FastifyRequest,
     item?: unknown,
   ) {
     this.operation = op.id as RuleCall['operation']
-    this.params = (params ?? {}) as Fields
+    this.params = (params ?? {}) as StringFields
     this.headers = headers
-    this.body = (sent ?? {}) as Fields
+    this.body = (sent ?? {}) as StringFields
     this.item = item
     this.#url = url
     this.#world = world
@@ -78,7 +78,7 @@ class ServiceCall implements RuleCall {
 }
 
 /** Asks the scenarios about a call and, for POST /kyc, about each document; rules are spent before anything else. */
-export function decideCall(op: Operation, request: FastifyRequest): Decided {
+export function decideCall(op: Operation, request: FastifyRequest): CallDecision {
   const { world } = request
   const header = request.headers['x-sandbox-scenario']
   const name = typeof header === 'string' ? header : undefined
@@ -89,25 +89,25 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
   if (!decision && op.id !== 'submitKyc') return { rule: undefined, life: {}, checked: undefined }
   const rule = rulesOf([decision])
   const outcome = decision?.outcome ?? {}
-  const decided: Decided = { ...outcome, rule, life: {} }
+  const decided: CallDecision = { ...outcome, rule, life: {} }
   if (op.id !== 'submitKyc') {
     const { transaction, bank } = outcome
     decided.life = { ...(transaction && { transaction }), ...(bank && { bank }) }
     return decided
   }
   if (!runsOperation(outcome)) return decided
-  const { kyc: items } = request.sent as { kyc: readonly unknown[] }
-  const found: (Decision | undefined)[] = []
+  const { kyc: items } = request.sentBody as { kyc: readonly unknown[] }
+  const itemDecisions: (Decision | undefined)[] = []
   // A document's rule may speak about the answer too; the first that does is the call's.
-  let answering: Decision | undefined
+  let responding: Decision | undefined
   for (const item of items) {
     const one = world.scenarios.decide(new ServiceCall(op, request, item), name)
-    found.push(one)
-    if (one && (one.outcome.respond || one.outcome.delay || one.outcome.fault)) answering ??= one
+    itemDecisions.push(one)
+    if (one && (one.outcome.respond || one.outcome.delay || one.outcome.fault)) responding ??= one
     // Where the call is not carried out, no rule is spent on the documents that are left.
-    if (answering && !runsOperation(answering.outcome)) break
+    if (responding && !runsOperation(responding.outcome)) break
   }
-  const { respond, delay, fault, at } = answering?.outcome ?? {}
+  const { respond, delay, fault, at } = responding?.outcome ?? {}
   return {
     ...(respond && { respond }),
     ...(delay && { delay }),
@@ -115,12 +115,12 @@ export function decideCall(op: Operation, request: FastifyRequest): Decided {
     ...(at && { at }),
     ...decided,
     // Who answered is named first.
-    rule: rulesOf([decision, answering, ...found]),
-    life: { kyc: found.map((one) => one?.outcome.kyc) },
+    rule: rulesOf([decision, responding, ...itemDecisions]),
+    life: { kyc: itemDecisions.map((one) => one?.outcome.kyc) },
   }
 }
 
-const WORD_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   404: 'not_found',
   413: 'payload_too_large',
@@ -156,7 +156,7 @@ export function respondText(respond: NonNullable<ResponseOutcome['respond']>): s
   const type = respondHeaders(respond)['content-type']
   if (typeof body === 'string' && type !== undefined && !type.includes('json')) return body
   if (body !== undefined) return JSON.stringify(body)
-  const word = WORD_OF_STATUS[status] ?? 'injected_error'
+  const word = CODE_OF_STATUS[status] ?? 'injected_error'
   return errorText(status, word, ERRORS[word][1])
 }
 
@@ -186,7 +186,7 @@ export function sendBroken(
       'content-length': Buffer.byteLength(body),
     })
     reply.raw.write(body.slice(0, Math.floor(body.length / 2)), () => socket?.destroy())
-  } else if (fault === 'hang') hang(reply)
+  } else if (fault === 'hang') leaveHanging(reply)
   reply.request.watched?.broken(fault)
   return reply
 }
