@@ -34,10 +34,10 @@ import { watchRequests } from './http/watch-calls.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
 import { serveConsole } from './routes/admin/console-page.ts'
+import { dataCalls } from './routes/admin/data.ts'
 import { eventCalls } from './routes/admin/events.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
-import { lookCalls } from './routes/admin/look.ts'
 import { recordCalls } from './routes/admin/record.ts'
 import { requestCalls } from './routes/admin/requests.ts'
 import { resetCalls } from './routes/admin/reset.ts'
@@ -81,7 +81,7 @@ export const ADMIN_CALLS = [
   ...recordCalls,
   ...waitCalls,
   ...eventCalls,
-  ...lookCalls,
+  ...dataCalls,
 ] satisfies readonly AdminCall[]
 
 export type AppOptions = {

@@ -173,6 +173,6 @@ t.test('what can not be recorded, exported or replayed is refused in words', asy
   const { url } = await serve(t, ['--memory'], { cwd })
   t.match(await run(['record', 'export', 'run.ndjson', '--url', url], { cwd }), {
     code: 1,
-    stderr: 'This run is not recorded. Start with --memory --record FILE.',
+    stderr: 'Recording is off. Start the sandbox with --memory --record FILE.',
   })
 })

@@ -518,7 +518,7 @@ t.test('where the file takes no more, the sandbox goes on, the recording ends', 
   await t.rejects(createAdminClient({ url: server.adminUrl }).recording(), {
     status: 409,
     code: 'not_recorded',
-    message: /ended early: \/dev\/full cannot be written \(ENOSPC\)/,
+    message: /stopped early: \/dev\/full cannot be written \(ENOSPC\)/,
   })
 })
 

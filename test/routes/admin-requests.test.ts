@@ -356,7 +356,7 @@ t.test(
     t.strictSame([total, dropped, requests.length], [1_000, 10, 1_000])
     t.equal(requests.at(-1).request_id, 'req_11')
     const { body } = await verify(box, { match: { operation: 'getUser' }, exactly: 1_010 })
-    t.match(body.message, 'found 1000 among 1000. The log no longer has 10 older calls.')
+    t.match(body.message, 'found 1000 among 1000. The log has discarded 10 older calls.')
   },
 )
 
@@ -513,7 +513,7 @@ t.test('the nearest misses say which part differs', async (t) => {
   })
   t.match(
     body.message,
-    /^Wanted at least 1 like this; found 0 among 4\. The nearest was req_3 POST \/v1\/transaction: body\.reference_id is "A-2", wanted "A-1"\.$/,
+    /^Expected matching calls: at least 1; found 0 among 4\. The nearest was req_3 POST \/v1\/transaction: body\.reference_id is "A-2", wanted "A-1"\.$/,
   )
   t.strictSame(body.errors, [
     {

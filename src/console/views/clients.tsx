@@ -85,7 +85,7 @@ const Token = ({ made, onClose }: { made: Made; onClose: () => void }) => (
   </Dialog>
 )
 
-/** The clients there are, and a new one. */
+/** List the clients, and a new one. */
 export function Clients({ client }: { client: Client }) {
   const { data, problem } = useClients()
   const [name, setName] = useState('')

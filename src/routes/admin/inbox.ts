@@ -6,13 +6,13 @@ import { pagesOf } from '../../model/list.ts'
 const bytesOf = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : new Uint8Array(0)
 
-/** The built-in receiver of webhooks. */
+/** The calls of the inbox, the built-in webhook receiver. */
 export const inboxCalls = [
   adminCall({
     id: 'receiveWebhook',
     method: 'POST',
     url: '/webhooks/inbox',
-    summary: 'A receiver for webhooks: takes anything, checks its signature; needs no admin token',
+    summary: 'Receive a webhook: accepts any body, verifies the signature; needs no admin token',
     raw: true,
     response: ReceivedResponse,
     handle({ inbox }, { headers, body }) {
@@ -24,7 +24,8 @@ export const inboxCalls = [
     id: 'listInbox',
     method: 'GET',
     url: '/webhooks/inbox',
-    summary: 'What reached the receiver, newest first: whether each verifies, and if not, why',
+    summary:
+      'List the messages that the inbox received, newest first, with the result of each verification',
     query: InboxQuery,
     response: InboxResponse,
     handle({ inbox }, { query: { page, limit } }) {
@@ -36,7 +37,7 @@ export const inboxCalls = [
     id: 'clearInbox',
     method: 'DELETE',
     url: '/webhooks/inbox',
-    summary: 'Empty the receiver',
+    summary: 'Delete all messages of the inbox',
     response: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInbox' }),
     handle: ({ inbox }) => ({ deleted: inbox.clear() }),
   }),

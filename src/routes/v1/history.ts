@@ -23,7 +23,7 @@ function historyText(
   )
 }
 
-/** The endpoints that read payments as history, of the client or of one user. */
+/** The endpoints that list payments as transaction history, of the client or of one user. */
 export const historyOperations = [
   operation({
     id: 'listTransactionHistory',

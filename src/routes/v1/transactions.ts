@@ -10,7 +10,7 @@ import {
   TransactionsResponse,
 } from '../../model/transaction.ts'
 
-/** The endpoints that make a payment and read payments as transactions. */
+/** The endpoints that create a payment and read payments as transactions. */
 export const transactionOperations = [
   operation({
     id: 'createTransaction',
@@ -29,11 +29,11 @@ export const transactionOperations = [
       'kyc_required',
     ],
     check: ({ payments }, { body }) => payments.check(body),
-    handle: ({ payments, views }, { body }, life, parties) =>
+    handle: ({ payments, views }, { body }, lifecycle, parties) =>
       successText(
         200,
         'Transaction initiated successfully',
-        `[${views.transaction(payments.create(body, life.transaction, parties))}]`,
+        `[${views.transaction(payments.create(body, lifecycle.transaction, parties))}]`,
       ),
   }),
   operation({

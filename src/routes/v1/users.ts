@@ -10,7 +10,7 @@ import {
   UserQuery,
 } from '../../model/user.ts'
 
-/** Path of calls about one user. */
+/** The path parameters of endpoints for one user. */
 export const UserPath = z.object({ userId: Uuid })
 
 /** The endpoints that create, read and list users. */

@@ -8,17 +8,17 @@ import {
 } from '../../model/webhook.ts'
 import type { World } from '../../world.ts'
 
-/** A webhook as it is shown: never with its secret. */
-const shown = (world: World, { webhook_id, url }: WebhookRow) => ({
+/** Returns a webhook as responses contain it, without its secret. */
+const webhookData = (world: World, { webhook_id, url }: WebhookRow) => ({
   webhook_id,
   client_id: world.clientId,
   url,
 })
 
-const updated = (world: World, message: string, row: WebhookRow) =>
+const updatedText = (world: World, message: string, row: WebhookRow) =>
   JSON.stringify({
     message,
-    updatedWebhook: { response: { status: true, message, data: shown(world, row) } },
+    updatedWebhook: { response: { status: true, message, data: webhookData(world, row) } },
   })
 
 /** The endpoints that register, read and change the client's webhook. */
@@ -34,7 +34,7 @@ export const webhookOperations = [
     response: UpdatedWebhookResponse,
     errors: ['webhook_exists'],
     handle: (world, { body }) =>
-      updated(world, 'Webhook created successfully', world.webhooks.create(body)),
+      updatedText(world, 'Webhook created successfully', world.webhooks.create(body)),
   }),
   operation({
     id: 'getWebhook',
@@ -48,7 +48,7 @@ export const webhookOperations = [
     handle: (world) =>
       JSON.stringify({
         message: 'Webhook fetched successfully',
-        data: shown(world, world.webhooks.get()),
+        data: webhookData(world, world.webhooks.get()),
       }),
   }),
   operation({
@@ -62,6 +62,6 @@ export const webhookOperations = [
     response: UpdatedWebhookResponse,
     errors: [],
     handle: (world, { body }) =>
-      updated(world, 'Webhook updated successfully', world.webhooks.update(body)),
+      updatedText(world, 'Webhook updated successfully', world.webhooks.update(body)),
   }),
 ]
