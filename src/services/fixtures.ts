@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { distance } from '../config/did-you-mean.ts'
+import { editDistance } from '../config/did-you-mean.ts'
 import { type JsonPath, jsonPlaces } from '../core/json-places.ts'
 import type { Problem } from '../core/problem.ts'
 import { uuidOf } from '../core/random.ts'
@@ -69,7 +69,8 @@ function misnamedIn(path: string): Problem[] {
     .filter((name) => /\.json$/i.test(name) && !FIXTURE_FILES.includes(name))
     .map((name) => {
       const meant = FIXTURE_FILES.find(
-        (known) => distance(plain(known), plain(name)) <= 2 || plain(known).startsWith(plain(name)),
+        (known) =>
+          editDistance(plain(known), plain(name)) <= 2 || plain(known).startsWith(plain(name)),
       )
       const message = meant
         ? `is no fixture file; did you mean ${meant}?`
