@@ -270,7 +270,7 @@ export async function startServer(
 
 /** Options of a program: those given, the defaults for the rest. */
 export const optionsOf = (values: Readonly<Record<string, unknown>> = {}): Options =>
-  readOptions([{ values, called: String, spelled: String }])
+  readOptions([{ values, label: String, format: String }])
 
 /** A log on standard error. */
 export const stderrLog = (options: Pick<Options, 'log-level' | 'log-format'>): Log =>
