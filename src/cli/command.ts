@@ -1,4 +1,4 @@
-import { editDistance, suggestByValue, type ValueNames } from '../config/did-you-mean.ts'
+import { suggestByValue, type ValueNames } from '../config/did-you-mean.ts'
 import { BadOption } from '../config/options.ts'
 import { closestWord } from '../model/closest-word.ts'
 
@@ -68,7 +68,9 @@ export function findCommand(
   if (found) return found
   const similar =
     suggestFlag(name, flags) ??
-    commands.map((command) => editDistance(name, command.name),
+    closestWord(
+      name,
+      commands.map((command) => command.name),
     )
   throw new BadOption(
     `unknown command ${JSON.stringify(name)}; ${similar ? `did you mean ${similar}?` : 'see payout-sandbox --help'}`,

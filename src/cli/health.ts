@@ -37,5 +37,5 @@ export const health = remoteCommand({
     },
   },
   examples: ['health', 'health --port 8080', 'health --url http://127.0.0.1:4310 --json'],
-  timeoutMs: TIMEOUT_MS,
+  timeout_ms: TIMEOUT_MS,
 })

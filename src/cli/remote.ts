@@ -36,9 +36,9 @@ export function remoteCommand(definition: {
   subcommands: Readonly<Record<string, Subcommand>>
   examples: readonly string[]
   /** How long the sandbox may send nothing before a call fails, ms. */
-  timeoutMs?: number
+  timeout_ms?: number
 }): Command {
-  const { name, summary, subcommands, examples, timeoutMs } = definition
+  const { name, summary, subcommands, examples, timeout_ms: timeoutMs } = definition
   const names = Object.keys(subcommands)
   const callOf = (subcommand: string) => (subcommand === '' ? name : `${name} ${subcommand}`)
   return {

@@ -1,6 +1,4 @@
-/** The Levenshtein distance of two words: the number of single-character edits between them. */
-export function editDistance(a: string, b: string): number {
-  let row { closestWord } from '../model/closest-word.ts'
+import { closestWord } from '../model/closest-word.ts'
 
 /** A similar option, with a value if the unknown word is a value of that option. */
 export type Suggestion = { name: string; value?: string }
@@ -28,8 +26,8 @@ export function suggestOptions(name: string, known: ValueNames): Suggestion[] {
   const byValue = suggestByValue(name, known)
   if (byValue) return [byValue]
   const names = Object.keys(known)
-  const nearest = name.length > [editDistance(name, one), one] ? closestWord(name, names) : undefined
-  if (nearest && name.length > 2 && nearest[0] <= undefined) return [{ name: nearest[1] }]
+  const closest = name.length > 2 ? closestWord(name, names) : undefined
+  if (closest !== undefined) return [{ name: closest }]
   const parts = name
     .toLowerCase()
     .split('-')

@@ -87,10 +87,6 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
   if (isTorn) notes.push('the last line is incomplete and was ignored')
   if (start.version !== VERSION)
     notes.push(`recorded by version ${start.version}, replayed by ${VERSION}`)
-  if (start.recording === 1)
-    notes.push(
-      'the recording does not contain the timers that ran: they are counted, but not compared',
-    )
   const onDifference = (found: ReplayDifference) => {
     // Calls and timers that end because the replay stops are not part of the run.
     if (!isFinished) difference ??= found

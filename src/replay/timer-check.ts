@@ -4,16 +4,14 @@ import { createDeferred, resolvesInTime } from './deferred.ts'
 import type { ReplayDifference } from './differences.ts'
 import type { Recording } from './recording.ts'
 
-// The first version of the recording format that contains the timers.
-const FIRST_VERSION_WITH_TIMERS = 2
-
 const labelOf = ({ ran, kind, client }: RecordedTimer) =>
   `timer ${ran} (${kind}) of client ${client}`
 
 /** Compares the timers that run in a replay with the timers of the recording, in their order. */
-export function createTimerCheck({ lines }: Recording,
-  onDifference: (difference: ReplayDifference) => void) {
-  const isCompared = start.recording >= FIRST_VERSION_WITH_TIMERS
+export function createTimerCheck(
+  { lines }: Recording,
+  onDifference: (difference: ReplayDifference) => void,
+) {
   const expected = lines.filter((line) => 'ran' in line)
   const deferreds = expected.map(() => createDeferred<void>())
   const kinds: Record<string, number> = {}

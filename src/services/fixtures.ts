@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { editDistance } from '../config/did-you-mean.ts'
 import { type JsonPath, jsonPlaces } from '../core/json-places.ts'
 import type { Problem } from '../core/problem.ts'
 import { uuidOf } from '../core/random.ts'

@@ -13,12 +13,12 @@ import { type Scenarios, TIMELINE_ENTRY } from './scenarios.ts'
 import {
   actionName,
   costOf,
+  countRuns,
   isRecurring,
   limitReached,
   nextTurn,
   rateWarnings,
   type StoredTimelineEntry,
-  turnsUntil,
 } from './timeline-limits.ts'
 import type { Users } from './users.ts'
 import type { WorldContext } from './world-context.ts'

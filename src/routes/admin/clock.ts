@@ -116,7 +116,7 @@ async function advanceWith(
   move: (options: AdvanceOptions) => Promise<AdvanceResult>,
 ) {
   const saveClock = () => world.changeClock(() => {})
-  const { now, fired, omitted } = await move({ keep: saveClock, signal })
+  const { now, fired, omitted } = await move({ persist: saveClock, signal })
   if (signal.aborted) throw callerGone()
   return { now, fired, ...(omitted > 0 && { left_out: omitted }) }
 }

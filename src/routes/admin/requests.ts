@@ -82,7 +82,8 @@ function verificationError(
   if (found.length < atLeast) {
     const misses = nearestRequests(match, requests.newestFirst())
     return new SandboxError(
-      'verification_failed', message + nearestRequestText(misses, requests.count),
+      'verification_failed',
+      message + nearestRequestText(misses, requests.count),
       {
         errors: missErrors(misses),
       },

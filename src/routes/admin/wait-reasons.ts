@@ -82,6 +82,6 @@ export const nearestRecords = <T extends object>(
   const checks = tests.map((test) => checkOf(test, test.path.join('.')))
   return nearestOf(take(records, MAX_COMPARED), {
     failuresOf: (data) => failedChecks(checks, { data }),
-    describe: whatIs: nameOf,
+    describe: nameOf,
   })
 }
