@@ -12,7 +12,7 @@ export const IfscCode = z
   .string()
   .regex(/^[A-Z]{4}0[A-Z0-9]{6}$/, { error: 'must be four letters, 0, and six letters or digits' })
 
-/** A bank account as stored: full numbers, and the name the bank told. */
+/** A bank account as stored: full numbers, and the account name that the bank returned. */
 export const BankAccountRow = z.strictObject({
   bank_id: Uuid,
   user_id: Uuid,
@@ -91,7 +91,7 @@ export const ListBankAccountsResponse = envelope(200, z.array(BankAccount)).meta
   id: 'ListBankAccountsAnswer',
 })
 
-/** The JSON text of what any answer shows of a bank account, without braces; only what people write needs escaping. */
+/** The JSON text of the public fields of a bank account, without braces; only user input needs escaping. */
 export const accountTextParts = (
   bank_id: string,
   user_id: string,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ERRORS, type ErrorCode, type FieldError } from './errors.ts'
 
-/** The envelope of most answers. */
+/** The envelope of most responses. */
 export const envelope = <T extends z.ZodType>(code: number, data: T) =>
   z.strictObject({ status: z.literal(true), code: z.literal(code), message: z.string(), data })
 
@@ -33,7 +33,7 @@ export const ErrorResponse = z
     ],
   })
 
-/** The JSON text of an error answer. */
+/** The JSON text of an error response. */
 export const errorText = (
   status: number,
   error: string,
@@ -42,6 +42,6 @@ export const errorText = (
 ): string =>
   JSON.stringify({ status: false, code: status, error: error, message, data: null, errors })
 
-/** The JSON text of a success answer around data that is JSON text already. */
+/** The JSON text of a success response; `data` is already JSON text. */
 export const successText = (code: number, message: string, data: string): string =>
   `{"status":true,"code":${code},"message":"${message}","data":${data}}`

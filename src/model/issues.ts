@@ -17,14 +17,14 @@ export const fieldOf = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-/** What stands at a path; `undefined` where nothing does. */
+/** The value at a path; `undefined` if there is none. */
 export const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (value, part) => (value as Record<PropertyKey, unknown> | null | undefined)?.[part],
     data,
   )
 
-/** A value as its sender is shown it again: whole but for its length, unless it is a secret. */
+/** Describes an invalid value to its sender: truncated if it is long, hidden if it is a secret. */
 function describeValue(value: unknown, path: readonly PropertyKey[]): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return `a list of ${value.length}`
@@ -105,12 +105,12 @@ const UNIT: Readonly<Record<string, string>> = { string: ' character', array: ' 
 const unitOf = (origin: string, count: number | bigint) =>
   UNIT[origin] ? `${UNIT[origin]}${Number(count) === 1 ? '' : 's'}` : ''
 
-/** What is wanted at the place of an issue, as a sentence's end. */
+/** The expectation that an issue violates, as the end of a sentence. */
 export function expectedAt(issue: Issue, data: unknown): string {
   return expectationOf(issue, codeOf(issue, valueAt(data, issue.path)))
 }
 
-/** What zod found at one place, in our words. */
+/** Converts a zod issue to our error code and message. */
 export function describeIssue(issue: Issue, data: unknown): Omit<FieldError, 'field'> {
   const value = valueAt(data, issue.path)
   const code = codeOf(issue, value)
@@ -120,7 +120,7 @@ export function describeIssue(issue: Issue, data: unknown): Omit<FieldError, 'fi
   return { code, message }
 }
 
-/** The refusal of what was sent: its first error in a sentence, and how many more there are. */
+/** The error for invalid input: the first error in a sentence, and the number of further errors. */
 export function validationFailed(
   errors: readonly FieldError[],
   { subject = errors[0]!.field, count = errors.length } = {},
@@ -134,7 +134,7 @@ export function validationFailed(
 // A large body may be wrong in every row.
 export const MAX_ERRORS = 100
 
-/** What zod found, as fields of an error answer; `at`: where the data stands in the body. */
+/** Converts zod issues to the field errors of a response; `at`: the path of the data in the body. */
 export function fieldErrors(
   error: z.core.$ZodError,
   data: unknown,

@@ -368,7 +368,7 @@ t.test('an advance that would run too many timers is refused and changes nothing
   await t.rejects(scheduler.advanceTo(10_010, { max: 1_000 }), {
     code: 'too_many_timers',
     message:
-      /At least 1,001 timers are due until .+; one call runs at max 1,000\. Nothing was changed/,
+      /At least 1,001 timers are due until .+; one call runs at most 1,000\. Nothing was changed/,
   })
   t.strictSame([clock.now(), [...rows.keys()]], [0, [timer_id]])
   t.equal((await scheduler.advanceTo(10_000, { max: 1_000 })).fired.length, 1_000)
