@@ -258,7 +258,7 @@ t.test('each relation that a set can break is told with its place', async (t) =>
         bank_accounts: [],
         transactions: [],
       },
-      'clients[0].client: one client must be called default',
+      'clients[0].client: one client must have the name default',
     ],
   ]
   t.doesNotThrow(() => fixturesOf(SET, 'set.json'), 'the set itself is good')
