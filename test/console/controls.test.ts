@@ -250,7 +250,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.ok((await get('/__admin/requests')).body.total > 0)
     t.equal(await pressAndConfirm(opened, 'Empty the log'), 'DELETE /__admin/requests 200')
     t.equal((await get('/__admin/requests')).body.total, 0)
-    await see('The service was not called yet.')
+    await see('The service has not received any call yet.')
   })
 
   await t.test('snapshot, restore, forget', async (t) => {

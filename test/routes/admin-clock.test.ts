@@ -34,7 +34,7 @@ t.test('the clock is moved, and what is due runs in order', async (t) => {
   const told: [string, object, string][] = [
     ['speed', { factor: 0 }, 'factor must be more than 0; found 0.'],
     ['speed', { factor: 12345678901 }, 'factor must be at most 1000000; found 12345678901.'],
-    ['advance', {}, 'by or to must be sent, and not both.'],
+    ['advance', {}, 'by or to is required, and not both.'],
     [
       'advance',
       { by: 180_000 },
@@ -208,7 +208,10 @@ t.test('a deleted timer does not happen', async (t) => {
     'PROCESSING',
   )
   const gone = await call('DELETE', `/__admin/timers/${last.timer_id}`)
-  t.match(gone, { status: 404, body: { message: `No timer ${last.timer_id} is pending` } })
+  t.match(gone, {
+    status: 404,
+    body: { message: `This client has no pending timer ${last.timer_id}.` },
+  })
 })
 
 t.test('a fired timer happens now, once, and time stands', async (t) => {

@@ -117,7 +117,7 @@ t.test('one call of the log in full', async (t) => {
   t.strictSame((await get(`/__admin/requests/${call.request_id}`)).body, call)
   const { status, body } = await get('/__admin/requests/req_99')
   t.equal(status, 404)
-  t.match(body.message, /No call req_99/)
+  t.match(body.message, /no call req_99/)
 })
 
 t.test('timers, the first few', async (t) => {

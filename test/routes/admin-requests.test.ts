@@ -429,7 +429,7 @@ t.test(
     const cases: [unknown, string, RegExp][] = [
       [{ opration: 'getUser' }, 'opration', /did you mean "operation"/],
       [{ operation: 'getUsr' }, 'operation', /getUser/],
-      [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /comparison/],
+      [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /operator/],
       [{ body: { account_number: 123 } }, 'body.account_number', /quotes/],
       [{ headers: { a: { matches: '(' } } }, 'headers.a.matches', /./],
       [{ path: { matches: '(' } }, 'path.matches', /./],

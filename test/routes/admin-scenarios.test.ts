@@ -60,8 +60,8 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
 
   const bad: [unknown, number, RegExp][] = [
     [{ name: 'rate-limitd' }, 404, /rate-limitd.*rate-limited/],
-    [{}, 400, /name or definition, one of the two/],
-    [{ name: 'slow', definition: {} }, 400, /one of the two/],
+    [{}, 400, /name or definition is required, and not both/],
+    [{ name: 'slow', definition: {} }, 400, /not both/],
     [{ definition: { rules: [{}] } }, 400, /refused: /],
     [
       { definition: { rules: [{ when: { opration: 'listUsers' }, then: { delay: '1s' } }] } },

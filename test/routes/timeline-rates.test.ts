@@ -111,7 +111,7 @@ t.test(
         [
           {
             field: 'definition.timeline[5].do.create_users',
-            message: /6000 users are made at once/,
+            message: /create 6000 users in the call/,
           },
         ],
       ],
