@@ -10,7 +10,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
   await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   const lines = page.locator('.timeline > li')
 
-  /** Shows a payment, and answers its lines when so many are there. */
+  /** Shows a payment, and returns its lines when this number is there. */
   async function lineOf(id: string, count: number) {
     await go('payments')
     await page.getByRole('table', { name: 'Payments' }).waitFor()
@@ -116,7 +116,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     await page.locator('.timeline').getByText('delivered after 6 attempts').waitFor()
   })
 
-  await t.test('instants in one second are told apart', async (t) => {
+  await t.test('instants within one second are distinguished', async (t) => {
     const id = await newPayment()
     await advance('250ms')
     await post('/__admin/webhooks/trigger', { event: 'transaction.pending', resource_id: id })

@@ -207,15 +207,18 @@ t.test('the shipped scenarios are shown as they are written', async (t) => {
 
 t.test('the stream tells of the clock and of what decides', async (t) => {
   const { sandbox, post, put } = await start(t)
-  const told: string[] = []
-  sandbox.default.feed.read({ read: ({ kind, data }) => told.push(`${kind} ${data}`), end() {} })
+  const published: string[] = []
+  sandbox.default.feed.read({
+    read: ({ kind, data }) => published.push(`${kind} ${data}`),
+    end() {},
+  })
   await post('/__admin/clock/freeze', { at: '2026-02-01T00:00:00Z' })
   await post('/__admin/clock/speed', { factor: 60 })
   await put('/__admin/scenario', { name: 'slow' })
   const { rule_id } = (
     await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
   ).body
-  t.same(told, [
+  t.same(published, [
     'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":1}',
     'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":60}',
     'scenario {"name":"slow"}',
