@@ -108,7 +108,7 @@ t.test('each client has a log of its own', async (t) => {
   )
 })
 
-t.test('rules, delays, faults and replays are told', async (t) => {
+t.test('the log shows rules, delays, faults and replays', async (t) => {
   const box = await start(t)
   const { post, get, pay, advance } = box
   const rule = (name: string, operation: string, then: object) =>
@@ -429,7 +429,7 @@ t.test(
     const cases: [unknown, string, RegExp][] = [
       [{ opration: 'getUser' }, 'opration', /did you mean "operation"/],
       [{ operation: 'getUsr' }, 'operation', /getUser/],
-      [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /comparison/],
+      [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /operator/],
       [{ body: { account_number: 123 } }, 'body.account_number', /quotes/],
       [{ headers: { a: { matches: '(' } } }, 'headers.a.matches', /./],
       [{ path: { matches: '(' } }, 'path.matches', /./],
@@ -573,7 +573,7 @@ t.test('the nearest misses say which part differs', async (t) => {
 })
 
 t.test(
-  'a long reference is told in full, a number of a person only as it was wanted',
+  'a long reference is returned in full, a personal number only as in the match',
   async (t) => {
     const box = await start(t)
     await box.pay({ reference_id: '202601021234567891' })
@@ -592,7 +592,7 @@ t.test(
   },
 )
 
-t.test('the document of a KYC call that comes nearest is the one that is told', async (t) => {
+t.test('the closest document of a KYC call is the one in the error', async (t) => {
   const box = await start(t)
   const item = {
     document_type: 'tid',

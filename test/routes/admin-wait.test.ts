@@ -185,7 +185,7 @@ t.test('a reset during a wait is seen: what it brings back counts', async (t) =>
   t.equal(body.transaction.transaction_id, FIRST)
 })
 
-t.test('a wait is told when the sandbox stops', async (t) => {
+t.test('a wait gets an error when the sandbox stops', async (t) => {
   const box = await start(t)
   const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000)
   t.ok(await isOpen(waiting))
@@ -193,7 +193,7 @@ t.test('a wait is told when the sandbox stops', async (t) => {
   t.strictSame([(await waiting).status, (await waiting).body.error], [503, 'not_ready'])
 })
 
-t.test('a wait is told when its client is deleted', async (t) => {
+t.test('a wait gets an error when its client is deleted', async (t) => {
   const box = await start(t)
   const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000, '/@gone')
   t.ok(await isOpen(waiting))
