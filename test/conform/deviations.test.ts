@@ -66,7 +66,9 @@ t.test('without a token what wants one is told, and is no difference', async (t)
   const { url } = await sandbox(t)
   const report = await conform({ base: url, token: undefined, write: false })
   t.strictSame([report.differs, report.notes], [[], []])
-  const wanting = report.unseen.filter(({ why }) => why === 'the service requires a token: use --token')
+  const wanting = report.unseen.filter(
+    ({ why }) => why === 'the service requires a token: use --token',
+  )
   t.strictSame(
     wanting.map(({ endpoint }) => endpoint),
     ['GET /transaction/history', 'GET /transaction/history/user/:userId', 'GET /client/profile'],

@@ -30,7 +30,11 @@ t.test('a first call that nobody answers ends it', async (t) => {
     message: /^No service responds at http:\/\/127\.0\.0\.1:1\/v1: no response \(ECONNREFUSED\)/,
   })
   const cases: [string, RegExp, (response: ServerResponse) => void][] = [
-    ['no end', /no complete response within 0.2 s/, (response) => response.writeHead(200).write('[')],
+    [
+      'no end',
+      /no complete response within 0.2 s/,
+      (response) => response.writeHead(200).write('['),
+    ],
     ['nothing', /no complete response within 0.2 s/, () => {}],
     ['cut off', /no response \(/, (response) => response.socket?.destroy()],
     [
@@ -81,7 +85,10 @@ t.test('three calls without an answer end the asking, and the report is still ma
   )
   t.equal(report.calls, 4)
   t.equal(report.ok, false)
-  t.match(lines(report.differs)[0], 'response: a complete response; no complete response within 0.05 s')
+  t.match(
+    lines(report.differs)[0],
+    'response: a complete response; no complete response within 0.05 s',
+  )
   t.match(report.unseen.at(-1), {
     endpoint: 'PUT /clientWebhook',
     why: /^stopped after three calls without a response: /,
@@ -145,7 +152,9 @@ t.test('what each status does to a call is told, and nothing is followed', async
   t.ok(lines(redirecting.differs).includes('GET /users HTTP status: 200; 307'))
   const busy = await against(t, (_, response) => response.writeHead(429, JSON_HEAD).end('{}'))
   t.equal(busy.ok, true)
-  t.match(busy.unseen, [{ endpoint: 'GET /users', why: 'the service responds with 429 (too many requests)' }])
+  t.match(busy.unseen, [
+    { endpoint: 'GET /users', why: 'the service responds with 429 (too many requests)' },
+  ])
   t.strictSame(busy.held, [])
   const failing = await against(t, (_, response) => response.writeHead(503, JSON_HEAD).end('{}'))
   t.equal(failing.ok, false)
