@@ -1,9 +1,9 @@
-// Runs the tests with tap, and reports what a person wants to know.
+// Runs the tests with tap and prints a short report.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { createReport } from './test-report.mjs'
 
-// It slows every start of Node 20, and the tests start many.
+// This variable slows down every start of Node 20, and the tests start many processes.
 delete process.env.NODE_EXTRA_CA_CERTS
 const tap = createRequire(import.meta.url)
   .resolve('tap/package.json')
@@ -15,7 +15,7 @@ const run = spawn(process.execPath, [tap, '--reporter=tap', ...process.argv.slic
 })
 run.stdout.pipe(parser)
 run.on('close', (code) => {
-  // Green only if tap says so and something was run.
-  const isNothing = counts.failed > 0 || counts.passed === 0
-  process.exitCode = code === 0 && isNothing ? 1 : (code ?? 1)
+  // Passes only if tap passes and at least one test ran.
+  const isBad = counts.failed > 0 || counts.passed === 0
+  process.exitCode = code === 0 && isBad ? 1 : (code ?? 1)
 })

@@ -27,7 +27,7 @@ t.test('trigger sends an event about the newest resource or a named one, as told
   const { at } = await withWebhook(t, hook.url)
   t.strictSame(await at('trigger', 'user.created', '--resource', ASHA), {
     code: 0,
-    stdout: `user.created about ${ASHA}: delivered (204)\n`,
+    stdout: `user.created for ${ASHA}: delivered (204)\n`,
     stderr: '',
   })
   const override = '{"email":"other@example.com"}'
@@ -39,7 +39,7 @@ t.test('trigger sends an event about the newest resource or a named one, as told
   hook.answer(status(500))
   t.match(await at('trigger', 'user.created'), {
     code: 1,
-    stdout: /user\.created about .+: (pending|failed) \(.*500.*\)\n/,
+    stdout: /user.created for .+: (pending|failed) \(.*500.*\)\n/,
   })
   t.match(await at('trigger', 'user.gone'), { code: 2, stdout: '', stderr: /event/ })
   t.match(await at('trigger', 'user.created', '--override', '[1]'), {
@@ -69,7 +69,7 @@ t.test('deliveries lists, narrows and sends again', async (t) => {
   const one = (await listed('--event', 'transaction.success')).deliveries[0].delivery_id
   t.match(await at('deliveries', '--redeliver', one), {
     code: 0,
-    stdout: `transaction.success about ${id}: delivered (204)\n`,
+    stdout: `transaction.success for ${id}: delivered (204)\n`,
   })
   t.equal(hook.received.length, 4)
   hook.answer(status(410))
