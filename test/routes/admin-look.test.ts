@@ -209,8 +209,8 @@ t.test('the stream tells of the clock and of what decides', async (t) => {
   const { sandbox, post, put } = await start(t)
   const published: string[] = []
   sandbox.default.feed.read({
-    read: ({ kind, data }) => published.push(`${kind} ${data}`),
-    end() {},
+    onEvent: ({ kind, data }) => published.push(`${kind} ${data}`),
+    onEnd() {},
   })
   await post('/__admin/clock/freeze', { at: '2026-02-01T00:00:00Z' })
   await post('/__admin/clock/speed', { factor: 60 })
