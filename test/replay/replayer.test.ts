@@ -193,7 +193,7 @@ t.test('requests as no client sends them are sent again as they were', async (t)
     Buffer.from(post('Content-Length: 4')),
     Buffer.from('"\xff\xfe"', 'latin1'),
   ])
-  t.match(await raw(box.port, invalid), 'not in UTF-8')
+  t.match(await raw(box.port, invalid), 'not valid UTF-8')
   t.match(await raw(box.port, head('GET /v1/user/%zz HTTP/1.1')), 'not well-formed')
   t.match(await raw(box.port, head('GET /v1/users HTTP/1.1', 'Host: two')), 'Host headers')
   t.match(await raw(box.port, head('PUT /v1/users HTTP/1.0')), '405')

@@ -356,7 +356,7 @@ t.test(
       const body = path === 'advance' ? { by: '1h' } : { at: '2026-01-01T01:00:00Z' }
       const { status, headers, body: received } = await post(`/__admin/clock/${path}`, body)
       t.match([status, headers], [503, { 'retry-after': '1' }])
-      t.match(received.message, /time went up to 2026-01-01T00:00:01\.000Z/)
+      t.match(received.message, /the clock stopped at 2026-01-01T00:00:01\.000Z/)
       t.notMatch(received.message, /nothing/)
       t.match((await get('/__admin/clock')).body, {
         now: '2026-01-01T00:00:01.000Z',
