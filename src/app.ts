@@ -87,29 +87,29 @@ export const ADMIN_CALLS = [
 export type AppOptions = {
   auth: AuthMode
   allowHost: readonly string[]
-  /** `undefined`: the admin API wants no token. */
+  /** `undefined`: the admin API needs no token. */
   adminToken: string | undefined
   admin: boolean
   cors: string | undefined
   explain: boolean
   log: Log
-  /** How long the reader of a large answer may take for its next piece, real ms. */
+  /** How long the reader of a large response may take for its next chunk, real ms. */
   patienceMs?: number | undefined
-  /** Told of every call and its answer. */
+  /** Called for every request and its response. */
   watch?: RequestObserver | undefined
-  /** Connections at once; 4,096 unless given. */
+  /** Maximum of open connections (default: 4,096). */
   maxConnections?: number | undefined
-  /** How long a request may take to arrive, real ms; 10 s unless given. */
+  /** How long a request may take to arrive, real ms (default: 10 s). */
   requestMs?: number | undefined
 }
 
 // Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
 const REQUEST_MS = 10_000
 
-// Each holds one consistent moment in memory while it is sent.
+// Each retains one consistent state in memory while it is sent.
 const MAX_LARGE_ANSWERS = 4
 
-/** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
+/** Builds the Fastify app of a sandbox: guards, error handling and routes, without behaviour of its own. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
   const { log, requestMs = REQUEST_MS, maxConnections = 4_096 } = options
   const choice = createClientResolver(sandbox, options.auth)
@@ -126,13 +126,13 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     bodyLimit: SMALL_BODY,
     requestTimeout: requestMs,
     keepAliveTimeout: 5_000,
-    // Without both of these a slow body stays open for ever.
+    // Without both of these a slow request stays open forever.
     http: {
       headersTimeout: requestMs,
       connectionsCheckingInterval: 1_000,
       requireHostHeader: false,
     },
-    // As long as Node lets a request line be: an id that is none is told by its check, whatever its length.
+    // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
     routerOptions: { maxParamLength: 16_384 },
     rewriteUrl: rewriteClientPath,
     clientErrorHandler: sendClientError,
@@ -165,7 +165,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   const { cors: origin } = options
   const allow =
     origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, noRouteError })
-  // Before the body is read: what it holds does not matter where there is no such path or method.
+  // Before the body is read: it does not matter if the path or the method does not exist.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(COMMON_HEADERS)
     request.startedAt = sandbox.outside.elapsed()
@@ -183,7 +183,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
 
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
-    // The document is made from the operations on its first use; Fastify's routes only say that they exist.
+    // The document is generated from the operations on its first use, not from Fastify's routes.
     transform: ({ schema, url }) => ({ schema: { ...(schema as object), hide: true }, url }),
     transformObject: () => openApiDocument(OPERATIONS, '/v1', options.auth) as never,
   })
@@ -196,7 +196,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     { prefix: '/v1' },
   )
   if (!options.admin) {
-    // Whoever runs it must still be able to ask how it is.
+    // Health checks must still work.
     await app.register(
       async (admin) => {
         for (const call of healthCalls)
@@ -215,7 +215,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   if (options.admin) {
     await app.register(
       async (admin) => {
-        // Streams and waits would keep the server from closing.
+        // Streams and waits would prevent the server from closing.
         admin.addHook('preClose', async () => {
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
@@ -240,17 +240,17 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   return app
 }
 
-/** Names the client on every answer to a call that is one's, refusals included. */
+/** Adds the client's name to every response of a client's request, including errors. */
 function addClientHeader(app: FastifyInstance, choice: ClientResolver) {
   app.addHook('onSend', async (request, reply) => {
-    // One whose Host or site was refused is nobody's call.
+    // A request with a rejected Host or site has no client.
     if (request.startedAt === 0 || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
     const world = request.world ?? choice.ofRejected(request)
     if (world) reply.header('x-sandbox-client', world.name)
   })
 }
 
-/** `openapi.json`, made when it is first asked for. */
+/** Serves `openapi.json`, generated on first use. */
 function serveDocument(
   app: FastifyInstance,
   make: () => object,
@@ -264,7 +264,7 @@ function serveDocument(
     reply.header('content-type', JSON_TYPE)
     const base = basePathOf(request)
     if (base === '') return reply.send(text)
-    // Whoever tries a call from it means the client of the path.
+    // A call that is tried from this document must reach the client of the path.
     const servers = document.servers?.slice(0, 1).map(({ url }) => ({ url: base + url }))
     return reply.send(JSON.stringify({ ...document, servers }))
   })

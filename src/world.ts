@@ -32,7 +32,7 @@ import { createViews } from './services/views.ts'
 import { createWebhookEvents } from './services/webhook-events.ts'
 import { createWebhooks } from './services/webhooks.ts'
 
-/** What a world starts from, and goes back to on a reset. */
+/** The start options of a world, which a reset restores. */
 export type WorldStart = { randomSeed: number; clock: string; clockSpeed: number; scenario: string }
 
 export type WorldDeps = {
@@ -40,30 +40,30 @@ export type WorldDeps = {
   tables: SandboxTables
   store: SandboxStore
   start: WorldStart
-  /** The scenarios that can be used; another set after the files were read again. */
+  /** The present library of scenarios; it changes when the files are reloaded. */
   library: () => Library
   webhookSettings: WebhookSettings
-  /** Where webhook attempts of all clients wait for room. */
+  /** Limits the concurrent webhook attempts of all clients. */
   sendRoom: SendRoom
-  /** What the request logs of all clients may hold together. */
+  /** The memory limit that the request logs of all clients share. */
   logBudget: Budget
-  /** Sets the ids of this world's feed apart from all others. */
+  /** The prefix of the event ids of this world's feed. */
   feedName: string
   outside: Runtime
-  /** The wall clock that the client's clock hangs on; it never goes back. */
+  /** The monotonic wall clock that drives the client's clock. */
   steadyWall: () => number
   timerRan?: TimerObserver | undefined
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
-  /** Back to the fixtures: what a timeline's `reset` does. */
+  /** Resets the client, for the `reset` action of a timeline. */
   reset: () => void
-  /** Told when the client's token may be another one. */
+  /** Called when the client's token may have changed. */
   profileChanged: () => void
 }
 
-/** `--clock frozen` stands here, so that two runs give the same bytes. */
+/** The start time of `--clock frozen`: fixed, so that two runs give the same bytes. */
 const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** The clock that a start option asks for. */
+/** The clock of the start options. */
 function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): ClockState {
   const wallAnchor = wall()
   if (clock === 'real') return { mode: 'real', speed: clockSpeed, anchor: wallAnchor, wallAnchor }
@@ -71,10 +71,10 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
   return { mode: 'frozen', speed: clockSpeed, anchor, wallAnchor }
 }
 
-// Where the clock stands is stored after this long where it could not be, real ms.
+// The delay before the clock is stored again after a failure, real ms.
 const CLOCK_RETRY_MS = 1_000
 
-/** Names no client may have: rows are gathered there until they take the place of a client's. */
+/** The prefix of worlds that collect rows before they replace those of a client; not allowed in client names. */
 const STAGING_PREFIX = '~'
 export const isStagingName = (name: string): boolean => name.startsWith(STAGING_PREFIX)
 
@@ -87,8 +87,8 @@ function stagingName(taken: ReadonlyMap<string, unknown>): string {
 const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpeed}`
 
 /**
- * Makes the settings that another moment or another client left those of a client that was started like this: its clock
- * goes on from the stored instant, its scenario stays. Answers the clock.
+ * Adapts stored settings, of a snapshot or of another client, to the start options of this client: the clock continues
+ * from the stored time, and the scenario stays. Returns the state of the clock.
  */
 export function adoptSettings(
   tables: SandboxTables,
@@ -109,7 +109,7 @@ export function adoptSettings(
   return value
 }
 
-/** One client's world: every part built once, all of it on the client's own tables, clock and chance. */
+/** Creates one client's world: its services, on its own tables, clock and random series. */
 export function createWorld({
   name,
   tables,
@@ -130,16 +130,16 @@ export function createWorld({
   const startedAs = startedAsOf(start)
   const setting = tables.tables.settings.get('clock')
   const storedClock = setting?.name === 'clock' ? setting.value : undefined
-  // A restart goes on with the stored time, unless it asks for another clock than the last start did.
+  // A restart continues with the stored time, unless the clock options have changed.
   const clock = createClock(
     storedClock?.startedAs === startedAs ? storedClock : startingClock(start, wall),
     wall,
   )
-  // The store keeps the counter of the world's one series with every change.
+  // The store persists the position in the random series with every change.
   const random = createRandom(start.randomSeed, tables.random)
   const events = createResourceEvents()
   const feed = createFeed(feedName)
-  /** Tells what a change did, when it is written. */
+  /** Publishes an event after the commit of the present change. */
   function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (feed.isWanted) store.afterCommit(() => feed.publish(kind, subject))
   }
@@ -172,7 +172,7 @@ export function createWorld({
   const context = { store: tables, clock, random, scheduler, events }
   const { client } = tables.tables
   let currentViews = createViews(client.newest('all', 'all')!.id)
-  /** How rows are shown now: a reset to changed fixtures, or a snapshot of before it, brings another client id. */
+  /** The views with the present client id, which changes with a reset to other fixtures or a restored snapshot. */
   function views() {
     if (!client.get(currentViews.clientId))
       currentViews = createViews(client.newest('all', 'all')!.id)
@@ -234,14 +234,14 @@ export function createWorld({
 
   const delayed = createDelayedResponses({ ...context, name, outside, warn: log.warn })
 
-  /** The clock as it is at this instant, in a form that can be put into another moment or world. */
+  /** The present state of the clock, as it can be stored in a snapshot or another world. */
   const clockNow = (): ClockState => ({
     ...clock.state,
     anchor: clock.now(),
     wallAnchor: wall(),
   })
 
-  /** Keeps all there is, clock and timers included, under a name. */
+  /** Stores the whole state, including clock and timers, as a snapshot. */
   function save(snapshot: string) {
     tables.change(() => {
       tables.put('settings', { name: 'clock', value: { ...clockNow(), startedAs } })
@@ -249,7 +249,7 @@ export function createWorld({
     })
   }
 
-  /** Takes over another content of its tables: `load` puts it there, and all parts go on from it. */
+  /** Replaces the content of the tables by `load`, and updates all services to it. */
   function adopt(from: 'snapshot' | 'state', load: () => void) {
     tables.change(() => {
       load()
@@ -268,7 +268,7 @@ export function createWorld({
     })
   }
 
-  // Whether time went further than is stored, since the disk took no more.
+  // Whether the clock is ahead of its stored state, because a write failed.
   let isClockUnsaved = false
   let cancelClockRetry = () => {}
   function persistClock() {
@@ -339,9 +339,9 @@ export function createWorld({
       stage: () => store.addWorld(stagingName(store.worlds), tables.empty),
       pauses: outside.yieldsToOthers,
     }),
-    /** Stores where the clock stands, so that a restart goes on from there. */
+    /** Stores the state of the clock, so that a restart continues from there. */
     persistClock: persistClock,
-    /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
+    /** Changes the clock and stores it; if it cannot be stored, the change is rolled back. */
     changeClock(run: () => void) {
       const before = clock.state
       try {
@@ -356,14 +356,14 @@ export function createWorld({
         scheduler.arm()
       }
     },
-    /** Sets the clock back to what a start makes it; answers the instant that it will be. */
+    /** Resets the clock to the start options; returns its new time, ms. */
     restartClock(): number {
       const value = startingClock(start, wall)
       tables.put('settings', { name: 'clock', value: { ...value, startedAs } })
       store.afterCommit(() => clock.load(value))
       return value.anchor
     },
-    /** Decides by the library as it is now; a scenario that is gone makes way for the start scenario. */
+    /** Applies a changed library; activates the start scenario if the active one was deleted. */
     libraryChanged() {
       scenarios.changed()
       if (!scenarios.isStale) return

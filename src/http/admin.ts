@@ -22,21 +22,21 @@ export type AdminCall = {
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
-  /** Takes any bytes as its body and wants no admin token: whoever sends webhooks has none. */
+  /** Accepts any bytes as its body and needs no admin token: senders of webhooks have none. */
   raw?: boolean
-  /** Answered to anyone who can reach the port: no token, no client. */
+  /** Needs no token and has no client: anyone who can reach the port can call it. */
   open?: boolean
-  /** 200, if not told. */
+  /** Default: 200. */
   status?: 201
-  /** Takes a body of any size: it comes unchecked, and as `LargeJson` where it is large. */
+  /** Accepts a body of any size: it is not validated, and a large one is a `LargeJson`. */
   large?: true
   response: z.ZodType
-  /** Error words it can answer besides those every admin call can. */
+  /** Error codes of this call besides those of every admin call. */
   errors?: readonly ErrorCode[]
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
-  /** Sends its answer by itself, in place of `handle`. */
+  /** Sends the response itself, instead of `handle`. */
   stream?(world: World, request: FastifyRequest, reply: FastifyReply): void
-  /** Is no part of a recording, and so must change nothing: a new name in its base path makes no client. */
+  /** Not part of a recording, so it must change nothing: a new name in its base path creates no client. */
   unrecorded?: true
 }
 
@@ -45,7 +45,7 @@ type Input<P, Q, B> = {
   query: Q
   body: B
   headers: FastifyRequest['headers']
-  /** Aborted when the caller hangs up: for calls that may take long. */
+  /** A signal that aborts when the caller disconnects: for calls that can take long. */
   hangUpSignal: () => AbortSignal
 }
 
@@ -63,12 +63,12 @@ type Typed<Id, P, Q, B, A> = {
 }
 
 /**
- * A schema that checks only the outline, with the type of the one that checks all: the reader of scenarios, which is
- * loaded when it is needed and has better messages.
+ * A schema that checks only the outline, with the type of the full schema: the reader of scenarios does the full check.
+ * It is loaded on demand and has better messages.
  */
 export const outlineOf = <S extends z.ZodType>(outline: z.ZodType): S => outline as unknown as S
 
-/** Describes one admin call; `handle` answers with the value of its body, or a promise of it. */
+/** Defines one admin call; `handle` returns the body of the response, or a promise of it. */
 export function adminCall<
   const Id extends string,
   A extends z.ZodType,
@@ -92,7 +92,7 @@ export function adminCall<
   return definition as unknown as AdminCall & Typed<Id, P, Q, B, A>
 }
 
-/** The refusals that a call of the admin API may answer with. */
+/** The error codes of a call of the admin API. */
 export function errorsOf({ method, open, raw, large, errors = [] }: AdminCall): ErrorCode[] {
   const codes: ErrorCode[] = ['host_not_allowed', 'cross_site_refused', ...errors]
   if (!raw) codes.push('validation_failed')
@@ -104,25 +104,25 @@ export function errorsOf({ method, open, raw, large, errors = [] }: AdminCall): 
   return codes
 }
 
-/** The body of a POST that takes none: a field of it would do nothing, and whoever sent it would not know. */
+/** The body of a POST without fields: an unknown field is an error and not silently ignored. */
 const EmptyBody = z.strictObject({}).default({})
 
 export type AdminDeps = {
   sandbox: Sandbox
-  /** One large body at a time, for all calls together. */
+  /** Limits concurrent large bodies of all calls together to one. */
   largeBodies: Gate
-  /** A few large answers at once, for all calls together; how long their readers are waited for. */
+  /** Limits concurrent large responses of all calls together, and the time that their readers may take. */
   largeAnswers: { gate: Gate; patienceMs?: number | undefined }
   choice: ClientResolver
   adminToken: string | undefined
   explain: boolean
 }
 
-/** Hands the body over as it came. */
+/** Passes the body on as raw bytes. */
 const acceptRawBody = (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  // A Content-Type that names no type would be refused: it counts as none.
+  // Fastify would reject a Content-Type without a media type: treat it as missing.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.mediaType === undefined) delete request.headers['content-type']
     done()
@@ -179,7 +179,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
             if (known) request.world = known
           }
         }
-        // Who sends webhooks may have a query in the URL.
+        // The URL of a webhook may have a query.
         if (!call.raw) refuseUnknownQuery(request, call.query)
         done()
       } catch (error) {
@@ -187,9 +187,9 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       }
     },
     async handler(request, reply) {
-      // All is checked: a call that is refused makes no client.
+      // Everything is validated now: a rejected call creates no client.
       if (!call.open && !call.unrecorded) request.world = choice.forAdmin(request)
-      // A stream is sent past all hooks.
+      // A stream bypasses the hooks of Fastify.
       if (call.stream && explain) reply.raw.setHeader('x-sandbox-client', request.world.name)
       let failed = true
       try {

@@ -4,15 +4,15 @@ import { isOfService } from './log-request.ts'
 
 export type CorsDeps = {
   origin: string
-  /** Headers of an answer that a page may read. */
+  /** Response headers that a page may read. */
   exposedHeaders: readonly string[]
-  /** Refuses what no route takes. */
+  /** Makes the error of a request without a route. */
   noRouteError: (request: FastifyRequest) => SandboxError
 }
 
 /**
- * Lets a browser app of an origin read what the service answers, refusals of unknown paths included, and ask before it
- * calls. `app` gets the hook that comes before they are refused; answers with what the service's own scope needs.
+ * Allows a browser app of `origin` to read the responses of the service, including errors of unknown paths, and to send
+ * preflight requests. Adds a hook to `app` and returns the plugin for the service's own scope.
  */
 export function allowOrigin(
   app: FastifyInstance,
@@ -27,7 +27,7 @@ export function allowOrigin(
     done()
   })
   return async (service: FastifyInstance) => {
-    // An OPTIONS that asks for nothing is a method like any other.
+    // An OPTIONS request that is no preflight is an unsupported method.
     service.addHook('onRequest', (request, reply, done) => {
       const { origin: from, 'access-control-request-method': wanted } = request.headers
       if (request.method !== 'OPTIONS' || (from && wanted)) return done()

@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Connections that a scenario leaves without an answer. */
+    /** Connections that a scenario leaves without a response. */
     hangingSockets: Set<Socket>
   }
 }
 
-/** Closes what hangs when the app stops: no answer will come, so a stop need not wait for one. */
+/** Destroys hanging connections when the app closes: no response will follow. */
 export function destroyHangingSockets(app: FastifyInstance) {
   app.decorate('hangingSockets', new Set<Socket>())
   app.addHook('preClose', async () => {
@@ -16,7 +16,7 @@ export function destroyHangingSockets(app: FastifyInstance) {
   })
 }
 
-/** Leaves the connection open and sends nothing until the client gives up. */
+/** Leaves the connection open and sends nothing until the caller closes it. */
 export function leaveHanging({
   server: { hangingSockets: hanging },
   raw: { socket },

@@ -11,18 +11,18 @@ const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
 const CONTENT_ENCODED = 'Content-Encoding is not supported. Send the body uncompressed.'
 const NOT_UTF8 = 'The request body is not valid UTF-8.'
 
-/** What a body that ends early is answered. */
+/** The message for a body with a wrong Content-Length. */
 export const LENGTH_MISMATCH = 'The length of the body does not match its Content-Length.'
 
-/** A body up to this size is parsed in one go, bytes. */
+/** A body up to this size is parsed without a pause, bytes. */
 export const SMALL_BODY = 1024 * 1024
-// A body of more values takes longer than 200 ms to check, whatever is wrong with each.
+// A body with more values can take longer than 200 ms to validate.
 const SMALL = { depth: MAX_DEPTH, values: 100_000 }
-// A state holds whole scenarios, rules and timers some levels down, and these may be as deep as a body. It is checked in
-// slices, so it may have any number of values.
+// A state contains whole scenarios, rules and timers, each of which can be as deep as a body. It is validated in slices,
+// so it can have any number of values.
 const STATE = { depth: MAX_DEPTH + 8, values: Number.POSITIVE_INFINITY }
 
-/** The refusals of what is no body that can be read. */
+/** The error codes of a body that cannot be read. */
 export const BODY_ERRORS: readonly ErrorCode[] = [
   'malformed_json',
   'json_too_deep',
@@ -31,7 +31,7 @@ export const BODY_ERRORS: readonly ErrorCode[] = [
 ]
 
 const maxText = `${Math.floor(MAX_BODY / 1024 / 1024)} MiB`
-/** What a body that is too large is answered. */
+/** The message for a body that is too large. */
 export const TOO_LARGE = `The body is too large. The maximum is 1 MiB, or ${maxText} for a whole state. Send less.`
 
 function rejectOtherForms({ headers }: FastifyRequest) {
@@ -42,19 +42,19 @@ function rejectOtherForms({ headers }: FastifyRequest) {
     throw new SandboxError('unsupported_media_type', CONTENT_ENCODED)
 }
 
-/** A body that is small enough to be parsed in one go. */
+/** Parses a small body without a pause. */
 function parseSmall(request: FastifyRequest, bytes: Buffer, most: typeof SMALL): unknown {
   if (!isUtf8(bytes)) throw malformed(NOT_UTF8)
   rejectTooComplex(bytes, most)
   const text = bytes.toString('utf8')
   request.bodyText = text
-  // A call that takes no body may still be sent as JSON.
+  // A request without a body may still have the content type of JSON.
   if (text === '') return undefined
   request.sentBody = parseJson(text)
   return request.sentBody
 }
 
-/** Bodies are JSON or refused; a form or plain text could be sent by any web page. */
+/** Accepts only JSON bodies: any web page could send a form or plain text. */
 export function acceptJsonOnly(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
@@ -67,7 +67,7 @@ export function acceptJsonOnly(app: FastifyInstance) {
   })
 }
 
-/** Collects a body of at most `MAX_BODY`; `enter` is called once it is known that it is no small one. */
+/** Collects a body of at most `MAX_BODY` bytes; calls `enter` as soon as the body is known to be large. */
 function collect(
   { headers }: FastifyRequest,
   payload: IncomingMessage,
@@ -94,7 +94,7 @@ function collect(
         fail(error)
       }
     }
-    /** What still comes of the body is read and dropped: so its sender gets to the answer. */
+    /** Rejects, and drops the rest of the body, so that its sender reads the response. */
     function fail(error: unknown) {
       payload.off('data', take)
       payload.resume()
@@ -115,7 +115,7 @@ function collect(
   })
 }
 
-/** Takes large bodies too, one at a time: such a one comes as `LargeJson`, to be read in slices. */
+/** Also accepts large bodies, one at a time: such a body is a `LargeJson`, to be read in slices. */
 export function acceptLargeJson(app: FastifyInstance, gate: Gate) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -143,7 +143,7 @@ export function acceptLargeJson(app: FastifyInstance, gate: Gate) {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Lets the next large body in. */
+    /** Releases the gate for the next large body. */
     releaseGate: (() => void) | undefined
   }
 }

@@ -6,15 +6,15 @@ import type { StoredResponse } from './idempotency.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When it came: real ms, and ms of its client's time; 0 where it was refused before that was known. */
+    /** When the request arrived: real ms, and ms of the client's time; 0 if it was rejected before that was known. */
     startedAt: number
     receivedAt: number
-    /** The scenario's rule that it met. */
+    /** The scenario's rule that matched. */
     rule: string | undefined
   }
 }
 
-// Faults after which no answer reaches the client; nor does one after it has hung up.
+// Faults after which no response reaches the caller.
 const SILENT: ReadonlySet<string> = new Set(['reset', 'hang', 'empty'])
 
 function sizeOf(texts: readonly string[]): number {
@@ -23,7 +23,7 @@ function sizeOf(texts: readonly string[]): number {
   return size
 }
 
-/** Puts a call into the log of its client: references only, for most of them are never looked at. */
+/** Adds a request to the log of its client: only references, since most entries are never read. */
 function logRequest(
   world: World,
   request: FastifyRequest,
@@ -41,7 +41,7 @@ function logRequest(
     params: request.params,
     headers: request.headers,
     headersSize: sizeOf(request.raw.rawHeaders),
-    // A URL that is not well-formed comes as a bare request.
+    // A request with a malformed URL does not have the decorated fields.
     body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
     response: isSilent ? '' : body,
@@ -51,7 +51,7 @@ function logRequest(
   })
 }
 
-/** Notes an answer of the service that is about to be sent. */
+/** Logs a response of the service before it is sent. */
 export const logResponse = (
   request: FastifyRequest,
   { id }: { id: string },
@@ -60,13 +60,13 @@ export const logResponse = (
 
 const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 
-/** Whether a request is for the service, be there such a path or not. */
+/** Whether a request is for the service, even if the path does not exist. */
 export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
 
-// The Host of such a call is not ours, or a page of another site sent it: it is no call of the client.
+// Wrong Host, or sent by a page of another site: such a request does not belong to a client.
 const UNATTRIBUTED: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_refused'])
 
-/** Notes what the service refused, where it is known whose call it was. */
+/** Logs a request that the service rejected, if its client is known. */
 export const createErrorLogger =
   (choice: ClientResolver) => (request: FastifyRequest, error: SandboxError, body: string) => {
     if (!isOfService(request) || UNATTRIBUTED.has(error.code)) return

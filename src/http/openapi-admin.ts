@@ -10,7 +10,7 @@ import {
 } from './openapi.ts'
 import { ADMIN_REQUESTS } from './openapi-requests.ts'
 
-/** The first part of a path -> its tag. */
+/** The tag of a call, by the first segment of its path. */
 const TAG_OF: Readonly<Record<string, keyof typeof TAGS>> = {
   health: 'Health',
   ready: 'Health',
@@ -57,7 +57,7 @@ function bodyOf({ id, body, raw }: AdminCall, { requestBody }: Components): Json
   return body ? { requestBody: requestBody(body, `${upper(id)}Body`, example) } : {}
 }
 
-// A token picks the client, and the base path does too; the admin token is wanted only where one was set.
+// A token or the base path chooses the client; the admin token is needed only if one is set.
 const SECURITY = [{}, { adminToken: [] }, { accessToken: [] }, { adminToken: [], accessToken: [] }]
 
 const LAST_EVENT_ID = {
@@ -93,7 +93,7 @@ function operationOf(call: AdminCall, components: Components): Json {
   }
 }
 
-/** The OpenAPI 3.1 document of the admin API, made from its calls and their zod schemas alone. */
+/** The OpenAPI 3.1 document of the admin API, generated from its calls and their zod schemas. */
 export function adminDocument(calls: readonly AdminCall[]): Json {
   const components = createComponents()
   const paths: Record<string, Json> = {}

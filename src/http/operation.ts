@@ -20,9 +20,9 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came. */
+    /** The received body as text. */
     bodyText: string
-    /** The body as it was sent, before anything was left out of it or filled in. */
+    /** The parsed body, before validation removes fields or adds defaults. */
     sentBody: unknown
   }
   interface FastifyContextConfig {
@@ -32,7 +32,7 @@ declare module 'fastify' {
 
 type Input<P, Q, B> = { params: P; query: Q; body: B }
 
-/** One endpoint of the service: all that validation, OpenAPI and the tests know of it. */
+/** The definition of one endpoint of the service, for validation, OpenAPI and the tests. */
 export type Operation = {
   id: string
   method: 'GET' | 'POST' | 'PUT'
@@ -45,11 +45,11 @@ export type Operation = {
   body?: z.ZodType
   status: 200 | 201
   response: z.ZodType
-  /** Error words it can answer besides those every endpoint can. */
+  /** Error codes of this endpoint besides those of every endpoint. */
   errors: readonly ErrorCode[]
-  /** Needs a token in the mode `spec` too. */
+  /** Whether a token is also required in the mode `spec`. */
   tokenNeeded: boolean
-  /** All its refusals that need no change: they come before a scenario is asked. What it found is for `handle`. */
+  /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
   check?(world: World, input: Input<never, never, never>): unknown
   handle(
     world: World,
@@ -61,7 +61,7 @@ export type Operation = {
 
 type Shape<S> = S extends z.ZodType ? z.output<S> : undefined
 
-/** Describes one endpoint; `handle` answers with the JSON text of its body. */
+/** Defines one endpoint; `handle` returns the JSON text of the response body. */
 export function operation<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
@@ -98,15 +98,15 @@ function send(op: Operation, reply: FastifyReply, answer: StoredResponse) {
   return reply.code(status).send(body)
 }
 
-/** Serves an operation: its client is found, its input checked, and its answer sent or kept for its key. */
+/** Adds the route of an operation: finds the client, validates the input, sends the response or stores it for its key. */
 export function serve(
   app: FastifyInstance,
   op: Operation,
   { choice, log, explain }: { choice: ClientResolver; log: Log; explain: boolean },
 ) {
-  /** Refuses what is wrong, then asks the scenarios; throws the refusal. */
+  /** Throws the errors of the request, then lets the scenarios decide. */
   function decide(request: FastifyRequest): CallDecision {
-    // The check has run; its refusal is thrown here so that an idempotency key keeps it like any other.
+    // The validation error is thrown here, so that it is stored for an idempotency key like any other error.
     if (request.validationError) throw request.validationError
     const checked = op.check?.(request.world, inputOf(request))
     const outcome = decideCall(op, request)
@@ -120,7 +120,7 @@ export function serve(
     body: op.handle(request.world, inputOf(request), life, checked),
   })
 
-  /** The operation and the keeping of its answer are one change; a refusal is kept by itself. */
+  /** Executes the operation and stores its response in one change; an error is stored separately. */
   function executeAndStore(
     request: FastifyRequest,
     outcome: CallDecision,
@@ -139,7 +139,7 @@ export function serve(
     keep: StoreResponse,
   ): StoredResponse {
     const sandboxError = sandboxErrorOf(error, log)
-    // One that hung up before the operation may come again for it.
+    // The caller disconnected before the operation: a retry must run it.
     if (
       sandboxError.code === 'caller_gone' ||
       sandboxError.status === 401 ||
@@ -151,14 +151,14 @@ export function serve(
     return done
   }
 
-  /** The scenario's own answer, or the operation's where it is carried out. */
+  /** The scenario's own response, or the response of the operation if it is executed. */
   function respond(
     request: FastifyRequest,
     outcome: CallDecision,
     keep?: StoreResponse,
   ): StoredResponse {
     const { respond, fault, at } = outcome
-    // What is answered in the operation's place is not kept for a key: the next try may meet the operation.
+    // A response instead of the operation is not stored for a key: a retry may run the operation.
     if (respond)
       return {
         status: respond.status,
@@ -169,7 +169,7 @@ export function serve(
     return keep ? executeAndStore(request, outcome, keep) : execute(request, outcome)
   }
 
-  /** An answer that a scenario wants otherwise: another one, or broken. */
+  /** A response that a scenario replaces or breaks. */
   function respondWithFault(
     request: FastifyRequest,
     outcome: CallDecision,
@@ -224,7 +224,7 @@ export function serve(
     }).then((done) => send(op, reply, done))
   }
 
-  /** Answers when what the call did is written: with all else that this turn of the event loop brings. */
+  /** Responds when the change is written, together with the other changes of this turn of the event loop. */
   function handleWithoutKey(request: FastifyRequest, reply: FastifyReply) {
     const { world } = request
     let outcome!: CallDecision
@@ -259,7 +259,7 @@ export function serve(
   })
 }
 
-/** The refusals that any endpoint of the service may answer with. */
+/** The error codes of every endpoint of the service. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [
   'validation_failed',
   'unauthorized',

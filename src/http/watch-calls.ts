@@ -5,19 +5,19 @@ import type { ResponseFault } from '../scenarios/compiled.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where calls are watched: tells of the body as it is read, and of an answer that was broken on purpose. */
+    /** Set if requests are watched: reports the body as it is read, and a response with an injected fault. */
     watched:
       | {
           read: () => void
           broken: (fault: ResponseFault) => void
-          /** The caller closed the connection, and that ended the call. */
+          /** Reports that the caller closed the connection and so ended the call. */
           left: () => void
         }
       | undefined
   }
 }
 
-/** Pages and documents change nothing, and a recording is no part of itself. */
+/** Pages and documents change nothing, and the recording does not contain its own calls. */
 function isWatched({ is404, routeOptions }: FastifyRequest): boolean {
   const { operation, admin } = routeOptions.config
   return is404 || operation !== undefined || (admin !== undefined && !admin.unrecorded)
@@ -27,8 +27,8 @@ const bytesOf = (chunk: unknown) =>
   typeof chunk === 'string' ? Buffer.from(chunk) : chunk instanceof Uint8Array ? chunk : undefined
 
 /**
- * Tells what is answered, when it is: status and headers as the sandbox sets them, and every byte of the body. Of a
- * stream, which has no end, only that it began.
+ * Reports a response when it is sent: status and headers as the sandbox sets them, and every byte of the body. A stream
+ * is reported when it starts, without a body.
  */
 function watchResponse(
   raw: ServerResponse,
@@ -70,7 +70,7 @@ function watchResponse(
   return report
 }
 
-/** Tells a watch of the calls of an app as they come, and of their answers; to be added before any other hook. */
+/** Reports the requests of an app and their responses to a watcher; must be added before any other hook. */
 export function watchRequests(app: FastifyInstance, watch: RequestObserver) {
   function watchRequest(request: FastifyRequest, reply: FastifyReply) {
     const { raw, originalUrl, headers } = request
@@ -93,10 +93,10 @@ export function watchRequests(app: FastifyInstance, watch: RequestObserver) {
     function read() {
       if (!hasBody) return
       raw.on('data', (chunk: Buffer) => chunks.push(chunk))
-      // Before the parser hears of it.
+      // Before the listener of the parser runs.
       raw.on('end', () => {
         isWhole = true
-        // What was refused by its headers is read to its end all the same.
+        // A request that was rejected by its headers is still read to its end.
         if (!hasResponse) watch.onBody(call, Buffer.concat(chunks))
       })
     }
@@ -111,6 +111,6 @@ export function watchRequests(app: FastifyInstance, watch: RequestObserver) {
     request.watched?.read()
     done(null, payload)
   })
-  /** Sees a request that comes by no route: its URL is not well-formed. */
+  /** Also watches a request without a route: its URL is malformed. */
   return watchRequest
 }
