@@ -274,7 +274,7 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
   const cases: [string[], RegExp][] = [
     [['scenario'], /scenario takes one of list, show, use; see payout-sandbox scenario --help/],
     [['scenario', 'lst'], /takes one of list, show, use, not "lst"/],
-    [['scenario', 'use'], /scenario use needs NAME; use payout-sandbox scenario use NAME/],
+    [['scenario', 'use'], /scenario use needs NAME; usage: payout-sandbox scenario use NAME/],
     [['scenario', 'use', 'a', 'b'], /unexpected argument "b" for scenario use/],
     [
       ['scenario', 'list', '--memory'],
@@ -287,7 +287,10 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
       ['clock', 'show', '--url', 'http://127.0.0.1:1/@a/v1', '--client', 'b'],
       /--client b and the \/@a of --url are two different clients/,
     ],
-    [['clock', 'advance', '-3m'], /duration of 0s or more.+ not "-3m": time does not go back/],
+    [
+      ['clock', 'advance', '-3m'],
+      /duration of 0s or more.+ not "-3m": the clock cannot move backwards/,
+    ],
     [['clock', 'advance', '-3h'], /duration of 0s or more.+ not "-3h"/],
     [
       ['clock', 'advance', '--url', 'http://127.0.0.1:1', '-PT3M'],
@@ -302,9 +305,9 @@ t.test('a wrong command line ends with 2 and says how to call it', async (t) => 
     [['clock', 'speed', ''], /clock speed takes a number above 0, .+, not ""/],
     [['clock', 'speed', '0'], /clock speed takes a number above 0, .+, not "0"/],
     [['clock', 'show', '--url', 'localhost:4310'], /--url takes the URL of a sandbox/],
-    [['clock', 'show', '--url'], /--url takes URL, and none follows it/],
+    [['clock', 'show', '--url'], /--url takes URL, but the value is missing/],
     [['--url', 'http://127.0.0.1:1'], /start does not take --url/],
-    [['scenaro', 'list'], /there is no command "scenaro"; did you mean scenario\?/],
+    [['scenaro', 'list'], /unknown command "scenaro"; did you mean scenario\?/],
   ]
   for (const [args, message] of cases) {
     const { code, stdout, stderr } = await run(args)
@@ -356,7 +359,7 @@ t.test('each command has a help text with its calls, flags and examples', async 
     const { code, stdout } = await run([name, '--help'])
     t.equal(code, 0)
     t.match(stdout, new RegExp(`^payout-sandbox ${name}: `))
-    t.match(stdout, /\n\nExamples\n {2}payout-sandbox /)
+    t.match(stdout, /\n\nExamples:\n {2}payout-sandbox /)
   }
   t.equal((await run(['help'])).stdout, overview)
   t.equal((await run(['help', 'exec'])).stdout, (await run(['exec', '--help'])).stdout)
@@ -376,7 +379,7 @@ const REMOTE_CALLS: readonly (readonly [string, ...string[]])[] = [
   ['snapshot', 'save', 'one'],
   ['deliveries'],
   ['trigger', 'webhook.test'],
-  ['record', 'export', 'run.ndjson'],
+  ['record', 'export', 'copy.ndjson'],
   ['health'],
   ['reset'],
 ]
@@ -394,6 +397,7 @@ const LOCAL_COMMANDS = [
 
 t.test('--url, --client, --admin-token and --json work on every remote command', async (t) => {
   const token = 's3cret'
+  const cwd = t.testdir()
   const sandbox = await serve(t, [
     '--memory',
     '--clock',
@@ -401,7 +405,7 @@ t.test('--url, --client, --admin-token and --json work on every remote command',
     '--admin-token',
     token,
     '--record',
-    join(t.testdir(), 'run.ndjson'),
+    join(cwd, 'run.ndjson'),
   ])
   const seen: { path: string; token: unknown }[] = []
   // Forwards each call to the sandbox, and stores its path and token.
@@ -428,7 +432,6 @@ t.test('--url, --client, --admin-token and --json work on every remote command',
     token,
     '--json',
   ]
-  const cwd = t.testdir()
   const webhook = { url: `${sandbox.adminUrl}/webhooks/inbox`, webhook_secret: 'whsec_dGVzdA==' }
   await call(`http://127.0.0.1:${sandbox.port}/@w1/v1/clientWebhook`, webhook)
   for (const args of REMOTE_CALLS) {
