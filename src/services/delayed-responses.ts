@@ -86,15 +86,15 @@ export function createDelayedResponses(deps: DelayedResponsesDeps) {
       }),
     /** Rejects the delayed requests whose timer was cancelled or removed by a reset. */
     rejectCancelled() {
-      for (const [id, { reject: giveUp }] of [...waiting]) {
+      for (const [id, { reject }] of [...waiting]) {
         if (timers.get(id)) continue
         waiting.delete(id)
-        giveUp(cancelled())
+        reject(cancelled())
       }
     },
     /** Rejects all delayed requests, when the client is deleted. */
     rejectAll() {
-      for (const { reject: giveUp } of waiting.values()) giveUp(cancelled())
+      for (const { reject } of waiting.values()) reject(cancelled())
       waiting.clear()
     },
     /** Runs all delayed requests before a stop, since the clock no longer moves. */

@@ -71,7 +71,7 @@ function createPages() {
     /** Stores a body and a response, one after the other, and returns their position. */
     put(body: string, answer: string) {
       // At most three bytes per UTF-16 unit; long texts are measured, so that no page stays mostly empty.
-      let max = 3 * (body.length + answer.length)
+      let max = 3 * (body.length + response.length)
       if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(answer)
       if (end + max > page.length) {
         page = Buffer.allocUnsafeSlow(Math.max(size, max))
@@ -109,11 +109,11 @@ export function createRequestLog({
 
   return {
     add(call: CompletedRequest) {
-      const { body, response: answer, began, url } = call
+      const { body, response, began, url } = call
       // A request that started before the log was cleared does not belong to it.
       if (began < clearedAt) return
       const storedBody = body.length > MAX_BODY ? '' : body
-      const storedResponse = answer.length > MAX_RESPONSE ? '' : answer
+      const storedResponse = response.length > MAX_RESPONSE ? '' : answer
       const { page, start, middle, end } = pages.put(storedBody, storedResponse)
       const entry: RequestLogEntry = {
         seq: ++seq,
@@ -131,7 +131,7 @@ export function createRequestLog({
         end,
         bodySize: body.length,
         status: call.status,
-        responseSize: answer.length,
+        responseSize: response.length,
         rule: call.rule,
         fault: call.fault,
         replayed: call.replayed,

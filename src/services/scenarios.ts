@@ -315,7 +315,7 @@ export function createScenarios(parts: ScenariosDeps) {
     /** Checks a rule given as JSON. */
     checkRule: async (value: unknown): Promise<Checked<RuleDefinition>> =>
       (await createRuleCheck())(value),
-    ruleCheck: createRuleCheck,
+    createRuleCheck,
     /** Activates a checked definition and resets its counters. */
     useDefinition: (definition: ScenarioDefinition) =>
       activate(compileScenario(definition, INLINE), { name: INLINE, definition }),

@@ -16,7 +16,7 @@ const quick = (more: object = {}): StartOptions => ({
 })
 const ticking = { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' }
 
-/** A receiver that answers each connection with bytes of its own. */
+/** A receiver that responds to each connection with the given bytes. */
 async function rawReceiver(t: Test, answer: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -33,14 +33,14 @@ async function rawReceiver(t: Test, answer: (socket: Socket) => void): Promise<s
   return `http://127.0.0.1:${(server.address() as { port: number }).port}/`
 }
 
-/** Writes a piece again and again until the other side hangs up. */
+/** Writes a chunk repeatedly until the other side closes the connection. */
 function drip(socket: Socket, piece: string | Buffer, everyMs: number) {
   const timer = setInterval(() => socket.write(piece), everyMs)
   socket.on('close', () => clearInterval(timer))
 }
 const HEAD = 'HTTP/1.1 200 OK\r\n'
 
-t.test('hostile receivers end within the deadline and are told apart', async (t) => {
+t.test('hostile receivers end within the deadline, each with its own error code', async (t) => {
   const bomb = gzipSync(Buffer.alloc(50_000_000))
   const table: [name: string, code: string, answer: (socket: Socket) => void][] = [
     ['hang', 'timeout_answer', () => {}],
@@ -127,33 +127,36 @@ t.test(
   },
 )
 
-t.test('a ticking clock sends at once, and a hanging receiver delays nothing else', async (t) => {
-  const url = await rawReceiver(t, () => {})
-  const box = await start(t, {
-    sandbox: {
-      start: { ...ticking, clockSpeed: 1_000 },
-      webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 },
-    },
-  })
-  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
-  const id = (await box.pay()).body.data[0].transaction_id
-  for (;;) {
-    const { body } = await box.get(`/v1/transaction/${id}`)
-    if (body.data[0].transaction_status === 'success') break
-    await new Promise(setImmediate)
-  }
-  const { body } = await box.get('/__admin/webhooks/deliveries')
-  t.match(body.deliveries, [
-    { event: 'transaction.success', status: 'pending', attempts: [] },
-    { event: 'transaction.processing', status: 'pending' },
-    { event: 'transaction.pending', status: 'pending' },
-  ])
-  const before = performance.now()
-  await box.close()
-  t.ok(performance.now() - before < 20_000, 'nor a stop')
-})
+t.test(
+  'on a running clock events are sent immediately, and a hanging receiver delays nothing else',
+  async (t) => {
+    const url = await rawReceiver(t, () => {})
+    const box = await start(t, {
+      sandbox: {
+        start: { ...ticking, clockSpeed: 1_000 },
+        webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 },
+      },
+    })
+    await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+    const id = (await box.pay()).body.data[0].transaction_id
+    for (;;) {
+      const { body } = await box.get(`/v1/transaction/${id}`)
+      if (body.data[0].transaction_status === 'success') break
+      await new Promise(setImmediate)
+    }
+    const { body } = await box.get('/__admin/webhooks/deliveries')
+    t.match(body.deliveries, [
+      { event: 'transaction.success', status: 'pending', attempts: [] },
+      { event: 'transaction.processing', status: 'pending' },
+      { event: 'transaction.pending', status: 'pending' },
+    ])
+    const before = performance.now()
+    await box.close()
+    t.ok(performance.now() - before < 20_000, 'nor a stop')
+  },
+)
 
-t.test('on a ticking clock an event arrives without an advance', async (t) => {
+t.test('on a running clock an event arrives without an advance', async (t) => {
   const hook = await receiver(t)
   const box = await start(t, { sandbox: { start: ticking } })
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
@@ -168,7 +171,7 @@ t.test('on a ticking clock an event arrives without an advance', async (t) => {
   t.same(hook.types(), ['transaction.pending'])
 })
 
-t.test('several resources are sent to at once, each in its order', async (t) => {
+t.test('events of several resources are sent concurrently, each resource in order', async (t) => {
   const hook = await receiver(t)
   const box = await start(t)
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
@@ -245,7 +248,7 @@ t.test(
   },
 )
 
-t.test('an event that nothing came of is told to nobody', async (t) => {
+t.test('an event whose change was rolled back is not published', async (t) => {
   const hook = await receiver(t)
   const box = await start(t)
   const { deliveries, change, payments } = box.sandbox.default
@@ -255,7 +258,7 @@ t.test('an event that nothing came of is told to nobody', async (t) => {
   )
   t.throws(() =>
     change(() => {
-      deliveries.announce('transaction.success', row.transaction_id)
+      deliveries.publish('transaction.success', row.transaction_id)
       throw new Error('undone')
     }),
   )
@@ -276,7 +279,7 @@ t.test(
     const webhook = [...tables.tables.webhook.rows()][0]!.webhook_id
     await box.pay()
     change(() => {
-      for (let i = 0; i < 10_050; i++) deliveries.announce('webhook.test', webhook)
+      for (let i = 0; i < 10_050; i++) deliveries.publish('webhook.test', webhook)
     })
     const rows = [...deliveries.all()]
     t.equal(rows.length, 10_001)
