@@ -99,7 +99,7 @@ t.test('4: one answer in twenty is lost, no payment is', async (t) => {
         headers: { 'content-type': 'application/json', connection: 'close' },
         body: JSON.stringify(body),
       }).then(
-        () => 'told',
+        () => 'received',
         () => 'lost',
       ),
     )
