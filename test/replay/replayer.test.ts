@@ -520,7 +520,7 @@ const full = { skip: !existsSync('/dev/full') && 'there is no full device' }
 t.test('where the file takes no more, the sandbox goes on, the recording ends', full, async (t) => {
   const server = await startServer(optionsOf({ port: 0, memory: true, record: '/dev/full' }), log)
   t.teardown(server.close)
-  t.match(log.lines.at(-1), '/dev/full ends here')
+  t.match(log.lines.at(-1), 'The recording /dev/full cannot be written; it ends here')
   t.equal((await fetch(`${server.url}/users`)).status, 200)
   await t.rejects(createAdminClient({ url: server.adminUrl }).recording(), {
     status: 409,
