@@ -190,7 +190,10 @@ t.test('what a test holds its code to: requests, waiting, events', async (t) => 
   const missing = createAdminClient({ url: `${url.replace('/v1', '')}/v1/x`.slice(0, -2) })
   t.match(await refused(missing.snapshots.restore('none')), { status: 404 })
   for (const client of ['NOT A NAME', '..', 'zz/..', ''])
-    t.throws(() => createAdminClient({ url, client }), { name: 'TypeError', message: /no client/ })
+    t.throws(() => createAdminClient({ url, client }), {
+      name: 'TypeError',
+      message: /invalid client/,
+    })
   t.throws(() => admin.forClient('zz/..'), { name: 'TypeError' })
   await t.rejects(admin.snapshots.get('..'), { name: 'TypeError', message: /name or an id/ })
 })

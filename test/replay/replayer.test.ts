@@ -503,8 +503,8 @@ t.test('what is no recording is refused by its line', async (t) => {
     ['{}\n', 'line 1 is not the start of a recording'],
     [`${first}{"call":\n`, 'line 2 is not valid JSON'],
     [`${first}{"call":0}\n`, 'line 2 is not a valid line of a recording'],
-    [`${first}{"answer":3}\n`, 'the answer 3 comes before its call'],
-    [`${first}{"body":3,"at":1}\n`, 'the body of call 3 comes before its call'],
+    [`${first}{"answer":3}\n`, 'the response to call 3 is recorded before the call'],
+    [`${first}{"body":3,"at":1}\n`, 'the body of call 3 is recorded before the call'],
   ]
   for (const [text, message] of table) await t.rejects(replayRun(text, log), { message }, message)
 })
@@ -513,7 +513,7 @@ const full = { skip: !existsSync('/dev/full') && 'there is no full device' }
 t.test('where the file takes no more, the sandbox goes on, the recording ends', full, async (t) => {
   const server = await startServer(optionsOf({ port: 0, memory: true, record: '/dev/full' }), log)
   t.teardown(server.close)
-  t.match(log.lines.at(-1), '/dev/full ends here')
+  t.match(log.lines.at(-1), 'The recording /dev/full cannot be written; it ends here')
   t.equal((await fetch(`${server.url}/users`)).status, 200)
   await t.rejects(createAdminClient({ url: server.adminUrl }).recording(), {
     status: 409,
