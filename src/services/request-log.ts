@@ -69,10 +69,10 @@ function createPages() {
   let end = 0
   return {
     /** Stores a body and a response, one after the other, and returns their position. */
-    put(body: string, answer: string) {
+    put(body: string, response: string) {
       // At most three bytes per UTF-16 unit; long texts are measured, so that no page stays mostly empty.
       let max = 3 * (body.length + response.length)
-      if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(answer)
+      if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(response)
       if (end + max > page.length) {
         page = Buffer.allocUnsafeSlow(Math.max(size, max))
         size = Math.min(2 * size, MAX_PAGE)
@@ -80,7 +80,7 @@ function createPages() {
       }
       const start = end
       const middle = start + (body === '' ? 0 : page.write(body, start))
-      end = middle + (answer === '' ? 0 : page.write(answer, middle))
+      end = middle + (response === '' ? 0 : page.write(response, middle))
       return { page, start, middle, end }
     },
   }
@@ -113,7 +113,7 @@ export function createRequestLog({
       // A request that started before the log was cleared does not belong to it.
       if (began < clearedAt) return
       const storedBody = body.length > MAX_BODY ? '' : body
-      const storedResponse = response.length > MAX_RESPONSE ? '' : answer
+      const storedResponse = response.length > MAX_RESPONSE ? '' : response
       const { page, start, middle, end } = pages.put(storedBody, storedResponse)
       const entry: RequestLogEntry = {
         seq: ++seq,

@@ -21,13 +21,7 @@ const feedEnded = () =>
 /** Resolves with the match as soon as it exists; rejects with `timeoutError()`, or with `not_ready` if the feed closes. */
 export function waitFor<T>(
   { feed, outside }: { feed: Feed; outside: Pick<Runtime, 'later'> },
-  {
-    findExisting,
-    onEvent,
-    timeout_ms: timeoutMs,
-    timeoutError,
-    signal,
-  }: WaitTarget<T>,
+  { findExisting, onEvent, timeout_ms: timeoutMs, timeoutError, signal }: WaitTarget<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
