@@ -4,7 +4,7 @@ import { callerGone, SandboxError } from '../model/errors.ts'
 import type { WorldContext } from './world-context.ts'
 
 /** The kind of the timers of delayed responses. */
-const DELAYED = 'answer.delay'
+const DELAYED = 'response.delay'
 // A request that waits longer than this on a frozen clock is logged, real ms.
 const WARN_AFTER_MS = 1_000
 

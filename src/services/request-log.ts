@@ -240,6 +240,6 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   headers: maskedHeaders(call.headers),
   body: maskValue(parseJsonOrUndefined(bodyOf(call)) ?? null),
   body_size: call.bodySize,
-  answer: maskedResponse(responseOf(call)),
-  answer_size: call.responseSize,
+  response: maskedResponse(responseOf(call)),
+  response_size: call.responseSize,
 })

@@ -296,7 +296,7 @@ export function createScenarios(parts: ScenariosDeps) {
         rules: visibleLayers(scenario).flatMap(({ rules: theirs }) => theirs.map(hitCount)),
         webhooks: visibleLayers(scenario).flatMap(({ webhooks }) => webhooks.map(hitCount)),
         expect: expected(scenario),
-        ...(previous.size > 0 && { left: [...previous.values()] }),
+        ...(previous.size > 0 && { previous: [...previous.values()] }),
       }
     },
     /** Activates a scenario by its name and resets its counters and those of the scenarios that it extends. */

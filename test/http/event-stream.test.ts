@@ -36,7 +36,7 @@ async function serve(t: Test, options: StreamOptions = {}) {
       }
       return text
     }
-    return { answer, until }
+    return { response: answer, until }
   }
   return { feed, open, sockets }
 }
@@ -46,7 +46,7 @@ const change = (n: number) => ({ type: 'kyc.success', resource_id: String(n), at
 t.test('events are sent when they are published, each with an id to continue from', async (t) => {
   const { feed, open } = await serve(t)
   feed.publish('change', change(0))
-  const { answer, until } = await open()
+  const { response: answer, until } = await open()
   t.match(answer.headers, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -104,11 +104,11 @@ t.test('a reader that does not read is disconnected, others are not', async (t) 
   const { feed, open, sockets } = await serve(t, { maxUnread: 64 * 1024 })
   const slow = await open()
   await slow.until('connected')
-  slow.answer.pause()
+  slow.response.pause()
   const quick = await open()
   await quick.until('connected')
   let seen = 0
-  quick.answer.on('data', (chunk) => {
+  quick.response.on('data', (chunk) => {
     seen += String(chunk).length
   })
   let isCut = false
@@ -131,7 +131,7 @@ t.test('a reader that does not read is disconnected, others are not', async (t) 
 
 t.test('closing a feed ends its streams; a closed feed accepts no reader', async (t) => {
   const { feed, open, sockets } = await serve(t)
-  const { answer, until } = await open()
+  const { response: answer, until } = await open()
   await until('connected')
   const ended = once(answer, 'end')
   answer.resume()
@@ -139,14 +139,14 @@ t.test('closing a feed ends its streams; a closed feed accepts no reader', async
   await ended
   await sockets[0]!.closed
   const late = await open()
-  late.answer.resume()
-  await once(late.answer, 'end')
+  late.response.resume()
+  await once(late.response, 'end')
   t.pass('ended at once')
 })
 
 t.test('a reader that disconnects is removed', async (t) => {
   const { feed, open, sockets } = await serve(t)
-  const { answer, until } = await open()
+  const { response: answer, until } = await open()
   await until('connected')
   answer.destroy()
   await sockets[0]!.closed

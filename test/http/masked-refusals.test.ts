@@ -80,7 +80,7 @@ t.test(
     await get(`/v1/user/${PAN}`, TOKEN)
     const { requests } = (await get('/__admin/requests')).body
     t.equal(requests.length, 5)
-    t.match(requests[4].answer, {
+    t.match(requests[4].response, {
       message: /^account_number .*; found XXXX \(and 1 more error: see errors\)\.$/,
       errors: [
         { field: 'account_number', message: /; found XXXX$/ },

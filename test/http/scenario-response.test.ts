@@ -23,7 +23,7 @@ const turn = () => new Promise(setImmediate)
 /** Waits until the delay of a call has started. */
 async function delayed(box: Box, count = 1) {
   while (
-    box.sandbox.default.scheduler.pending().filter(({ kind }) => kind === 'answer.delay').length <
+    box.sandbox.default.scheduler.pending().filter(({ kind }) => kind === 'response.delay').length <
     count
   )
     await turn()
@@ -66,7 +66,7 @@ t.test('delays in a range are drawn from the seed', async (t) => {
       await delayed(box)
       const [timer] = box.sandbox.default.scheduler
         .pending()
-        .filter(({ kind }) => kind === 'answer.delay')
+        .filter(({ kind }) => kind === 'response.delay')
       spans.push(timer!.due_at - box.sandbox.default.clock.now())
       await box.advance('2s')
       t.equal((await asked).status, 200)

@@ -314,7 +314,7 @@ t.test('an event stream is recorded as a call that began', async (t) => {
   const { lines } = await same(t, await box.stop())
   const [stream] = lines.filter(({ url }) => url === '/@new/__admin/events')
   t.match(
-    lines.find(({ answer }) => answer === stream?.call),
+    lines.find(({ response: answer }) => answer === stream?.call),
     { status: 200, headers: { 'content-type': /^text\/event-stream/ }, text: undefined },
   )
 })
@@ -369,7 +369,9 @@ t.test('what a stop answers is no part of the run', async (t) => {
   const { lines } = await same(t, text)
   t.strictSame(lines.flatMap(({ call, url }) => (url === '/v1/users' ? call : [])).length, 1)
   t.notOk(
-    lines.some(({ answer }) => lines.find(({ call }) => call === answer)?.url === '/v1/users'),
+    lines.some(
+      ({ response: answer }) => lines.find(({ call }) => call === answer)?.url === '/v1/users',
+    ),
     'the call waits for ever',
   )
 })
@@ -396,7 +398,7 @@ t.test('the first difference is told: where, what, and both sides', async (t) =>
       .filter(Boolean)
       .map((line) => `${JSON.stringify(line)}\n`)
       .join('')
-  const paid = find('answer', 2)
+  const paid = find('response', 2)
   const table: [name: string, text: string, difference: object][] = [
     [
       'a byte of an answer',
@@ -583,7 +585,7 @@ t.test('what its caller left is left in the replay at the same place', async (t)
   t.equal(now, '2026-01-01T00:00:00.010Z', 'time stood where its caller had left it')
   const text = await box.stop()
   const { lines } = await same(t, text)
-  t.equal(lines.filter((line) => 'left' in line).length, 3)
+  t.equal(lines.filter((line) => 'hang_up' in line).length, 3)
 })
 
 t.test('a rate that cannot be kept is recorded and replayed, and stops nobody', async (t) => {

@@ -43,10 +43,10 @@ const HEAD = 'HTTP/1.1 200 OK\r\n'
 t.test('hostile receivers end within the deadline, each with its own error code', async (t) => {
   const bomb = gzipSync(Buffer.alloc(50_000_000))
   const table: [name: string, code: string, answer: (socket: Socket) => void][] = [
-    ['hang', 'timeout_answer', () => {}],
+    ['hang', 'timeout_response', () => {}],
     [
       'drip of the head',
-      'timeout_answer',
+      'timeout_response',
       (socket) => {
         socket.write(`${HEAD}x-slow: `)
         drip(socket, 'x', 10)
@@ -62,7 +62,7 @@ t.test('hostile receivers end within the deadline, each with its own error code'
     ],
     [
       'endless body',
-      'answer_too_large',
+      'response_too_large',
       (socket) => {
         socket.write(`${HEAD}\r\n`)
         drip(socket, Buffer.alloc(32_768, 'x'), 1)
@@ -85,7 +85,7 @@ t.test('hostile receivers end within the deadline, each with its own error code'
         ),
     ],
     ['garbage', 'not_http', (socket) => socket.end('\u0000\u0001 what is this\r\n\r\n')],
-    ['silence', 'no_answer', (socket) => socket.end()],
+    ['silence', 'no_response', (socket) => socket.end()],
     ['reset', 'reset', (socket) => void socket.resetAndDestroy()],
     ['refusal', 'status', (socket) => socket.end('HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n')],
   ]
@@ -99,10 +99,10 @@ t.test('hostile receivers end within the deadline, each with its own error code'
     const { delivery_id } = body.deliveries[0]
     const [attempt] = body.deliveries[0].attempts
     t.equal(attempt.error?.code, code, `${name}: ${attempt.error?.message}`)
-    const remark = code === 'answer_too_large' || code === 'answer_compressed'
+    const remark = code === 'response_too_large' || code === 'answer_compressed'
     t.equal(body.deliveries[0].status, remark ? 'delivered' : 'pending', name)
     t.ok(took < DEADLINE_MS + 10_000, `${name} took ${Math.round(took)} ms`)
-    t.ok(attempt.answer.length <= 4_096)
+    t.ok(attempt.response.length <= 4_096)
     const timer = (await box.get('/__admin/timers')).body.timers.find(
       ({ resource_id }: { resource_id: string }) => resource_id === delivery_id,
     )
@@ -123,7 +123,7 @@ t.test(
     const { body } = await box.get('/__admin/webhooks/deliveries?limit=100')
     t.equal(body.deliveries.length, 30)
     for (const { attempts } of body.deliveries)
-      t.match(attempts, [{ error: { code: 'timeout_answer' } }])
+      t.match(attempts, [{ error: { code: 'timeout_response' } }])
   },
 )
 
@@ -161,7 +161,7 @@ t.test('on a running clock an event arrives without an advance', async (t) => {
   const box = await start(t, { sandbox: { start: ticking } })
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   const arrived = new Promise<void>((resolve) =>
-    hook.answer((_, response) => {
+    hook.response((_, response) => {
       response.writeHead(200).end()
       resolve()
     }),
@@ -178,7 +178,7 @@ t.test('events of several resources are sent concurrently, each resource in orde
   let open = 0
   let most = 0
   const waiting: (() => void)[] = []
-  hook.answer((_, response) => {
+  hook.response((_, response) => {
     most = Math.max(most, ++open)
     waiting.push(() => {
       open--
@@ -197,13 +197,13 @@ t.test('what was being sent when the process ended is sent again after a restart
   const file = join(t.testdir(), 'db.json')
   const first = await start(t, { sandbox: { file } })
   await first.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  const asked = new Promise<void>((resolve) => hook.answer(() => resolve()))
+  const asked = new Promise<void>((resolve) => hook.response(() => resolve()))
   await first.pay()
   const advance = first.advance('1s')
   await asked
   await first.close()
   await advance.catch(() => {})
-  hook.answer(status(200))
+  hook.response(status(200))
   const second = await start(t, { sandbox: { file } })
   await second.advance('10s')
   const ids = hook.received.map(({ id }) => id)
@@ -226,7 +226,7 @@ t.test(
     const { disk, state } = faultyDisk()
     const box = await start(t, { sandbox: { disk, file: join(t.testdir(), 'db.json') } })
     await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-    hook.answer((_, response) => {
+    hook.response((_, response) => {
       // From here on nothing can be written.
       state.fault = { from: 1, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
       response.writeHead(204).end()
