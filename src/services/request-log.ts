@@ -71,7 +71,7 @@ function createPages() {
     /** Stores a body and a response, one after the other, and returns their position. */
     put(body: string, answer: string) {
       // At most three bytes per UTF-16 unit; long texts are measured, so that no page stays mostly empty.
-      let most = 3 * (body.length + response.length)
+      let most = 3 * (body.length + answer.length)
       if (most > FIRST_PAGE) most = Buffer.byteLength(body) + Buffer.byteLength(answer)
       if (end + most > page.length) {
         page = Buffer.allocUnsafeSlow(Math.max(size, most))
@@ -113,7 +113,7 @@ export function createRequestLog({
       // A request that started before the log was cleared does not belong to it.
       if (began < clearedAt) return
       const storedBody = body.length > MAX_BODY ? '' : body
-      const storedResponse = response.length > MAX_RESPONSE ? '' : answer
+      const storedResponse = response.length > MAX_RESPONSE ? '' : response
       const { page, start, middle, end } = pages.put(storedBody, storedResponse)
       const entry: RequestLogEntry = {
         seq: ++seq,
