@@ -15,7 +15,7 @@ async function listening(t: Test, requestMs?: number) {
     new Promise<number>((resolve) =>
       box.app.server.getConnections((_error, count) => resolve(count)),
     )
-  /** Waits until the server has `count` connections. */
+  /** Waits until the server has `wanted` connections. */
   async function held(wanted: number): Promise<number> {
     const until = performance.now() + MAX_MS
     while ((await open()) !== wanted && performance.now() < until)
