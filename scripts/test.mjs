@@ -129,7 +129,8 @@ async function main() {
 
   let tools = anyNeeds('tools') ? installTools('test/tools') : undefined
   if (anyNeeds('build')) build()
-  const env = { ...process.env, TAP_TIMEOUT: String(MAX_FILE_MS / 1000) }
+  // TAP says that this is a test run, as tap's own runner does.
+  const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(MAX_FILE_MS / 1000) }
   const browser = anyNeeds('browser') && findChromium() ? await startBrowser() : undefined
   if (browser !== undefined) env.TEST_BROWSER = browser.wsEndpoint()
 

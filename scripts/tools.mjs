@@ -11,6 +11,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 const digestOf = (path) => createHash('sha256').update(readFileSync(path)).digest('hex')
 
+/** npm adds all its options to some complaints. */
+const firstLines = (text) => text.trim().split('\n').slice(0, 8).join('\n')
+
 /** Installs the packages of a folder, unless these very ones are installed. Answers why it could not; else undefined. */
 export async function installTools(name) {
   const folder = join(root, name)
@@ -27,7 +30,7 @@ export async function installTools(name) {
   })
   const [code] = await once(npm, 'close')
   if (code !== 0)
-    return `The packages of ${name} could not be installed. With a network, run: npm ci --prefix ${name}\n${complaint}`
+    return `The packages of ${name} could not be installed. With a network, run: npm ci --prefix ${name}\n${firstLines(complaint)}`
   writeFileSync(mark, wanted)
   return undefined
 }

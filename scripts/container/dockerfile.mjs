@@ -1,6 +1,6 @@
 // Reads the Dockerfile, and can carry out its steps in a chroot: for where buildah does not run.
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, join, posix } from 'node:path'
+import { basename, join, posix, relative } from 'node:path'
 import { run, runAs } from './process.mjs'
 
 const JSON_FORM = /^\[.*\]$/
@@ -101,8 +101,8 @@ function ignoredNames(context) {
   const file = join(context, '.dockerignore')
   const names = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
   for (const name of names)
-    if (/[*?!/#]/.test(name))
-      throw new Error(`.dockerignore: only plain names are read here: ${name}`)
+    if (/[*?!#]/.test(name))
+      throw new Error(`.dockerignore: only plain paths are read here: ${name}`)
   return new Set(names)
 }
 
@@ -125,7 +125,8 @@ function copy({ rest, line }, config, { root, context, made }) {
       statSync(source).isFile() && (to.endsWith('/') || existsSync(target))
         ? join(target, basename(name))
         : target
-    cpSync(source, place, { recursive: true })
+    const isCopied = (path) => !ignored.has(relative(context, path))
+    cpSync(source, place, { recursive: true, filter: isCopied })
   }
 }
 
