@@ -1,5 +1,5 @@
-# Build and run on one Node version: the code cache made by the build fits only that one. The digest is that of the index
-# of all architectures; change it together with the version.
+# Build and run with the same version of Node: the code cache of the build fits only this version. The digest is the digest
+# of the multi-architecture index; change it together with the version.
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

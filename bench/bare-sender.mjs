@@ -1,4 +1,4 @@
-// What the sandbox's sending is held against: node:http with kept connections, the same bytes, nothing kept.
+// The baseline for webhook deliveries: node:http with keep-alive connections sends the same bytes and stores nothing.
 import http from 'node:http'
 
 const AT_ONCE = 64

@@ -1,4 +1,4 @@
-// What the sandbox is measured against: a bare Fastify server that gives the same bytes from memory and keeps nothing.
+// The baseline for throughput: a bare Fastify server that returns the same bytes from memory and stores nothing.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import Fastify from 'fastify'

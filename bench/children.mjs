@@ -1,10 +1,10 @@
-// Child processes of the bench: started without what would distort them, asked one thing at a time, always ended.
+// Child processes of the bench: started with a clean environment, sent one message at a time, and always ended.
 import { fork, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { get, request } from 'node:http'
 import { createServer } from 'node:net'
 
-// A file of certificates is read at each start of Node 20 and would be most of what is measured.
+// Node 20 reads this certificate file at each start, which would dominate the measured time.
 const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...env } = process.env
 const alive = new Set()
 
@@ -19,7 +19,7 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
 
-/** Ends what is still running. */
+/** Ends all running child processes. */
 export const endAll = () => Promise.all([...alive].map(end))
 
 export function end(child) {
@@ -31,7 +31,7 @@ export function end(child) {
   })
 }
 
-/** The next message of a child; its early end is an error, and so is a failure that it tells. */
+/** Resolves with the next message of a child. Rejects if the child exits or reports an error. */
 export function messageOf(child) {
   return new Promise((resolve, reject) => {
     const early = () => reject(new Error(`${child.spawnargs.join(' ')} ended early`))
@@ -44,7 +44,7 @@ export function messageOf(child) {
   })
 }
 
-/** Starts a program that speaks with us by messages. */
+/** Starts a program with an IPC channel. */
 export const startHelper = (file, args = [], execArgv = []) =>
   owned(fork(file, args, { env, execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }))
 
@@ -63,7 +63,7 @@ export function freePort() {
   })
 }
 
-/** Status and body of a GET; status 0 where nobody listens. */
+/** The status and body of a GET; status 0 if nothing listens. */
 export function fetchText(port, path) {
   return new Promise((resolve) => {
     get({ host: '127.0.0.1', port, path, agent: false }, (answer) => {
@@ -76,10 +76,10 @@ export function fetchText(port, path) {
   })
 }
 
-/** The status of a POST, once its answer is read. */
+/** The status of a POST, after its response is read. */
 export const post = (port, path, body) => send(port, 'POST', path, body)
 
-/** The status of a request, once its answer is read. */
+/** The status of a request, after its response is read. */
 export function send(port, method, path, body) {
   const text = body && JSON.stringify(body)
   const headers = text ? { 'content-type': 'application/json' } : {}
@@ -93,7 +93,7 @@ export function send(port, method, path, body) {
 
 const START_WITHIN_MS = 20_000
 
-/** Starts a server and waits for its first 200. `others` are further variables of its environment. */
+/** Starts a server and waits for its first 200. `others` are additional environment variables. */
 export async function startServer(args, port, path, { cwd, others } = {}) {
   const start = performance.now()
   const child = owned(
@@ -109,10 +109,10 @@ export async function startServer(args, port, path, { cwd, others } = {}) {
     }
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  throw new Error(`${args.join(' ')} does not answer`)
+  throw new Error(`${args.join(' ')} does not respond`)
 }
 
-/** Resident memory of a process, MB; `undefined` where the system does not tell. */
+/** Resident memory of a process, MB; `undefined` if the system does not provide it. */
 export function residentMb({ pid }) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')

@@ -1,5 +1,5 @@
-// The load: a process of its own that keeps connections to one port busy for a time and counts the answers.
-// It speaks HTTP over plain sockets, as node:http's client costs more than the server it would measure.
+// The load generator: a process that keeps connections to one port busy for a time and counts the responses.
+// It uses HTTP over plain sockets, because the client of node:http costs more than the measured server.
 import { connect } from 'node:net'
 
 let sent = 0
@@ -26,10 +26,10 @@ function requestOf({ port, path, body, ids }) {
   }
 }
 
-// What a server may take for its last answers once the time is over.
+// The time that a server may take for its last responses, ms.
 const GRACE_MS = 30_000
 
-/** Whether a text is a whole answer: by its length, or by the last of its chunks. */
+/** Whether a text is a complete response, by its length or its last chunk. */
 function isWhole(text) {
   const end = text.indexOf('\r\n\r\n')
   if (end === -1) return false
@@ -39,9 +39,9 @@ function isWhole(text) {
 }
 
 /**
- * One connection: a request, its whole answer, the next request, until there is none or it has waited too long.
- * With `reconnect` a kept connection that is closed on us is made anew and its request repeated: a server of Node
- * whose answers wait for seconds takes a connection for idle that has a request in it.
+ * One connection: sends a request, waits for its complete response, and sends the next one, until there are no more or a
+ * response takes too long. With `reconnect`, a closed connection is opened again and its request repeated: a Node server
+ * whose responses take seconds treats a connection with a request as idle.
  */
 function keepBusy({ port, ms, reconnect }, next, count) {
   return new Promise((resolve, reject) => {
@@ -66,13 +66,13 @@ function keepBusy({ port, ms, reconnect }, next, count) {
     const open = () => {
       let text = ''
       let kept = false
-      let lost = new Error('The server under load hung up')
+      let lost = new Error('The server under load closed the connection')
       socket = connect(port, '127.0.0.1', () => (request ? socket.write(request) : go()))
       socket.setNoDelay(true)
       socket.on('data', (chunk) => {
         text += chunk.latin1Slice()
         if (!isWhole(text)) return
-        if (text[9] !== '2') return finish(new Error(`The server under load answered: ${text}`))
+        if (text[9] !== '2') return finish(new Error(`The server under load responded: ${text}`))
         count()
         text = ''
         kept = true
@@ -101,7 +101,7 @@ process.on('message', async (job) => {
     given++
     return make()
   }
-  // A load that sleeps must be woken, at the cost of the server that is slower; so it never does.
+  // The process never sleeps: waking it up would cost the slower server more.
   let busy = true
   const spin = () => busy && setImmediate(spin)
   spin()
@@ -111,7 +111,7 @@ process.on('message', async (job) => {
   try {
     await Promise.all(connections)
   } catch ({ message }) {
-    // The one that asked says it, with its own context; the other connections end with this process.
+    // The caller reports the error with its context; the other connections end with this process.
     process.send({ failure: message }, () => process.exit(1))
     return
   }

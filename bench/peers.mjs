@@ -1,5 +1,5 @@
-// npm run bench:peers [-- --only json-server-0.17,prism] [-- --short]: the sandbox beside its rivals, in one run.
-// A whole run writes the tables and the picture of docs/performance.md; a part of one only prints them.
+// npm run bench:peers [-- --only json-server-0.17,prism] [-- --short]: compares the sandbox with other servers in one run.
+// A complete run writes the tables and the picture of docs/performance.md; a partial run only prints them.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
@@ -19,9 +19,9 @@ const LIMIT_MS = 15 * 60_000
 const INSTALL_WITHIN_MS = 3 * 60_000
 const BUSY_MS = 3_000
 const CONNECTIONS = 10
-// Creates in one burst where each stored row makes the next dearer.
+// Creates per burst for a server that becomes slower with each stored row.
 const MOST = 100
-// Rows of the load have other ids than those that were there.
+// The ids of the initial rows; rows of the load have other ids.
 const SEEDED = /^00000000-/
 
 const { values: options } = parseArgs({
@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
 const names = SERVERS.map(({ name }) => name)
 const only = options.only?.split(',') ?? names
 for (const name of only) {
-  if (!names.includes(name)) throw new Error(`--only takes ${names.join(', ')}; found ${name}`)
+  if (!names.includes(name)) throw new Error(`--only takes ${names.join(', ')}, not ${name}`)
 }
 const [us] = SERVERS
 const servers = SERVERS.filter((server) => server === us || only.includes(server.name))
@@ -43,16 +43,16 @@ const begun = performance.now()
 const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-peers-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
 setTimeout(() => {
-  console.error(`Not done after ${LIMIT_MS / 60_000} minutes; nothing is written`)
+  console.error(`Not finished after ${LIMIT_MS / 60_000} minutes; nothing was written`)
   process.exit(1)
 }, LIMIT_MS).unref()
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-const tell = (text) =>
+const logProgress = (text) =>
   console.error(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${text}`)
 
 // ---- the servers
 
-/** Each in a folder of its own, so that none finds the packages of another. */
+/** Installs each server in its own folder, so that none finds the packages of another one. */
 function install({ name, packages }) {
   const installed = join(folder, 'installed', name)
   mkdirSync(installed, { recursive: true })
@@ -69,7 +69,7 @@ function install({ name, packages }) {
 
 let opened = 0
 
-/** Starts a server with these rows and holds its answers against what they should be. */
+/** Starts a server with these rows and checks its responses. */
 async function open(server, users) {
   const port = await children.freePort()
   const own = join(folder, `${server.name}-${++opened}`)
@@ -94,7 +94,7 @@ async function check(server) {
   if (ids.length !== LISTED) throw new Error(`${server.name} lists ${ids.length} users`)
   const one = await children.fetchText(server.port, server.read + ids[0])
   if (one.status !== 200 || !one.text.includes(ids[0])) {
-    throw new Error(`${server.name} answers ${one.status} for one user: ${one.text}`)
+    throw new Error(`${server.name} responds with ${one.status} for one user: ${one.text}`)
   }
   return { ...server, oneId: ids[0] }
 }
@@ -104,7 +104,8 @@ async function openFilled(server, users) {
   if (server.fill) {
     const { method, path } = server.fill
     const status = await children.send(found.port, method, path, users)
-    if (status !== 200) throw new Error(`${server.name} answered ${status} when it was filled`)
+    if (status !== 200)
+      throw new Error(`${server.name} responded with ${status} to its initial rows`)
   }
   return check(found)
 }
@@ -127,20 +128,20 @@ async function measureStarts() {
   for (let round = 0; round <= starts; round++) {
     for (const server of round % 2 ? servers.toReversed() : servers) {
       const found = await open(server, users)
-      // The first round reads the files from disk.
+      // The first round reads the files from disk, so it does not count.
       if (round > 0) {
         note(figures.start, server, found.ms)
         note(figures.memory, server, children.residentMb(found.child))
       }
       await close(found)
     }
-    tell(`started each server, round ${round} of ${starts}`)
+    logProgress(`started each server, round ${round} of ${starts}`)
   }
 }
 
 let load
 
-/** Answers a second of one burst, by the clock. A server that gave none in time is counted as if it had given one. */
+/** Responses per second of one burst. A server without a response in time counts as one response. */
 async function rate({ name, port }, request, ms, most) {
   const job = { port, ms, most, connections: CONNECTIONS, reconnect: true, ...request }
   const { requests, ms: took } = await children.ask(load, job).catch((cause) => {
@@ -162,7 +163,7 @@ async function measure(byName, found, requestOf) {
   }
 }
 
-/** Deletes what the last burst made. */
+/** Deletes the rows of the last burst. */
 async function shrink({ port }) {
   const rows = JSON.parse((await children.fetchText(port, '/users')).text)
   for (const { id } of rows) {
@@ -170,7 +171,7 @@ async function shrink({ port }) {
   }
 }
 
-/** A burst of creates, then what it left to do: work in the background is not to weigh on the next server. */
+/** A burst of creates, and then a pause, so that background work does not slow down the next server. */
 async function createBurst(server, few) {
   const slow = server.slows && few
   const found = await rate(server, createOf(server), createMs, slow ? MOST : undefined)
@@ -183,7 +184,7 @@ async function createBurst(server, few) {
 async function measureCreates(found, size) {
   figures.create[size] = {}
   const few = size === SIZES[0]
-  // A burst that is cut short warms less, so there are more of them.
+  // Shorter bursts warm up less, so there are more of them.
   for (const server of found) {
     for (let i = 0; i < (server.slows && few ? rounds : 1); i++) await createBurst(server, few)
   }
@@ -192,7 +193,7 @@ async function measureCreates(found, size) {
       note(figures.create[size], server, await createBurst(server, few))
     }
   }
-  tell(`created at ${size} rows`)
+  logProgress(`created at ${size} rows`)
 }
 
 async function measureSize(size) {
@@ -204,9 +205,9 @@ async function measureSize(size) {
   }
   if (few) {
     await measure(figures.read, found, readOf)
-    tell('read one user')
+    logProgress('read one user')
     await measure(figures.list, found, listOf)
-    tell('listed ten users')
+    logProgress('listed ten users')
   } else {
     for (const server of found) await rate(server, readOf(server), warmUpMs)
   }
@@ -221,7 +222,7 @@ async function measureSize(size) {
 
 // ---- the page
 
-/** How much of the processors something uses while the run itself waits, as per cent. */
+/** The processor time that other programs use, per cent. */
 async function busyShare() {
   const times = () => {
     const all = cpus().map((cpu) => cpu.times)
@@ -241,7 +242,7 @@ try {
   for (const server of servers) {
     if (Object.keys(server.packages).length === 0) continue
     install(server)
-    tell(`installed ${server.title}`)
+    logProgress(`installed ${server.title}`)
   }
   load = children.startHelper(join(here, 'load.mjs'))
   await measureStarts()

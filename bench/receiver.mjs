@@ -1,4 +1,4 @@
-// A receiver of webhooks that takes everything; it tells the last message's headers and body when asked.
+// A webhook receiver that accepts everything. On a message it returns the headers and body of the last webhook.
 import { createServer } from 'node:http'
 
 let last

@@ -1,4 +1,4 @@
-// npm run bench [-- --only read,start] [-- --write]: the table of docs/performance.md, all of it from one run.
+// npm run bench [-- --only read,start] [-- --write]: measures the table of docs/performance.md in one run.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -10,15 +10,15 @@ import { HEAD, lineOf, linesBetween, tableOf, writeBetween } from './table.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
-// Of short bursts many: memory is tidied up in some of them.
+// Many short bursts, because the garbage collector runs in some of them.
 const ROUNDS = 15
 const LONG_ROUNDS = 5
 const BURST_MS = 800
 const WARM_UP_MS = 2_500
 const CONNECTIONS = 10
-// Long enough that the steps of its own payments run in most of it.
+// Long enough that the steps of its own payments run during most of it.
 const PAY_BURST_MS = 6_000
-// The last step of a payment made now comes three seconds from now, and in the quiet after it the document is made.
+// The last step of a payment runs after three seconds, and the idle store is then written to the data file.
 const SETTLED_MS = 8_000
 const STARTS = 9
 const FEW = 1_000
@@ -48,7 +48,7 @@ const { values: options } = parseArgs({
 })
 const only = options.only?.split(',') ?? PARTS
 for (const part of only) {
-  if (!PARTS.includes(part)) throw new Error(`--only takes ${PARTS.join(', ')}; found ${part}`)
+  if (!PARTS.includes(part)) throw new Error(`--only takes ${PARTS.join(', ')}, not ${part}`)
 }
 const wants = (...parts) => parts.some((part) => only.includes(part))
 
@@ -56,7 +56,7 @@ const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-bench-'))
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const rows = []
 
-/** A line of the table. `over` and `under` are the goal, `values` what the rounds gave. */
+/** Adds a row of the table. `over` and `under` are the goal, `values` the results of the rounds. */
 function report(what, { values, ...how }) {
   const found = values.filter((value) => value !== undefined)
   if (found.length === 0) return
@@ -68,7 +68,7 @@ function report(what, { values, ...how }) {
 
 let load
 
-/** Requests a second of one burst, by the clock. */
+/** Requests per second of one burst. */
 async function rate(server, request, ms, settleMs = 0) {
   const job = { ...request, port: server.port, ms, connections: CONNECTIONS }
   const { requests, ms: took } = await children.ask(load, job)
@@ -76,7 +76,7 @@ async function rate(server, request, ms, settleMs = 0) {
   return requests / took
 }
 
-/** Bursts on both servers in turn, the order reversed each round: the ratio of each round. */
+/** Runs bursts on both servers alternately and reverses the order each round. Returns the ratio of each round. */
 async function ratios(ours, other, request, how = {}) {
   const { burstMs = BURST_MS, settleMs = 0, rounds = ROUNDS } = how
   for (const server of [other, ours]) await rate(server, request, WARM_UP_MS, settleMs)
@@ -95,7 +95,7 @@ async function ratios(ours, other, request, how = {}) {
 
 const dataOf = async (port, path) => JSON.parse((await children.fetchText(port, path)).text).data
 
-/** Starts the sandbox as its users do, on a data file of its own. */
+/** Starts the sandbox as a user does, with a new data file. */
 async function startOurs(name, ...options) {
   const port = await children.freePort()
   const bin = join(root, 'dist/bin.cjs')
@@ -116,7 +116,7 @@ async function throughput() {
 
   for (const path of [`/v1/user/${userId}`, '/v1/users', '/v1/transaction']) {
     const [a, b] = await Promise.all([ours, bare].map((one) => children.fetchText(one.port, path)))
-    if (a.text !== b.text) throw new Error(`Not the same bytes for ${path}:\n${a.text}\n${b.text}`)
+    if (a.text !== b.text) throw new Error(`Different bytes for ${path}:\n${a.text}\n${b.text}`)
   }
   if (wants('read')) {
     const values = await ratios(ours, bare, { path: `/v1/user/${userId}` })
@@ -140,10 +140,10 @@ async function throughput() {
   await children.end(bare.child)
 }
 
-/** Each on a sandbox of its own: what the one leaves would weigh on the other. */
+/** Uses a new sandbox for each figure, because remaining work of one would slow down the other. */
 async function pay(bare, ids) {
   const request = { path: '/v1/transaction', body: 'payment', ids }
-  // The steps wait: what is left is the call itself.
+  // The clock is frozen, so this measures only the call and not its later steps.
   const frozen = await startOurs('frozen.json', '--clock', 'frozen')
   report('POST /transaction until its answer ÷ bare', {
     over: 0.5,
@@ -179,7 +179,7 @@ async function start() {
       await children.end(child)
     }
     for (const one of round % 2 ? [bare, mine] : [mine, bare]) await one()
-    // The first round reads the files from disk.
+    // The first round reads the files from disk, so it does not count.
     if (round > 0) found.ratio.push(took.mine / took.bare)
   }
   report('Spawn to first 200 ÷ one-route bare from node_modules', { under: 1, values: found.ratio })
@@ -193,13 +193,13 @@ async function start() {
 
 // ---- large stores
 
-// Beside the bundle, so that it finds the package it belongs to.
+// In the folder of the bundle, so that it finds its package.
 const storeBundle = join(root, 'dist/bench-store.mjs')
-// Libraries in the bundle that were CommonJS ask for Node's modules by `require`.
+// CommonJS libraries in the bundle load Node's modules with `require`.
 const REQUIRE =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
 
-/** The sandbox with a handle on its store, made of the sources. */
+/** Builds the helper process from the sources: a sandbox with direct access to its store. */
 async function openStoreHelper(name) {
   await build({
     entryPoints: [join(here, 'store.ts')],
@@ -265,7 +265,7 @@ async function clients() {
 
 // ---- scenarios and time
 
-/** A helper that is asked for the cost of one piece of work, and what that is of a whole payment in the same process. */
+/** Measures the cost of one operation in a helper process, as a share of a whole payment in the same process. */
 async function shareOfPayment(name, job) {
   const helper = await openStoreHelper(name)
   const { port } = await children.ask(helper, job)
@@ -297,7 +297,7 @@ async function log() {
   for (let i = 0; i < 11; i++) {
     const start = performance.now()
     const status = await children.post(port, '/__admin/requests/verify', { match, exactly: 1 })
-    if (status !== 409) throw new Error(`verify answered ${status}`)
+    if (status !== 409) throw new Error(`verify responded with ${status}`)
     if (i > 0) took.push(performance.now() - start)
   }
   report('Verify over a full request log, with its nearest misses', {
@@ -327,7 +327,7 @@ async function webhooks() {
   const port = await children.messageOf(receiver)
   const sender = await openStoreHelper('sender')
   await children.ask(sender, ['register', port])
-  /** Time of one delivery, ms, where so many wait. */
+  /** The time of one delivery, ms, if `count` deliveries are pending. */
   const deliver = async (count, rests = true) => {
     await children.ask(sender, ['pend', count])
     if (rests) await children.ask(sender, ['rest'])
@@ -349,7 +349,7 @@ async function webhooks() {
   const values = []
   for (let round = 0; round < 3; round++) {
     const many = await deliver(BACKLOG)
-    // Their mean, as the other is one: in both, now and then, memory is tidied up.
+    // The mean, like the other figure: the garbage collector runs now and then in both.
     let few = 0
     for (let i = 0; i < FEW_TIMES; i++) few += (await deliver(FEW, false)) / FEW_TIMES
     values.push(many / few)
@@ -360,7 +360,7 @@ async function webhooks() {
 
 // ---- the table
 
-/** Puts what was measured into the page; the rows of what was not stay as they are. */
+/** Writes the measured rows into the page; the other rows do not change. */
 function write() {
   const page = join(root, 'docs/performance.md')
   const note = `Node ${process.version}, ${process.platform} ${process.arch}.`

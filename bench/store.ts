@@ -1,4 +1,4 @@
-// A sandbox that holds a given number of rows, for the figures that need direct access to its store.
+// A sandbox with a given number of rows, for the figures that need direct access to its store.
 import { writeSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { buildApp } from '../src/app.ts'
@@ -46,7 +46,7 @@ const LONG_LIFE = [
   { status: 'FAILED', after_ms: 19 * DAY_MS, reason: 'beneficiary_bank_offline' },
 ] as const
 
-/** Rules of each sort that people write, none of which matches what the bench sends. */
+/** Typical rules of each kind; none of them matches the calls of the bench. */
 const manyRules = (count: number) =>
   Array.from({ length: count }, (_, i) => {
     const sorts = [
@@ -74,7 +74,7 @@ function createOne({ users, views }: World) {
   )
 }
 
-/** What a payment needs in a world of the fixtures. */
+/** The input of a payment in a world of the fixtures. */
 function paymentIn(world: World) {
   const { bank_accounts, users } = world.tables.tables
   const { row: account } = bank_accounts
@@ -99,7 +99,7 @@ async function fill(world: World, rows: number) {
   }
 }
 
-/** Longest time between two turns of the event loop while `work` runs, with a change every few turns. */
+/** The longest time between two turns of the event loop while `work` runs, with a change every few turns. */
 async function longestStall(work: Promise<unknown>) {
   let working = true
   const finished = work.finally(() => {
@@ -124,14 +124,14 @@ const JOBS = {
     await store.compact()
     return (app.server.address() as AddressInfo).port
   },
-  /** Longest stall, ms: with nothing else going on for a while, then while the document is made anew. */
+  /** The longest stall, ms: first without other work, then while the data file is rewritten. */
   async stall() {
     const quiet = await longestStall(new Promise((resolve) => setTimeout(resolve, 1_000)))
     const start = performance.now()
     const rewriting = await longestStall(store.compact())
     return { quiet, rewriting, took: performance.now() - start }
   },
-  /** Time of resets, ms, each of a world that had been filled with so many rows. */
+  /** The time of resets, ms, each of a world with `rows` rows. */
   async reset({ rows, times }: { rows: number; times: number }) {
     const world = sandbox.byName('filled')
     const took: number[] = []
@@ -144,14 +144,14 @@ const JOBS = {
     }
     return took
   },
-  /** Time of forks of a world that was filled with so many rows, and of going back to a snapshot of it, ms. */
+  /** The time of forks of a world with `rows` rows, and of restoring a snapshot of it, ms. */
   async fork({ rows, times }: { rows: number; times: number }) {
     const world = sandbox.byName('forked')
     await fill(world, rows)
     world.snapshots.save('filled')
     const took = { fork: [] as number[], restore: [] as number[] }
     for (let i = 0; i < times; i++) {
-      // What came since the last one is part of the next.
+      // The changes since the last fork are part of the next one.
       await fill(world, 100)
       await turn()
       let start = performance.now()
@@ -163,7 +163,7 @@ const JOBS = {
     }
     return took
   },
-  /** Makes so many clients, each a fork of the fixtures with a row of its own. */
+  /** Creates clients, each a fork of the fixtures with one additional row. */
   async clients(count: number) {
     for (let i = 0; i < count; i++) {
       createOne(sandbox.create({ name: `client-${i}`, from: { client: 'default' } }))
@@ -171,7 +171,7 @@ const JOBS = {
     }
     return sandbox.worlds.size
   },
-  /** Processor time of one decision, µs, where none of so many rules acts; the scenario stays, the clock is frozen. */
+  /** The processor time of one decision, µs, if none of the rules matches; the clock is frozen. */
   async decide(rules: number) {
     const world = sandbox.default
     const { definition } = await world.scenarios.check({ rules: manyRules(rules) })
@@ -187,14 +187,14 @@ const JOBS = {
     const decideMany = (times: number) => {
       const before = process.cpuUsage()
       for (let i = 0; i < times; i++)
-        if (world.scenarios.decide(call)) throw new Error('A rule of the bench acted')
+        if (world.scenarios.decide(call)) throw new Error('A rule of the bench matched')
       const { user, system } = process.cpuUsage(before)
       return (user + system) / times
     }
     decideMany(20_000)
     return { us: decideMany(50_000), port: (app.server.address() as AddressInfo).port }
   },
-  /** Processor time of noting one call in the request log, µs, garbage included. */
+  /** The processor time of logging one call, µs, including garbage collection. */
   async note() {
     const { requests } = sandbox.default
     const body = JSON.stringify({ ...paymentIn(sandbox.default), reference_id: 'bench-1' })
@@ -226,7 +226,7 @@ const JOBS = {
     noteMany(20_000)
     return { us: noteMany(50_000), port: (app.server.address() as AddressInfo).port }
   },
-  /** Time, ms, of an advance over so many payments with three steps each. */
+  /** The time of an advance over payments with three steps each, ms. */
   async advance(payments: number) {
     const world = sandbox.byName('advanced')
     world.changeClock(() => world.clock.freeze())
@@ -242,14 +242,14 @@ const JOBS = {
     }
     return took
   },
-  /** Registers a webhook in a world of its own whose clock stands still. */
+  /** Registers a webhook in a new world with a frozen clock. */
   async register(port: number) {
     const world = sandbox.byName('hooked')
     world.changeClock(() => world.clock.freeze())
     world.webhooks.create({ url: `http://127.0.0.1:${port}/`, webhook_secret: 'whsec_YmVuY2g=' })
     return true
   },
-  /** Makes so many payments whose first events wait to be delivered. */
+  /** Creates payments; their first events are pending deliveries. */
   async pend(count: number) {
     const world = sandbox.byName('hooked')
     const input = paymentIn(world)
@@ -262,12 +262,12 @@ const JOBS = {
     }
     return true
   },
-  /** Makes the document anew, so that this does not fall into what is timed next. */
+  /** Rewrites the data file, so that this does not happen during the next measurement. */
   async rest() {
     await store.compact()
     return true
   },
-  /** Time of delivering what waits, ms. */
+  /** The time of all pending deliveries, ms. */
   async deliver(count: number) {
     const world = sandbox.byName('hooked')
     const start = performance.now()

@@ -1,4 +1,4 @@
-// Tables of figures, and their place between two marks of a page.
+// Tables of results, and their position between two markers of a page.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 export function medianOf(values) {
@@ -8,7 +8,7 @@ export function medianOf(values) {
 
 export const HEAD = ['What', 'Goal', 'Median', 'Least to most', 'Outcome']
 
-/** A line under `HEAD`. `over` and `under` are the goal, `values` what the rounds gave. */
+/** A line under `HEAD`. `over` and `under` are the goal, `values` the results of the rounds. */
 export function lineOf(what, { over, under, unit = '', values, digits = 2 }) {
   const median = medianOf(values)
   const shown = (value) => value.toFixed(digits) + unit
@@ -23,22 +23,23 @@ export function lineOf(what, { over, under, unit = '', values, digits = 2 }) {
 export const tableOf = (head, lines) =>
   [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
-/** The page, and where what stands between `<!-- mark -->` and `<!-- end of mark -->` begins and ends. */
+/** The page, and the start and end of the text between `<!-- mark -->` and `<!-- end of mark -->`. */
 function between(file, mark) {
   const page = readFileSync(file, 'utf8')
   const [from, to] = [`<!-- ${mark} -->\n`, `<!-- end of ${mark} -->`]
   const [start, end] = [page.indexOf(from) + from.length, page.indexOf(to)]
-  if (!page.includes(from) || end < start) throw new Error(`${file} has lost the marks of ${mark}`)
+  if (!page.includes(from) || end < start)
+    throw new Error(`${file} has no <!-- ${mark} --> markers`)
   return { page, start, end }
 }
 
-/** Puts a text between the marks of a page. */
+/** Replaces the text between the markers of a page. */
 export function writeBetween(file, mark, text) {
   const { page, start, end } = between(file, mark)
   writeFileSync(file, `${page.slice(0, start)}\n${text}\n\n${page.slice(end)}`)
 }
 
-/** The lines of the table between the marks of a page, without its head. */
+/** The rows of the table between the markers of a page, without its head. */
 export function linesBetween(file, mark) {
   const { page, start, end } = between(file, mark)
   const lines = page.slice(start, end).split('\n')

@@ -1,12 +1,12 @@
-// What of others is in dist: a bill of materials (CycloneDX 1.5) and their licences, written beside it.
+// Writes the bill of materials (CycloneDX 1.5) and the licences of the third-party code in dist.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The folder in node_modules, as the lock file names it, of a file that esbuild read; none for a file of our own. */
+/** The package folder in node_modules, as the lock file names it, of a file that esbuild read; `undefined` for our own files. */
 const folderOf = (path) =>
   /(?:^|\/)(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]
 
-/** The folders of all packages that left something in what esbuild wrote. */
+/** The folders of all packages with code in the output of esbuild. */
 function foldersIn(metafiles) {
   const inputs = metafiles
     .flatMap(({ outputs }) => Object.values(outputs))
@@ -34,7 +34,7 @@ function componentOf(name, { version, license, integrity }) {
   }
 }
 
-/** The folder that a package in `from` gets for a name, as Node looks for it: beside it, then further out. */
+/** Resolves a package name from the folder `from`, as Node does: in its own node_modules, then in the parent folders. */
 function resolve(folders, from, name) {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
     const found = `${at}${at && '/'}node_modules/${name}`
@@ -43,23 +43,23 @@ function resolve(folders, from, name) {
   }
 }
 
-/** What a package asks for, by need or where it is there. */
-const namesOf = ({ dependencies, peerDependencies, peerDependenciesMeta }) =>
+/** The names of all dependencies of a package, including peer dependencies. */
+const dependencyNames = ({ dependencies, peerDependencies, peerDependenciesMeta }) =>
   Object.keys({ ...dependencies, ...peerDependencies, ...peerDependenciesMeta })
 
-/** The licence that a package came with, or what its package.json says where it came with none. */
+/** The licence files of a package, or the licence of its package.json if it has no such file. */
 function licenceText(folder) {
   const files = readdirSync(folder).filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))
   if (files.length > 0)
     return files.map((name) => readFileSync(join(folder, name), 'utf8').trim()).join('\n\n')
   const { license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const holder = typeof author === 'object' ? author.name : author
-  return `${license}, by ${holder}. The package has no text of it; that of MIT is in LICENSE.`
+  return `${license}, by ${holder}. The package contains no licence text; the text of MIT is in LICENSE.`
 }
 
 /**
- * Writes `sbom.cdx.json` and `THIRD-PARTY-LICENSES.txt` into `dist`: the packages in what esbuild wrote, and Swagger UI,
- * whose built files are copied. The same for the same lock file, to the byte.
+ * Writes `sbom.cdx.json` and `THIRD-PARTY-LICENSES.txt` into `dist`: the packages in the output of esbuild, and Swagger UI,
+ * whose built files are copied. The output depends only on the lock file.
  */
 export function writeBill({ root, dist, metafiles }) {
   const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
@@ -68,7 +68,7 @@ export function writeBill({ root, dist, metafiles }) {
   const folders = foldersIn(metafiles)
   const refOf = (folder) => `${nameOf(folder)}@${lock[folder].version}`
 
-  // The package that brings Swagger UI's files names their origin, and brings no licence of theirs.
+  // The package with Swagger UI's files names their origin, but does not contain their licence.
   const swaggerUi = read('node_modules/@fastify/swagger-ui/package.json').devDependencies[
     'swagger-ui-dist'
   ]
@@ -83,7 +83,7 @@ export function writeBill({ root, dist, metafiles }) {
   const components = [...folders.map((folder) => componentOf(nameOf(folder), lock[folder])), copied]
   const dependencies = folders.map((folder) => ({
     ref: refOf(folder),
-    dependsOn: namesOf(lock[folder])
+    dependsOn: dependencyNames(lock[folder])
       .flatMap((name) => resolve(folders, folder, name) ?? [])
       .map(refOf),
   }))
@@ -104,7 +104,7 @@ export function writeBill({ root, dist, metafiles }) {
     (folder) =>
       `${refOf(folder)} (${lock[folder].license})\n\n${licenceText(join(root, folder))}\n`,
   )
-  const head = `payout-sandbox holds code of these packages, under their licences.\n`
+  const head = `payout-sandbox contains code of these packages, under their licences.\n`
   writeFileSync(
     join(dist, 'THIRD-PARTY-LICENSES.txt'),
     [

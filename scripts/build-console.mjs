@@ -1,4 +1,4 @@
-// Makes dist/console: the page, its one script and its one style sheet.
+// Builds dist/console: the page, its one script and its one style sheet.
 import { cpSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const out = join(root, 'dist/console')
 mkdirSync(out, { recursive: true })
 
-/** What esbuild tells of the files that went in. */
+/** esbuild's metadata of the input files. */
 export const { metafile } = await build({
   entryPoints: { app: join(root, 'src/console/main.tsx') },
   outdir: out,
@@ -17,7 +17,7 @@ export const { metafile } = await build({
   target: 'es2022',
   jsx: 'automatic',
   jsxImportSource: 'preact',
-  // All it has to know stands here; the image is built without the files of types.
+  // Overrides tsconfig.json, which is not available when the image is built.
   tsconfigRaw: {},
   minify: true,
   metafile: true,

@@ -1,5 +1,5 @@
-// Makes dist: one bundle for the command line and the library, one for generate, the code cache, Swagger UI's files, the
-// console, the types, and what of others is in them.
+// Builds dist: one bundle for the command line and the library, one for generate, the code cache, Swagger UI's files, the
+// console, the types, and the bill of materials.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -20,7 +20,7 @@ const options = {
   platform: 'node',
   target: 'node20.19',
   format: 'cjs',
-  // Code that comes from the cache has no import() of its own on Node 20.
+  // On Node 20, code from the code cache cannot use import().
   supported: { 'dynamic-import': false },
   minify: true,
   metafile: true,
@@ -29,17 +29,17 @@ const options = {
   banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
 }
 
-// Names for a million people are a file of their own, so that only generate reads them.
-const apart = {
-  name: 'apart',
+// The large name lists of faker are a separate file, so that only generate loads them.
+const separateGenerate = {
+  name: 'separate-generate',
   setup({ onResolve }) {
     onResolve({ filter: /\/generate-fixtures\.ts$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { path: './generate-fixtures.cjs', external: true } : undefined,
     )
   },
 }
-// debug looks for it and does without; of what a sandbox does it would colour nothing.
-const absent = {
+// The package debug loads supports-color only if it is installed; the sandbox does not need it.
+const noSupportsColor = {
   name: 'absent',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^supports-color$/ }, ({ path }) => ({ path, namespace: 'absent' }))
@@ -51,7 +51,7 @@ const built = await Promise.all([
     ...options,
     entryPoints: [join(root, 'src/bundle.ts')],
     outfile: join(dist, 'payout-sandbox.cjs'),
-    plugins: [apart, absent],
+    plugins: [separateGenerate, noSupportsColor],
   }),
   build({
     ...options,
@@ -81,7 +81,7 @@ const assets = join(dirname(require.resolve('@fastify/swagger-ui/package.json'))
 for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
   cpSync(join(assets, name), join(swaggerUi, name))
 
-// After the folder was emptied.
+// Imported here, because the import builds into the folder that was emptied above.
 const { metafile: consoleMetafile } = await import('./build-console.mjs')
 
 function run(script, ...args) {
@@ -91,7 +91,7 @@ function run(script, ...args) {
   if (status !== 0) process.exit(1)
 }
 run('shipped.cjs')
-// The cache is taken after real calls were answered, so that what they compiled is in it.
+// Taken after real calls, so that the cache contains the code that they compile.
 run('code-cache.cjs')
 if (process.argv.includes('--types')) run('types.mjs', join(dist, 'types'))
 

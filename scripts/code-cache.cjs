@@ -1,4 +1,4 @@
-// Starts the bundle once, answers a few calls, and keeps what V8 compiled for it.
+// Starts the bundle once, sends a few calls, and stores V8's code cache.
 'use strict'
 const { readFileSync, writeFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
@@ -33,7 +33,7 @@ async function warm() {
   )
   await call(`${sandbox.adminUrl}/health`)
   await sandbox.close()
-  // The command line too, up to its help text.
+  // Also compiles the command line, including its help text.
   const write = process.stdout.write
   process.stdout.write = () => true
   await main(['--help'], {})

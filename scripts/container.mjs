@@ -1,5 +1,5 @@
-// npm run container: builds the Dockerfile without a container engine, starts the result, and holds it to the docs.
-// Needs root, mmdebstrap, iproute2, and buildah and crun or at least the right to mount; --way chroot leaves buildah out.
+// npm run container: builds the Dockerfile without a container engine, starts the result, and checks it against the docs.
+// Needs root, mmdebstrap, iproute2, and either buildah and crun or permission to mount; --way chroot does not use buildah.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
@@ -17,16 +17,16 @@ const { values } = parseArgs({
   options: { way: { type: 'string', default: 'buildah' }, inside: { type: 'string' } },
 })
 
-const refuse = (why) => {
+const fail = (why) => {
   console.error(`npm run container: ${why}`)
   process.exit(2)
 }
 if (!['buildah', 'chroot'].includes(values.way))
-  refuse(`--way is buildah or chroot; found ${values.way}`)
+  fail(`--way takes buildah or chroot, not ${values.way}`)
 
-/** Runs itself where mounts and processes are its own, and takes away what it made. */
+/** Runs this script in new mount and process namespaces, and removes its files afterwards. */
 function outside() {
-  if (process.getuid?.() !== 0) refuse('run it as root: it makes root file systems and mounts')
+  if (process.getuid?.() !== 0) fail('run it as root: it creates root file systems and mounts')
   const work = mkdtempSync(join(tmpdir(), 'payout-sandbox-container-'))
   const namespaces = ['--mount', '--pid', '--fork', '--mount-proc', '--kill-child']
   const child = spawn(
@@ -35,7 +35,7 @@ function outside() {
     { stdio: 'inherit' },
   )
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill('SIGKILL'))
-  child.on('error', (error) => refuse(error.message))
+  child.on('error', (error) => fail(error.message))
   child.on('exit', (code) => {
     rmSync(work, { recursive: true, force: true })
     process.exitCode = code ?? 1
@@ -54,13 +54,13 @@ const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
 const bytesOf = (folder) => Number(run('du', ['-sb', folder]).split('\t')[0])
 const gzipped = (folder) => Number(run('sh', ['-c', 'tar -C "$0" -c . | gzip | wc -c', folder]))
 
-/** The two ways must not read the Dockerfile differently. */
-function holdConfig(found, wanted) {
-  for (const [key, value] of Object.entries(wanted)) {
+/** Checks the image's config against our own parser, so that both ways read the Dockerfile in the same way. */
+function checkConfig(found, expected) {
+  for (const [key, value] of Object.entries(expected)) {
     const same = key === 'Healthcheck' ? { Test: found.Healthcheck?.Test } : found[key]
     if (!isDeepStrictEqual(same, value))
       throw new Error(
-        `${key} of the image: wanted ${JSON.stringify(value)}, found ${JSON.stringify(same)}`,
+        `${key} of the image: expected ${JSON.stringify(value)}, found ${JSON.stringify(same)}`,
       )
   }
 }
@@ -72,24 +72,27 @@ function build(options) {
       return { way: `buildah (${storage})`, ...buildWithBuildah({ ...options, buildah }) }
     console.log(`  buildah does not run here: ${reasons.join('; ')}`)
   }
-  return { way: 'its steps in a chroot', ...buildInChroot(options) }
+  return { way: 'a chroot', ...buildInChroot(options) }
 }
 
 function inside(work) {
-  // crun takes no machine that has the old and the new form of control groups side by side.
+  // crun does not support a machine with both cgroup versions.
   spawnSync('umount', ['--quiet', '/sys/fs/cgroup/unified'])
-  // A disk makes it take twice as long; some 2 GB are written.
+  // In memory, because the script writes about 2 GB and a disk doubles its time.
   if (freemem() > 6e9) run('mount', ['-t', 'tmpfs', '-o', 'size=4g', 'tmpfs', work])
   const text = readFileSync(join(context, 'Dockerfile'), 'utf8')
   const stages = readDockerfile(text)
-  const made = new Set(stages.map(({ name }) => name))
-  const [name, other] = new Set(stages.map(({ base }) => base).filter((base) => !made.has(base)))
-  if (other !== undefined) refuse(`the Dockerfile has two bases, ${name} and ${other}`)
+  const stageNames = new Set(stages.map(({ name }) => name))
+  const [name, other] = new Set(
+    stages.map(({ base }) => base).filter((base) => !stageNames.has(base)),
+  )
+  if (other !== undefined)
+    fail(`the Dockerfile has two base images, ${name} and ${other}; only one is supported`)
 
   const base = timed(`Making ${name}`, () => makeBase(name, work))
   const options = { text, context, base: base.root, name, env: BASE_ENV, work }
   const { way, root, config } = timed('Building the Dockerfile', () => build(options))
-  holdConfig(config, configOf(stages.at(-1), BASE_ENV))
+  checkConfig(config, configOf(stages.at(-1), BASE_ENV))
   writeFileSync(join(work, 'image.json'), JSON.stringify({ root, config }))
   console.log(`Built by ${way} for ${process.arch}, with Node ${base.node}`)
   for (const [what, folder] of [

@@ -1,4 +1,4 @@
-// Runs the bundle, with the code cache that the build made where it fits this Node: start-up is then mostly waiting.
+// Loads the bundle, with the code cache of the build if it is from this version of Node: this makes the start faster.
 'use strict'
 const { existsSync, readFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
@@ -9,7 +9,7 @@ const cacheFile = `${file}.${process.version}-${process.arch}.cache`
 
 function load() {
   if (!existsSync(cacheFile)) {
-    // Node 22 and later keep a code cache of their own.
+    // Node 22 and later have their own code cache.
     require('node:module').enableCompileCache?.()
     return require(file)
   }

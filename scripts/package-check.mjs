@@ -1,5 +1,5 @@
-// The package as its user gets it: packed, installed into an empty folder without a network, run, imported, typed; and
-// what of others is in it. Wants `npm run build -- --types` first; `npm run package` does both.
+// Checks the package as a user gets it: packs it, installs it into an empty folder without a network, runs it, imports it,
+// type-checks it, and checks its third-party code. Needs `npm run build -- --types` first; `npm run package` does both.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ function check(ok, what, found) {
   console.log(`${ok ? 'ok    ' : 'FAILED'} ${what}${ok || found === undefined ? '' : `: ${found}`}`)
 }
 
-/** Runs a program in the user's folder: exit code and output. */
+/** Runs a program in the user's folder. Returns its exit code and output. */
 function run(command, args, options = {}) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: home,
@@ -36,7 +36,7 @@ function run(command, args, options = {}) {
 }
 
 function install() {
-  // A name of its own, so that npm takes no folder above for the user's.
+  // A package.json, so that npm does not install into a parent folder.
   writeFileSync(join(home, 'package.json'), '{ "name": "user", "private": true }')
   const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], {
     cwd: root,
@@ -44,9 +44,9 @@ function install() {
   const [{ filename, size, unpackedSize }] = JSON.parse(packed.stdout)
   const quietly = ['--offline', '--no-audit', '--no-fund', '--loglevel=error']
   const { status, output } = run('npm', ['install', ...quietly, join(home, filename)])
-  check(status === 0, 'it is installed into an empty folder, without a network', output)
+  check(status === 0, 'it installs into an empty folder, without a network', output)
   const folders = readdirSync(join(home, 'node_modules')).filter((name) => !name.startsWith('.'))
-  check(folders.join() === 'payout-sandbox', 'and brings no other package along', folders)
+  check(folders.join() === 'payout-sandbox', 'and installs no other package', folders)
   const mega = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
   console.log(`       ${mega(size)} to download, ${mega(unpackedSize)} on disk`)
 }
@@ -54,12 +54,12 @@ function install() {
 function checkManifest() {
   const manifest = read(join(installed, 'package.json'))
   const kinds = Object.keys(manifest).filter((key) => /^(?!dev).*dependencies$/i.test(key))
-  check(kinds.length === 0, 'it asks for no dependency', kinds)
+  check(kinds.length === 0, 'it has no dependencies', kinds)
   const scripts = Object.keys(manifest.scripts).filter((name) => /^(pre|post)?install$/.test(name))
   check(scripts.length === 0, 'it has no install script', scripts)
 }
 
-/** The links of a page to files beside it. */
+/** The relative links of a page. */
 const linksOf = (page) =>
   [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)]
     .map(([, path]) => path)
@@ -71,7 +71,7 @@ function checkLinks() {
   const broken = links.filter(([page, path]) => !existsSync(join(installed, dirname(page), path)))
   check(
     pages.length >= 10 && links.length >= 40 && broken.length === 0,
-    `the ${links.length} links of its ${pages.length} pages lead somewhere in it`,
+    `the ${links.length} links of its ${pages.length} pages lead to files in it`,
     broken.map(([page, path]) => `${page} -> ${path}`).join(', '),
   )
 }
@@ -95,7 +95,7 @@ async function checkCommand() {
   ])
   const { url, console_url, docs_url, pid } = JSON.parse(line)
   for (const [what, asked] of Object.entries({
-    'npx payout-sandbox start --port 0 answers': `${url}/users`,
+    'npx payout-sandbox start --port 0 responds': `${url}/users`,
     'it serves the console': console_url,
     'it serves the API as a page': docs_url,
   })) {
@@ -124,7 +124,7 @@ async function use(): Promise<string> {
   const { now } = await sandbox.admin.clock.advance('1m')
   // @ts-expect-error: the types are not any.
   const wrong: number = now
-  // @ts-expect-error: an option that there is not.
+  // @ts-expect-error: an unknown option.
   await startSandbox({ colour: 1 })
   return now
 }
@@ -156,7 +156,7 @@ function checkTypes() {
     ['types for a bundler', 'typed.ts', ['--module', 'esnext', '--moduleResolution', 'bundler']],
     ['types for CommonJS, module nodenext', 'typed.cts', nodenext],
   ]) {
-    // Without the types of Node, and with each line of the published ones checked.
+    // Without the types of Node, and without skipLibCheck.
     const strictly = ['--noEmit', '--strict', '--target', 'es2022']
     const { status, output } = run(process.execPath, [tsc, ...strictly, ...options, file])
     check(status === 0, what, output)
@@ -176,11 +176,11 @@ function checkBill() {
   )
   check(
     unlicensed.length === 0,
-    'each with its licence',
+    'each one has its licence text',
     unlicensed.map((one) => one['bom-ref']),
   )
 
-  // Each is what npm itself tells of the lock file; only Swagger UI comes inside another package.
+  // Compare with npm's own bill of materials. Only Swagger UI is missing there, because it is inside another package.
   const sbom = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only']
   const theirs = JSON.parse(run('npm', sbom, { cwd: root }).stdout).components
   const same = (one, other) =>
@@ -190,7 +190,7 @@ function checkBill() {
   const unknown = components
     .filter((one) => !theirs.some((other) => same(one, other)))
     .map(({ name }) => name)
-  check(unknown.join() === 'swagger-ui-dist', 'each as npm sbom has it', unknown)
+  check(unknown.join() === 'swagger-ui-dist', 'each one is equal in npm sbom', unknown)
 
   const lock = Object.entries(read(join(root, 'package-lock.json')).packages)
   const shipped = lock.filter(([folder, { version }]) =>
@@ -215,14 +215,14 @@ function checkAudit(shipped) {
   })
   const { vulnerabilities, message } = JSON.parse(stdout || '{}')
   if (vulnerabilities === undefined) {
-    console.log(`       npm audit was not asked: ${message ?? 'it does not answer'}`)
+    console.log(`       npm audit was skipped: ${message ?? 'no response'}`)
     return
   }
   const found = Object.values(vulnerabilities).filter(({ nodes }) =>
     nodes.some((at) => shipped.has(at)),
   )
-  const told = found.map(({ name, severity }) => `${name} (${severity})`)
-  check(found.length === 0, 'npm audit finds nothing in them', told.join(', '))
+  const names = found.map(({ name, severity }) => `${name} (${severity})`)
+  check(found.length === 0, 'npm audit finds nothing in them', names.join(', '))
 }
 
 try {

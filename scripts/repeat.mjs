@@ -1,4 +1,4 @@
-// npm run repeat: 5,000 mixed calls, byte-equal in each of two runs and on each version of Node that is supported.
+// npm run repeat: checks that 5,000 mixed calls give the same bytes in two runs and on each supported version of Node.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
@@ -23,7 +23,7 @@ const OPTIONS = [
 ]
 const MAX_INSTALL_MS = 120_000
 
-// What stands in the environment for this program is not meant for those it starts.
+// Variables for this program must not reach the programs that it starts.
 const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env
 const env = Object.fromEntries(
   Object.entries(inherited).filter(([name]) => !/^(PORT$|PAYOUT_SANDBOX_)/.test(name)),
@@ -32,7 +32,7 @@ const env = Object.fromEntries(
 const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-repeat-'))
 const majorOf = (node) => /^v(\d+)\./.exec(spawnSync(node, ['-v'], { env }).stdout ?? '')?.[1]
 
-/** Installs a version of Node out of the package registry, into the temporary folder; answers its path. */
+/** Installs a version of Node with npm into the temporary folder. Returns its path. */
 function install(version) {
   const prefix = join(folder, `node-${version}`)
   const { status, stderr, error } = spawnSync(
@@ -45,7 +45,7 @@ function install(version) {
   throw new Error(`node@${version} could not be installed by npm: ${error?.message ?? stderr}`)
 }
 
-/** Starts the built program; answers with its address and the child. */
+/** Starts the built program. Returns the child process and its origin. */
 async function start(node) {
   const args = [BIN, 'start', '--json', '--log-level=error', ...OPTIONS]
   const child = spawn(node, args, { env, cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -56,7 +56,7 @@ async function start(node) {
   return { child, origin: new URL(JSON.parse(line).url).origin }
 }
 
-/** One run: the digest of all its bytes, which a file keeps. */
+/** Runs all calls and writes their bytes to a file. Returns the digest and counts. */
 async function run(node, file, receiver) {
   const { child, origin } = await start(node)
   const hash = createHash('sha256')
@@ -65,7 +65,7 @@ async function run(node, file, receiver) {
   let webhooks = 0
   try {
     for await (const { line } of play(origin, receiver, { calls: CALLS, seed: SEED })) {
-      // A line feed parts the calls, so none may stand in one.
+      // Line feeds separate the calls, so those within a call are escaped.
       const text = line.replaceAll('\n', '\\n')
       hash.update(`${text}\n`)
       out.write(`${text}\n`)
@@ -80,7 +80,7 @@ async function run(node, file, receiver) {
   return { digest: hash.digest('hex'), bytes, webhooks }
 }
 
-/** The first call at which two runs part, told with what stands around the place. */
+/** Describes the first call that differs between two runs, with the text around the first difference. */
 async function firstDifference(one, other) {
   const lines = (file) => createInterface({ input: createReadStream(file) })[Symbol.asyncIterator]()
   const [a, b] = [lines(one), lines(other)]

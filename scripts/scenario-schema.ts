@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
 import { scenarioJsonSchema } from '../src/scenarios/json-schema.ts'
 
-// Writes the schema that editors use anew: node --import tsx scripts/scenario-schema.ts
+// Writes the JSON schema for editors: node --import tsx scripts/scenario-schema.ts
 writeFileSync(new URL('../scenarios/scenario.schema.json', import.meta.url), scenarioJsonSchema())

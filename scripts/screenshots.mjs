@@ -1,4 +1,4 @@
-// Makes docs/img: the console as a browser shows it, over a sandbox with some life in it. Needs a Chromium and a build.
+// Writes docs/img: screenshots of the console with example data. Needs Chromium and a build.
 import { existsSync, mkdirSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

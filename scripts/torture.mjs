@@ -1,9 +1,9 @@
 // npm run torture [-- --only kill,journal] [-- --seed 7] [-- --short] [-- --write]
-// Runs the parts one after the other and prints one JSON line each; --write puts them into docs/reliability.md.
+// Runs the parts one after the other and prints one JSON line for each; --write updates docs/reliability.md.
 //
-// A part is a test file, test/torture/NAME.test.ts: a new file is a new part. `npm test` runs its short form and this
-// runner, without --short, its long one. It asks test/torture/part.ts for LONG and SEED, hands its counts to
-// `figures({...})` there (several calls are put together), and holds if its tests do.
+// Each test file test/torture/NAME.test.ts is a part. `npm test` runs its short form, and this runner its long form, unless
+// --short is given. A part imports LONG and SEED from test/torture/part.ts, passes its counts to `figures({...})` there
+// (several calls are merged), and succeeds if its tests pass.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,11 +26,12 @@ const { values: options } = parseArgs({
 })
 const only = options.only?.split(',') ?? PARTS
 for (const part of only) {
-  if (!PARTS.includes(part)) throw new Error(`--only takes ${PARTS.join(', ')}; found ${part}`)
+  if (!PARTS.includes(part)) throw new Error(`--only takes ${PARTS.join(', ')}, not ${part}`)
 }
 if (!/^\d{1,9}$/.test(options.seed))
-  throw new Error(`--seed takes a whole number of up to 9 digits; found ${options.seed}`)
-if (options.write && options.short) throw new Error('--write wants the long form, without --short')
+  throw new Error(`--seed takes a whole number of up to 9 digits, not ${options.seed}`)
+if (options.write && options.short)
+  throw new Error('--write excludes --short: the page shows the long form')
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-torture-'))
 
@@ -42,7 +43,7 @@ function run(part) {
     process.execPath,
     ['--expose-gc', '--import=tsx', join(root, `test/torture/${part}${ENDING}`)],
     {
-      // What the tests say goes to stderr: stdout has the results and nothing else.
+      // The output of the tests goes to stderr, so that stdout contains only the results.
       stdio: ['ignore', 2, 2],
       cwd: root,
       env: {
@@ -72,13 +73,13 @@ const rowOf = ({ part, seed, figures, seconds, outcome }) => {
   return `| ${part} | ${counts.join('; ')} | ${seed} | ${Math.round(seconds)} s | ${outcome} |`
 }
 
-/** Puts the row in the place of that of the same part; the others stay. */
+/** Replaces the row of this part in the table; the other rows stay. */
 function write(result) {
   const file = join(root, 'docs/reliability.md')
   const text = readFileSync(file, 'utf8')
   const marked = /(<!-- table -->\n)([\s\S]*)(<!-- end of table -->)/
   const old = marked.exec(text)?.[2]
-  if (old === undefined) throw new Error('docs/reliability.md has lost the marks of its table')
+  if (old === undefined) throw new Error('docs/reliability.md has no <!-- table --> markers')
   const rows = new Map()
   for (const line of old.split('\n')) {
     const part = /^\| (\S+) \|/.exec(line)?.[1]
@@ -102,7 +103,7 @@ try {
     console.error(`# ${part}, seed ${options.seed}, ${options.short ? 'short' : 'long'} form`)
     const result = run(part)
     console.log(JSON.stringify(result))
-    // At once: some parts take long, and a run may be broken off.
+    // Written after each part: some parts take long, and a run may be stopped.
     if (options.write) write(result)
     if (result.outcome !== 'held') process.exitCode = 1
   }

@@ -1,4 +1,4 @@
-// Makes the published types: only what a user imports, with nothing to import itself. Takes the folder they go to.
+// Writes the published types into the folder of its argument: only the types that a user imports, without any dependency.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -26,7 +26,7 @@ if (status === 0) {
   mkdirSync(out, { recursive: true })
   for (const name of PUBLISHED) {
     const text = readFileSync(join(all, name), 'utf8')
-    // All lie in one folder, and one imports what is there when the program runs.
+    // All published files are in one folder, and a module specifier names the .js file.
     const flat = text
       .replaceAll(/from '\.\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, "from './$1.js'")
       .replaceAll(/import\("\.\/(?:[\w-]+\/)*([\w-]+)\.ts"\)/g, 'import("./$1.js")')

@@ -3,30 +3,30 @@ import type { AdminCall } from './http/admin.ts'
 import type { FieldError } from './model/errors.ts'
 import { fieldErrors, valueAt } from './model/issues.ts'
 
-/** An issue that only a mistake in the program makes: something was given, and it is of another kind. */
-const isWrongKind = ({ code, path }: z.core.$ZodIssue, body: unknown): boolean =>
+/** Whether an issue is a programming error: a value is defined, but has the wrong type. */
+const isWrongType = ({ code, path }: z.core.$ZodIssue, body: unknown): boolean =>
   code === 'invalid_type' && valueAt(body, path) !== undefined
 
 /**
- * Throws a `TypeError` where an argument is of the wrong kind, such as a number in place of a duration, before anything
- * is sent. What is wrong in another way is left to the sandbox, which knows more.
+ * Throws a `TypeError` if an argument has the wrong type, such as a number instead of a duration, before the request is
+ * sent. The sandbox itself validates everything else.
  */
-export function checkKinds(
+export function checkArgumentTypes(
   { method, url, body: schema, large }: AdminCall,
   { query, body }: { query?: unknown; body?: unknown },
 ): void {
-  const refuse = (what: string) => {
+  const fail = (what: string) => {
     throw new TypeError(`${method} /__admin${url}: ${what}`)
   }
   if (query !== undefined && (typeof query !== 'object' || query === null))
-    refuse(`the query must be an object; found ${JSON.stringify(query)}`)
-  // A whole world is checked once, by the sandbox.
+    fail(`the query must be an object; found ${JSON.stringify(query)}`)
+  // A state document is large, so only the sandbox validates it.
   if (body === undefined || !schema || large) return
   const result = schema.safeParse(body)
-  const wrong = result.error?.issues.filter((issue) => isWrongKind(issue, body)) ?? []
-  if (wrong.length === 0) return
-  const [{ field, message }] = fieldErrors({ issues: wrong } as z.core.$ZodError, body) as [
+  const wrongTypes = result.error?.issues.filter((issue) => isWrongType(issue, body)) ?? []
+  if (wrongTypes.length === 0) return
+  const [{ field, message }] = fieldErrors({ issues: wrongTypes } as z.core.$ZodError, body) as [
     FieldError,
   ]
-  refuse(`${field === 'body' ? 'the body' : field} ${message}`)
+  fail(`${field === 'body' ? 'the body' : field} ${message}`)
 }

@@ -1,87 +1,87 @@
-import { checkKinds } from './admin-arguments.ts'
+import { checkArgumentTypes } from './admin-arguments.ts'
 import { ADMIN_CALLS } from './app.ts'
 import { exchange, open } from './exchange.ts'
 import type { AdminCall } from './http/admin.ts'
 import { ClientName } from './model/client.ts'
 import type { StreamKind } from './model/feed-kinds.ts'
 
-type Call = (typeof ADMIN_CALLS)[number]
-type CallId = Call['id']
-type TypesOf<Id extends CallId> = NonNullable<Extract<Call, { id: Id }>['types']>
+type KnownCall = (typeof ADMIN_CALLS)[number]
+type CallId = KnownCall['id']
+type TypesOf<Id extends CallId> = NonNullable<Extract<KnownCall, { id: Id }>['types']>
 type Body<Id extends CallId> = TypesOf<Id>['body']
 type Query<Id extends CallId> = TypesOf<Id>['query']
-type Answer<Id extends CallId> = TypesOf<Id>['answer']
+type ResponseBody<Id extends CallId> = TypesOf<Id>['response']
 
-type Sent<Id extends CallId> = {
+type CallArguments<Id extends CallId> = {
   params?: TypesOf<Id>['params']
   query?: Query<Id>
   body?: Body<Id>
-  /** A body that goes as it is. */
+  /** A body that is sent unchanged. */
   raw?: string
   headers?: Readonly<Record<string, string>>
 }
 
-/** One field that a refusal names: its path, a code, and a sentence. */
+/** One invalid field of an error: its path, an error code, and a message. */
 export type AdminErrorField = { field: string; code: string; message: string }
 
-/** A call of the admin API that was refused, or that nobody answered. */
+/** A call of the admin API failed: the sandbox responded with an error, or did not respond. */
 export class AdminError extends Error {
-  /** The HTTP status; 0 where there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number
-  /** A word of docs/errors.md, or `no_answer`. */
+  /** An error code of docs/errors.md, or `no_answer` if there was no response of a sandbox. */
   readonly code: string
-  /** The fields at fault, or the nearest misses of a verification. */
+  /** The invalid fields, or the closest requests of a failed verification. */
   readonly errors: readonly AdminErrorField[]
 
   constructor(
     status: number,
-    word: string,
+    code: string,
     message: string,
     { errors = [], cause }: { errors?: readonly AdminErrorField[]; cause?: unknown } = {},
   ) {
     super(message, cause === undefined ? {} : { cause })
     this.name = 'AdminError'
     this.status = status
-    this.code = word
+    this.code = code
     this.errors = errors
   }
 }
 
-/** Where a sandbox is, and whose world is meant. */
+/** The sandbox and the client that an admin client uses. */
 export type AdminClientOptions = {
-  /** Of the sandbox, such as `http://127.0.0.1:4310`; a `/v1` or `/__admin` at its end does not matter. */
+  /** The URL of the sandbox, such as `http://127.0.0.1:4310`; it may end with `/v1` or `/__admin`. */
   url: string
-  /** The admin token, where the sandbox wants one. */
+  /** The admin token, if the sandbox requires one. */
   token?: string | undefined
-  /** The client whose world is meant, by its name; the default one if not told. */
+  /** The name of the client to use (default: the default client). */
   client?: string | undefined
 }
 
-const BASE = /^(?:\/@([^/]+))?(?:\/(?:v1|__admin))?\/*$/
+const BASE_PATH = /^(?:\/@([^/]+))?(?:\/(?:v1|__admin))?\/*$/
 
-/** The address of the admin API, without a `/` at its end. */
-function baseOf({ url: given, client }: AdminClientOptions): string {
-  const url = URL.canParse(given) ? new URL(given) : undefined
-  const path = url && /^https?:$/.test(url.protocol) ? BASE.exec(url.pathname) : null
+/** The base URL of the admin API, without a `/` at its end. */
+function adminBaseUrl({ url: text, client }: AdminClientOptions): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const path = url && /^https?:$/.test(url.protocol) ? BASE_PATH.exec(url.pathname) : null
   if (!url || !path) {
     throw new TypeError(
-      `createAdminClient takes the url of a sandbox such as http://127.0.0.1:4310, not ${JSON.stringify(given)}`,
+      `createAdminClient takes the url of a sandbox such as http://127.0.0.1:4310, not ${JSON.stringify(text)}`,
     )
   }
   const name = client ?? (path[1] && decodeURIComponent(path[1]))
-  const named = ClientName.optional().safeParse(name)
-  if (!named.success)
+  const result = ClientName.optional().safeParse(name)
+  if (!result.success)
     throw new TypeError(
-      `there is no client ${JSON.stringify(name)}: its name ${named.error.issues[0]!.message}`,
+      `invalid client ${JSON.stringify(name)}: its name ${result.error.issues[0]!.message}`,
     )
   return `${url.origin}${name === undefined ? '' : `/@${name}`}/__admin`
 }
 
-function pathOf(url: string, { params, query }: Sent<CallId>): string {
+function pathOf(url: string, { params, query }: CallArguments<CallId>): string {
   const values = (params ?? {}) as Record<string, unknown>
   const path = url.replace(/:(\w+)/g, (_, name: string) => {
     const value: unknown = values[name]
-    // A path would lose dots, and be another call's.
+    // A URL path drops `.` and `..`, and the result would be the path of another call.
     if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
       throw new TypeError(`${name} must be a name or an id, not ${JSON.stringify(value)}`)
     return encodeURIComponent(value)
@@ -94,11 +94,11 @@ function pathOf(url: string, { params, query }: Sent<CallId>): string {
 
 const noResponse = (base: string, cause: unknown) => {
   const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-  return new AdminError(0, 'no_answer', `No sandbox answers at ${base} (${why}).`, { cause })
+  return new AdminError(0, 'no_answer', `No sandbox responds at ${base} (${why}).`, { cause })
 }
 
-/** The refusal in an answer of the admin API, or of whatever else answers there. */
-function adminErrorOf(status: number, text: string, place: string): AdminError {
+/** Parses an error response; the server may not be a sandbox. `call` names the call in the message. */
+function adminErrorOf(status: number, text: string, call: string): AdminError {
   try {
     const { error, message, errors } = JSON.parse(text) as {
       error: string
@@ -107,57 +107,61 @@ function adminErrorOf(status: number, text: string, place: string): AdminError {
     }
     return new AdminError(status, error, message, { errors })
   } catch {
-    const message = `${place} answers ${status} and no JSON: is that a payout-sandbox?`
+    const message = `${call} responds with ${status} and a body that is not JSON. Check that it is a payout-sandbox.`
     return new AdminError(status, 'no_answer', message)
   }
 }
 
 function createCaller(options: AdminClientOptions) {
-  const base = baseOf(options)
+  const base = adminBaseUrl(options)
   const { token } = options
-  return async <Id extends CallId>(id: Id, sent: Sent<Id> = {}): Promise<Answer<Id>> => {
-    const known: AdminCall = ADMIN_CALLS.find((call) => call.id === id)!
-    checkKinds(known, sent)
-    const { method, url } = known
-    const place = new URL(base + pathOf(url, sent as Sent<CallId>))
-    const text = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body))
+  return async <Id extends CallId>(
+    id: Id,
+    args: CallArguments<Id> = {},
+  ): Promise<ResponseBody<Id>> => {
+    const call: AdminCall = ADMIN_CALLS.find((one) => one.id === id)!
+    checkArgumentTypes(call, args)
+    const { method, url } = call
+    const target = new URL(base + pathOf(url, args as CallArguments<CallId>))
+    const requestText =
+      args.raw ?? (args.body === undefined ? undefined : JSON.stringify(args.body))
     const headers = {
       ...(token !== undefined && { 'x-admin-token': token }),
-      ...(text !== undefined && {
+      ...(requestText !== undefined && {
         'content-type': 'application/json',
-        'content-length': Buffer.byteLength(text),
+        'content-length': Buffer.byteLength(requestText),
       }),
-      ...sent.headers,
+      ...args.headers,
     }
-    let found: { status: number; text: string }
+    let response: { status: number; text: string }
     try {
-      found = await exchange(place, { method, headers }, text)
+      response = await exchange(target, { method, headers }, requestText)
     } catch (cause) {
       throw noResponse(base, cause)
     }
-    const { status, text: answered } = found
-    const where = `${method} ${place.href}`
-    if (status >= 400) throw adminErrorOf(status, answered, where)
+    const { status, text } = response
+    const label = `${method} ${target.href}`
+    if (status >= 400) throw adminErrorOf(status, text, label)
     try {
-      return JSON.parse(answered)
+      return JSON.parse(text)
     } catch {
-      throw adminErrorOf(status, answered, where)
+      throw adminErrorOf(status, text, label)
     }
   }
 }
 
-/** One thing that happened in a client's world. */
+/** One event of the live stream of a client's world. */
 export type SandboxEvent = {
-  /** Where to go on from. */
+  /** The id to resume the stream after this event, as `lastEventId`. */
   id: string
-  /** `gap`: some that were asked for are no longer kept. */
+  /** `gap`: some requested events are no longer stored. */
   kind: StreamKind
-  /** What docs/testing.md (Watch it live) says for the kind. */
+  /** The fields of the kind, as listed in docs/testing.md (Watch it live). */
   data: Record<string, unknown>
 }
 
-/** What one block of a stream of server-sent events says; a comment says nothing. */
-function eventOf(block: string): SandboxEvent | undefined {
+/** Parses one block of a server-sent event stream. Returns `undefined` for a comment. */
+function parseEvent(block: string): SandboxEvent | undefined {
   const fields = Object.fromEntries(
     block.split('\n').map((line) => {
       const [name = '', ...value] = line.split(': ')
@@ -173,81 +177,81 @@ function eventOf(block: string): SandboxEvent | undefined {
 }
 
 function createStream(options: AdminClientOptions) {
-  const base = baseOf(options)
+  const base = adminBaseUrl(options)
   const { token } = options
-  return async function* (given: { lastEventId?: string } = {}): AsyncGenerator<SandboxEvent> {
+  return async function* (resume: { lastEventId?: string } = {}): AsyncGenerator<SandboxEvent> {
     const { url } = ADMIN_CALLS.find(({ id }) => id === 'streamEvents')!
     const headers = {
       ...(token !== undefined && { 'x-admin-token': token }),
-      ...(given.lastEventId !== undefined && { 'last-event-id': given.lastEventId }),
+      ...(resume.lastEventId !== undefined && { 'last-event-id': resume.lastEventId }),
     }
-    const answer = await open(new URL(base + url), { headers }).catch((cause: unknown) => {
+    const response = await open(new URL(base + url), { headers }).catch((cause: unknown) => {
       throw noResponse(base, cause)
     })
-    answer.setEncoding('utf8')
+    response.setEncoding('utf8')
     let text = ''
-    for await (const chunk of answer) {
+    for await (const chunk of response) {
       text += chunk
-      if (answer.statusCode !== 200) continue
+      if (response.statusCode !== 200) continue
       const blocks = text.split('\n\n')
       text = blocks.pop()!
       for (const block of blocks) {
-        const event = eventOf(block)
+        const event = parseEvent(block)
         if (event) yield event
       }
     }
-    if (answer.statusCode !== 200) throw adminErrorOf(answer.statusCode ?? 0, text, base + url)
+    if (response.statusCode !== 200) throw adminErrorOf(response.statusCode ?? 0, text, base + url)
   }
 }
 
-type Taken<T> = undefined extends T ? [body?: T] : [body: T]
+type BodyArguments<T> = undefined extends T ? [body?: T] : [body: T]
 
-// The parameters' types are inferred on purpose: so the published types say them in full and need no zod.
-function callsOf(options: AdminClientOptions) {
+// The parameter types are inferred on purpose: the published types then contain them in full and do not import zod.
+function createMethods(options: AdminClientOptions) {
   const call = createCaller(options)
   const withBody =
     <Id extends CallId>(id: Id) =>
-    (...[body]: Taken<Body<Id>>): Promise<Answer<Id>> =>
+    (...[body]: BodyArguments<Body<Id>>): Promise<ResponseBody<Id>> =>
       call(id, { body })
   const withField =
     <Id extends CallId, Field extends keyof Body<Id>>(id: Id, field: Field) =>
-    (value: NonNullable<Body<Id>[Field]>): Promise<Answer<Id>> =>
+    (value: NonNullable<Body<Id>[Field]>): Promise<ResponseBody<Id>> =>
       call(id, { body: { [field]: value } as unknown as Body<Id> })
   const withQuery =
     <Id extends CallId>(id: Id) =>
-    (query?: Query<Id>): Promise<Answer<Id>> =>
+    (query?: Query<Id>): Promise<ResponseBody<Id>> =>
       call(id, { query })
-  const ofOne =
+  const withId =
     <Id extends CallId>(id: Id) =>
-    (resourceId: string, to: Body<Id>): Promise<Answer<Id>> =>
+    (resourceId: string, to: Body<Id>): Promise<ResponseBody<Id>> =>
       call(id, { params: { id: resourceId }, body: to })
   return {
     /** Whether the server listens, and whether its data file can be written. */
     health: () => call('getHealth'),
     /** Whether fixtures and data are loaded. */
     ready: () => call('getReady'),
-    /** Back to the fixtures, start clock and start seed; all parts of this client if not told. */
+    /** Resets this client to its fixtures, start clock and start seed (default: all parts). */
     reset: withBody('reset'),
 
-    /** This client in short: its clock, its scenario and how much it has. */
+    /** A summary of this client: its clock, its scenario and its numbers of rows. */
     client: () => call('readClient'),
 
-    /** What is there, read without calling the service: no rule is spent, nothing is in the request log. */
+    /** Users, read without calling the service: no rule counts the call, and the request log does not contain it. */
     users: {
       /** Users with their KYC records and bank accounts, newest first. */
       list: withQuery('readUsers'),
       get: (id: string) => call('readUser', { params: { id } }),
     },
     transactions: {
-      /** Payments in both views, newest first. */
+      /** Payments as in the transaction and in the history endpoints, newest first. */
       list: withQuery('readTransactions'),
-      /** A payment with its events, every attempt, and what is still to happen to it. */
+      /** A payment with its events, all delivery attempts, and its pending timers. */
       get: (id: string) => call('readTransaction', { params: { id } }),
     },
 
     clients: {
       list: () => call('listClients'),
-      /** Makes a client, of fixtures or as a fork of another one. */
+      /** Creates a client from fixtures or as a fork of another client. */
       create: withBody('createClient'),
       delete: (name: string) => call('deleteClient', { params: { name } }),
     },
@@ -255,39 +259,39 @@ function callsOf(options: AdminClientOptions) {
     state: {
       /** The whole world as one JSON document. */
       get: () => call('getState'),
-      /** Puts a whole world in place of the present one. */
+      /** Replaces the whole world. */
       put: withBody('putState'),
     },
 
     snapshots: {
       list: () => call('listSnapshots'),
-      /** Keeps the state under a name. */
+      /** Saves the state under a name. */
       save: (name: string) => call('saveSnapshot', { body: { name } }),
-      /** A snapshot in the form of `state.get`. */
+      /** A snapshot in the format of `state.get`. */
       get: (name: string) => call('getSnapshot', { params: { name } }),
       delete: (name: string) => call('deleteSnapshot', { params: { name } }),
       restore: (name: string) => call('restoreSnapshot', { params: { name } }),
-      /** What was added, removed and changed since. */
+      /** The rows that were added, removed and changed since the snapshot. */
       diff: (name: string) => call('diffSnapshot', { params: { name } }),
     },
 
     clock: {
       get: () => call('getClock'),
-      /** Stops the clock, where it stands or at an ISO 8601 instant. */
+      /** Freezes the clock at an ISO 8601 instant (default: the current time). */
       freeze: (at?: string) => call('freezeClock', { body: at === undefined ? {} : { at } }),
-      /** Lets the clock tick on. */
+      /** Lets a frozen clock run again. */
       resume: () => call('resumeClock'),
-      /** Client seconds a real second: 60 = a minute a second. */
+      /** Sets the clock speed multiplier; 60 = one simulated minute per second. */
       speed: (factor: number) => call('setClockSpeed', { body: { factor } }),
-      /** Moves time by a duration such as `2d`, or to an instant `{to}`; answers when all that was due has settled. */
+      /** Moves the clock by a duration such as `2d`, or to an instant `{to}`. Resolves after all due timers have run. */
       advance: (by: string | { by: string } | { to: string }) =>
         call('advanceClock', { body: typeof by === 'object' ? by : { by } }),
-      /** Jumps to the next timer and runs it. */
+      /** Moves the clock to the next timer and runs it. */
       next: () => call('advanceClockToNext'),
     },
 
     timers: {
-      /** What is still to happen, soonest first. */
+      /** Pending timers, soonest first. */
       list: withQuery('listTimers'),
       delete: (id: string) => call('deleteTimer', { params: { id } }),
       /** Runs a timer now. */
@@ -296,32 +300,32 @@ function callsOf(options: AdminClientOptions) {
 
     scenario: {
       list: () => call('listScenarios'),
-      /** The active one and how often each of its rules acted. */
+      /** The active scenario and the number of hits of each rule. */
       get: () => call('getScenario'),
-      /** The text of a scenario's file, and where its rules stand in it. */
+      /** The text of a scenario file, and the positions of its rules. */
       source: (name: string) => call('readScenario', { params: { name } }),
       /** Activates a scenario by its name. */
       use: (name: string) => call('setScenario', { body: { name } }),
-      /** Activates a scenario by its definition, as it stands in a scenario file. */
+      /** Activates a scenario by its definition, in the format of a scenario file. */
       define: withField('setScenario', 'definition'),
-      /** Values to which the default scenario gives a meaning. */
+      /** Input values with a special meaning in the default scenario. */
       magicValues: () => call('listMagicValues'),
     },
 
     rules: {
       list: () => call('listRules'),
-      /** Puts a rule in front of the scenario; `times: 1` ends it by itself. */
+      /** Adds a rule with precedence over the scenario; with `times: 1` it applies once. */
       push: withBody('pushRule'),
       delete: (id: string) => call('deleteRule', { params: { id } }),
     },
 
     simulate: {
-      /** Moves a payment; its scheduled steps are dropped. */
-      transaction: ofOne('simulateTransaction'),
-      /** Decides about a pending KYC record. */
-      kyc: ofOne('simulateKyc'),
-      /** Decides about a pending bank account. */
-      bankAccount: ofOne('simulateBankAccount'),
+      /** Sets the status of a payment and cancels its scheduled steps. */
+      transaction: withId('simulateTransaction'),
+      /** Sets the result of a pending KYC record. */
+      kyc: withId('simulateKyc'),
+      /** Sets the result of a pending bank account. */
+      bankAccount: withId('simulateBankAccount'),
     },
 
     webhooks: {
@@ -329,11 +333,11 @@ function callsOf(options: AdminClientOptions) {
       deliveries: withQuery('listDeliveries'),
       /** A delivery with its body and every attempt. */
       delivery: (id: string) => call('getDelivery', { params: { id } }),
-      /** Sends a delivery once more, now. */
+      /** Sends a delivery again now. */
       redeliver: (id: string) => call('redeliver', { params: { id } }),
-      /** Fires an event about a resource, the newest unless one is named. */
+      /** Sends an event about a resource (default: the newest one of its kind). */
       trigger: withBody('triggerWebhook'),
-      /** Sends a payment’s events in every order that may happen, and finds one that ends otherwise. */
+      /** Sends a payment’s events in every order that can happen, and finds an order that ends in another state. */
       explore: withBody('exploreWebhooks'),
     },
 
@@ -342,42 +346,42 @@ function callsOf(options: AdminClientOptions) {
       list: withQuery('listRequests'),
       get: (id: string) => call('getRequest', { params: { id } }),
       clear: () => call('deleteRequests'),
-      /** Calls that match conditions as in the `when` of a rule, and method, path and status besides. */
+      /** Calls that match conditions as in the `when` of a rule, or a method, path and status. */
       find: withBody('findRequests'),
       count: withBody('countRequests'),
-      /** Throws, with the nearest misses, where the number of calls that match is not as told: at least one if not told. */
+      /** Throws with the closest calls if the number of matching calls is not the expected one (default: at least one). */
       verify: withBody('verifyRequests'),
     },
 
-    /** The run since the start, where `--record` keeps it: the text of a file for `payout-sandbox replay`. */
+    /** The recording since the start, if `--record` is on: the text of a file for `payout-sandbox replay`. */
     recording: () => call('getRecording'),
 
-    /** Answers when a request, delivery, transaction or kyc is as told; throws `wait_timeout` where that is too late. */
+    /** Resolves when a request, delivery, transaction or KYC record matches; throws `wait_timeout` after the timeout. */
     wait: withBody('wait'),
-    /** What happens in this world, as it happens; ends when the sandbox stops, or by leaving the loop. */
+    /** The live events of this world, until the sandbox stops or the loop is left. */
     events: createStream(options),
 
     /** The built-in receiver of webhooks. */
     inbox: {
-      /** What reached it, newest first. */
+      /** Received webhooks, newest first. */
       list: withQuery('listInbox'),
       clear: () => call('clearInbox'),
-      /** Hands it a body as a webhook would come. */
+      /** Posts a body to it, as a webhook does. */
       receive: (body: string, headers: Readonly<Record<string, string>> = {}) =>
         call('receiveWebhook', { raw: body, headers }),
     },
   }
 }
 
-/** A typed client of the admin API: each method is one call, and throws `AdminError` where it is refused or nobody answers. */
-export interface AdminClient extends ReturnType<typeof callsOf> {
-  /** The same for the world of another client. */
+/** A typed admin API client. Each method is one call, and rejects with `AdminError` if the call fails. */
+export interface AdminClient extends ReturnType<typeof createMethods> {
+  /** Returns an admin client for the world of another client. */
   forClient(name: string): AdminClient
 }
 
 /**
- * A typed client of the admin API of a running sandbox; see `docs/admin-api.md` for what each call does. Throws
- * `TypeError` where the url is none.
+ * Creates a typed admin API client for a running sandbox; docs/admin-api.md describes each call. Throws `TypeError` if the
+ * url is invalid.
  *
  * @example
  * const admin = createAdminClient({ url: 'http://127.0.0.1:4310', client: 'worker-3' })
@@ -385,5 +389,5 @@ export interface AdminClient extends ReturnType<typeof callsOf> {
  */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
   const forClient = (client: string) => createAdminClient({ ...options, client })
-  return { ...callsOf(options), forClient }
+  return { ...createMethods(options), forClient }
 }

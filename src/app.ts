@@ -7,9 +7,9 @@ import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
   type AuthMode,
   basePathOf,
-  type ClientChoice,
-  createClientChoice,
-  takeClientFromPath,
+  type ClientResolver,
+  createClientResolver,
+  rewriteClientPath,
 } from './http/clients.ts'
 import { allowOrigin } from './http/cors.ts'
 import { serveDocs } from './http/docs-page.ts'
@@ -20,24 +20,24 @@ import {
   rejectExpectation,
   sendClientError,
 } from './http/errors.ts'
-import { cutHanging } from './http/hang.ts'
+import { destroyHangingSockets } from './http/hang.ts'
 import { createHostGuard } from './http/host-guard.ts'
-import { SMALL_BODY, takeJsonOnly } from './http/json-body.ts'
-import { createRefusalNote } from './http/log-request.ts'
+import { acceptJsonOnly, SMALL_BODY } from './http/json-body.ts'
+import { createErrorLogger } from './http/log-request.ts'
 import { collectMethods } from './http/methods.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { adminDocument } from './http/openapi-admin.ts'
 import { type Operation, serve } from './http/operation.ts'
 import { createSiteGuard } from './http/site-guard.ts'
 import { validatorCompiler } from './http/validation.ts'
-import { watchCalls } from './http/watch-calls.ts'
+import { watchRequests } from './http/watch-calls.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
 import { serveConsole } from './routes/admin/console-page.ts'
+import { dataCalls } from './routes/admin/data.ts'
 import { eventCalls } from './routes/admin/events.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { inboxCalls } from './routes/admin/inbox.ts'
-import { lookCalls } from './routes/admin/look.ts'
 import { recordCalls } from './routes/admin/record.ts'
 import { requestCalls } from './routes/admin/requests.ts'
 import { resetCalls } from './routes/admin/reset.ts'
@@ -81,38 +81,38 @@ export const ADMIN_CALLS = [
   ...recordCalls,
   ...waitCalls,
   ...eventCalls,
-  ...lookCalls,
+  ...dataCalls,
 ] satisfies readonly AdminCall[]
 
 export type AppOptions = {
   auth: AuthMode
   allowHost: readonly string[]
-  /** `undefined`: the admin API wants no token. */
+  /** `undefined`: the admin API needs no token. */
   adminToken: string | undefined
   admin: boolean
   cors: string | undefined
   explain: boolean
   log: Log
-  /** How long the reader of a large answer may take for its next piece, real ms. */
+  /** How long the reader of a large response may take for its next chunk, real ms. */
   patienceMs?: number | undefined
-  /** Told of every call and its answer. */
+  /** Called for every request and its response. */
   watch?: RequestObserver | undefined
-  /** Connections at once; 4,096 unless given. */
+  /** Maximum of open connections (default: 4,096). */
   maxConnections?: number | undefined
-  /** How long a request may take to arrive, real ms; 10 s unless given. */
+  /** How long a request may take to arrive, real ms (default: 10 s). */
   requestMs?: number | undefined
 }
 
 // Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
 const REQUEST_MS = 10_000
 
-// Each holds one consistent moment in memory while it is sent.
+// Each retains one consistent state in memory while it is sent.
 const MAX_LARGE_ANSWERS = 4
 
-/** Builds the HTTP face of a sandbox. It owns no behaviour: guards, errors and the lists of routes. */
+/** Builds the Fastify app of a sandbox: guards, error handling and routes, without behaviour of its own. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
   const { log, requestMs = REQUEST_MS, maxConnections = 4_096 } = options
-  const choice = createClientChoice(sandbox, options.auth)
+  const choice = createClientResolver(sandbox, options.auth)
   const largeBodies = createGate(1, 'The sandbox is reading another large body')
   const largeAnswers = {
     gate: createGate(
@@ -121,24 +121,24 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     ),
     patienceMs: options.patienceMs,
   }
-  const answerError = createErrorHandler(log, createRefusalNote(choice))
+  const sendError = createErrorHandler(log, createErrorLogger(choice))
   const app = Fastify({
     bodyLimit: SMALL_BODY,
     requestTimeout: requestMs,
     keepAliveTimeout: 5_000,
-    // Without both of these a slow body stays open for ever.
+    // Without both of these a slow request stays open forever.
     http: {
       headersTimeout: requestMs,
       connectionsCheckingInterval: 1_000,
       requireHostHeader: false,
     },
-    // As long as Node lets a request line be: an id that is none is told by its check, whatever its length.
+    // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
     routerOptions: { maxParamLength: 16_384 },
-    rewriteUrl: takeClientFromPath,
+    rewriteUrl: rewriteClientPath,
     clientErrorHandler: sendClientError,
     frameworkErrors(error, request, reply) {
-      see?.(request as never, reply as never)
-      answerError(error, request as never, reply as never)
+      watchRequest?.(request as never, reply as never)
+      sendError(error, request as never, reply as never)
     },
     return503OnClosing: false,
   })
@@ -151,39 +151,39 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
       ),
     ),
   )
-  cutHanging(app)
-  app.setErrorHandler(answerError)
+  destroyHangingSockets(app)
+  app.setErrorHandler(sendError)
   app.setValidatorCompiler(validatorCompiler as never)
   app.decorateRequest('watched', undefined)
-  const see = options.watch && watchCalls(app, options.watch)
+  const watchRequest = options.watch && watchRequests(app, options.watch)
   app.addHook('onRequest', createHostGuard(options.allowHost))
   app.addHook('onRequest', createSiteGuard(options.cors))
-  const unknown = collectMethods(app)
+  const noRouteError = collectMethods(app)
   app.server.on('checkExpectation', rejectExpectation)
   const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
   if (options.explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
   const { cors: origin } = options
   const allow =
-    origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, unknown })
-  // Before the body is read: what it holds does not matter where there is no such path or method.
+    origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, noRouteError })
+  // Before the body is read: it does not matter if the path or the method does not exist.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(COMMON_HEADERS)
-    request.began = sandbox.outside.elapsed()
-    done(request.is404 ? unknown(request) : undefined)
+    request.startedAt = sandbox.outside.elapsed()
+    done(request.is404 ? noRouteError(request) : undefined)
   })
   app.decorateRequest('bodyText', '')
-  app.decorateRequest('sent', undefined)
-  app.decorateRequest('bodyRead', undefined)
-  app.decorateRequest('began', 0)
-  app.decorateRequest('cameAt', 0)
+  app.decorateRequest('sentBody', undefined)
+  app.decorateRequest('releaseGate', undefined)
+  app.decorateRequest('startedAt', 0)
+  app.decorateRequest('receivedAt', 0)
   app.decorateRequest('rule', undefined)
   app.decorateRequest('world', null as never)
-  takeJsonOnly(app)
-  if (options.explain) explainClient(app, choice)
+  acceptJsonOnly(app)
+  if (options.explain) addClientHeader(app, choice)
 
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
-    // The document is made from the operations on its first use; Fastify's routes only say that they exist.
+    // The document is generated from the operations on its first use, not from Fastify's routes.
     transform: ({ schema, url }) => ({ schema: { ...(schema as object), hide: true }, url }),
     transformObject: () => openApiDocument(OPERATIONS, '/v1', options.auth) as never,
   })
@@ -196,7 +196,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     { prefix: '/v1' },
   )
   if (!options.admin) {
-    // Whoever runs it must still be able to ask how it is.
+    // Health checks must still work.
     await app.register(
       async (admin) => {
         for (const call of healthCalls)
@@ -215,12 +215,12 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   if (options.admin) {
     await app.register(
       async (admin) => {
-        // Streams and waits would keep the server from closing.
+        // Streams and waits would prevent the server from closing.
         admin.addHook('preClose', async () => {
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
         serveConsole(admin)
-        serveDocument(admin, () => adminDocument(ADMIN_CALLS), { ownSiteOnly: true })
+        serveDocument(admin, () => adminDocument(ADMIN_CALLS), { sameSiteOnly: true })
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, {
             sandbox,
@@ -240,17 +240,17 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   return app
 }
 
-/** Names the client on every answer to a call that is one's, refusals included. */
-function explainClient(app: FastifyInstance, choice: ClientChoice) {
+/** Adds the client's name to every response of a client's request, including errors. */
+function addClientHeader(app: FastifyInstance, choice: ClientResolver) {
   app.addHook('onSend', async (request, reply) => {
-    // One whose Host or site was refused is nobody's call.
-    if (request.began === 0 || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
-    const world = request.world ?? choice.ofRefused(request)
+    // A request with a rejected Host or site has no client.
+    if (request.startedAt === 0 || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
+    const world = request.world ?? choice.ofRejected(request)
     if (world) reply.header('x-sandbox-client', world.name)
   })
 }
 
-/** `openapi.json`, made when it is first asked for. */
+/** Serves `openapi.json`, generated on first use. */
 function serveDocument(
   app: FastifyInstance,
   make: () => object,
@@ -264,7 +264,7 @@ function serveDocument(
     reply.header('content-type', JSON_TYPE)
     const base = basePathOf(request)
     if (base === '') return reply.send(text)
-    // Whoever tries a call from it means the client of the path.
+    // A call that is tried from this document must reach the client of the path.
     const servers = document.servers?.slice(0, 1).map(({ url }) => ({ url: base + url }))
     return reply.send(JSON.stringify({ ...document, servers }))
   })

@@ -1,5 +1,5 @@
-// What the one bundle holds: the command line and the library, so that both start from one code cache; and what the
-// build reads and checks once for every start.
+// The entry point of the bundle: the command line and the library, which share one code cache, and the functions with
+// which the build validates the shipped files once for every start.
 import { basename } from 'node:path'
 import type { ShippedScenario } from './scenarios/shipped.ts'
 
@@ -7,7 +7,7 @@ export { main } from './cli/main.ts'
 export { AdminError, createAdminClient, startSandbox } from './index.ts'
 export { readFixtures } from './services/fixtures.ts'
 
-/** The shipped set, read and checked: what the build keeps as `dist/scenarios.json`. */
+/** Reads and validates the shipped scenarios; the build writes the result to `dist/scenarios.json`. */
 export async function readShipped(folder: string): Promise<ShippedScenario[]> {
   const { readLibrary } = await import('./scenarios/read-library.ts')
   const read = readLibrary([folder])

@@ -14,107 +14,109 @@ export {
   type SandboxEvent,
 } from './admin-client.ts'
 
-/** What `startSandbox` takes: the options of `start` in camelCase, and `unref`. */
+/** The options of `startSandbox`: those of `start` in camelCase, and `unref`. */
 export type SandboxOptions = {
-  /** 0, the default here, is a free port. */
+  /** Port to listen on (default: 0, a free port). */
   port?: number
+  /** Address to listen on (default: 127.0.0.1). */
   host?: string
-  /** The default where `data` is not given: no state is kept. */
+  /** Keep all state in memory and write no data file (default: true, unless `data` is given). */
   memory?: boolean
-  /** The file that state is kept in. */
+  /** File that stores the state. */
   data?: string
-  /** Answer a change only once the disk has it. */
+  /** Fsync every write before responding. */
   fsync?: boolean
-  /** Of a damaged data file keep what is good; a copy is kept. */
+  /** Recover a damaged data file up to the damage (a backup is kept). */
   recover?: boolean
-  /** In place of a damaged data file start anew; a copy is kept. */
+  /** Replace a damaged or incompatible data file with a new one (a backup is kept). */
   reset?: boolean
-  /** A file or folder of JSON; the shipped set if not told. */
+  /** JSON file or folder with the initial data (default: the shipped fixtures). */
   fixtures?: string
-  /** The scenario at start. */
+  /** Scenario that is active at start (default: `default`). */
   scenario?: string
-  /** A folder of scenario files that is searched before the shipped ones. */
+  /** Folder of scenario files, including subfolders; it takes precedence over the shipped scenarios. */
   scenarios?: string
-  /** Read the scenario files again when they change. */
+  /** Reload scenario files when they change. */
   watch?: boolean
-  /** Seed of ids, UTRs, chances and names. */
+  /** Seed of random ids, UTRs, names and probabilities (default: 1). */
   randomSeed?: number
-  /** `real`, `frozen`, or an ISO 8601 instant to start from, frozen. */
+  /** Initial clock: `real` (default), `frozen`, or an ISO 8601 instant, which starts a frozen clock at that time. */
   clock?: string
-  /** Client seconds a real second. */
+  /** Clock speed multiplier; 60 = one simulated minute per second (default: 1). */
   clockSpeed?: number
-  /** Which calls need a token. */
+  /** Calls that need an access token: as the contract says (`spec`, default), all, or none. */
   auth?: 'spec' | 'strict' | 'off'
-  /** The token that the admin API wants, or `none`. */
+  /** Token that the admin API requires, or `none` (default: none on a loopback host, otherwise generated). */
   adminToken?: string
-  /** Serve no admin API: then `admin` finds none. */
+  /** Disable the admin API, except health and ready: then the other calls of `admin` fail. */
   noAdmin?: boolean
-  /** An origin whose browser apps may call `/v1`. */
+  /** Origin whose browser apps may call `/v1`. */
   cors?: string
-  /** Further Host names to answer to. */
+  /** Additional Host header values to accept. */
   allowHost?: readonly string[]
-  /** Public hosts that webhooks may go to. */
+  /** Public hosts that webhooks may be sent to. */
   webhookAllow?: readonly string[]
-  /** When webhook attempts are made: within 2 minutes, or within a day. */
+  /** Webhook retry schedule: all attempts within 2 minutes (`fast`, default), or within a day. */
   webhookRetries?: 'fast' | 'standard'
-  /** Whose clock `webhook-timestamp` shows. */
+  /** Clock of the `webhook-timestamp` header: real time (`wall`, default), or the clock of the client. */
   webhookTime?: 'wall' | 'client'
-  /** How many clients there may be. */
+  /** Maximum number of clients (default: 1000). */
   maxClients?: number
-  /** A new name in a base path makes no client. */
+  /** Do not create clients on first use. */
   noAutoClients?: boolean
-  /** What is logged, on standard error; `warn` here. */
+  /** Log level (default: `warn`); the log goes to standard error. */
   logLevel?: 'silent' | 'error' | 'warn' | 'info' | 'debug'
+  /** Log format (default: `pretty` on a terminal, otherwise `json`). */
   logFormat?: 'pretty' | 'json'
-  /** A file to keep the run in, for `payout-sandbox replay`. */
+  /** Record the run to this file, for `payout-sandbox replay`. */
   record?: string
-  /** Answers carry `X-Sandbox-Client` and `X-Sandbox-Rule`. */
+  /** Add `X-Sandbox-Client` and `X-Sandbox-Rule` headers to responses. */
   explain?: boolean
   /**
-   * The process may end though the sandbox still runs, as when a test fails before `close()`. Default: true in a
-   * process of node --test, vitest, jest or tap, else false.
+   * Let the process exit while the sandbox is running, such as when a test fails before `close()`. Default: true in a
+   * process of node --test, vitest, jest or tap, otherwise false.
    */
   unref?: boolean
 }
 
 /** A sandbox that runs in this process. */
 export type RunningSandbox = {
-  /** Ends in `/v1`. */
+  /** The base URL of the service; ends with `/v1`. */
   url: string
-  /** Ends in `/__admin`. */
+  /** The base URL of the admin API; ends with `/__admin`. */
   adminUrl: string
   /** The default client's access token. */
   token: string
-  /** The token of the admin API, where it wants one. */
+  /** The token of the admin API, if it requires one. */
   adminToken: string | undefined
-  /** A client of the admin API, for the default client's world. */
+  /** An admin API client for the world of the default client. */
   admin: AdminClient
-  /** Stops; what listens and what is timed is gone when it answers. A second call changes nothing. */
+  /** Stops the sandbox. Resolves after its server and all its timers are closed. A second call has no effect. */
   close(): Promise<void>
-  /** The same, for `await using sandbox = await startSandbox()`. */
+  /** Same as `close`, for `await using sandbox = await startSandbox()`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * Starts a sandbox in this process, in memory and on a free port unless told otherwise; there may be many at once. It
- * throws where an option is not known or not usable, and what a start on the command line ends with 2 to 6 for
+ * Starts a sandbox in this process, by default in memory and on a free port. A process can run many sandboxes. Rejects if
+ * an option is unknown or invalid, and on every error for which `payout-sandbox start` exits with code 2 to 6
  * (docs/cli.md: Exit codes).
  *
  * @example
  * const sandbox = await startSandbox({ clock: 'frozen' })
- * const answer = await fetch(`${sandbox.url}/users`)
+ * const response = await fetch(`${sandbox.url}/users`)
  * await sandbox.admin.clock.advance('2d')
  * await sandbox.close()
  */
-export async function startSandbox(given: SandboxOptions = {}): Promise<RunningSandbox> {
-  if (typeof given !== 'object' || given === null)
-    throw new TypeError(`startSandbox takes an object of options, not ${String(given)}`)
-  const { unref = isUnderTestRunner(process.env), ...start } = given
+export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`startSandbox takes an object of options, not ${String(options)}`)
+  const { unref = isUnderTestRunner(process.env), ...startOptions } = options
   if (typeof unref !== 'boolean')
     throw new BadOption(`unref takes true or false, not ${JSON.stringify(unref)}`)
-  const memory = start.data === undefined
-  const options = libraryOptions(start, { port: 0, logLevel: 'warn', memory })
-  const server = await startServer(options, stderrLog(options), { unref })
+  const memory = startOptions.data === undefined
+  const allOptions = libraryOptions(startOptions, { port: 0, logLevel: 'warn', memory })
+  const server = await startServer(allOptions, stderrLog(allOptions), { unref })
   const { url, adminUrl, token, adminToken, close } = server
   const admin = createAdminClient({ url: adminUrl, token: adminToken })
   return { url, adminUrl, token, adminToken, admin, close, [Symbol.asyncDispose]: close }

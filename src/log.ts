@@ -6,8 +6,8 @@ const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LEVELS)[number]
 
 /**
- * Writes log lines: for people `12:30:05 warn  message`, or one JSON object a line. Numbers in messages are masked.
- * What a terminal would act on does not get there. A request costs nothing here unless the level is `debug`.
+ * Creates a log. It writes lines such as `12:30:05 warn  message`, or one JSON object per line. Numbers in messages are
+ * masked and control characters are removed. Levels that are off cost nothing.
  */
 export function createLog(options: {
   level: LogLevel
@@ -15,9 +15,9 @@ export function createLog(options: {
   wall: () => number
   write: (line: string) => void
 }): Log {
-  const most = LEVELS.indexOf(options.level)
+  const maxLevel = LEVELS.indexOf(options.level)
   function at(level: Exclude<LogLevel, 'silent'>) {
-    if (LEVELS.indexOf(level) > most) return () => {}
+    if (LEVELS.indexOf(level) > maxLevel) return () => {}
     return (message: string, error?: unknown) => {
       const time = new Date(options.wall()).toISOString()
       const text = maskLogText(message)

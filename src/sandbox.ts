@@ -18,9 +18,9 @@ import { type FixtureWorlds, fixturesOf } from './services/fixtures.ts'
 import { createLogBudget } from './services/request-log.ts'
 import { createSendRoom } from './services/send-room.ts'
 import { type SandboxTables, TABLES } from './services/tables.ts'
-import { createWorld, isStaged, takeOverSettings, type World, type WorldStart } from './world.ts'
+import { adoptSettings, createWorld, isStagingName, type World, type WorldStart } from './world.ts'
 
-/** Where messages for the person who runs the sandbox go. */
+/** The log of the server. */
 export type Log = {
   debug(message: string): void
   info(message: string): void
@@ -28,14 +28,14 @@ export type Log = {
   error(message: string, error?: unknown): void
 }
 
-/** What a sandbox is opened with. */
+/** The configuration of a sandbox. */
 export type SandboxConfig = {
   fixtures: FixtureWorlds
-  /** The data file; without it nothing is kept. */
+  /** The data file; without it nothing is persisted. */
   file?: string
   fsync?: boolean
   onDamage?: 'refuse' | 'recover' | 'reset'
-  /** The journal's size from which the data file is made anew, in bytes. */
+  /** The size of the journal from which the data file is compacted, in bytes. */
   compactFrom?: number
   disk?: Disk
   start: WorldStart
@@ -44,25 +44,25 @@ export type SandboxConfig = {
   autoClients: boolean
   /** How webhooks are sent, and to which public hosts they may go. */
   webhooks: WebhookSettings & { allow: readonly string[] }
-  /** Webhook attempts at once; 256 unless given. A recorded run has that on every machine, so that it can be replayed. */
-  mostAttempts?: number
+  /** Maximum of concurrent webhook attempts (default: 256). A recorded run always has the default, so that it can be replayed. */
+  maxAttempts?: number
   wall?: () => number
-  /** The process does not stay alive for timers and webhooks. */
+  /** Timers and webhooks do not keep the process alive. */
   unref?: boolean | undefined
-  /** Writes down all that reaches the sandbox. */
+  /** Records everything that reaches the sandbox. */
   recorder?: Recorder | undefined
-  /** Told of each timer that runs. */
+  /** Called for each timer that runs. */
   timerRan?: TimerObserver | undefined
-  /** Puts another outside in place of the real one. */
+  /** Replaces the real runtime, for a replay. */
   outside?: (real: Runtime) => Runtime
   log: Log
 }
 
-/** A part of a world that a reset can pick. */
+/** The parts of a world that a reset can select. */
 export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries', 'requests'] as const
 export type ResetPart = (typeof RESET_PARTS)[number]
 
-/** A client to be made by a call: what it starts as, and goes back to on a reset. */
+/** The options of a new client, which a reset restores. */
 export type NewClient = {
   name: string
   access_token?: string | undefined
@@ -71,27 +71,27 @@ export type NewClient = {
   clock?: string | undefined
   checkKyc?: boolean | undefined
   fixtures?: 'default' | 'empty' | object | undefined
-  /** The client to fork, as it is or as it was at a snapshot. */
+  /** The client to fork, in its present state or in that of a snapshot. */
   from?: { client: string; snapshot?: string | undefined } | undefined
 }
 
-/** What is kept of a client that a call made. */
+/** The stored options of a client that was created by a call. */
 type ClientAbout = WorldAbout & {
   readonly start?: Partial<WorldStart>
   readonly checkKyc?: boolean
-  /** Whose fixtures a fork goes back to. */
+  /** The client whose fixtures a reset of this fork loads. */
   readonly fixturesOf?: string
 }
 
 const DEFAULT = 'default'
 
-/** An object without the keys that have no value. */
-const given = <T extends object>(values: T) =>
+/** Removes the keys whose value is undefined. */
+const withoutUndefined = <T extends object>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
   }
 
-/** The fixtures that stand in a call. */
+/** The fixtures in the body of a request. */
 function inlineFixtures(content: object) {
   let sets: FixtureWorlds
   try {
@@ -110,7 +110,7 @@ function inlineFixtures(content: object) {
   throw validationFailed([{ field: 'fixtures.clients', code: 'invalid_value', message }])
 }
 
-/** Opens the clients and their worlds: those of the data file, and those of the fixtures that are not in it yet. */
+/** Opens the worlds of the data file, and creates those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
   const { fixtures, start, log } = config
   let { library } = config
@@ -120,14 +120,14 @@ export async function openSandbox(config: SandboxConfig) {
     allow,
     wall: config.wall,
     unref: config.unref,
-    maxOpen: config.mostAttempts,
+    maxOpen: config.maxAttempts,
     onDescriptorLimit: oncePerBurst(() =>
       log.warn(
         'A webhook could not be sent because this process has no file descriptor left. Raise the limit on open files (ulimit -n).',
       ),
     ),
   })
-  const outside = (config.outside ?? config.recorder?.outside)?.(real) ?? real
+  const outside = (config.outside ?? config.recorder?.wrapRuntime)?.(real) ?? real
   const wall = createSteadyWall({
     ...outside,
     onSetBack: (ms) =>
@@ -151,7 +151,7 @@ export async function openSandbox(config: SandboxConfig) {
   const worlds = new Map<string, World>()
   const logBudget = createLogBudget()
   const sendRoom = createSendRoom({
-    ...(real === outside && config.mostAttempts && { most: config.mostAttempts }),
+    ...(real === outside && config.maxAttempts && { most: config.maxAttempts }),
     onShort: oncePerBurst(() =>
       log.warn(
         'Webhook attempts are waiting: the maximum number of concurrent attempts is running. A receiver that hangs blocks each of its attempts for up to 10 s.',
@@ -166,17 +166,17 @@ export async function openSandbox(config: SandboxConfig) {
   const aboutOf = (tables: SandboxTables) => tables.about as ClientAbout
   const startOf = (tables: SandboxTables): WorldStart => ({ ...start, ...aboutOf(tables).start })
 
-  /** The content a client goes back to: of its own, of a client of the fixtures, or the default client's. */
-  function homeOf(name: string, { base, fixturesOf: whose = name }: ClientAbout) {
+  /** The rows that a reset of a client loads: its own, those of a client of the fixtures, or those of the default client. */
+  function baseOf(name: string, { base, fixturesOf: whose = name }: ClientAbout) {
     return (base === undefined ? bases.get(whose) : store.bases.get(base)) ?? bases.get(DEFAULT)!
   }
 
-  /** Whether the fixtures say who the client is. */
+  /** Whether the profile of the client comes from the fixtures. */
   const isOfFixtures = ({ name, about }: SandboxTables) =>
     bases.has(name) && Object.keys(about).length === 0
 
-  /** Puts a client's parts together on its stored tables, and lets them run. */
-  function begin(name: string): World {
+  /** Creates a client's world on its stored tables, and starts it. */
+  function startWorld(name: string): World {
     const tables = store.worlds.get(name)!
     const world: World = createWorld({
       name,
@@ -193,7 +193,7 @@ export async function openSandbox(config: SandboxConfig) {
       timerRan: config.timerRan,
       log,
       reset: () => resetWorld(world, RESET_PARTS),
-      profileChanged: () => takeToken(world),
+      profileChanged: () => updateToken(world),
     })
     try {
       world.start()
@@ -204,8 +204,8 @@ export async function openSandbox(config: SandboxConfig) {
     return world
   }
 
-  /** Lets a client's token of now stand for it, and no earlier one. */
-  function takeToken(world: World) {
+  /** Maps the present token of a client to it, and removes an earlier one. */
+  function updateToken(world: World) {
     const before = tokenOf.get(world)
     const token = world.profile().access_token
     if (before !== undefined && before !== token && tokens.get(before) === world)
@@ -214,14 +214,14 @@ export async function openSandbox(config: SandboxConfig) {
     if (tokens.get(token)?.profile().access_token !== token) tokens.set(token, world)
   }
 
-  function enter(world: World): World {
+  function register(world: World): World {
     worlds.set(world.name, world)
-    takeToken(world)
+    updateToken(world)
     return world
   }
 
-  /** A client that no fixture names has the rows of another and a profile of its own. */
-  function ownProfile(tables: SandboxTables, token: string) {
+  /** Gives a client that is not in the fixtures a profile of its own; its other rows are copies of another client's. */
+  function writeOwnProfile(tables: SandboxTables, token: string) {
     const { name } = tables
     const { checkKyc } = aboutOf(tables)
     const from = tables.tables.client.newest('all', 'all')!
@@ -240,38 +240,38 @@ export async function openSandbox(config: SandboxConfig) {
     })
   }
 
-  /** Makes a client, all of it or nothing. */
+  /** Creates a client in one change. */
   function create(build: () => SandboxTables): World {
     let world: World | undefined
     try {
       store.change(() => {
-        world = begin(build().name)
+        world = startWorld(build().name)
       })
     } catch (error) {
       world?.stop()
       throw error
     }
-    return enter(world!)
+    return register(world!)
   }
 
   function createOfFixtures(name: string, token: string): World {
     return create(() => {
       const tables = store.addWorld(name, bases.get(name) ?? bases.get(DEFAULT)!)
-      if (!isOfFixtures(tables)) ownProfile(tables, token)
+      if (!isOfFixtures(tables)) writeOwnProfile(tables, token)
       return tables
     })
   }
 
-  /** A client on a content of its own choice. */
+  /** Builds the tables of a new client from the fixtures that it selects. */
   function buildFresh(client: NewClient, about: ClientAbout): SandboxTables {
     const { name, fixtures = 'default' } = client
-    if (fixtures === 'default') return store.addWorld(name, homeOf(name, about), about)
+    if (fixtures === 'default') return store.addWorld(name, baseOf(name, about), about)
     const { key, rows } = inlineFixtures(fixtures === 'empty' ? {} : (fixtures as object))
     const base = store.bases.get(`inline ${key}`) ?? store.makeBase(`inline ${key}`, rows)
     return store.addWorld(name, base, { ...about, base: base.key })
   }
 
-  /** A client that is what another is now, or was at a snapshot. */
+  /** Builds the tables of a fork of another client or of its snapshot. */
   function buildFork(
     source: World,
     snapshot: string | undefined,
@@ -288,25 +288,25 @@ export async function openSandbox(config: SandboxConfig) {
     const tables = store.forkWorld(client.name, source.tables, snapshot, about)
     if (snapshot === undefined)
       tables.put('settings', { name: 'clock', value: { ...source.clockNow(), startedAs: '' } })
-    takeOverSettings(tables, startOf(tables), wall)
-    // What is asked for anew begins anew.
+    adoptSettings(tables, startOf(tables), wall)
+    // Options of the request replace the settings of the source.
     if (client.clock !== undefined) tables.remove('settings', 'clock')
     if (client.scenario !== undefined) tables.remove('settings', 'scenario')
     return tables
   }
 
-  function refuseNew({ name, access_token: token, scenario }: NewClient) {
+  function checkNewClient({ name, access_token: token, scenario }: NewClient) {
     if (worlds.has(name)) {
       throw new SandboxError(
         'client_exists',
         `The client ${name} already exists. Delete it first, or choose another name.`,
       )
     }
-    refuseTooMany()
+    checkClientLimit()
     if (scenario !== undefined) worlds.get(DEFAULT)!.scenarios.checkName(scenario)
     if (token === undefined) return
-    const kept = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
-    if (tokens.has(token) || (kept !== undefined && kept !== name)) {
+    const reserved = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
+    if (tokens.has(token) || (reserved !== undefined && reserved !== name)) {
       throw new SandboxError(
         'token_in_use',
         'The access_token belongs to another client or is reserved for one. Choose another token, or omit access_token.',
@@ -314,7 +314,7 @@ export async function openSandbox(config: SandboxConfig) {
     }
   }
 
-  function refuseTooMany() {
+  function checkClientLimit() {
     if (worlds.size < config.maxClients) return
     throw new SandboxError(
       'client_limit_reached',
@@ -322,8 +322,8 @@ export async function openSandbox(config: SandboxConfig) {
     )
   }
 
-  /** Refuses a name in a base path that no client can be made of. */
-  function checkNew(name: string) {
+  /** Throws if no client can be created for a name in a base path. */
+  function checkNewName(name: string) {
     if (!ClientName.safeParse(name).success) {
       throw new SandboxError(
         'not_found',
@@ -336,7 +336,7 @@ export async function openSandbox(config: SandboxConfig) {
         `There is no client ${quoteInput(name)}, and --no-auto-clients prevents that a call creates it.`,
       )
     }
-    refuseTooMany()
+    checkClientLimit()
   }
 
   function worldNamed(name: string): World {
@@ -345,21 +345,21 @@ export async function openSandbox(config: SandboxConfig) {
     throw new SandboxError('not_found', `There is no client ${quoteInput(name)}.`)
   }
 
-  // A process that was killed may have left rows that it gathered for a client.
-  for (const name of [...store.worlds.keys()]) if (isStaged(name)) store.dropWorld(name)
-  for (const name of store.worlds.keys()) enter(begin(name))
+  // A killed process may have left staging worlds.
+  for (const name of [...store.worlds.keys()]) if (isStagingName(name)) store.dropWorld(name)
+  for (const name of store.worlds.keys()) register(startWorld(name))
   for (const name of fixtures.keys()) if (!worlds.has(name)) createOfFixtures(name, '')
 
   function resetWorld(world: World, parts: readonly ResetPart[]) {
     store.change(() => {
       if (parts.includes('data')) {
         const { access_token } = world.profile()
-        const putBack = world.scenarios.capture()
-        world.tables.reset(homeOf(world.name, aboutOf(world.tables)))
-        if (!isOfFixtures(world.tables)) ownProfile(world.tables, access_token)
-        // In the order that a new client has them.
-        putBack()
-        world.keepClock()
+        const restoreScenarios = world.scenarios.capture()
+        world.tables.reset(baseOf(world.name, aboutOf(world.tables)))
+        if (!isOfFixtures(world.tables)) writeOwnProfile(world.tables, access_token)
+        // In the same order as for a new client.
+        restoreScenarios()
+        world.persistClock()
       } else if (parts.includes('deliveries')) {
         world.deliveries.clear()
         world.inbox.clear()
@@ -367,28 +367,28 @@ export async function openSandbox(config: SandboxConfig) {
       const now = parts.includes('clock') ? world.restartClock() : world.clock.now()
       if (parts.includes('scenario')) world.timeline.activate(world.scenarios.reset, now)
       store.afterCommit(() => {
-        if (parts.includes('data')) takeToken(world)
+        if (parts.includes('data')) updateToken(world)
         if (parts.includes('data') || parts.includes('deliveries')) world.deliveries.forget()
         world.scheduler.reload()
-        world.resolveCancelled()
+        world.rejectCancelled()
         if (parts.includes('requests')) world.requests.restart()
         world.feed.publish('reset', { parts })
       })
     })
   }
 
-  /** Timers run no more, and what is being sent is broken off. */
+  /** Stops the timers and aborts webhook attempts. */
   function stop() {
     for (const world of worlds.values()) {
       world.stop()
-      world.resolveDelayed()
+      world.runDelayed()
     }
     outside.close()
   }
 
-  // What stands in the data file was made from other rows than those of these fixtures.
+  // Clients of the data file that were created from other fixtures.
   const outdated = [...store.worlds.values()]
-    .filter(({ name, base, about }) => base.key !== '' && base.key !== homeOf(name, about).key)
+    .filter(({ name, base, about }) => base.key !== '' && base.key !== baseOf(name, about).key)
     .map(({ name }) => name)
   if (outdated.length > 0)
     log.warn(
@@ -399,46 +399,46 @@ export async function openSandbox(config: SandboxConfig) {
     store,
     outside,
     recorder: config.recorder,
-    /** Whether the data file keeps what was made from other fixtures. */
-    keptOtherFixtures: outdated.length > 0,
+    /** Whether the data file has clients that were created from other fixtures. */
+    hasOtherFixtures: outdated.length > 0,
     startedAt,
     get default() {
       return worlds.get(DEFAULT)!
     },
     worlds: worlds as ReadonlyMap<string, World>,
-    /** The world a token stands for. */
+    /** The world of a token. */
     byToken: (token: string): World | undefined => tokens.get(token),
-    checkNew,
-    /** The world of a name in a base path; a new name makes it, unless that is switched off. */
+    checkNew: checkNewName,
+    /** The world of a name in a base path; creates it for a new name, unless that is switched off. */
     byName(name: string): World {
       const known = worlds.get(name)
       if (known) return known
-      checkNew(name)
+      checkNewName(name)
       const world = createOfFixtures(name, `sbx_${name}`)
       log.info(`client ${name} created from the fixtures`)
       return world
     },
-    /** Makes a client by a call; without a token of its own it gets one that nobody can guess. */
+    /** Creates a client on request; without an access_token it gets a random one. */
     create(client: NewClient): World {
-      refuseNew(client)
+      checkNewClient(client)
       const { name, from, scenario, randomSeed, clock, checkKyc } = client
       const source = from && worldNamed(from.client)
       if (from?.snapshot !== undefined) source!.snapshots.check(from.snapshot)
       const about: ClientAbout = {
-        start: given({ scenario, randomSeed, clock }),
-        ...given({ checkKyc }),
+        start: withoutUndefined({ scenario, randomSeed, clock }),
+        ...withoutUndefined({ checkKyc }),
       }
       const world = create(() => {
         const tables = source
           ? buildFork(source, from?.snapshot, client, about)
           : buildFresh(client, about)
-        ownProfile(tables, client.access_token ?? `sbx_client_${outside.secret()}`)
+        writeOwnProfile(tables, client.access_token ?? `sbx_client_${outside.secret()}`)
         return tables
       })
       log.info(`client ${name} created${from ? ` from client ${from.client}` : ''}`)
       return world
     },
-    /** Deletes a client with all it has; its token stands for nobody. */
+    /** Deletes a client with its whole state and its token. */
     delete(name: string) {
       const world = worldNamed(name)
       if (name === DEFAULT) {
@@ -450,12 +450,12 @@ export async function openSandbox(config: SandboxConfig) {
       const token = world.profile().access_token
       world.tables.drop()
       world.stop()
-      world.rejectWaiting()
+      world.rejectDelayed()
       worlds.delete(name)
       if (tokens.get(token) === world) tokens.delete(token)
       log.info(`client ${name} deleted`)
     },
-    /** Back to the fixtures, start clock and start seed: of all these worlds or, where it fails, of none. Tokens stay. */
+    /** Resets worlds to fixtures, start clock and seed: all of them or, on an error, none. Tokens do not change. */
     reset(chosen: readonly World[], parts: readonly ResetPart[] = RESET_PARTS) {
       store.change(() => {
         for (const world of chosen) resetWorld(world, parts)
@@ -465,11 +465,11 @@ export async function openSandbox(config: SandboxConfig) {
         log.info(`client ${name} reset`)
       }
     },
-    /** What was wrong with the scenario files when they were last read again; then the set before is still used. */
+    /** The problems of the last reload of the scenario files; with problems, the previous library stays active. */
     get libraryProblems() {
       return libraryProblems
     },
-    /** Takes another set of scenarios, or keeps the one there is and tells what is wrong with the other. */
+    /** Activates a reloaded library, or stores the problems of a failed reload. */
     changeLibrary(next: { library: Library } | { problems: readonly string[] }) {
       libraryProblems = 'problems' in next ? next.problems : []
       if ('problems' in next) {

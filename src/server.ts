@@ -30,30 +30,30 @@ export type RunningServer = {
   adminToken: string | undefined
   scenario: string
   data: string | null
-  /** Whether the data file keeps what was made from other fixtures than these. */
-  keptOtherFixtures: boolean
+  /** Whether the data file has clients that were created from other fixtures. */
+  hasOtherFixtures: boolean
   app: FastifyInstance
   sandbox: Sandbox
-  /** Stops: answers what is in flight, drops what is silent, leaves one tidy document. */
+  /** Stops: finishes requests in flight, closes idle connections, and compacts the data file. */
   close(): Promise<void>
 }
 
-// In-flight answers get this long to finish before silent sockets are cut, real ms.
+// How long requests in flight may take before the remaining connections are closed, real ms.
 const GRACE_MS = 3_000
 
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
 function adminTokenOf(options: Options): string | undefined {
-  const given = options['admin-token']
-  if (given === 'none') return undefined
-  if (given !== undefined) return given
-  // Whoever reaches another address than loopback may be a stranger.
+  const values = options['admin-token']
+  if (values === 'none') return undefined
+  if (values !== undefined) return values
+  // Other machines can reach an address that is not loopback.
   return isLoopback(options.host) ? undefined : `sbx_admin_${randomBytes(16).toString('hex')}`
 }
 
-/** How many clients there may be: in a small heap fewer than the option says, since Node would abort at more. */
-function mostClientsOf({ 'max-clients': wanted }: Options, log: Log): number {
+/** The maximum number of clients: lower than the option if the heap is small, since Node would run out of memory. */
+function maxClientsOf({ 'max-clients': wanted }: Options, log: Log): number {
   const safe = maxClientsOfHeap()
   if (wanted <= safe) return wanted
   log.warn(
@@ -62,16 +62,16 @@ function mostClientsOf({ 'max-clients': wanted }: Options, log: Log): number {
   return safe
 }
 
-/** Scenario files that can't be used: one line a problem. */
+/** Invalid scenario files; the message has one line per problem. */
 export class BadScenarios extends Error {}
 
-/** The folders that scenarios are read from, the one searched first in front. */
+/** The folders of scenario files; the first one has priority. */
 function foldersOf({ scenarios }: Pick<Options, 'scenarios'>): string[] {
   const shipped = join(PACKAGE_ROOT, 'scenarios')
   return scenarios === undefined ? [shipped] : [scenarios, shipped]
 }
 
-/** Reads the folders; without a problem there is a library. */
+/** Reads the folders; returns the library, or the problems of the files. */
 async function readFolders(
   options: Pick<Options, 'scenario' | 'scenarios'>,
   log: Log,
@@ -88,7 +88,7 @@ async function readFolders(
   return { library: read.library }
 }
 
-/** The scenarios of these options: the user's folder before the shipped set, which the build has read already. */
+/** The library of these options: the user's folder has priority over the shipped scenarios, which the build has compiled. */
 async function openLibrary(options: Options, log: Log): Promise<Library> {
   const { scenario, scenarios, watch } = options
   const built =
@@ -101,7 +101,7 @@ async function openLibrary(options: Options, log: Log): Promise<Library> {
   return read.library
 }
 
-/** The fixtures of these options; the build has read the shipped set already. */
+/** The fixtures of these options; the build has already checked the shipped set. */
 function openFixtures({ fixtures }: Options): FixtureWorlds {
   if (fixtures !== undefined) return readFixtures(fixtures)
   return (
@@ -110,7 +110,7 @@ function openFixtures({ fixtures }: Options): FixtureWorlds {
   )
 }
 
-/** Reads the scenario files again whenever they change; a bad edit keeps the last good set and is told. */
+/** Reloads the scenario files when they change; after an invalid edit the last valid library stays active. */
 async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promise<Watch> {
   const { watchFolders } = await import('./scenarios/watch-folders.ts')
   return watchFolders(foldersOf(options), async () => {
@@ -130,7 +130,7 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
   })
 }
 
-/** The recording that these options ask for, if they do. */
+/** Starts the recording of these options, if there is one. */
 async function openRecorder(options: Options, library: Library, log: Log) {
   const { record, fixtures = join(PACKAGE_ROOT, 'fixtures') } = options
   if (record === undefined) return undefined
@@ -138,7 +138,7 @@ async function openRecorder(options: Options, library: Library, log: Log) {
   return startRecorder(record, options, fixtures, library, log)
 }
 
-/** What a sandbox is made of besides its options. */
+/** The parts of a sandbox besides its options. */
 type Content = Pick<
   SandboxConfig,
   'fixtures' | 'library' | 'recorder' | 'timerRan' | 'outside' | 'unref'
@@ -147,7 +147,7 @@ type Content = Pick<
   watch?: RequestObserver | undefined
 }
 
-/** Opens the sandbox of these options, and the app in front of it that does not listen yet. */
+/** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
   const { attempts, connections } = shareDescriptors()
@@ -169,7 +169,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
       time: options['webhook-time'],
       retries: options['webhook-retries'],
     },
-    mostAttempts: attempts,
+    maxAttempts: attempts,
     log,
   })
   const adminToken = adminTokenOf(options)
@@ -188,19 +188,19 @@ export async function assemble(options: Options, content: Content, log: Log) {
 }
 
 /**
- * Opens the sandbox of these options and listens. `unref`: the process does not stay alive for it. Throws what the
- * store, the fixtures or the port refuse.
+ * Opens the sandbox of these options and listens. With `unref` it does not keep the process alive. Throws the errors of
+ * the store, the scenarios, the fixtures and the port.
  */
 export async function startServer(
   given: Options,
   log: Log,
   { unref = false }: { unref?: boolean } = {},
 ): Promise<RunningServer> {
-  // A token that is made here is needed to send the same calls again, and so is the limit that is in force.
+  // A replay needs the generated token and the effective limit, so both become options.
   const options = {
     ...given,
     'admin-token': adminTokenOf(given) ?? 'none',
-    'max-clients': mostClientsOf(given, log),
+    'max-clients': maxClientsOf(given, log),
   }
   const file = options.memory ? undefined : options.data
   const library = await openLibrary(options, log)
@@ -231,10 +231,10 @@ export async function startServer(
   }
   const servers = listeningServers(app)
   if (unref) for (const server of servers) unrefServer(server)
-  // What is printed is what is bound, not what was asked for.
+  // The printed address is the bound one, not the one of the options.
   const { address, port, family } = app.server.address() as AddressInfo
-  const shown = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address
-  const origin = `http://${family === 'IPv6' && shown === address ? `[${shown}]` : shown}:${port}`
+  const hostText = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address
+  const origin = `http://${family === 'IPv6' && hostText === address ? `[${hostText}]` : hostText}:${port}`
   const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
   let closing: Promise<void> | undefined
   return {
@@ -246,15 +246,15 @@ export async function startServer(
     adminToken,
     scenario: sandbox.default.scenarios.describe().name,
     data: file ?? null,
-    keptOtherFixtures: sandbox.keptOtherFixtures,
+    hasOtherFixtures: sandbox.hasOtherFixtures,
     app,
     sandbox,
     close() {
       closing ??= (async () => {
         watch?.close()
-        // What a stop answers and breaks off is no part of the run.
+        // Responses during a stop are not part of the recording.
         recorder?.close()
-        // A delayed answer would wait for a clock that nobody moves any more, an advance for a silent receiver.
+        // Otherwise delayed responses would wait for the clock, and an advance for a silent receiver.
         sandbox.stop()
         const cut = setTimeout(() => {
           for (const server of servers) server.closeAllConnections()
@@ -268,9 +268,9 @@ export async function startServer(
   }
 }
 
-/** Options of a program: those given, the defaults for the rest. */
+/** The options of a program, with defaults for missing ones. */
 export const optionsOf = (values: Readonly<Record<string, unknown>> = {}): Options =>
-  readOptions([{ values, called: String, spelled: String }])
+  readOptions([{ values, label: String, format: String }])
 
 /** A log on standard error. */
 export const stderrLog = (options: Pick<Options, 'log-level' | 'log-format'>): Log =>

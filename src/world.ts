@@ -8,7 +8,7 @@ import { createScheduler, type TimerRow } from './core/scheduler.ts'
 import type { FeedKind } from './model/feed-kinds.ts'
 import type { Library } from './scenarios/library.ts'
 import { createBankAccounts } from './services/bank-accounts.ts'
-import { createDelayedResponses } from './services/delayed-answers.ts'
+import { createDelayedResponses } from './services/delayed-responses.ts'
 import { createDeliveries } from './services/deliveries.ts'
 import {
   createDeliveryAttempts,
@@ -32,7 +32,7 @@ import { createViews } from './services/views.ts'
 import { createWebhookEvents } from './services/webhook-events.ts'
 import { createWebhooks } from './services/webhooks.ts'
 
-/** What a world starts from, and goes back to on a reset. */
+/** The start options of a world, which a reset restores. */
 export type WorldStart = { randomSeed: number; clock: string; clockSpeed: number; scenario: string }
 
 export type WorldDeps = {
@@ -40,30 +40,30 @@ export type WorldDeps = {
   tables: SandboxTables
   store: SandboxStore
   start: WorldStart
-  /** The scenarios that can be used; another set after the files were read again. */
+  /** The present library of scenarios; it changes when the files are reloaded. */
   library: () => Library
   webhookSettings: WebhookSettings
-  /** Where webhook attempts of all clients wait for room. */
+  /** Limits the concurrent webhook attempts of all clients. */
   sendRoom: SendRoom
-  /** What the request logs of all clients may hold together. */
+  /** The memory limit that the request logs of all clients share. */
   logBudget: Budget
-  /** Sets the ids of this world's feed apart from all others. */
+  /** The prefix of the event ids of this world's feed. */
   feedName: string
   outside: Runtime
-  /** The wall clock that the client's clock hangs on; it never goes back. */
+  /** The monotonic wall clock that drives the client's clock. */
   steadyWall: () => number
   timerRan?: TimerObserver | undefined
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
-  /** Back to the fixtures: what a timeline's `reset` does. */
+  /** Resets the client, for the `reset` action of a timeline. */
   reset: () => void
-  /** Told when the client's token may be another one. */
+  /** Called when the client's token may have changed. */
   profileChanged: () => void
 }
 
-/** `--clock frozen` stands here, so that two runs give the same bytes. */
+/** The start time of `--clock frozen`: fixed, so that two runs give the same bytes. */
 const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** The clock that a start option asks for. */
+/** The clock of the start options. */
 function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): ClockState {
   const wallAnchor = wall()
   if (clock === 'real') return { mode: 'real', speed: clockSpeed, anchor: wallAnchor, wallAnchor }
@@ -71,26 +71,26 @@ function startingClock({ clock, clockSpeed }: WorldStart, wall: () => number): C
   return { mode: 'frozen', speed: clockSpeed, anchor, wallAnchor }
 }
 
-// Where the clock stands is stored after this long where it could not be, real ms.
-const REKEEP_MS = 1_000
+// The delay before the clock is stored again after a failure, real ms.
+const CLOCK_RETRY_MS = 1_000
 
-/** Names no client may have: rows are gathered there until they take the place of a client's. */
-const STAGED = '~'
-export const isStaged = (name: string): boolean => name.startsWith(STAGED)
+/** The prefix of worlds that collect rows before they replace those of a client; not allowed in client names. */
+const STAGING_PREFIX = '~'
+export const isStagingName = (name: string): boolean => name.startsWith(STAGING_PREFIX)
 
-function stagedName(taken: ReadonlyMap<string, unknown>): string {
+function stagingName(taken: ReadonlyMap<string, unknown>): string {
   let n = 1
-  while (taken.has(`${STAGED}${n}`)) n++
-  return `${STAGED}${n}`
+  while (taken.has(`${STAGING_PREFIX}${n}`)) n++
+  return `${STAGING_PREFIX}${n}`
 }
 
 const startedAsOf = ({ clock, clockSpeed }: WorldStart) => `${clock} ${clockSpeed}`
 
 /**
- * Makes the settings that another moment or another client left those of a client that was started like this: its clock
- * goes on from the stored instant, its scenario stays. Answers the clock.
+ * Adapts stored settings, of a snapshot or of another client, to the start options of this client: the clock continues
+ * from the stored time, and the scenario stays. Returns the state of the clock.
  */
-export function takeOverSettings(
+export function adoptSettings(
   tables: SandboxTables,
   start: WorldStart,
   wall: () => number,
@@ -109,7 +109,7 @@ export function takeOverSettings(
   return value
 }
 
-/** One client's world: every part built once, all of it on the client's own tables, clock and chance. */
+/** Creates one client's world: its services, on its own tables, clock and random series. */
 export function createWorld({
   name,
   tables,
@@ -129,15 +129,18 @@ export function createWorld({
 }: WorldDeps) {
   const startedAs = startedAsOf(start)
   const setting = tables.tables.settings.get('clock')
-  const kept = setting?.name === 'clock' ? setting.value : undefined
-  // A restart goes on with the stored time, unless it asks for another clock than the last start did.
-  const clock = createClock(kept?.startedAs === startedAs ? kept : startingClock(start, wall), wall)
-  // The store keeps the counter of the world's one series with every change.
+  const storedClock = setting?.name === 'clock' ? setting.value : undefined
+  // A restart continues with the stored time, unless the clock options have changed.
+  const clock = createClock(
+    storedClock?.startedAs === startedAs ? storedClock : startingClock(start, wall),
+    wall,
+  )
+  // The store persists the position in the random series with every change.
   const random = createRandom(start.randomSeed, tables.random)
   const events = createResourceEvents()
   const feed = createFeed(feedName)
-  /** Tells what a change did, when it is written. */
-  function tell<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
+  /** Publishes an event after the commit of the present change. */
+  function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (feed.isWanted) store.afterCommit(() => feed.publish(kind, subject))
   }
   const requests = createRequestLog({
@@ -160,31 +163,32 @@ export function createWorld({
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
     onRun(timer) {
       timerRan?.(name, timer)
-      tell('timer', timer)
+      publish('timer', timer)
     },
     onHalfway: persistClockSoon,
     outside,
   })
 
-  const parts = { store: tables, clock, random, scheduler, events }
+  const context = { store: tables, clock, random, scheduler, events }
   const { client } = tables.tables
-  let shown = createViews(client.newest('all', 'all')!.id)
-  /** How rows are shown now: a reset to changed fixtures, or a snapshot of before it, brings another client id. */
+  let currentViews = createViews(client.newest('all', 'all')!.id)
+  /** The views with the present client id, which changes with a reset to other fixtures or a restored snapshot. */
   function views() {
-    if (!client.get(shown.clientId)) shown = createViews(client.newest('all', 'all')!.id)
-    return shown
+    if (!client.get(currentViews.clientId))
+      currentViews = createViews(client.newest('all', 'all')!.id)
+    return currentViews
   }
   const profile = () => client.get(views().clientId)!
-  const users = createUsers(parts)
-  const kyc = createKyc({ ...parts, users })
-  const bankAccounts = createBankAccounts({ ...parts, users })
-  const payments = createPayments({ ...parts, users, checkKyc: () => profile().check_kyc })
-  const webhooks = createWebhooks(parts)
+  const users = createUsers(context)
+  const kyc = createKyc({ ...context, users })
+  const bankAccounts = createBankAccounts({ ...context, users })
+  const payments = createPayments({ ...context, users, checkKyc: () => profile().check_kyc })
+  const webhooks = createWebhooks(context)
   const scenarios = createScenarios({
-    ...parts,
+    ...context,
     library,
     startScenario: start.scenario,
-    onChanged: (name) => tell('scenario', { name }),
+    onChanged: (name) => publish('scenario', { name }),
   })
   const attempts = createDeliveryAttempts({
     clock,
@@ -193,32 +197,32 @@ export function createWorld({
     lane: sendRoom.lane(),
   })
   const deliveries = createDeliveries({
-    ...parts,
+    ...context,
     webhooks,
     scenarios,
-    webhookEvents: createWebhookEvents({ ...parts, views }),
+    webhookEvents: createWebhookEvents({ ...context, views }),
     attempts,
     retryPlan: RETRY_PLANS[webhookSettings.retries],
     storeHooks: store,
     onError: (error) =>
       log.error(`The result of a webhook attempt of client ${name} was lost`, error),
-    onChanged: (row) => tell('delivery', row),
+    onChanged: (row) => publish('delivery', row),
   })
   events.on(({ type, resourceId }) => {
-    if (feed.isWanted) tell('change', { type, resource_id: resourceId, at: clock.iso() })
+    if (feed.isWanted) publish('change', { type, resource_id: resourceId, at: clock.iso() })
   })
   const { deadlineMs } = webhookSettings
   const explore = createExplore({
-    ...parts,
+    ...context,
     webhooks,
     attempts,
     outside,
     lane: sendRoom.lane(),
     ...(deadlineMs !== undefined && { deadlineMs }),
   })
-  const inbox = createInbox({ ...parts, webhooks, unixNow: attempts.unixNow })
+  const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow })
   const timeline = createTimeline({
-    ...parts,
+    ...context,
     scenarios,
     users,
     kyc,
@@ -228,16 +232,16 @@ export function createWorld({
     warn: log.warn,
   })
 
-  const delayed = createDelayedResponses({ ...parts, name, outside, warn: log.warn })
+  const delayed = createDelayedResponses({ ...context, name, outside, warn: log.warn })
 
-  /** The clock as it is at this instant, in a form that can be put into another moment or world. */
+  /** The present state of the clock, as it can be stored in a snapshot or another world. */
   const clockNow = (): ClockState => ({
     ...clock.state,
     anchor: clock.now(),
     wallAnchor: wall(),
   })
 
-  /** Keeps all there is, clock and timers included, under a name. */
+  /** Stores the whole state, including clock and timers, as a snapshot. */
   function save(snapshot: string) {
     tables.change(() => {
       tables.put('settings', { name: 'clock', value: { ...clockNow(), startedAs } })
@@ -245,12 +249,12 @@ export function createWorld({
     })
   }
 
-  /** Takes over another content of its tables: `load` puts it there, and all parts go on from it. */
+  /** Replaces the content of the tables by `load`, and updates all services to it. */
   function adopt(from: 'snapshot' | 'state', load: () => void) {
     tables.change(() => {
       load()
       delayed.removeOrphanedTimers()
-      const now = takeOverSettings(tables, start, wall)
+      const now = adoptSettings(tables, start, wall)
       store.afterCommit(() => {
         if (now) clock.load(now)
         profileChanged()
@@ -264,26 +268,26 @@ export function createWorld({
     })
   }
 
-  // Whether time went further than is stored, since the disk took no more.
-  let isClockAhead = false
-  let endKeeping = () => {}
+  // Whether the clock is ahead of its stored state, because a write failed.
+  let isClockUnsaved = false
+  let cancelClockRetry = () => {}
   function persistClock() {
     tables.put('settings', { name: 'clock', value: { ...clock.state, startedAs } })
-    isClockAhead = false
+    isClockUnsaved = false
   }
 
   function tryToPersistClock(): boolean {
     try {
-      if (isClockAhead) persistClock()
+      if (isClockUnsaved) persistClock()
     } catch {
       // Not yet.
     }
-    return !isClockAhead
+    return !isClockUnsaved
   }
 
   function persistClockSoon() {
-    isClockAhead = true
-    endKeeping = outside.later(REKEEP_MS, () => {
+    isClockUnsaved = true
+    cancelClockRetry = outside.later(CLOCK_RETRY_MS, () => {
       if (!tryToPersistClock()) persistClockSoon()
     })
   }
@@ -319,7 +323,7 @@ export function createWorld({
     batch: store.batch,
     onDurable: store.onDurable,
     after: delayed.after,
-    resolveCancelled: delayed.rejectCancelled,
+    rejectCancelled: delayed.rejectCancelled,
     clockNow,
     snapshots: createSnapshots({
       store: tables,
@@ -328,16 +332,16 @@ export function createWorld({
       pauses: outside.yieldsToOthers,
     }),
     state: createState({
-      ...parts,
+      ...context,
       scenarios,
       clockNow,
       adopt: (load) => adopt('state', load),
-      stage: () => store.addWorld(stagedName(store.worlds), tables.empty),
+      stage: () => store.addWorld(stagingName(store.worlds), tables.empty),
       pauses: outside.yieldsToOthers,
     }),
-    /** Stores where the clock stands, so that a restart goes on from there. */
-    keepClock: persistClock,
-    /** Changes the clock and stores it; where it can't be stored, it stays as it was. */
+    /** Stores the state of the clock, so that a restart continues from there. */
+    persistClock: persistClock,
+    /** Changes the clock and stores it; if it cannot be stored, the change is rolled back. */
     changeClock(run: () => void) {
       const before = clock.state
       try {
@@ -352,14 +356,14 @@ export function createWorld({
         scheduler.arm()
       }
     },
-    /** Sets the clock back to what a start makes it; answers the instant that it will be. */
+    /** Resets the clock to the start options; returns its new time, ms. */
     restartClock(): number {
       const value = startingClock(start, wall)
       tables.put('settings', { name: 'clock', value: { ...value, startedAs } })
       store.afterCommit(() => clock.load(value))
       return value.anchor
     },
-    /** Decides by the library as it is now; a scenario that is gone makes way for the start scenario. */
+    /** Applies a changed library; activates the start scenario if the active one was deleted. */
     libraryChanged() {
       scenarios.changed()
       if (!scenarios.isStale) return
@@ -374,18 +378,18 @@ export function createWorld({
       deliveries.recover()
       if (scenarios.isStale) timeline.start(scenarios.reset)
       scheduler.start()
-      if (kept?.startedAs !== startedAs) persistClock()
+      if (storedClock?.startedAs !== startedAs) persistClock()
     },
     stop() {
       tryToPersistClock()
-      endKeeping()
+      cancelClockRetry()
       scheduler.stop()
       deliveries.stop()
       requests.clear()
       feed.close()
     },
-    resolveDelayed: delayed.runAll,
-    rejectWaiting: delayed.rejectAll,
+    runDelayed: delayed.runAll,
+    rejectDelayed: delayed.rejectAll,
   }
 }
 

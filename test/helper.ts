@@ -54,10 +54,10 @@ const SCHEMAS = [
 /** Holds an answer against the schema of its call, or of errors: no test can forget it. */
 export function checkAnswer(method: string, url: string, status: number, text: string): void {
   const found = SCHEMAS.filter(({ op, pattern }) => op.method === method && pattern.test(url))
-  const schema = status >= 400 ? ErrorResponse : found[0]?.op.answer
+  const schema = status >= 400 ? ErrorResponse : found[0]?.op.response
   // Paths with a parameter match fixed ones too; the fixed one comes by exact text.
   const exact = found.find(({ op }) => url.split('?')[0]!.endsWith(op.url))
-  const wanted = status >= 400 ? schema : (exact?.op.answer ?? schema)
+  const wanted = status >= 400 ? schema : (exact?.op.response ?? schema)
   if (!wanted) return
   const result = wanted.safeParse(JSON.parse(text))
   if (!result.success)

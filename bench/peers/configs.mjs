@@ -1,4 +1,4 @@
-// What Mockoon and mountebank read at their start: three routes for users.
+// The config files of Mockoon and mountebank: three routes for users.
 import { LISTED, usersOf } from './rows.mjs'
 
 const idOf = (n) => `00000000-0000-4000-8000-00000000000${n}`
@@ -79,7 +79,7 @@ export function mockoonOf() {
   }
 }
 
-/** One imposter with fixed answers. Unless told otherwise it closes the connection after each. */
+/** One imposter with fixed responses. By default it closes the connection after each one. */
 export function mountebankOf(users, port) {
   const stub = (method, path, statusCode, value) => {
     const body = JSON.stringify(value)

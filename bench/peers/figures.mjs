@@ -1,4 +1,4 @@
-// What the rounds of all servers come to: ratios, goals, tables. Pure, so that it can be tested without a server.
+// The results of all servers: ratios, goals, tables. Pure functions, so that tests need no server.
 import { lineOf, medianOf } from '../table.mjs'
 
 export const SIZES = [100, 10_000, 100_000]
@@ -8,10 +8,10 @@ const US = 'payout-sandbox'
 const grouped = (number) => number.toLocaleString('en')
 const threeDigits = (number) => grouped(Number(number.toPrecision(3)))
 
-/** Round by round `a` by `b`: what happened to the machine meanwhile happened to both. */
+/** The ratio of `a` to `b` per round: other load on the machine affects both servers of a round. */
 const quotients = (a, b) => a.map((value, round) => value / b[round])
 
-/** Which of the servers is nearest to us, and our ratio to it by round; `undefined` where none was measured. */
+/** The server that is nearest to the sandbox, with the ratio per round; `undefined` if none was measured. */
 function nearest(byName, servers, less) {
   const found = servers
     .filter(({ name }) => byName[name] && byName[US])
@@ -64,7 +64,7 @@ export const SERVERS_HEAD = [
 
 const KEEPS = { disk: 'on disk', memory: 'in memory', nothing: 'no' }
 
-/** A line for each server: medians, and in brackets by how many times the sandbox is better. */
+/** A row for each server: medians, and in brackets how many times better the sandbox is. */
 export function serversOf(figures, servers) {
   const cell = (byName, name, less) => {
     const values = byName?.[name]
@@ -81,7 +81,7 @@ export function serversOf(figures, servers) {
     cell(figures.memory, name, true),
     cell(figures.read, name),
     cell(figures.list, name),
-    // A canned answer is the same at each size.
+    // A fixed response is the same at each size.
     ...SIZES.map((size) => cell(figures.create[size], name)),
     cell(figures.memoryLarge, name, true),
   ])

@@ -48,7 +48,7 @@ function bars({ x, y, width, title, byName, servers, less }) {
     .map((server) => ({ server, value: medianOf(byName[server.name]) }))
     .sort((a, b) => (less ? a.value - b.value : b.value - a.value))
   const most = Math.max(...found.map(({ value }) => value))
-  // Room for the figure behind the longest bar.
+  // Space for the number after the longest bar.
   const scale = (width - LABEL - 52) / most
   const parts = found.map(({ server, value }, i) => {
     const [top, kind] = [y + 16 + i * LINE, kindOf(server)]
@@ -65,7 +65,7 @@ function bars({ x, y, width, title, byName, servers, less }) {
   return [text(x, y, title, { kind: 'head' }), ...parts].join('\n')
 }
 
-/** Heights of lines of text, pushed apart where they would lie on each other, none below `lowest`. */
+/** Vertical positions of labels, moved apart if they overlap; none below `lowest`. */
 function spread(sorted, lowest) {
   const found = []
   for (const at of sorted) found.push(Math.max(at, (found.at(-1) ?? 0) + NAME))

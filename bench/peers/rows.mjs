@@ -1,8 +1,8 @@
-// The rows that every server holds, and the same once more as an OpenAPI document with examples.
+// The rows of every server, and an OpenAPI document that contains them as examples.
 const CLIENT_ID = 'c0000000-0000-4000-8000-000000000001'
 export const LISTED = 10
 
-/** So many users, the same in each run, as the sandbox shows them but for the name of the id. */
+/** `count` users, the same in each run, in the format of the sandbox except for the name of the id. */
 export const usersOf = (count) =>
   Array.from({ length: count }, (_, i) => {
     const at = new Date(1_700_000_000_000 + i * 1_000).toISOString()
@@ -54,7 +54,7 @@ const INPUT = {
 }
 const json = (schema, example) => ({ 'application/json': { schema, example } })
 
-/** For servers that answer from a description. Version 3.0, which all of them read. */
+/** For servers that respond from an OpenAPI document. All of them support version 3.0. */
 export const descriptionOf = (users) => ({
   openapi: '3.0.3',
   info: { title: 'Users', version: '1' },

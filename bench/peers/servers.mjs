@@ -1,4 +1,4 @@
-// The servers that are measured, each in its fastest documented setting, and what each of them has to be given.
+// The measured servers, each with its fastest documented settings and its input.
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ function save(folder, name, value) {
   return file
 }
 
-// A program that imports a package must lie beside it.
+// A program must be in the folder of the packages that it imports.
 function copied(installed, name) {
   const file = join(installed, name)
   copyFileSync(ownProgram(name), file)
@@ -24,9 +24,9 @@ function copied(installed, name) {
 }
 
 /**
- * `keeps`: where a created row is kept. `limit`: no rival but what there is to reach. `packages`: what is installed.
- * `slows`: a create costs more with each stored row. `fill`: how rows get in where the start cannot take them all.
- * `args`: what Node is started with, from the installed packages, an empty folder, a port and the rows.
+ * `keeps`: where a created row is stored. `limit`: not a comparable server, but an upper limit. `packages`: the packages
+ * to install. `slows`: a create costs more with each stored row. `fill`: how to add rows that the start cannot load.
+ * `args`: the arguments of Node, from the installed packages, an empty folder, a port and the rows.
  */
 export const SERVERS = [
   {
@@ -89,7 +89,7 @@ export const SERVERS = [
     list: `/users?_page=1&_per_page=${LISTED}`,
     idsOf: ({ data }) => data.map((row) => row.id),
     args: ({ installed, folder, port, users }) => {
-      // In production it reads its folder of static files once, and needs one.
+      // In production it reads its folder of static files once; the folder must exist.
       mkdirSync(join(folder, 'public'), { recursive: true })
       return [
         join(installed, 'node_modules/json-server/lib/bin.js'),
@@ -104,7 +104,7 @@ export const SERVERS = [
     packages: { '@mockoon/cli': '9.9.0' },
     keeps: 'memory',
     list: `/users?page=1&limit=${LISTED}`,
-    // It searches the text of its bucket at each create, so that text stays short and the rows come by one PUT.
+    // It searches the text of its bucket at each create, so the text is short and one PUT adds the rows.
     fill: { method: 'PUT', path: '/users' },
     args: ({ installed, folder, port }) => [
       join(installed, 'node_modules/@mockoon/cli/bin/run.js'),

@@ -1,15 +1,15 @@
-// Builds the Dockerfile with buildah, which needs no engine that runs in the background, and takes the image apart.
+// Builds the Dockerfile with buildah, which needs no background engine, and unpacks the image.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LIVE, run } from './process.mjs'
 
 const IMAGE = 'payout-sandbox'
-// The base made here has another digest than the one of the registry.
+// The base image created here has another digest than the original.
 const withoutDigest = (text) => text.replaceAll(/@sha256:[0-9a-f]{64}/g, '')
 
 /**
- * buildah with a storage of its own in `work`, in which the folder `base` has become the image `name`.
- * Where it can't run a program in one storage the next is tried; where in none, only `reasons` comes back.
+ * Sets up buildah with its own storage in `work`, and imports the folder `base` as the image `name`. Tries each storage
+ * driver. Returns only `reasons` if none can run a program.
  */
 export function openBuildah({ base, name, env, work }) {
   const reasons = []
@@ -31,7 +31,7 @@ export function openBuildah({ base, name, env, work }) {
   return { reasons }
 }
 
-/** Builds the Dockerfile of `context`; gives the image's root folder and its config. */
+/** Builds the Dockerfile of `context`. Returns the root folder and the config of the image. */
 export function buildWithBuildah({ buildah, text, context, work }) {
   const file = join(work, 'Dockerfile')
   writeFileSync(file, withoutDigest(text))

@@ -1,5 +1,5 @@
-// Starts the image and holds it to what the docs say of it; takes the folder that container.mjs works in. Runs in a
-// network of its own, which has nothing but itself.
+// Starts the image and checks it against the docs. Its argument is the work folder of container.mjs. Runs in its own
+// network namespace, without any other network.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -21,7 +21,7 @@ function check(ok, what, found) {
   console.log(`${ok ? 'ok    ' : 'FAILED'} ${what}${found === undefined ? '' : `: ${found}`}`)
 }
 
-// What the image is.
+// The content of the image.
 
 const filesUnder = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -39,24 +39,24 @@ const cache = app.find((file) => file.endsWith('.cache'))
 check(
   cache?.includes(`.${run('chroot', [root, 'node', '--version']).trim()}-${process.arch}.`) ??
     false,
-  'the code cache is of the Node and the architecture that run it',
+  'the code cache fits the Node version and the architecture of the image',
   cache?.slice(root.length),
 )
 for (const name of ['LICENSE', 'dist/THIRD-PARTY-LICENSES.txt', 'dist/sbom.cdx.json'])
-  check(existsSync(join(root, 'app', name)), `/app/${name} is there`)
+  check(existsSync(join(root, 'app', name)), `/app/${name} exists`)
 
-// What it does.
+// The behaviour of the image.
 
 const port = Object.keys(config.ExposedPorts)[0].split('/')[0]
 const origin = `http://127.0.0.1:${port}`
 const status = (pid, name) =>
   new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]
-const answer = async (path, options) => {
+const request = async (path, options) => {
   const response = await fetch(`${origin}${path}`, options)
   return { code: response.status, body: await response.json() }
 }
 
-/** How long it took until the health answer was 200; at most 10 s are waited. */
+/** The time until the health check responds with 200, ms; waits at most 10 s. */
 async function healthyAfter(since) {
   while (Date.now() - since < 10_000) {
     const ok = await fetch(`${origin}/__admin/health`).then(
@@ -90,42 +90,46 @@ try {
   const took = await healthyAfter(began)
   check(took <= HEALTHY_MS, `healthy within ${HEALTHY_MS} ms`, `${took} ms`)
   const [, ...health] = config.Healthcheck.Test
-  const told = sandbox.exec(config.User, health)
-  check(told.status === 0, 'HEALTHCHECK exits 0', told.output)
+  const result = sandbox.exec(config.User, health)
+  check(result.status === 0, 'HEALTHCHECK exits 0', result.output)
 
   check(Number(status(sandbox.pid, 'Uid')) > 0, 'its user is not root', config.User)
   check(/^0+$/.test(status(sandbox.pid, 'CapEff')), 'it has no capability')
-  const places = ['/', '/app', '/app/dist', '/etc', '/usr/local/bin', '/tmp']
-  const refused = [config.User, 'root'].flatMap((user) =>
-    places.filter((place) => {
-      const { status: code, output } = sandbox.exec(user, ['touch', join(place, 'written')])
+  const folders = ['/', '/app', '/app/dist', '/etc', '/usr/local/bin', '/tmp']
+  const rejected = [config.User, 'root'].flatMap((user) =>
+    folders.filter((folder) => {
+      const { status: code, output } = sandbox.exec(user, ['touch', join(folder, 'written')])
       return code !== 0 && output.includes('Read-only file system')
     }),
   )
   check(
-    refused.length === 2 * places.length,
-    'its root file system is read-only, to root too',
-    `${refused.length} of ${2 * places.length} writes refused`,
+    rejected.length === 2 * folders.length,
+    'its root file system is read-only, also for root',
+    `${rejected.length} of ${2 * folders.length} writes rejected`,
   )
 
   const users = JSON.parse(readFileSync(join(fixtures, 'users.json'), 'utf8'))
   const { email } = users.find(({ user_id }) => user_id === USER)
-  const read = await answer(`/v1/user/${USER}`)
-  check(read.code === 200 && read.body.data.email === email, 'it answers with the fixtures', email)
-  const created = await answer('/v1/user', {
+  const read = await request(`/v1/user/${USER}`)
+  check(read.code === 200 && read.body.data.email === email, 'it responds with the fixtures', email)
+  const created = await request('/v1/user', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{"email":"kept@example.com","mobile":"9812345678"}',
   })
-  check(created.code === 201, 'it takes a new user', created.body.data?.user_id)
-  const unknown = await answer('/__admin/clock')
-  check(unknown.code === 401, 'its admin API wants a token', unknown.code)
+  check(created.code === 201, 'it creates a user', created.body.data?.user_id)
+  const unknown = await request('/__admin/clock')
+  check(unknown.code === 401, 'its admin API requires a token', unknown.code)
   await stop(sandbox)
 
   const again = await runtime.start()
   await healthyAfter(Date.now())
-  const kept = await answer(`/v1/user/${created.body.data.user_id}`)
-  check(kept.code === 200, 'a new container on the same volume has it', kept.body.data?.email)
+  const stored = await request(`/v1/user/${created.body.data.user_id}`)
+  check(
+    stored.code === 200,
+    'a new container on the same volume has the user',
+    stored.body.data?.email,
+  )
   await stop(again)
 } catch (error) {
   console.log(sandbox.output())

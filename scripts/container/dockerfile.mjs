@@ -1,4 +1,4 @@
-// Reads the Dockerfile, and can carry out its steps in a chroot: for where buildah does not run.
+// Parses the Dockerfile, and can run its steps in a chroot if buildah is not available.
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, posix, relative } from 'node:path'
 import { run, runAs } from './process.mjs'
@@ -6,13 +6,13 @@ import { run, runAs } from './process.mjs'
 const JSON_FORM = /^\[.*\]$/
 
 /**
- * The stages of a Dockerfile, each with its base, its name and its steps `{ word, rest, line }`.
+ * Parses the stages of a Dockerfile, each with its base, its name and its steps `{ word, rest, line }`.
  * @throws on a step before the first FROM
  */
 export function readDockerfile(text) {
   const stages = []
   let next = 1
-  // A line that ends with a backslash goes on.
+  // A backslash at the end continues a line.
   for (const lines of text.split(/(?<!\\)\n/)) {
     const line = next
     next += lines.split('\n').length
@@ -24,7 +24,7 @@ export function readDockerfile(text) {
       const [base, as, name] = rest.split(/\s+/)
       stages.push({ base, name: as?.toUpperCase() === 'AS' ? name : undefined, steps: [] })
     } else if (stages.length === 0)
-      throw new Error(`Dockerfile:${line}: ${word} comes before a FROM`)
+      throw new Error(`Dockerfile:${line}: ${word} must follow a FROM`)
     else stages.at(-1).steps.push({ word, rest, line })
   }
   return stages
@@ -32,12 +32,12 @@ export function readDockerfile(text) {
 
 const list = ({ rest, word, line }) => {
   if (!JSON_FORM.test(rest))
-    throw new Error(`Dockerfile:${line}: ${word} wants a list in JSON, found ${rest}`)
+    throw new Error(`Dockerfile:${line}: ${word} takes a JSON array, not ${rest}`)
   return JSON.parse(rest)
 }
 
-// What each step but RUN and COPY says of the image.
-const SAYS = {
+// How each step except RUN and COPY changes the config of the image.
+const CONFIG_STEPS = {
   WORKDIR: (config, { rest }) => {
     config.WorkingDir = posix.resolve(config.WorkingDir, rest)
   },
@@ -47,7 +47,7 @@ const SAYS = {
   ENV: (config, { rest, line }) => {
     for (const pair of rest.split(/\s+/)) {
       if (!/^\w+=[^"'\\$]*$/.test(pair))
-        throw new Error(`Dockerfile:${line}: only plain NAME=value is read here, found ${pair}`)
+        throw new Error(`Dockerfile:${line}: only plain NAME=value is supported here, not ${pair}`)
       config.Env.push(pair)
     }
   },
@@ -72,7 +72,7 @@ const SAYS = {
   },
 }
 
-/** An image's config before any step, in the words of Docker's own. */
+/** The config of an image before any step, with the field names of Docker. */
 const emptyConfig = (env) => ({
   User: '',
   Env: [...env],
@@ -82,17 +82,17 @@ const emptyConfig = (env) => ({
 })
 
 /**
- * The config that a stage's steps make, in the words of Docker's own.
- * @throws on a step that is not known here
+ * The config after all steps of a stage, with the field names of Docker.
+ * @throws on an unsupported step
  */
 export function configOf(stage, env) {
   const config = emptyConfig(env)
   for (const step of stage.steps) {
     if (step.word === 'RUN' || step.word === 'COPY') continue
-    const say = SAYS[step.word]
-    if (say === undefined)
-      throw new Error(`Dockerfile:${step.line}: ${step.word} is not known here`)
-    say(config, step)
+    const apply = CONFIG_STEPS[step.word]
+    if (apply === undefined)
+      throw new Error(`Dockerfile:${step.line}: ${step.word} is not supported here`)
+    apply(config, step)
   }
   return config
 }
@@ -102,7 +102,7 @@ function ignoredNames(context) {
   const names = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
   for (const name of names)
     if (/[*?!#]/.test(name))
-      throw new Error(`.dockerignore: only plain paths are read here: ${name}`)
+      throw new Error(`.dockerignore: only plain paths are supported here, not ${name}`)
   return new Set(names)
 }
 
@@ -111,7 +111,7 @@ function copy({ rest, line }, config, { root, context, made }) {
   const [, from] = /^--from=(.*)$/.exec(words[0]) ?? []
   if (from !== undefined) words.shift()
   if (words[0].startsWith('--'))
-    throw new Error(`Dockerfile:${line}: ${words[0]} is not known here`)
+    throw new Error(`Dockerfile:${line}: ${words[0]} is not supported here`)
   if (from !== undefined && !made.has(from))
     throw new Error(`Dockerfile:${line}: there is no stage ${from}`)
   const to = words.pop()
@@ -119,20 +119,20 @@ function copy({ rest, line }, config, { root, context, made }) {
   const ignored = from === undefined ? ignoredNames(context) : new Set()
   for (const name of words) {
     const source = join(from === undefined ? context : made.get(from), name)
-    if (ignored.has(name)) throw new Error(`Dockerfile:${line}: .dockerignore leaves out ${name}`)
-    // A folder is copied as what is in it, a file into a folder or as the name given.
-    const place =
+    if (ignored.has(name)) throw new Error(`Dockerfile:${line}: .dockerignore excludes ${name}`)
+    // Copies the content of a folder; copies a file into a folder or to the given name.
+    const destination =
       statSync(source).isFile() && (to.endsWith('/') || existsSync(target))
         ? join(target, basename(name))
         : target
     const isCopied = (path) => !ignored.has(relative(context, path))
-    cpSync(source, place, { recursive: true, filter: isCopied })
+    cpSync(source, destination, { recursive: true, filter: isCopied })
   }
 }
 
 /**
- * Carries out the steps in chroots made of `base`, a folder; `work` takes the chroots.
- * @returns the last stage's folder and config
+ * Runs the steps in chroots that are copies of the folder `base`, in the folder `work`.
+ * @returns the folder and the config of the last stage
  */
 export function buildInChroot({ text, context, base, env, work }) {
   const made = new Map()
@@ -140,7 +140,7 @@ export function buildInChroot({ text, context, base, env, work }) {
   for (const [at, stage] of readDockerfile(text).entries()) {
     const root = join(work, `stage-${at}`)
     run('cp', ['-a', made.get(stage.base) ?? base, root])
-    // Before any step is carried out, so that an unknown one costs nothing.
+    // Computed before any step runs, so that an unsupported step fails early.
     const final = configOf(stage, env)
     const config = emptyConfig(env)
     for (const step of stage.steps) {
@@ -158,7 +158,7 @@ export function buildInChroot({ text, context, base, env, work }) {
           run('umount', [join(root, 'proc')])
         }
       } else {
-        SAYS[step.word](config, step)
+        CONFIG_STEPS[step.word](config, step)
         if (step.word === 'WORKDIR') mkdirSync(join(root, config.WorkingDir), { recursive: true })
       }
     }

@@ -1,16 +1,16 @@
-// Programs run to their end, and a program in another root directory.
+// Runs programs, also in another root directory.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MAX_MS = 300_000
 
-/** For a program whose output is to be seen while it runs. */
+/** Options that show the output of a program while it runs. */
 export const LIVE = { stdio: ['ignore', 'inherit', 'inherit'] }
 
 /**
- * What a program printed on standard output; `input` goes to its standard input.
- * @throws with what it printed on standard error, if it fails or takes 5 minutes
+ * Runs a program with `input` as its standard input. Returns its standard output.
+ * @throws with its output, if it fails or takes longer than 5 minutes
  */
 export function run(command, args, { input, ...options } = {}) {
   const { status, signal, stdout, stderr, error } = spawnSync(command, args, {
@@ -28,7 +28,7 @@ export function run(command, args, { input, ...options } = {}) {
   return stdout
 }
 
-/** The ids of a user of an image, by its name in the image's own /etc/passwd; of the root user for an empty name. */
+/** Reads the ids of a user from the image's /etc/passwd; an empty name means root. */
 export function idsOf(root, user) {
   const lines = readFileSync(join(root, 'etc/passwd'), 'utf8').split('\n')
   const found = lines.map((line) => line.split(':')).find(([name]) => name === (user || 'root'))
@@ -36,8 +36,8 @@ export function idsOf(root, user) {
   return { uid: Number(found[2]), gid: Number(found[3]) }
 }
 
-/** The words that run a program in a root directory as a user of it, with that environment and no other. */
-export function wordsAs({ root, user, env, cwd }, command) {
+/** The command line that runs a program in a root directory, as one of its users and with only the given environment. */
+export function commandAs({ root, user, env, cwd }, command) {
   const { uid, gid } = idsOf(root, user)
   return [
     'chroot',
@@ -53,8 +53,8 @@ export function wordsAs({ root, user, env, cwd }, command) {
   ]
 }
 
-/** Runs a program so to its end; its output is seen. */
-export function runAs(place, command) {
-  const [program, ...args] = wordsAs(place, command)
+/** Runs a program in a root directory and shows its output. */
+export function runAs(target, command) {
+  const [program, ...args] = commandAs(target, command)
   run(program, args, LIVE)
 }

@@ -1,16 +1,16 @@
-// Starts an image's root folder read-only and with its volumes: by crun, as an engine does it, or where crun does not run
-// in a chroot. The network is that of the caller.
+// Starts an image's root folder read-only and with its volumes: with crun, as a container engine does, or in a chroot if
+// crun is not available. It uses the network of the caller.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { idsOf, run, wordsAs } from './process.mjs'
+import { commandAs, idsOf, run } from './process.mjs'
 
 const START_MS = 10_000
 
-/** Asks again and again until there is an answer. */
-async function until(find, what) {
+/** Polls until `find` returns a value. */
+async function pollUntil(find, what) {
   for (const end = Date.now() + START_MS; Date.now() < end; await wait(5)) {
     const found = find()
     if (found) return found
@@ -18,7 +18,7 @@ async function until(find, what) {
   throw new Error(`no ${what} within ${START_MS / 1_000} s`)
 }
 
-/** A folder for each volume, made as an engine makes it: with what the image has there, owner and rights included. */
+/** Creates a folder for each volume, as a container engine does: with the image's content, owners and permissions. */
 function makeVolumes({ root, config, work }) {
   mkdirSync(join(work, 'volumes'))
   return Object.keys(config.Volumes).map((path, at) => {
@@ -70,7 +70,7 @@ function byCrun({ root, config, work }, volumes) {
 }
 
 function byChroot({ root, config }, volumes) {
-  const place = { root, env: config.Env, cwd: config.WorkingDir }
+  const target = { root, env: config.Env, cwd: config.WorkingDir }
   const mounts = [
     'mount --bind "$0" "$0"',
     'mount -o remount,bind,ro "$0"',
@@ -83,23 +83,23 @@ function byChroot({ root, config }, volumes) {
     words: (args) => [
       ...['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', script, root],
       ...['setpriv', '--no-new-privs', '--bounding-set=+sys_chroot,+setuid,+setgid'],
-      ...wordsAs({ ...place, user: config.User }, args),
+      ...commandAs({ ...target, user: config.User }, args),
     ],
-    // The first process of its own numbers is the one child of unshare; once it is what was asked for, it runs.
+    // The process with id 1 in the new namespace is the only child of unshare.
     pid: (child) => {
       const [pid] = readFileSync(`/proc/${child}/task/${child}/children`, 'utf8').split(' ')
       return pid !== '' && Number(pid)
     },
     exec: (pid, user, args) => [
       ...['nsenter', `--target=${pid}`, '--mount', '--pid'],
-      ...wordsAs({ ...place, user }, args),
+      ...commandAs({ ...target, user }, args),
     ],
   }
 }
 
 /**
- * The first way that can start a program in the image here: crun, else chroot.
- * `start()` starts what the image starts, by its own user.
+ * Returns the first runtime that can start a program in the image: crun or chroot. `start()` runs the entry point of the
+ * image as its user.
  */
 export function openRuntime(image) {
   const volumes = makeVolumes(image)
@@ -118,7 +118,7 @@ export function openRuntime(image) {
   }
 }
 
-/** A started image: its process, what it printed, and programs run beside it. */
+/** Starts the image. Returns its process, its output, and a function that runs further programs in it. */
 async function start(way, config) {
   const [program, ...args] = way.words([...config.Entrypoint, ...config.Cmd])
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -127,13 +127,13 @@ async function start(way, config) {
     stream.setEncoding('utf8').on('data', (text) => {
       output += text
     })
-  const pid = await until(() => way.pid(child.pid), 'process')
+  const pid = await pollUntil(() => way.pid(child.pid), 'process')
   return {
     pid,
     output: () => output,
-    /** Its exit code. */
+    /** Resolves with its exit code. */
     ended: once(child, 'exit').then(([code]) => code),
-    /** Runs a program beside it, as a user of the image: exit code and output. */
+    /** Runs a further program as a user of the image. Returns its exit code and output. */
     exec(user, words) {
       const [beside, ...rest] = way.exec(pid, user, words)
       const { status, stdout, stderr } = spawnSync(beside, rest, {

@@ -8,18 +8,18 @@ import { containsFixtures, scenarioTree } from '../scenarios/scenario-files.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
 import { readFixtures } from '../services/fixtures.ts'
 
-/** What was looked at, and what was found. */
-export type Checked = { files: string[]; problems: Problem[]; warnings: Problem[] }
+/** The checked files and their problems. */
+export type CheckResult = { files: string[]; problems: Problem[]; warnings: Problem[] }
 
-/** The folders that a start would read; without one, the shipped set. */
+/** The folders that `start` would read; `undefined` means the shipped one. */
 export type Folders = { scenarios: string | undefined; fixtures: string | undefined }
 
 const SHIPPED_SCENARIOS = join(PACKAGE_ROOT, 'scenarios')
 const SHIPPED_FIXTURES = join(PACKAGE_ROOT, 'fixtures')
-const NOUNS = FIXTURE_FILES.map((file) => file.replace('.json', '').replaceAll('-', '_'))
+const FIXTURE_TABLES = FIXTURE_FILES.map((file) => file.replace('.json', '').replaceAll('-', '_'))
 
 const isFolder = (path: string) => statSync(path).isDirectory()
-const problemIn = (file: string, message: string): Problem => ({
+const fileProblem = (file: string, message: string): Problem => ({
   file,
   line: 1,
   column: 1,
@@ -27,52 +27,58 @@ const problemIn = (file: string, message: string): Problem => ({
   message,
 })
 
-/** Whether a file is in a folder, or in one below it. */
-function isBelow(folder: string, file: string): boolean {
+/** Whether a file is in a folder or in one of its subfolders. */
+function isInside(folder: string, file: string): boolean {
   const path = relative(folder, file)
   return !path.startsWith('..') && !isAbsolute(path)
 }
 
-/** Reads a folder's scenarios; names that they use may be of the other folders too. `flat`: not those in its folders. */
-function readWith(folder: string, { scenarios }: Folders, flat = false) {
+/**
+ * Reads the scenarios of a folder; they can refer to scenarios of the other folders. `flat` leaves out the subfolders.
+ */
+function readScenarios(folder: string, { scenarios }: Folders, flat = false) {
   const own = (scenarios === undefined ? [] : [scenarios]).filter(existsSync)
   const isFlat = flat && !own.some((one) => join(one) === folder)
   return readLibrary([...new Set([folder, ...own, SHIPPED_SCENARIOS])], isFlat ? folder : undefined)
 }
 
-/** The scenarios of a folder and those in it, save `others`. */
-function checkScenarios(folder: string, folders: Folders, others: readonly string[] = []): Checked {
-  const read = readWith(folder, folders)
-  const isMine = (file: string) => isBelow(folder, file) && !others.includes(file)
-  const mine = ({ file }: Problem) => isMine(file)
+/** Checks the scenarios of a folder and its subfolders, except the files in `exclude`. */
+function checkScenarios(
+  folder: string,
+  folders: Folders,
+  exclude: readonly string[] = [],
+): CheckResult {
+  const read = readScenarios(folder, folders)
+  const isIncluded = (file: string) => isInside(folder, file) && !exclude.includes(file)
+  const isOwn = ({ file }: Problem) => isIncluded(file)
   return {
-    files: read.files.filter(isMine),
-    problems: read.ok ? [] : read.problems.filter(mine),
-    warnings: read.warnings.filter(mine),
+    files: read.files.filter(isIncluded),
+    problems: read.ok ? [] : read.problems.filter(isOwn),
+    warnings: read.warnings.filter(isOwn),
   }
 }
 
-/** One scenario file. */
-function checkScenario(file: string, folders: Folders): Checked {
+/** Checks one scenario file. */
+function checkScenario(file: string, folders: Folders): CheckResult {
   const folder = dirname(file)
-  const read = readWith(folder, folders, true)
-  const mine = (one: Problem) => one.file === file
-  const problems = read.ok ? [] : read.problems.filter(mine)
+  const read = readScenarios(folder, folders, true)
+  const isOwn = (problem: Problem) => problem.file === file
+  const problems = read.ok ? [] : read.problems.filter(isOwn)
   if (!read.files.includes(file)) {
     const isBesideFixtures = file.endsWith('.json') && containsFixtures(readdirSync(folder))
     const message = isBesideFixtures
-      ? 'a start takes each JSON file in a folder with fixtures for fixtures; move the scenario elsewhere'
-      : 'a name with a dot in front, or of a .schema.json, is that of no scenario'
-    problems.push(problemIn(file, message))
+      ? 'in a folder with fixtures, start reads each JSON file as fixtures; move the scenario to another folder'
+      : 'files whose name starts with a dot or ends with .schema.json are not read as scenarios; rename the file'
+    problems.push(fileProblem(file, message))
   }
-  return { files: [file], problems, warnings: read.warnings.filter(mine) }
+  return { files: [file], problems, warnings: read.warnings.filter(isOwn) }
 }
 
-/** A fixture set; `asked`: only what is wrong in that one file of a folder. */
-function checkFixtures(path: string, asked?: string): Checked {
+/** Checks the fixtures of a file or folder; `onlyFile` limits the result to one file of the folder. */
+function checkFixtures(path: string, onlyFile?: string): CheckResult {
   const inFolder = existsSync(path) && isFolder(path)
-  const files = asked
-    ? [asked]
+  const files = onlyFile
+    ? [onlyFile]
     : inFolder
       ? FIXTURE_FILES.map((file) => join(path, file)).filter(existsSync)
       : [path]
@@ -86,7 +92,7 @@ function checkFixtures(path: string, asked?: string): Checked {
     )
     return {
       files,
-      problems: problems.filter(({ file }) => !asked || file === asked),
+      problems: problems.filter(({ file }) => !onlyFile || file === onlyFile),
       warnings: [],
     }
   }
@@ -100,38 +106,38 @@ const keysOf = (file: string): string[] => {
   }
 }
 
-const joined = (all: readonly Checked[]): Checked => ({
+const mergeResults = (all: readonly CheckResult[]): CheckResult => ({
   files: [...new Set(all.flatMap(({ files }) => files))],
   problems: all.flatMap(({ problems }) => problems),
   warnings: all.flatMap(({ warnings }) => warnings),
 })
 
-/** Whether all of a fixture set is in this one file. */
+/** Whether a file contains a whole fixture set. */
 const isFixtureSet = (file: string) =>
-  file.endsWith('.json') && keysOf(file).some((key) => NOUNS.includes(key))
+  file.endsWith('.json') && keysOf(file).some((key) => FIXTURE_TABLES.includes(key))
 
-/** All files of a folder and of those in it: as fixtures what a start would take for them, the rest as scenarios. */
-function checkFolder(folder: string, folders: Folders): Checked {
+/** Checks all files of a folder and its subfolders: as fixtures if `start` would read them as such, otherwise as scenarios. */
+function checkFolder(folder: string, folders: Folders): CheckResult {
   const { files, fixtureFolders } = scenarioTree(folder)
   const sets = files.map((file) => join(folder, file)).filter(isFixtureSet)
-  return joined([
+  return mergeResults([
     ...fixtureFolders.map((path) => checkFixtures(join(folder, path))),
     ...sets.map((file) => checkFixtures(file)),
     checkScenarios(folder, folders, sets),
   ])
 }
 
-function checkOne(path: string, folders: Folders): Checked {
+function checkOne(path: string, folders: Folders): CheckResult {
   const file = join(path)
-  const refused = (message: string) => ({
+  const failed = (message: string) => ({
     files: [file],
-    problems: [problemIn(file, message)],
+    problems: [fileProblem(file, message)],
     warnings: [],
   })
-  if (!existsSync(file)) return refused('there is no such file or folder')
+  if (!existsSync(file)) return failed('no such file or folder')
   if (isFolder(file)) return checkFolder(file, folders)
   if (!/\.(?:yaml|yml|json)$/.test(file))
-    return refused('no scenario (.yaml, .yml, .json) and no fixture file (.json)')
+    return failed('neither a scenario file (.yaml, .yml, .json) nor a fixture file (.json)')
   if (file.endsWith('.json')) {
     if (isFixtureSet(file)) return checkFixtures(file)
     if (FIXTURE_FILES.includes(basename(file))) return checkFixtures(dirname(file), file)
@@ -139,15 +145,15 @@ function checkOne(path: string, folders: Folders): Checked {
   return checkScenario(file, folders)
 }
 
-/** Checks files, and all that is in folders. */
-export const checkFiles = (paths: readonly string[], folders: Folders): Checked =>
-  joined([...new Set(paths)].map((path) => checkOne(path, folders)))
+/** Checks these files, and all files in these folders. */
+export const checkFiles = (paths: readonly string[], folders: Folders): CheckResult =>
+  mergeResults([...new Set(paths)].map((path) => checkOne(path, folders)))
 
-/** Checks all that a start with these folders would read. */
-export function checkAll(folders: Folders): Checked {
+/** Checks all files that `start` would read with these folders. */
+export function checkAll(folders: Folders): CheckResult {
   const { scenarios = SHIPPED_SCENARIOS, fixtures = SHIPPED_FIXTURES } = folders
-  const missing = problemIn(scenarios, 'there is no such folder')
-  return joined([
+  const missing = fileProblem(scenarios, 'no such folder')
+  return mergeResults([
     existsSync(scenarios) && isFolder(scenarios)
       ? checkScenarios(scenarios, folders)
       : { files: [scenarios], problems: [missing], warnings: [] },

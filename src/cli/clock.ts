@@ -10,10 +10,10 @@ type Clock = {
   next_timer_at: string | null
   pending_timers: number
 }
-type Fired = { now: string; fired: Record<string, unknown>[] }
+type Advanced = { now: string; fired: Record<string, unknown>[] }
 
 const MAX_ROWS = 50
-const MAX_DETAIL = 60
+const MAX_DETAIL_LENGTH = 60
 
 const clockText = ({
   now,
@@ -22,84 +22,85 @@ const clockText = ({
   next_timer_at: nextTimerAt,
   pending_timers: pendingTimers,
 }: Clock) =>
-  `${now}, ${mode}${speed === 1 ? '' : `, ${speed} times as fast`}\n` +
+  `${now}, ${mode}${speed === 1 ? '' : `, speed ${speed}`}\n` +
   (nextTimerAt === null
-    ? 'nothing is to happen\n'
-    : `${pendingTimers} to happen, the next one at ${nextTimerAt}\n`)
+    ? 'no pending timers\n'
+    : `${pendingTimers} pending ${pendingTimers === 1 ? 'timer' : 'timers'}, the next one at ${nextTimerAt}\n`)
 
-function firedText({ now, fired }: Fired): string {
+function advancedText({ now, fired }: Advanced): string {
   const rows = fired
     .slice(0, MAX_ROWS)
-    .map(({ at, kind, timer_id: _, resource_id, ...more }) => [
+    .map(({ at, kind, timer_id: _, resource_id, ...details }) => [
       at,
       kind,
       resource_id,
-      JSON.stringify(more).slice(0, MAX_DETAIL),
+      JSON.stringify(details).slice(0, MAX_DETAIL_LENGTH),
     ])
-  const left = fired.length - rows.length
+  const hidden = fired.length - rows.length
   return (
-    table(['at', 'what', 'about', 'detail'], rows, 'nothing was due') +
-    (left > 0 ? `… and ${left} more; --json has all\n` : '') +
-    `\nit is ${now}\n`
+    table(['at', 'timer', 'resource', 'details'], rows, 'no timer was due') +
+    (hidden > 0 ? `… and ${hidden} more; --json shows all\n` : '') +
+    `\nnow ${now}\n`
   )
 }
 
-const moved = async (api: AdminApi, path: string, body?: object) => {
-  const answer: Fired = await api('POST', `/clock/${path}`, body)
-  return { answer, text: firedText(answer) }
+const advance = async (api: AdminApi, path: string, body?: object) => {
+  const response: Advanced = await api('POST', `/clock/${path}`, body)
+  return { response, text: advancedText(response) }
 }
 
-const set = async (api: AdminApi, path: string, body?: object) => {
-  const answer: Clock = await api('POST', `/clock/${path}`, body)
-  return { answer, text: clockText(answer) }
+const change = async (api: AdminApi, path: string, body?: object) => {
+  const response: Clock = await api('POST', `/clock/${path}`, body)
+  return { response, text: clockText(response) }
 }
 
 export const clock = remoteCommand({
   name: 'clock',
-  summary: 'read and move the clock of a running sandbox',
-  verbs: {
+  summary: 'show and move the clock of a running sandbox',
+  subcommands: {
     show: {
-      takes: '',
-      does: 'what time it is, and what is to happen',
+      syntax: '',
+      description: 'show the current time and the number of pending timers',
       async run(api) {
-        const answer: Clock = await api('GET', '/clock')
-        return { answer, text: clockText(answer) }
+        const response: Clock = await api('GET', '/clock')
+        return { response, text: clockText(response) }
       },
     },
     advance: {
-      takes: 'BY|TO',
-      does: 'move on by a duration (30s, 25m, 2d) or to an instant, and run what is due on the way',
+      syntax: 'BY|TO',
+      description:
+        'move the clock by a duration (30s, 25m, 2d) or to an ISO 8601 instant, and run all timers that become due',
       async run(api, [to]) {
         if (to!.startsWith('-'))
           throw new BadOption(
-            `clock advance takes a duration of 0s or more, such as 3m, not ${JSON.stringify(to)}: time does not go back. payout-sandbox reset clock sets the clock to its start.`,
+            `clock advance takes a duration of 0s or more, such as 3m, not ${JSON.stringify(to)}: the clock cannot move backwards. To restore its start time, use payout-sandbox reset clock.`,
           )
-        return moved(api, 'advance', /^\d{4}-/.test(to!) ? { to } : { by: to })
+        return advance(api, 'advance', /^\d{4}-/.test(to!) ? { to } : { by: to })
       },
     },
     next: {
-      takes: '',
-      does: 'jump to the next thing that is to happen',
-      run: (api) => moved(api, 'next'),
+      syntax: '',
+      description: 'move the clock to the next pending timer and run it',
+      run: (api) => advance(api, 'next'),
     },
     freeze: {
-      takes: '[AT]',
-      does: 'stop the clock, where it stands or at an instant',
-      run: (api, [at]) => set(api, 'freeze', at === undefined ? {} : { at }),
+      syntax: '[AT]',
+      description: 'freeze the clock at an ISO 8601 instant (default: the current time)',
+      run: (api, [at]) => change(api, 'freeze', at === undefined ? {} : { at }),
     },
     resume: {
-      takes: '',
-      does: 'let the clock tick on from where it stands',
-      run: (api) => set(api, 'resume'),
+      syntax: '',
+      description: 'let a frozen clock run again, from its current time',
+      run: (api) => change(api, 'resume'),
     },
     speed: {
-      takes: 'FACTOR',
-      does: 'client seconds a real second: 60 = a minute a second',
+      syntax: 'FACTOR',
+      description: 'set the clock speed multiplier; 60 = one simulated minute per second',
       run(api, [factor]) {
-        const read = OPTIONS['clock-speed'][0].safeParse(factor)
-        if (read.success) return set(api, 'speed', { factor: read.data })
-        const wanted = read.error.issues[0]?.message
-        throw new BadOption(`clock speed ${wanted}, not ${JSON.stringify(factor)}`)
+        const parsed = OPTIONS['clock-speed'][0].safeParse(factor)
+        if (parsed.success) return change(api, 'speed', { factor: parsed.data })
+        const expected = parsed.error.issues[0]?.message
+        throw new BadOption(`clock speed ${expected}, not ${JSON.stringify(factor)}`)
       },
     },
   },

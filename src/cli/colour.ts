@@ -2,8 +2,8 @@ import { styleText } from 'node:util'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Whether a stream takes colours: a terminal that has them, unless `NO_COLOR` is set; `FORCE_COLOR` wants them anywhere. */
-export function takesColour(
+/** Whether to colour the output of a stream: only on a terminal; `NO_COLOR` disables it, `FORCE_COLOR` enables it anywhere. */
+export function supportsColour(
   stream: { isTTY?: boolean },
   { NO_COLOR, FORCE_COLOR, TERM }: NodeJS.ProcessEnv,
 ): boolean {
@@ -12,14 +12,14 @@ export function takesColour(
   return stream.isTTY === true && TERM !== 'dumb'
 }
 
-/** Text as standard output shows it: coloured where it takes colours. */
+/** Colours a text if standard output supports colours. */
 export const coloured = (style: Style, text: string): string =>
-  takesColour(process.stdout, process.env) ? styleText(style, text, ...UNCHECKED) : text
+  supportsColour(process.stdout, process.env) ? styleText(style, text, ...NO_STREAM_CHECK) : text
 
-// Newer versions of Node ask a stream too; whether it takes colours is known already.
-const UNCHECKED = [{ validateStream: false }] as unknown as []
+// Newer versions of Node also check the stream; `supportsColour` has already done it.
+const NO_STREAM_CHECK = [{ validateStream: false }] as unknown as []
 
-const OF_STATUS: Readonly<Record<string, Style>> = {
+const STATUS_STYLES: Readonly<Record<string, Style>> = {
   success: 'green',
   delivered: 'green',
   met: 'green',
@@ -31,8 +31,10 @@ const OF_STATUS: Readonly<Record<string, Style>> = {
   cancelled: 'red',
 }
 
-/** The colour of a cell: a status of the service or of a delivery, or an HTTP status that is an error. */
+/** The style of a table cell: by its status word, or red for the HTTP status of an error. */
 export function styleOf(cell: string, column: string): Style | undefined {
   if (column === 'status' && /^[45]\d\d$/.test(cell)) return 'red'
-  return Object.hasOwn(OF_STATUS, cell.toLowerCase()) ? OF_STATUS[cell.toLowerCase()] : undefined
+  return Object.hasOwn(STATUS_STYLES, cell.toLowerCase())
+    ? STATUS_STYLES[cell.toLowerCase()]
+    : undefined
 }

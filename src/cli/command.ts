@@ -1,112 +1,133 @@
-import { meantByWord } from '../config/did-you-mean.ts'
+import { suggestByValue, type ValueNames } from '../config/did-you-mean.ts'
 import { BadOption } from '../config/options.ts'
 import { closestWord } from '../model/closest-word.ts'
 
-/** What a flag takes (`''`: nothing, it is a switch) and what it means. */
-type Flag = readonly [takes: string, meaning: string]
+/** The name of the value that a flag takes (`''` for a switch), and its description in the help text. */
+type Flag = readonly [valueName: string, description: string]
 
-/** A command line behind the command's name, split up; a flag that may be given again holds a list. */
+/** The parsed command line of a command. */
 export type Input = {
-  words: readonly string[]
-  /** What stands behind `--`, where the command takes a program to run. */
+  /** The positional arguments after the name of the command. */
+  args: readonly string[]
+  /** The arguments after `--`, if the command runs a program. */
   program: readonly string[]
+  /** The flags by name; a repeatable flag has a list of values. */
   flags: Readonly<Record<string, string | boolean | readonly string[]>>
   env: NodeJS.ProcessEnv
 }
 
-/** One command of the program, and all that its help text says. */
+/** One command of the program, with its help text. */
 export type Command = {
   name: string
-  /** What it does, in half a line. */
+  /** One short line for the list of commands. */
   summary: string
-  /** Each way to call it, and what that does. */
-  usage: readonly (readonly [words: string, does: string])[]
+  /** Each form of the command, with a description. */
+  usage: readonly (readonly [syntax: string, description: string])[]
   flags: Readonly<Record<string, Flag>>
   examples: readonly string[]
-  /** What stands behind `--` is a program with its arguments; elsewhere it is words like those in front. */
+  /** The arguments after `--` are a program with its arguments. Otherwise they are positional arguments. */
   takesProgram?: true
-  /** Answers with the exit code. */
+  /** Returns the exit code. */
   run(input: Input): Promise<number>
 }
 
-/** A command that could not do its work: the message says why and what to do; the program ends with 1 unless told. */
+/** A command failed. The message says why and what to do; the process exits with `exitCode`. */
 export class CommandFailed extends Error {
-  /** The refusal as it came, for programs. */
-  readonly answer: unknown
+  /** The error response of the sandbox, for `--json`. */
+  readonly response: unknown
   readonly exitCode: number
 
-  constructor(message: string, answer?: unknown, exitCode = 1) {
+  constructor(message: string, response?: unknown, exitCode = 1) {
     super(message)
-    this.answer = answer
+    this.response = response
     this.exitCode = exitCode
   }
 }
 
-/** What each of these flags takes, to find the one that was meant. */
-export const takenBy = (flags: Command['flags']): Record<string, string> =>
-  Object.fromEntries(Object.entries(flags).map(([name, [takes]]) => [name, takes]))
+/** The value name of each flag, as the suggestions for unknown options need it. */
+export const valueNamesOf = (flags: Command['flags']): ValueNames =>
+  Object.fromEntries(Object.entries(flags).map(([name, [valueName]]) => [name, valueName]))
 
-/** A flag as it is typed. */
-export const asFlag = (name: string, value?: string): string =>
+/** A flag as a user types it, such as `--clock frozen`. */
+export const formatFlag = (name: string, value?: string): string =>
   `--${name}${value === undefined ? '' : ` ${value}`}`
 
-/** The flag that was meant by a word without its dashes: `--clock frozen` by `frozen`. */
-export function flagMeantBy(word: string, flags: Command['flags']): string | undefined {
-  const meant = meantByWord(word, takenBy(flags))
-  return meant && asFlag(meant.name, meant.value)
+/** The flag that a word without dashes probably means: `frozen` gives `--clock frozen`. */
+export function suggestFlag(word: string, flags: Command['flags']): string | undefined {
+  const suggestion = suggestByValue(word, valueNamesOf(flags))
+  return suggestion && formatFlag(suggestion.name, suggestion.value)
 }
 
-/** The command of a name; throws which one, or which flag, was probably meant. */
-export function commandOf(
+/** Returns the command with this name. Otherwise throws `BadOption`, which suggests a similar command or flag. */
+export function findCommand(
   name: string,
   commands: readonly Command[],
   flags: Command['flags'] = {},
 ): Command {
   const found = commands.find((command) => command.name === name)
   if (found) return found
-  const near =
-    flagMeantBy(name, flags) ??
+  const similar =
+    suggestFlag(name, flags) ??
     closestWord(
       name,
       commands.map((command) => command.name),
     )
   throw new BadOption(
-    `there is no command ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : 'see payout-sandbox --help'}`,
+    `unknown command ${JSON.stringify(name)}; ${similar ? `did you mean ${similar}?` : 'see payout-sandbox --help'}`,
   )
 }
 
 const PROGRAM = 'payout-sandbox'
 
-/** Lines of two columns, the left one as wide as its widest. */
-export function columns(rows: readonly (readonly [string, string])[]): string {
+/** Formats rows as two aligned columns. */
+export function formatColumns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([left]) => left.length))
   return rows.map(([left, right]) => `  ${left.padEnd(width)}   ${right}\n`).join('')
 }
 
-const flagRows = (flags: Command['flags']) =>
-  Object.entries(flags).map(
-    ([name, [takes, meaning]]) => [`--${name}${takes && ` ${takes}`}`, meaning] as const,
-  )
+/** The flags that every command has, and their one-letter forms. */
+export const GLOBAL_FLAGS: Command['flags'] = {
+  help: ['', 'print help and exit'],
+  version: ['', 'print the version and exit'],
+}
+export const SHORT_FLAGS: Readonly<Record<string, string>> = { help: 'h', version: 'v' }
 
-/** The help text of one command. */
-export function helpOf({ name, summary, usage, flags, examples }: Command): string {
-  return [
-    `${PROGRAM} ${name}: ${summary}\n\n`,
-    columns(usage.map(([words, does]) => [`${PROGRAM} ${words}`, does])),
-    Object.keys(flags).length > 0 ? `\nOptions\n${columns(flagRows(flags))}` : '',
-    `\nExamples\n${examples.map((line) => `  ${PROGRAM} ${line}\n`).join('')}`,
-  ].join('')
+/** Formats the flags of a command and the global flags as the `Options` section of a help text. */
+export function formatFlags(flags: Command['flags']): string {
+  const rows = Object.entries({ ...flags, ...GLOBAL_FLAGS }).map(
+    ([name, [valueName, description]]) => {
+      const short = SHORT_FLAGS[name] === undefined ? '' : `-${SHORT_FLAGS[name]}, `
+      return [`${short}--${name}${valueName && ` ${valueName}`}`, description] as const
+    },
+  )
+  return `Options:\n${formatColumns(rows)}`
 }
 
-/** Holds words against what a call takes, such as `NAME`, `[AT]` or `[PART...]`; throws how to call it. */
-export function checkWords(call: string, takes: string, words: readonly string[]): void {
-  const names = takes === '' ? [] : takes.split(' ')
-  const needed = names.filter((name) => !name.startsWith('['))
-  const many = names.some((name) => name.includes('...'))
-  const usage = `; use ${PROGRAM} ${call}${takes && ` ${takes}`}`
-  if (words.length < needed.length)
-    throw new BadOption(`${call} needs ${needed[words.length]}${usage}`)
-  const extra = words[names.length]
-  if (extra !== undefined && !many)
-    throw new BadOption(`${call} takes no ${JSON.stringify(extra)}${usage}`)
+/** Formats the `Examples` section of a help text. */
+export const formatExamples = (examples: readonly string[]): string =>
+  `Examples:\n${examples.map((line) => `  ${PROGRAM} ${line}\n`).join('')}`
+
+/** The help text of one command. */
+export const formatHelp = ({ name, summary, usage, flags, examples }: Command): string =>
+  [
+    `${PROGRAM} ${name}: ${summary}\n`,
+    `Usage:\n${formatColumns(usage.map(([syntax, text]) => [`${PROGRAM} ${syntax}`, text]))}`,
+    formatFlags(flags),
+    formatExamples(examples),
+  ].join('\n')
+
+/**
+ * Checks the number of positional arguments against a syntax such as `NAME`, `[AT]` or `[PART...]`. Throws `BadOption`,
+ * which shows the correct usage.
+ */
+export function checkArguments(call: string, syntax: string, args: readonly string[]): void {
+  const names = syntax === '' ? [] : syntax.split(' ')
+  const required = names.filter((name) => !name.startsWith('['))
+  const isVariadic = names.some((name) => name.includes('...'))
+  const usage = `; usage: ${PROGRAM} ${call}${syntax && ` ${syntax}`}`
+  if (args.length < required.length)
+    throw new BadOption(`${call} needs ${required[args.length]}${usage}`)
+  const extra = args[names.length]
+  if (extra !== undefined && !isVariadic)
+    throw new BadOption(`unexpected argument ${JSON.stringify(extra)} for ${call}${usage}`)
 }

@@ -1,32 +1,32 @@
 import { BadOption } from '../config/options.ts'
-import type { Report } from '../conform/conform.ts'
+import type { ConformReport } from '../conform/conform.ts'
 import type { Finding } from '../conform/findings.ts'
 import { jsonLine } from '../core/printable.ts'
-import { type Command, checkWords, type Input } from './command.ts'
+import { type Command, checkArguments, type Input } from './command.ts'
 import { table } from './table.ts'
 
-/** The base URL of a service, with the version segment that its paths stand under. */
-function baseOf(given: unknown): string {
-  if (given === undefined)
+/** Parses the base URL of a service and adds `/v1` if it is missing. */
+function parseBaseUrl(text: unknown): string {
+  if (text === undefined)
     throw new BadOption(
       'conform needs --against URL, such as --against https://api.example.com/v1 --token T',
     )
-  const url = URL.canParse(String(given)) ? new URL(String(given)) : undefined
+  const url = URL.canParse(String(text)) ? new URL(String(text)) : undefined
   const isPlain = url && `${url.username}${url.password}${url.search}${url.hash}` === ''
   if (!isPlain || !/^https?:$/.test(url.protocol))
     throw new BadOption(
-      '--against takes the base URL of a service, such as https://api.example.com/v1, without user info, query and fragment',
+      '--against takes the base URL of a service, such as https://api.example.com/v1, without user name, password, query and fragment',
     )
   const path = url.pathname.replace(/\/+$/, '')
   return `${url.origin}${path.endsWith('/v1') ? path : `${path}/v1`}`
 }
 
 function tokenOf({ flags, env }: Input): string | undefined {
-  const [called, token] = flags['token']
+  const [label, token] = flags['token']
     ? ['--token', String(flags['token'])]
     : ['PAYOUT_SANDBOX_TOKEN', env['PAYOUT_SANDBOX_TOKEN'] || undefined]
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
-    throw new BadOption(`${called} takes an access token: visible ASCII characters, no space`)
+    throw new BadOption(`${label} takes an access token: visible ASCII characters without spaces`)
   return token
 }
 
@@ -35,7 +35,7 @@ const countOf = (count: number, one: string, many = `${one}s`) =>
 
 const findingTable = (findings: readonly Finding[]) =>
   table(
-    ['endpoint', 'asked', 'field', 'expected', 'found', 'times'],
+    ['endpoint', 'request', 'field', 'expected', 'found', 'times'],
     findings.map((one) => [
       one.endpoint,
       one.call || null,
@@ -47,21 +47,36 @@ const findingTable = (findings: readonly Finding[]) =>
     '',
   )
 
-/** A report for people. */
-function reportText({ ok, against, calls, held, differs, notes, unseen, made, more }: Report) {
-  const part = (title: string, rows: string) => `${title}\n\n${rows}\n`
-  const told = [
-    ...(ok ? [] : [part('Differs from the contract', findingTable(differs))]),
+/** The text of a report. */
+function reportText({
+  ok,
+  against,
+  calls,
+  held,
+  differs,
+  notes,
+  unseen,
+  made,
+  more,
+}: ConformReport) {
+  const section = (title: string, rows: string) => `${title}\n\n${rows}\n`
+  const sections = [
+    ...(ok ? [] : [section('Differs from the contract', findingTable(differs))]),
     ...(notes.length === 0
       ? []
-      : [part('Open in the contract, and not as the sandbox does it', findingTable(notes))]),
+      : [
+          section(
+            'Not defined by the contract, and different from the sandbox',
+            findingTable(notes),
+          ),
+        ]),
     ...(unseen.length === 0
       ? []
       : [
-          part(
-            'Not looked at',
+          section(
+            'Not checked',
             table(
-              ['endpoint', 'why'],
+              ['endpoint', 'reason'],
               unseen.map(({ endpoint, why }) => [endpoint, why]),
               '',
             ),
@@ -70,8 +85,8 @@ function reportText({ ok, against, calls, held, differs, notes, unseen, made, mo
     ...(made.length === 0
       ? []
       : [
-          part(
-            'Made, and left there',
+          section(
+            'Created, and not deleted',
             table(
               ['endpoint', 'id'],
               made.map(({ endpoint, id }) => [endpoint, id]),
@@ -79,27 +94,30 @@ function reportText({ ok, against, calls, held, differs, notes, unseen, made, mo
             ),
           ),
         ]),
-    ...(more === 0 ? [] : [`… and ${more} more that were found\n\n`]),
+    ...(more === 0 ? [] : [`… and ${more} more findings\n\n`]),
   ]
-  const sum = ok ? 'Nothing differs' : countOf(differs.length, 'difference')
-  const noted = notes.length === 0 ? '' : `, ${countOf(notes.length, 'note')}`
-  return `${told.join('')}${sum}${noted}: ${countOf(calls, 'call')} to ${against}, ${countOf(held.length, 'endpoint')} held\n`
+  const summary = ok ? 'No differences' : countOf(differs.length, 'difference')
+  const noteCount = notes.length === 0 ? '' : `, ${countOf(notes.length, 'note')}`
+  return `${sections.join('')}${summary}${noteCount}: ${countOf(calls, 'call')} to ${against}, ${countOf(held.length, 'endpoint')} checked\n`
 }
 
 export const conform: Command = {
   name: 'conform',
-  summary: 'hold a live service against the contract; exit 1 if it differs',
+  summary: 'check a live service against the API contract; exit 1 if it differs',
   usage: [
-    ['conform --against URL', 'hold a live service against the contract, by reads only'],
+    [
+      'conform --against URL',
+      'check a live service against the API contract, with read requests only',
+    ],
     [
       'conform --against URL --write',
-      'the same, and make users, documents, an account, a payment and a webhook there',
+      'also create users, documents, an account, a payment and a webhook there',
     ],
   ],
   flags: {
-    against: ['URL', 'base URL of the service; needed'],
-    token: ['T', 'its access token; default: PAYOUT_SANDBOX_TOKEN'],
-    write: ['', 'write too: what is made stays there, and a payment of 1.50 is one of it'],
+    against: ['URL', 'base URL of the service (required)'],
+    token: ['T', 'access token of the service (env: PAYOUT_SANDBOX_TOKEN)'],
+    write: ['', 'also send writes, such as a payment of 1.50; the created data is not deleted'],
     json: ['', 'print the report as one line of JSON'],
   },
   examples: [
@@ -108,9 +126,9 @@ export const conform: Command = {
     'conform --against https://test.example.com/v1 --token "$TOKEN" --write',
   ],
   async run(input) {
-    const { words, flags } = input
-    checkWords('conform', '', words)
-    const [base, token] = [baseOf(flags['against']), tokenOf(input)]
+    const { args, flags } = input
+    checkArguments('conform', '', args)
+    const [base, token] = [parseBaseUrl(flags['against']), tokenOf(input)]
     const { conform: run } = await import('../conform/conform.ts')
     const report = await run({ base, token, write: flags['write'] === true })
     process.stdout.write(flags['json'] ? jsonLine(report) : reportText(report))

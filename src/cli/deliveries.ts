@@ -8,21 +8,20 @@ import {
 } from '../model/delivery-result.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './table.ts'
-import { queryOf } from './values.ts'
+import { queryString } from './values.ts'
 
-/** What these commands show of a delivery. */
+/** The fields of a delivery that these commands show. */
 export type Delivery = SentDelivery & {
   delivery_id: string
   event: string
   resource_id: string
   created_at: string
 }
-type Listed = { total: number; deliveries: Delivery[] }
+type DeliveryList = { total: number; deliveries: Delivery[] }
 
-/** Deliveries for people. */
 const deliveryTable = (deliveries: readonly Delivery[]): string =>
   table(
-    ['created', 'delivery', 'event', 'about', 'status', 'attempts', 'last answer'],
+    ['created', 'delivery', 'event', 'resource', 'status', 'attempts', 'last response'],
     deliveries.map((one) => [
       one.created_at,
       one.delivery_id,
@@ -32,45 +31,54 @@ const deliveryTable = (deliveries: readonly Delivery[]): string =>
       one.attempts.length,
       lastResult(one),
     ]),
-    'no delivery',
+    'no deliveries',
   )
 
-/** One delivery that was just sent, in a line. */
-export function sentText(one: Delivery): string {
-  const next = nextAttempt(one)
+/** Describes a delivery that was just sent, and its next attempt if there is one. */
+export function sentText(delivery: Delivery): string {
+  const next = nextAttempt(delivery)
   return (
-    `${oneLine(`${one.event} about ${one.resource_id}: ${sentStatus(one)}`)}\n` +
+    `${oneLine(`${delivery.event} for ${delivery.resource_id}: ${sentStatus(delivery)}`)}\n` +
     (next === undefined ? '' : `${next}\n`)
   )
 }
 
 export const deliveries = remoteCommand({
   name: 'deliveries',
-  summary: 'list the webhook deliveries of a running sandbox, or send one again',
-  verbs: {
+  summary: 'list the webhook deliveries of a running sandbox, or resend one',
+  subcommands: {
     '': {
-      takes: '',
-      does: 'the newest first; --redeliver sends one once more, exit 1 if it is refused',
+      syntax: '',
+      description:
+        'list deliveries, newest first; --redeliver resends one and exits 1 if the receiver rejects it',
       flags: {
-        redeliver: ['ID', 'send this delivery once more, now'],
-        status: ['STATUS', 'only pending, delivered, failed, dropped, cancelled or recorded ones'],
-        event: ['EVENT', 'only those of this event'],
-        resource: ['ID', 'only those about this resource'],
-        limit: ['N', 'at most so many, 50 unless told'],
+        redeliver: ['ID', 'resend this delivery now'],
+        status: [
+          'STATUS',
+          'filter by status: pending, delivered, failed, dropped, cancelled or recorded',
+        ],
+        event: ['EVENT', 'filter by event'],
+        resource: ['ID', 'filter by resource'],
+        limit: ['N', 'maximum number of results (default: 50)'],
       },
-      async run(api, _words, { redeliver, status, event, resource, limit }) {
-        const narrowed = { status, event, resource_id: resource, limit }
+      async run(api, _args, { redeliver, status, event, resource, limit }) {
+        const filter = { status, event, resource_id: resource, limit }
         if (redeliver !== undefined) {
-          if (queryOf(narrowed) !== '')
-            throw new BadOption('deliveries --redeliver stands alone; it names the one it means')
+          if (queryString(filter) !== '')
+            throw new BadOption(
+              'deliveries --redeliver excludes --status, --event, --resource and --limit: its ID selects the delivery',
+            )
           const path = `/webhooks/deliveries/${encodeURIComponent(String(redeliver))}/redeliver`
-          const answer: Delivery = await api('POST', path)
-          return { answer, text: sentText(answer), failed: isRejected(answer) }
+          const response: Delivery = await api('POST', path)
+          return { response, text: sentText(response), failed: isRejected(response) }
         }
-        const answer: Listed = await api('GET', `/webhooks/deliveries${queryOf(narrowed)}`)
-        const left = answer.total - answer.deliveries.length
-        const more = left > 0 ? `… and ${left} more; --limit shows more\n` : ''
-        return { answer, text: deliveryTable(answer.deliveries) + more }
+        const response: DeliveryList = await api(
+          'GET',
+          `/webhooks/deliveries${queryString(filter)}`,
+        )
+        const hidden = response.total - response.deliveries.length
+        const more = hidden > 0 ? `… and ${hidden} more; --limit shows more\n` : ''
+        return { response, text: deliveryTable(response.deliveries) + more }
       },
     },
   },

@@ -1,84 +1,102 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { BadOption } from '../config/options.ts'
+import { BadOption, OPTIONS } from '../config/options.ts'
 import type { PreviousScenario } from '../services/scenarios.ts'
 import type { Command } from './command.ts'
-import { gatherOptions, START_FLAGS } from './options.ts'
+import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
 import { expectTable } from './scenario.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
-// What a shell answers for a program that it does not find, or may not run.
+// The exit codes of a shell for a program that does not exist or cannot be run.
 const NOT_FOUND = 127
-const NOT_RUN = 126
+const NOT_EXECUTABLE = 126
 
-const told = (text: string) => process.stderr.write(`payout-sandbox: ${text}\n`)
+const printError = (text: string) => process.stderr.write(`payout-sandbox: ${text}\n`)
 
-const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
+const exitCodeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
 
-/** Whether the child gets this signal without us: a terminal's Ctrl-C and Ctrl-\ go to all that run in it. */
+/** Whether the child also gets this signal directly: a terminal sends Ctrl-C and Ctrl-\ to all its processes. */
 const isFromTerminal = (signal: NodeJS.Signals) =>
   (signal === 'SIGINT' || signal === 'SIGQUIT') &&
   (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) === true
 
-/** Keeps signals from ending this program; they go to the child, or are kept until there is one. */
-function passOnSignals() {
-  let target: ((signal: NodeJS.Signals) => void) | undefined
+/** Catches signals to forward them to the child. `early` returns the first one that arrived before the child started. */
+function forwardSignals() {
+  let send: ((signal: NodeJS.Signals) => void) | undefined
   let early: NodeJS.Signals | undefined
-  const pass = (signal: NodeJS.Signals) => {
-    if (target) target(signal)
+  const forward = (signal: NodeJS.Signals) => {
+    if (send) send(signal)
     else early ??= signal
   }
-  for (const signal of SIGNALS) process.on(signal, pass)
+  for (const signal of SIGNALS) process.on(signal, forward)
   return {
     early: () => early,
-    to(send: (signal: NodeJS.Signals) => void) {
-      target = send
+    setTarget(target: (signal: NodeJS.Signals) => void) {
+      send = target
     },
   }
 }
 
-/** Runs a program to its end, with this one's input and output; answers with its exit code, as a shell would. */
+/** Runs a program with the input and output of this process. Returns its exit code, as a shell does. */
 function runProgram(
   [name, ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
-  signals: ReturnType<typeof passOnSignals>,
+  signals: ReturnType<typeof forwardSignals>,
 ): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(name!, args, { stdio: 'inherit', env })
-    signals.to((signal) => {
+    signals.setTarget((signal) => {
       if (!isFromTerminal(signal)) child.kill(signal)
     })
     child.on('error', (error: NodeJS.ErrnoException) => {
-      const missing = error.code === 'ENOENT'
-      told(
-        missing
-          ? `there is no program ${JSON.stringify(name)}; what stands behind -- is run without a shell`
-          : `${JSON.stringify(name)} cannot be run (${error.code})`,
+      const isMissing = error.code === 'ENOENT'
+      printError(
+        isMissing
+          ? `program ${JSON.stringify(name)} not found; the program after -- is run without a shell`
+          : `program ${JSON.stringify(name)} cannot be run (${error.code})`,
       )
-      resolve(missing ? NOT_FOUND : NOT_RUN)
+      resolve(isMissing ? NOT_FOUND : NOT_EXECUTABLE)
     })
-    child.on('exit', (code, signal) => resolve(code ?? codeOf(signal!)))
+    child.on('exit', (code, signal) => resolve(code ?? exitCodeOf(signal!)))
   })
 }
 
-/** Tells what a scenario expects and has not seen; whether that is nothing. */
-function isAsExpected({ name, expect }: PreviousScenario): boolean {
+/** Prints the unmet expectations of a scenario. Returns whether all are met. */
+function checkExpectations({ name, expect }: PreviousScenario): boolean {
   const unmet = expect.filter(({ met }) => !met)
   if (unmet.length === 0) return true
-  told(`scenario ${name} expects other requests:\n${expectTable(unmet)}`.trimEnd())
+  printError(
+    `the requests do not match the expectations of scenario ${name}:\n${expectTable(unmet)}`.trimEnd(),
+  )
   return false
+}
+
+const LOG_LEVEL = 'warn'
+
+// The defaults of these options differ from those of `start`.
+const EXEC_FLAGS: Command['flags'] = {
+  ...START_FLAGS,
+  port: ['N', 'port to listen on (default: a free one)'],
+  memory: ['', `${OPTIONS.memory[3]} (default, unless --data is given)`],
+  'log-level': [
+    OPTIONS['log-level'][2],
+    optionFlag('log-level')[1].replace(
+      `default: ${OPTIONS['log-level'][1]}`,
+      `default: ${LOG_LEVEL}`,
+    ),
+  ],
 }
 
 export const exec: Command = {
   name: 'exec',
-  summary: 'run a program with a sandbox of its own',
+  summary: 'run a program with its own sandbox',
   usage: [
     [
       'exec [OPTIONS] -- CMD...',
-      'start on a free port and in memory, run CMD, stop; the exit code is that of CMD',
+      'start a sandbox in memory on a free port, run CMD, stop the sandbox, and exit with the code of CMD',
     ],
   ],
-  flags: START_FLAGS,
+  flags: EXEC_FLAGS,
   examples: [
     'exec -- npm test',
     'exec --clock frozen --scenario provider-outage -- node --test',
@@ -87,18 +105,18 @@ export const exec: Command = {
   takesProgram: true,
   async run({ program, flags, env }) {
     if (program.length === 0)
-      throw new BadOption('exec needs a program behind --, such as payout-sandbox exec -- npm test')
-    // A PORT of the environment is meant for the program, and each run has a world of its own.
-    const own = { port: '0', memory: flags['data'] === undefined, ...flags }
-    const options = gatherOptions(own, env, { 'log-level': 'warn' })
-    const signals = passOnSignals()
-    const { started } = await import('./serve.ts')
-    const server = await started(options)
+      throw new BadOption('exec needs a program after --, such as payout-sandbox exec -- npm test')
+    // The variables PORT and PAYOUT_SANDBOX_PORT are for the program, and each run starts with a new world.
+    const ownFlags = { port: '0', memory: flags['data'] === undefined, ...flags }
+    const options = gatherOptions(ownFlags, env, { 'log-level': LOG_LEVEL })
+    const signals = forwardSignals()
+    const { startOrExplain } = await import('./serve.ts')
+    const server = await startOrExplain(options)
     const { url, adminUrl, token, adminToken, sandbox } = server
     const early = signals.early()
     if (early) {
       await server.close()
-      return codeOf(early)
+      return exitCodeOf(early)
     }
     const { PAYOUT_SANDBOX_ADMIN_TOKEN: _, PAYOUT_SANDBOX_ADMIN_URL: __, ...inherited } = env
     const code = await runProgram(
@@ -113,7 +131,7 @@ export const exec: Command = {
       signals,
     )
     const { left = [], ...active } = sandbox.default.scenarios.describe()
-    const unmet = [...left, active].filter((one) => !isAsExpected(one))
+    const unmet = [...left, active].filter((one) => !checkExpectations(one))
     await server.close()
     return code === 0 && unmet.length > 0 ? 1 : code
   },

@@ -1,10 +1,10 @@
 import { BadOption } from '../config/options.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine } from './table.ts'
-import { wholeNumber } from './values.ts'
+import { parseWholeNumber } from './values.ts'
 
 type Replay = { sequence: string[]; refused: number; state: unknown }
-type Explored = {
+type Exploration = {
   transaction_id: string
   orders_tried: number
   in_order: Replay
@@ -18,47 +18,48 @@ const line = (name: string, value: unknown) => `  ${name.padEnd(12)} ${oneLine(v
 const replayText = ({ sequence, state }: Replay) =>
   line('events', sequence.join(', ')) + line('state', JSON.stringify(state))
 
-function exploredText({ orders_tried, in_order, found, ignored }: Explored): string {
+function explorationText({ orders_tried, in_order, found, ignored }: Exploration): string {
   const tried = `${orders_tried} ${orders_tried === 1 ? 'order' : 'orders'} tried`
-  const left = ignored.length > 0 ? line('not compared', ignored.join(', ')) : ''
-  if (!found) return `${tried}; each ends as the right order does\n${left}`
+  const ignoredLine = ignored.length > 0 ? line('not compared', ignored.join(', ')) : ''
+  if (!found) return `${tried}; all end in the same state as the right order\n${ignoredLine}`
   return [
-    `${tried}; this one ends otherwise than the right order\n`,
+    `${tried}; this order ends in another state than the right order\n`,
     replayText(found),
-    line('refused', found.refused),
+    line('rejected', found.refused),
     line('differs at', found.differs_at.join(', ')),
     'the right order\n',
     replayText(in_order),
-    left,
+    ignoredLine,
   ].join('')
 }
 
 export const explore = remoteCommand({
   name: 'explore',
-  summary: 'find an order of webhook events that your receiver gets wrong',
-  verbs: {
+  summary: 'find an order of webhook events that your receiver handles wrongly',
+  subcommands: {
     '': {
-      takes: 'TRANSACTION_ID',
-      does: 'send the events of a payment in every order that may happen; exit 1 if one breaks',
+      syntax: 'TRANSACTION_ID',
+      description:
+        'send the events of a payment in every order that can happen; exit 1 if one order gives a wrong state',
       flags: {
         probe: [
           'URL',
-          'where your program tells what it believes, with {transaction_id} in it; needed',
+          'URL at which your program returns its view of the payment; contains {transaction_id} (required)',
         ],
-        'max-orders': ['N', 'at most so many orders, 100 unless told'],
+        'max-orders': ['N', 'maximum number of orders to try (default: 100)'],
       },
-      async run(api, [transaction_id], { probe, 'max-orders': most }) {
+      async run(api, [transaction_id], { probe, 'max-orders': max }) {
         if (probe === undefined)
           throw new BadOption(
             'explore needs --probe URL, such as --probe http://localhost:3000/payments/{transaction_id}',
           )
-        const maxOrders = most && wholeNumber('--max-orders', String(most), 1, MAX_ORDERS)
-        const answer: Explored = await api('POST', '/webhooks/explore', {
+        const maxOrders = max && parseWholeNumber('--max-orders', String(max), 1, MAX_ORDERS)
+        const response: Exploration = await api('POST', '/webhooks/explore', {
           transaction_id,
           probe,
           ...(maxOrders && { max_orders: maxOrders }),
         })
-        return { answer, text: exploredText(answer), failed: answer.found !== null }
+        return { response, text: explorationText(response), failed: response.found !== null }
       },
     },
   },

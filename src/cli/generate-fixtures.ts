@@ -4,21 +4,21 @@ import { isAadhaar } from '../model/aadhaar.ts'
 import { FAILURE_REASONS } from '../model/payment.ts'
 
 const DAY_MS = 86_400_000
-// Users sign up in 2024, payments are made in 2025: before the instant that a frozen clock starts at.
+// Users sign up in 2024 and payments are made in 2025, both before the start time of a frozen clock.
 const SIGN_UPS = Date.parse('2024-01-01T04:00:00Z')
 const PAYMENTS = Date.parse('2025-01-01T04:00:00Z')
 const SPAN_MS = 360 * DAY_MS
 const CHUNK = 65_536
-// Draws of one user: ids first, then what names are made of.
-const DRAWS = 64
+// Random numbers reserved for one user: first the ids, then the parts of the name.
+const DRAWS_PER_USER = 64
 const NAME_DRAW = 16
-// A world of the same seed counts up from 0: none of its ids is one of these.
+// A world with the same seed counts up from 0, so its ids never equal these.
 const FIRST_DRAW = 2 ** 40
 
 const BANKS = ['HDFC', 'ICIC', 'SBIN', 'UTIB', 'KKBK', 'PUNB', 'BARB', 'CNRB', 'UBIN', 'YESB']
 const TRADES = ['Traders', 'Textiles', 'Electricals', 'Foods', 'Logistics', 'Stores', 'Handlooms']
 const REMARKS = ['Rent', 'Salary', 'Invoice', 'Refund', 'Commission', 'Freelance work', 'Groceries']
-const PAN_FAULTS = [
+const PAN_FAILURES = [
   {
     message: 'Name does not match the PAN record',
     statusCode: 200,
@@ -46,8 +46,8 @@ const PAN_FOUND = {
 const iso = (ms: number) => new Date(ms).toISOString()
 const padded = (n: number, length: number) => String(n).padStart(length, '0')
 
-/** What makes up each user, every part of it a function of the seed and the user's place alone. */
-function createPeople(users: number, seed: number) {
+/** Functions that return the rows of each user. The rows depend only on the seed and the index of the user. */
+function createRows(users: number, seed: number) {
   const draw = { counter: 0 }
   const random = createRandom(seed, draw)
   const faker = new Faker({
@@ -58,14 +58,14 @@ function createPeople(users: number, seed: number) {
   const pick = <T>(list: readonly T[], label: string, n: number) =>
     list[Math.floor(at(label, n) * list.length)]!
   const id = (user: number, which: number) => {
-    draw.counter = FIRST_DRAW + user * DRAWS + which
+    draw.counter = FIRST_DRAW + user * DRAWS_PER_USER + which
     return random.uuid()
   }
   const isBusiness = (user: number) => at('business', user) < 0.15
   const signedUp = (user: number) => SIGN_UPS + (user + at('signed up', user)) * (SPAN_MS / users)
 
   function nameOf(user: number): string {
-    draw.counter = FIRST_DRAW + user * DRAWS + NAME_DRAW
+    draw.counter = FIRST_DRAW + user * DRAWS_PER_USER + NAME_DRAW
     const last = faker.person.lastName()
     return isBusiness(user)
       ? `${last} ${faker.helpers.arrayElement(TRADES)}`
@@ -87,7 +87,7 @@ function createPeople(users: number, seed: number) {
   const statusOf = (chance: number) =>
     chance < 0.85 ? 'success' : chance < 0.95 ? 'failed' : 'pending'
 
-  /** Not one that is valid: the last digit is never the check digit. */
+  /** An invalid Aadhaar number: the last digit is never the check digit. */
   function aadhaarOf(user: number): string {
     const body = `9999999${padded(Math.floor(at('aadhaar', user) * 9_000), 4)}`
     const last = Math.floor(at('check digit', user) * 10)
@@ -96,7 +96,7 @@ function createPeople(users: number, seed: number) {
 
   function panRow(user: number) {
     const kyc_status = statusOf(at('pan status', user))
-    const { message, statusCode, ...result } = pick(PAN_FAULTS, 'pan fault', user)
+    const { message, statusCode, ...result } = pick(PAN_FAILURES, 'pan fault', user)
     return {
       kyc_id: id(user, 1),
       user_id: id(user, 0),
@@ -217,14 +217,14 @@ function createPeople(users: number, seed: number) {
 }
 
 /**
- * The text of a fixture file with so many users, in chunks: one pass over the users for each kind of row, none kept.
- * `step` is told of each user passed, so four times for each.
+ * Yields the text of a fixture file with this number of users in chunks. It makes one pass over the users per table and
+ * stores no rows. Calls `step` once per user and table.
  */
 export function* fixtureText(users: number, seed: number, step: () => void): Generator<string> {
   let text = '{'
   let comma = ''
-  for (const [noun, rowsOf] of Object.entries(createPeople(users, seed))) {
-    text += `${comma}\n"${noun}": [`
+  for (const [table, rowsOf] of Object.entries(createRows(users, seed))) {
+    text += `${comma}\n"${table}": [`
     comma = ''
     for (let user = 0; user < users; user++) {
       for (const row of rowsOf(user)) {
@@ -242,5 +242,5 @@ export function* fixtureText(users: number, seed: number, step: () => void): Gen
   yield `${text}\n}\n`
 }
 
-/** How often `step` is called for so many users. */
-export const stepsOf = (users: number): number => 4 * users
+/** How often `fixtureText` calls `step`. */
+export const stepCount = (users: number): number => 4 * users

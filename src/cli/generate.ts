@@ -1,16 +1,16 @@
 import { BadOption } from '../config/options.ts'
-import { type Command, CommandFailed, checkWords } from './command.ts'
-import { gatherSome, START_FLAGS } from './options.ts'
+import { type Command, CommandFailed, checkArguments } from './command.ts'
+import { gatherSomeOptions, START_FLAGS } from './options.ts'
 import { isReaderGone } from './output.ts'
 import { progressBar } from './progress.ts'
-import { wholeNumber } from './values.ts'
+import { parseWholeNumber } from './values.ts'
 
-// Account and mobile numbers have nine digits for them; more than this fills no purpose and a disk.
+// Account and mobile numbers contain the index of the user in nine digits, and larger files serve no purpose.
 const MAX_USERS = 10_000_000
 
 export const generate: Command = {
   name: 'generate',
-  summary: 'print a made-up data set, to be used with --fixtures',
+  summary: 'print generated fixtures for --fixtures',
   usage: [
     [
       'generate --users N',
@@ -18,32 +18,32 @@ export const generate: Command = {
     ],
   ],
   flags: {
-    users: ['N', 'how many users; needed'],
+    users: ['N', 'number of users (required)'],
     'random-seed': START_FLAGS['random-seed']!,
   },
   examples: [
     'generate --users 1000 --random-seed 7 > fixtures.json',
     'start --memory --fixtures fixtures.json',
   ],
-  async run({ words, flags: { users, ...flags }, env }) {
-    checkWords('generate', '', words)
+  async run({ args, flags: { users, ...flags }, env }) {
+    checkArguments('generate', '', args)
     if (users === undefined) throw new BadOption('generate needs --users N, such as --users 1000')
-    const count = wholeNumber('--users', String(users), 1, MAX_USERS)
-    const { 'random-seed': seed } = gatherSome(['random-seed'], flags, env)
-    const [{ fixtureText, stepsOf }, { Readable }, { pipeline }] = await Promise.all([
+    const count = parseWholeNumber('--users', String(users), 1, MAX_USERS)
+    const { 'random-seed': seed } = gatherSomeOptions(['random-seed'], flags, env)
+    const [{ fixtureText, stepCount }, { Readable }, { pipeline }] = await Promise.all([
       import('./generate-fixtures.ts'),
       import('node:stream'),
       import('node:stream/promises'),
     ])
-    const bar = progressBar(process.stderr, stepsOf(count), `of ${count} users`)
+    const bar = progressBar(process.stderr, stepCount(count), `of ${count} users`)
     try {
       const text = Readable.from(fixtureText(count, seed, bar.step))
       await pipeline(text, process.stdout, { end: false })
     } catch (error) {
-      // Who reads has had enough, such as head.
+      // The reader needs no more, such as `head`.
       if (isReaderGone(error)) return 0
       const { code, message } = error as NodeJS.ErrnoException
-      throw new CommandFailed(`The data set could not be written (${code ?? message}).`)
+      throw new CommandFailed(`The fixtures could not be written (${code ?? message}).`)
     } finally {
       bar.end()
     }

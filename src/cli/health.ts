@@ -5,11 +5,11 @@ import { remoteCommand } from './remote.ts'
 
 type Health = { status: string; message?: string }
 
-// The image's HEALTHCHECK gives up soon after.
-const SILENT_MS = 3_000
+// Shorter than the timeout of the image's HEALTHCHECK.
+const TIMEOUT_MS = 3_000
 
-/** How the sandbox says it is; one that does not answer is unreachable. */
-async function ask(api: AdminApi): Promise<Health> {
+/** Reads the health of the sandbox; `unreachable` if it does not respond. */
+async function readHealth(api: AdminApi): Promise<Health> {
   try {
     return await api('GET', '/health')
   } catch (error) {
@@ -18,24 +18,24 @@ async function ask(api: AdminApi): Promise<Health> {
   }
 }
 
-/** The image's HEALTHCHECK: the options of `start` find the port. */
+/** The image's HEALTHCHECK runs this command; it finds the port by the same options as `start`. */
 export const health = remoteCommand({
   name: 'health',
-  summary: 'ask a running sandbox how it is; exit 0 or 1',
-  verbs: {
+  summary: 'check the health of a running sandbox; exit 0 if healthy, otherwise 1',
+  subcommands: {
     '': {
-      takes: '',
-      does: 'whether it is healthy: exit 0 or 1',
+      syntax: '',
+      description: 'check the health of a running sandbox; exit 0 if healthy, otherwise 1',
       async run(api) {
-        const answer = await ask(api)
-        const isHealthy = answer.status === 'healthy'
+        const response = await readHealth(api)
+        const isHealthy = response.status === 'healthy'
         const text = isHealthy
           ? 'healthy\n'
-          : `not healthy: ${printableLine(answer.message ?? answer.status)}\n`
-        return { answer, text, failed: !isHealthy }
+          : `not healthy: ${printableLine(response.message ?? response.status)}\n`
+        return { response, text, failed: !isHealthy }
       },
     },
   },
   examples: ['health', 'health --port 8080', 'health --url http://127.0.0.1:4310 --json'],
-  silentMs: SILENT_MS,
+  timeout_ms: TIMEOUT_MS,
 })

@@ -2,7 +2,15 @@ import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { printable } from '../core/printable.ts'
 import { clock } from './clock.ts'
-import { type Command, checkWords, columns, commandOf, helpOf } from './command.ts'
+import {
+  type Command,
+  checkArguments,
+  findCommand,
+  formatColumns,
+  formatExamples,
+  formatFlags,
+  formatHelp,
+} from './command.ts'
 import { conform } from './conform.ts'
 import { deliveries } from './deliveries.ts'
 import { exec } from './exec.ts'
@@ -11,7 +19,7 @@ import { generate } from './generate.ts'
 import { health } from './health.ts'
 import { openapi } from './openapi.ts'
 import { parseArguments } from './options.ts'
-import { outliveReaders } from './output.ts'
+import { ignoreGoneReaders } from './output.ts'
 import { record } from './record.ts'
 import { replay } from './replay.ts'
 import { requests } from './requests.ts'
@@ -24,16 +32,17 @@ import { validate } from './validate.ts'
 
 const help: Command = {
   name: 'help',
-  summary: 'print this text, or that of one command',
+  summary: 'print help for the program or for one command',
   usage: [
-    ['help [COMMAND]', 'all commands and the options of start, or one command with its flags'],
+    ['help', 'list all commands and the options of start'],
+    ['help COMMAND', 'print the usage, options and examples of one command'],
   ],
   flags: {},
   examples: ['help', 'help exec'],
-  async run({ words }) {
-    checkWords('help', '[COMMAND]', words)
-    const [name] = words
-    return print(name === undefined ? overview() : helpOf(commandOf(name, COMMANDS)))
+  async run({ args }) {
+    checkArguments('help', '[COMMAND]', args)
+    const [name] = args
+    return print(name === undefined ? overview() : formatHelp(findCommand(name, COMMANDS)))
   },
 }
 
@@ -61,40 +70,43 @@ export const COMMANDS: readonly Command[] = [
 
 const overview = () => `payout-sandbox: a local sandbox of a payout and user-account service
 
-${columns(COMMANDS.map(({ name, summary }) => [name, summary]))}
-payout-sandbox help COMMAND, or COMMAND --help (-h), shows one of them; --version (-v) prints the version.
-Without a command it is start, with these options:
+Usage:
+${formatColumns([
+  ['payout-sandbox [start] [OPTIONS]', 'start a sandbox'],
+  ['payout-sandbox COMMAND [OPTIONS]', 'run a command'],
+  ['payout-sandbox COMMAND --help', 'print the usage, options and examples of a command'],
+])}
+Commands:
+${formatColumns(COMMANDS.map(({ name, summary }) => [name, summary]))}
+${formatFlags(start.flags)}
+Options can also be set as environment variables or in payout-sandbox.config.json, by their names without dashes in front.
+Command-line options override environment variables, and environment variables override the file.
 
-${columns(Object.entries(start.flags).map(([name, [takes, meaning]]) => [`--${name}${takes && ` ${takes}`}`, meaning]))}
-Each option but --json has a variable PAYOUT_SANDBOX_<OPTION> (also PORT) and a place in
-payout-sandbox.config.json. Flag beats variable beats file.
+${formatExamples(start.examples)}`
 
-Examples
-${start.examples.map((line) => `  payout-sandbox ${line}\n`).join('')}`
-
-/** Runs one command line and answers with the exit code (docs/cli.md: Exit codes). */
+/** Runs one command line and returns the exit code (docs/cli.md: Exit codes). */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  outliveReaders(process)
+  ignoreGoneReaders(process)
   try {
     const {
-      words: [name, ...words],
-      behind,
+      positionals: [name, ...rest],
+      afterDashes,
       flags: { help: isHelp, version, ...flags },
     } = parseArguments(args, COMMANDS)
     if (version) return print(`${VERSION}\n`)
     if (isHelp && name === undefined) return print(overview())
-    const command = commandOf(name ?? 'start', COMMANDS)
-    if (isHelp) return print(helpOf(command))
+    const command = findCommand(name ?? 'start', COMMANDS)
+    if (isHelp) return print(formatHelp(command))
     for (const flag of Object.keys(flags)) {
       if (Object.hasOwn(command.flags, flag)) continue
-      const taken = Object.keys(command.flags).map((one) => `--${one}`)
-      const takes = taken.length > 0 && taken.length < 8 ? `; it takes ${taken.join(', ')}` : ''
-      throw new BadOption(`${command.name} takes no --${flag}${takes}`)
+      const known = Object.keys(command.flags).map((one) => `--${one}`)
+      const hint = known.length > 0 && known.length < 8 ? `; it takes ${known.join(', ')}` : ''
+      throw new BadOption(`${command.name} does not take --${flag}${hint}`)
     }
     const { takesProgram } = command
     return await command.run({
-      words: takesProgram ? words : [...words, ...behind],
-      program: takesProgram ? behind : [],
+      args: takesProgram ? rest : [...rest, ...afterDashes],
+      program: takesProgram ? afterDashes : [],
       flags,
       env,
     })

@@ -1,16 +1,16 @@
-import { type Command, checkWords } from './command.ts'
+import { type Command, checkArguments } from './command.ts'
 
 export const openapi: Command = {
   name: 'openapi',
   summary: 'print the OpenAPI document of the service or of the admin API',
   usage: [
-    ['openapi', 'the OpenAPI document of the service'],
-    ['openapi --admin', 'the OpenAPI document of the admin API'],
+    ['openapi', 'print the OpenAPI document of the service'],
+    ['openapi --admin', 'print the OpenAPI document of the admin API'],
   ],
-  flags: { admin: ['', 'of the admin API'] },
+  flags: { admin: ['', 'print the document of the admin API'] },
   examples: ['openapi > openapi.json', 'openapi --admin > openapi-admin.json'],
-  async run({ words, flags }) {
-    checkWords('openapi', '', words)
+  async run({ args, flags }) {
+    checkArguments('openapi', '', args)
     const [{ openApiDocument }, { adminDocument }, { ADMIN_CALLS, OPERATIONS }] = await Promise.all(
       [import('../http/openapi.ts'), import('../http/openapi-admin.ts'), import('../app.ts')],
     )

@@ -7,49 +7,59 @@ import {
   type OptionSource,
   type Options,
   readOptions,
-  readSome,
+  readSomeOptions,
   swapDashes,
   unknownOption,
   variableOf,
 } from '../config/options.ts'
-import { asFlag, type Command, commandOf, takenBy } from './command.ts'
-import { shellWords } from './shell-words.ts'
+import {
+  type Command,
+  findCommand,
+  formatFlag,
+  GLOBAL_FLAGS,
+  SHORT_FLAGS,
+  valueNamesOf,
+} from './command.ts'
+import { quoteShellArguments } from './shell-quote.ts'
 
 const CONFIG_FILE = 'payout-sandbox.config.json'
 const PREFIX = 'PAYOUT_SANDBOX_'
-// Set by `exec` for its child, and by people for the remote commands; they are no options.
+// These variables are no options: `exec` sets them for its program, and the remote commands read the first one.
 const OTHER_VARIABLES = ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_ADMIN_URL', 'PAYOUT_SANDBOX_TOKEN']
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
+const REPEATABLE: readonly string[] = ['allow-host', 'webhook-allow'] satisfies OptionName[]
 
-const shownDefault = (fallback: unknown) =>
-  fallback === undefined || fallback === false || String(fallback) === '' ? '' : ` (${fallback})`
+/** An option as a flag; its description ends with the default value and the environment variable. */
+export function optionFlag(
+  name: OptionName,
+  description: string = OPTIONS[name][3],
+): Command['flags'][string] {
+  const [, defaultValue, valueName] = OPTIONS[name]
+  const hasDefault =
+    defaultValue !== undefined && defaultValue !== false && `${defaultValue}` !== ''
+  const shownDefault = hasDefault ? ` (default: ${defaultValue})` : ''
+  const variable = `${variableOf(name)}${name === 'port' ? ' or PORT' : ''}`
+  return [valueName, `${description}${shownDefault} (env: ${variable})`]
+}
 
 /** The options of `start` as flags. */
 export const START_FLAGS: Command['flags'] = Object.fromEntries(
-  NAMES.map((name) => {
-    const [, fallback, takes, meaning] = OPTIONS[name]
-    return [name, [takes, `${meaning}${shownDefault(fallback)}`]]
-  }),
+  NAMES.map((name) => [name, optionFlag(name)]),
 )
 
-const EVERYWHERE: Command['flags'] = {
-  help: ['', 'this text'],
-  version: ['', 'the version of the program'],
-}
-const SHORT: Readonly<Record<string, string>> = { help: 'h', version: 'v' }
-
 type Token = ReturnType<typeof parseArgs>['tokens'] extends (infer T)[] | undefined ? T : never
+type OptionToken = Token & { kind: 'option' }
 
-/** A value that was left out makes the parser take the option behind it for the value. */
-const lacksValue = ({ value, inlineValue }: Token & { kind: 'option' }) =>
+/** Whether a flag has no value: if the value is missing, the parser takes the next flag for it. */
+const isValueMissing = ({ value, inlineValue }: OptionToken) =>
   value === undefined || (!inlineValue && value.startsWith('--'))
 
-// No flag begins with a digit: `-3m` is a duration, and `-1` a number.
+// No flag starts with a digit: `-3m` is a duration, and `-1` is a number.
 const NEGATIVE = /^-(?:\.?\d|P)/
 
-/** Takes each negative number or duration for one word; the parser reads it as short flags. */
-function withNegativeWords(tokens: readonly Token[], args: readonly string[]): Token[] {
+/** Turns each negative number or duration into one positional argument; the parser reads it as short flags. */
+function withNegativeNumbers(tokens: readonly Token[], args: readonly string[]): Token[] {
   return tokens.flatMap((token, i): Token[] => {
     const value = args[token.index]!
     if (token.kind !== 'option' || !NEGATIVE.test(value)) return [token]
@@ -58,25 +68,28 @@ function withNegativeWords(tokens: readonly Token[], args: readonly string[]): T
   })
 }
 
-/** The refusal of a program without `--` in front of it, with the command line that was meant. */
-const lacksDashes = (args: readonly string[], at: number) =>
+/** The error for a program without `--` in front of it. Its message shows the correct command line. */
+const missingDashes = (args: readonly string[], at: number) =>
   new BadOption(
-    `exec runs a program that follows --; use payout-sandbox ${shellWords(args.slice(0, at))} -- ${shellWords(args.slice(at))}`,
+    `exec needs -- in front of the program; use payout-sandbox ${quoteShellArguments(args.slice(0, at))} -- ${quoteShellArguments(args.slice(at))}`,
   )
 
-/** Refuses an unknown command or option, the first one first; what a known option lacks is found later. */
-function refuseUnknown(
+/**
+ * Throws `BadOption` on the first unknown command or option of a command line. Does not check the values of known
+ * options.
+ */
+function rejectUnknown(
   args: readonly string[],
   tokens: readonly Token[],
   known: Command['flags'],
   commands: readonly Command[],
 ) {
-  const named = tokens.find((token) => token.kind === 'positional')?.value ?? 'start'
-  const own = commands.find(({ name }) => name === named)?.flags
+  const name = tokens.find((token) => token.kind === 'positional')?.value ?? 'start'
+  const own = commands.find((command) => command.name === name)?.flags
   const check = (rawName: string, name: string) => {
     if (Object.hasOwn(known, name)) return
-    // The flags of this command are meant rather than those of another one.
-    throw unknownOption(rawName, name, takenBy({ ...own, ...known }), asFlag)
+    // Flags of this command come first in the suggestions.
+    throw unknownOption(rawName, name, valueNamesOf({ ...own, ...known }), formatFlag)
   }
   let command: Command | undefined
   for (const token of tokens) {
@@ -84,31 +97,46 @@ function refuseUnknown(
     if (token.kind === 'option') {
       check(token.rawName, token.name)
       const { value } = token
-      if (value === undefined || !lacksValue(token)) continue
+      if (value === undefined || !isValueMissing(token)) continue
       if (value === '--') return
       const [rawName = ''] = value.split('=')
       return check(rawName, rawName.slice(2))
     }
-    if (command?.takesProgram) throw lacksDashes(args, token.index)
-    command ??= commandOf(token.value, commands, { ...own, ...known })
+    if (command?.takesProgram) throw missingDashes(args, token.index)
+    command ??= findCommand(token.value, commands, { ...own, ...known })
   }
 }
 
-/** Splits arguments into words, words behind `--`, and flags, by the flags that any of these commands takes. */
+/** The value of a flag: `true` or the given text for a switch. Throws `BadOption` if the value is missing or not allowed. */
+function flagValue(token: OptionToken, valueName: string): string | true {
+  const { name, value } = token
+  const isSwitch = valueName === ''
+  // A switch of `start` accepts true and false, to override its variable; other switches accept no value.
+  if (isSwitch && value !== undefined && !Object.hasOwn(OPTIONS, name))
+    throw new BadOption(`--${name} takes no value, not ${JSON.stringify(value)}`)
+  if (value === '')
+    throw new BadOption(`--${name} takes ${valueName || 'true or false'}, not an empty value`)
+  if (isSwitch) return value ?? true
+  if (value === undefined || isValueMissing(token))
+    throw new BadOption(`--${name} takes ${valueName}, but the value is missing`)
+  return value
+}
+
+/** Parses a command line into positional arguments, arguments after `--`, and flags of any of these commands. */
 export function parseArguments(args: readonly string[], commands: readonly Command[]) {
   const known: Command['flags'] = Object.assign(
     {},
     ...commands.map(({ flags }) => flags),
-    EVERYWHERE,
+    GLOBAL_FLAGS,
   )
   const parsed = parseArgs({
     args: [...args],
     options: Object.fromEntries(
-      Object.entries(known).map(([name, [takes]]) => [
+      Object.entries(known).map(([name, [valueName]]) => [
         name,
         {
-          type: takes === '' ? 'boolean' : 'string',
-          ...(SHORT[name] !== undefined && { short: SHORT[name] }),
+          type: valueName === '' ? 'boolean' : 'string',
+          ...(SHORT_FLAGS[name] !== undefined && { short: SHORT_FLAGS[name] }),
         },
       ]),
     ),
@@ -116,52 +144,44 @@ export function parseArguments(args: readonly string[], commands: readonly Comma
     allowPositionals: true,
     tokens: true,
   })
-  const tokens = withNegativeWords(parsed.tokens, args)
-  refuseUnknown(args, tokens, known, commands)
+  const tokens = withNegativeNumbers(parsed.tokens, args)
+  rejectUnknown(args, tokens, known, commands)
   const flags: Record<string, string | boolean | string[]> = {}
-  const words: string[] = []
-  const behind: string[] = []
-  let ended = false
+  const positionals: string[] = []
+  const afterDashes: string[] = []
+  let isAfterDashes = false
   for (const token of tokens) {
-    if (token.kind === 'option-terminator') ended = true
-    if (token.kind === 'positional') (ended ? behind : words).push(token.value)
+    if (token.kind === 'option-terminator') isAfterDashes = true
+    if (token.kind === 'positional') (isAfterDashes ? afterDashes : positionals).push(token.value)
     if (token.kind !== 'option') continue
-    const { name, value } = token
-    const [takes] = known[name]!
-    // A switch of start may be set against its variable; any other one has no second value.
-    if (takes === '' && value !== undefined && !Object.hasOwn(OPTIONS, name))
-      throw new BadOption(`--${name} takes no value, not ${JSON.stringify(value)}`)
-    if (value === '')
-      throw new BadOption(`--${name} takes ${takes || 'true or false'}, and its value is empty`)
-    if (takes === '') flags[name] = value ?? true
-    else if (value === undefined || lacksValue(token))
-      throw new BadOption(`--${name} takes ${takes}, and none follows it`)
-    // A repeated option of one value is a slip; a list is meant to be repeated.
-    else if (name === 'allow-host' || name === 'webhook-allow')
-      flags[name] = [...((flags[name] as string[]) ?? []), value]
-    else if (name in flags) throw new BadOption(`--${name} is given twice`)
+    const { name } = token
+    const value = flagValue(token, known[name]![0])
+    if (REPEATABLE.includes(name))
+      flags[name] = [...((flags[name] as string[]) ?? []), value as string]
+    else if (known[name]![0] !== '' && name in flags)
+      throw new BadOption(`--${name} must not be given twice`)
     else flags[name] = value
   }
-  return { words, behind, flags }
+  return { positionals, afterDashes, flags }
 }
 
 function fromEnvironment(env: NodeJS.ProcessEnv): OptionSource {
   const values: Record<string, unknown> = {}
   for (const [variable, value] of Object.entries(env)) {
     if (!variable.startsWith(PREFIX) || OTHER_VARIABLES.includes(variable)) continue
-    // Compose files pass on what is not set as empty.
+    // Compose files pass an unset variable as an empty one.
     values[variable.slice(PREFIX.length).toLowerCase().replaceAll('_', '-')] = value || undefined
   }
   values['port'] ??= env['PORT'] || undefined
   return {
     values,
-    called: (name) => (name === 'port' && !env['PAYOUT_SANDBOX_PORT'] ? 'PORT' : variableOf(name)),
-    spelled: (name, value) => `${variableOf(name)}${value === undefined ? '' : `=${value}`}`,
+    label: (name) => (name === 'port' && !env['PAYOUT_SANDBOX_PORT'] ? 'PORT' : variableOf(name)),
+    format: (name, value) => `${variableOf(name)}${value === undefined ? '' : `=${value}`}`,
   }
 }
 
 function fromFile(): OptionSource {
-  if (!existsSync(CONFIG_FILE)) return { values: {}, called: String, spelled: String }
+  if (!existsSync(CONFIG_FILE)) return { values: {}, label: String, format: String }
   let values: unknown
   try {
     values = JSON.parse(readFileSync(CONFIG_FILE, 'utf8'))
@@ -175,29 +195,30 @@ function fromFile(): OptionSource {
     values: Object.fromEntries(
       Object.entries(values).map(([name, value]) => [swapDashes(name), value]),
     ),
-    called: (name) => `${swapDashes(name)} of ${CONFIG_FILE}`,
-    spelled: (name, value) =>
+    label: (name) => `${swapDashes(name)} of ${CONFIG_FILE}`,
+    format: (name, value) =>
       value === undefined ? swapDashes(name) : `"${swapDashes(name)}": "${value}"`,
   }
 }
 
+/** The sources of options in the order of their precedence: command line, environment, config file, defaults. */
 const sourcesOf = (
   flags: Record<string, unknown>,
   env: NodeJS.ProcessEnv,
   defaults: Record<string, unknown> = {},
 ): OptionSource[] => [
-  { values: flags, called: asFlag, spelled: asFlag },
+  { values: flags, label: formatFlag, format: formatFlag },
   fromEnvironment(env),
   fromFile(),
-  { values: defaults, called: asFlag, spelled: asFlag },
+  { values: defaults, label: formatFlag, format: formatFlag },
 ]
 
-/** The options of this run: flag beats variable beats file, and each of them these defaults. */
+/** Reads all options from all sources. Throws `BadOption`. */
 export const gatherOptions = (...given: Parameters<typeof sourcesOf>): Options =>
   readOptions(sourcesOf(...given))
 
-/** Some of the options, for a command that is no start: what the others hold is not looked at. */
-export const gatherSome = <T extends OptionName>(
+/** Reads only these options, and does not validate the values of the others. Throws `BadOption`. */
+export const gatherSomeOptions = <T extends OptionName>(
   names: readonly T[],
   ...given: Parameters<typeof sourcesOf>
-): Pick<Options, T> => readSome(names, sourcesOf(...given))
+): Pick<Options, T> => readSomeOptions(names, sourcesOf(...given))

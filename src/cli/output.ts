@@ -1,15 +1,18 @@
-// A socket's reader that is gone shows as either of the first two, a terminal's as the last.
-const READER_GONE = ['EPIPE', 'ECONNRESET', 'EIO']
+// The errors of a write whose reader is gone: the first two for pipes and sockets, the last one for a terminal.
+const READER_GONE_CODES = ['EPIPE', 'ECONNRESET', 'EIO']
 
-/** Whether what was written could not be, since nobody reads it any more. */
+/** Whether a write failed because nobody reads the output any more. */
 export const isReaderGone = (error: unknown): boolean =>
-  READER_GONE.includes((error as NodeJS.ErrnoException).code ?? '')
+  READER_GONE_CODES.includes((error as NodeJS.ErrnoException).code ?? '')
 
-/** Goes on where a reader of the output is gone: a server serves, and a command ends with the code of its work. */
-export function outliveReaders({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'>) {
+/**
+ * Ignores write errors after the reader of the output is gone: a server continues to serve, and a command exits with the
+ * code of its result.
+ */
+export function ignoreGoneReaders({ stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'>) {
   stdout.on('error', (error) => {
     if (!isReaderGone(error)) throw error
   })
-  // Where the log itself can't be written there is no place to tell.
+  // An error of the log itself cannot be logged.
   stderr.on('error', () => {})
 }

@@ -1,16 +1,16 @@
 const WIDTH = 30
 
-/** A terminal, or what stands for it where there is none. */
+/** A terminal, or its replacement in a test. */
 export type Screen = { isTTY?: boolean; write(text: string): unknown }
 
-const shown = (done: number, total: number, noun: string) => {
-  const part = Math.floor((done / total) * WIDTH)
+const barText = (done: number, total: number, label: string) => {
+  const filled = Math.floor((done / total) * WIDTH)
   const percent = String(Math.floor((done / total) * 100)).padStart(3)
-  return `\r[${'#'.repeat(part)}${'-'.repeat(WIDTH - part)}] ${percent} % ${noun}`
+  return `\r[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}] ${percent} % ${label}`
 }
 
-/** A bar that grows with each step, on a terminal only; written once a percent. */
-export function progressBar(screen: Screen, total: number, noun: string) {
+/** A progress bar that is shown on a terminal only and redrawn once per percent. */
+export function progressBar(screen: Screen, total: number, label: string) {
   let done = 0
   let percent = -1
   return {
@@ -19,9 +19,9 @@ export function progressBar(screen: Screen, total: number, noun: string) {
       const now = Math.floor((done / total) * 100)
       if (!screen.isTTY || now === percent) return
       percent = now
-      screen.write(shown(done, total, noun))
+      screen.write(barText(done, total, label))
     },
-    /** Leaves the terminal's line empty. */
+    /** Clears the line of the bar. */
     end() {
       if (screen.isTTY && percent >= 0) screen.write('\r\u001b[2K')
     },

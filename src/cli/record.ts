@@ -6,11 +6,12 @@ type Recording = { file: string; lines: number; text: string }
 
 export const record = remoteCommand({
   name: 'record',
-  summary: 'the run of a sandbox that was started with --record, as a file for replay',
-  verbs: {
+  summary: 'export the recording of a sandbox that was started with --record',
+  subcommands: {
     export: {
-      takes: 'FILE',
-      does: 'write the run since the start into a file; it holds tokens and secrets',
+      syntax: 'FILE',
+      description:
+        'write the recording since the start to a file, for replay; it contains tokens and secrets',
       async run(api, [file]) {
         const { lines, text }: Recording = await api('GET', '/record')
         const { openPrivate } = await import('../core/private-file.ts')
@@ -23,8 +24,8 @@ export const record = remoteCommand({
           throw new CommandFailed(`${file} cannot be written (${code}).`)
         }
         return {
-          answer: { file, lines },
-          text: `${lines} lines written; see them by replay ${file}\n`,
+          response: { file, lines },
+          text: `${lines} lines written; run payout-sandbox replay ${file} to replay them\n`,
         }
       },
     },

@@ -1,82 +1,86 @@
 import { BadOption } from '../config/options.ts'
 import { jsonLine } from '../core/printable.ts'
 import { type AdminApi, connect } from './admin-api.ts'
-import { type Command, CommandFailed, checkWords, type Input } from './command.ts'
+import { type Command, CommandFailed, checkArguments, type Input } from './command.ts'
+import { optionFlag } from './options.ts'
 
-const FLAGS: Command['flags'] = {
+/** The flags of every command that calls a running sandbox. */
+const REMOTE_FLAGS: Command['flags'] = {
   url: [
     'URL',
-    'the sandbox, with /@name for a client; default: PAYOUT_SANDBOX_URL, else port 4310',
+    'URL of the sandbox; may end with /@name of a client (default: built from --host and --port) (env: PAYOUT_SANDBOX_URL)',
   ],
-  port: ['N', 'in place of --url: the port of a sandbox on this machine'],
-  host: ['NAME', 'with --port: the address that it listens on'],
-  client: ['NAME', 'the client whose world is meant, as /@name in the URL'],
-  'admin-token': ['T', 'the token that its admin API wants, if it wants one'],
-  json: ['', 'print the answer as one line of JSON'],
+  port: optionFlag('port', 'port of the sandbox, instead of --url'),
+  host: optionFlag('host', 'address that the sandbox listens on, instead of --url'),
+  client: ['NAME', 'client to use, same as /@name in the URL (default: the default client)'],
+  'admin-token': optionFlag('admin-token', 'admin token of the sandbox, if it requires one'),
+  json: ['', 'print the response or the error as one line of JSON'],
 }
 
-/** What a call of the admin API gave: the answer for programs, how a person reads it, and whether it makes the exit code 1. */
-type Told = { answer: unknown; text: string; failed?: boolean }
+/** The result of a subcommand: the response for `--json`, its text for people, and whether the exit code is 1. */
+type CommandResult = { response: unknown; text: string; failed?: boolean }
 
-type Verb = {
-  /** The words behind it: `NAME`, `[AT]`, `[PART...]`. */
-  takes: string
-  does: string
-  /** Flags of this verb; another one refuses them. */
+type Subcommand = {
+  /** The positional arguments: `NAME`, `[AT]`, `[PART...]`. */
+  syntax: string
+  description: string
+  /** The flags of this subcommand, in addition to `REMOTE_FLAGS`. Other subcommands reject them. */
   flags?: Command['flags']
-  run(api: AdminApi, words: readonly string[], flags: Input['flags']): Promise<Told>
+  run(api: AdminApi, args: readonly string[], flags: Input['flags']): Promise<CommandResult>
 }
 
-/** Describes a command that uses only the admin API of a running sandbox. The verb `''` is the command by itself. */
+/** Creates a command that calls the admin API of a running sandbox. The subcommand `''` has no name of its own. */
 export function remoteCommand(definition: {
   name: string
   summary: string
-  verbs: Readonly<Record<string, Verb>>
+  subcommands: Readonly<Record<string, Subcommand>>
   examples: readonly string[]
-  /** How long the sandbox may be silent, ms. */
-  silentMs?: number
+  /** How long the sandbox may send nothing before a call fails, ms. */
+  timeout_ms?: number
 }): Command {
-  const { name, summary, verbs, examples, silentMs } = definition
-  const known = Object.keys(verbs)
-  const callOf = (verb: string) => (verb === '' ? name : `${name} ${verb}`)
+  const { name, summary, subcommands, examples, timeout_ms: timeoutMs } = definition
+  const names = Object.keys(subcommands)
+  const callOf = (subcommand: string) => (subcommand === '' ? name : `${name} ${subcommand}`)
   return {
     name,
     summary,
-    usage: known.map((verb) => {
-      const { takes, does } = verbs[verb]!
-      return [`${callOf(verb)}${takes && ` ${takes}`}`, does]
+    usage: names.map((one) => {
+      const { syntax, description } = subcommands[one]!
+      return [`${callOf(one)}${syntax && ` ${syntax}`}`, description]
     }),
-    flags: { ...Object.assign({}, ...known.map((verb) => verbs[verb]!.flags)), ...FLAGS },
+    flags: {
+      ...Object.assign({}, ...names.map((one) => subcommands[one]!.flags)),
+      ...REMOTE_FLAGS,
+    },
     examples,
     async run(input) {
-      const [first = '', ...rest] = input.words
-      const verb = Object.hasOwn(verbs, first) ? first : ''
-      if (!Object.hasOwn(verbs, verb)) {
+      const [first = '', ...rest] = input.args
+      const subcommand = Object.hasOwn(subcommands, first) ? first : ''
+      if (!Object.hasOwn(subcommands, subcommand)) {
         const found = first === '' ? '' : `, not ${JSON.stringify(first)}`
         throw new BadOption(
-          `${name} takes one of ${known.join(', ')}${found}; see payout-sandbox ${name} --help`,
+          `${name} takes one of ${names.join(', ')}${found}; see payout-sandbox ${name} --help`,
         )
       }
-      const words = verb === '' ? input.words : rest
-      const { takes, flags = {}, run } = verbs[verb]!
-      checkWords(callOf(verb), takes, words)
+      const args = subcommand === '' ? input.args : rest
+      const { syntax, flags = {}, run } = subcommands[subcommand]!
+      checkArguments(callOf(subcommand), syntax, args)
       for (const flag of Object.keys(input.flags))
-        if (!Object.hasOwn(flags, flag) && !Object.hasOwn(FLAGS, flag))
+        if (!Object.hasOwn(flags, flag) && !Object.hasOwn(REMOTE_FLAGS, flag))
           throw new BadOption(
-            `${callOf(verb)} takes no --${flag}; see payout-sandbox ${name} --help`,
+            `${callOf(subcommand)} does not take --${flag}; see payout-sandbox ${name} --help`,
           )
       const { json } = input.flags
-      const { answer, text, failed } = await run(
-        connect(input, silentMs),
-        words,
+      const { response, text, failed } = await run(
+        connect(input, timeoutMs),
+        args,
         input.flags,
       ).catch((error) => {
-        // What programs read says why as well.
-        if (json && error instanceof CommandFailed && error.answer !== undefined)
-          process.stdout.write(jsonLine(error.answer))
+        if (json && error instanceof CommandFailed && error.response !== undefined)
+          process.stdout.write(jsonLine(error.response))
         throw error
       })
-      process.stdout.write(json ? jsonLine(answer) : text)
+      process.stdout.write(json ? jsonLine(response) : text)
       return failed ? 1 : 0
     },
   }

@@ -1,42 +1,42 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
 import { jsonLine, printable } from '../core/printable.ts'
-import type { Difference } from '../replay/differences.ts'
-import { type Command, checkWords } from './command.ts'
+import type { ReplayDifference } from '../replay/differences.ts'
+import { type Command, checkArguments } from './command.ts'
 
-/** How many of each, the most frequent first. */
-function countsText(name: string, counts: Readonly<Record<string, number>>): string {
-  const most = Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-  if (most.length === 0) return ''
-  return `${name.padEnd(8)}  ${most.map(([kind, n]) => `${n} ${kind}`).join(', ')}\n`
+/** Formats counts by kind, the most frequent first. */
+function countsText(label: string, counts: Readonly<Record<string, number>>): string {
+  const sorted = Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  if (sorted.length === 0) return ''
+  return `${label.padEnd(8)}  ${sorted.map(([kind, n]) => `${n} ${kind}`).join(', ')}\n`
 }
 
 const plural = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
-function differenceText({ at, what, recorded, found }: Difference): string {
+function differenceText({ at, what, recorded, found }: ReplayDifference): string {
   if (recorded === undefined) return `${at}: ${what}\n`
   return `${at}: ${what}\n- recorded  ${recorded}\n+ replayed  ${found}\n`
 }
 
 export const replay: Command = {
   name: 'replay',
-  summary: 'run a recording again and compare every byte of every answer',
+  summary: 'replay a recording and compare every byte of every response',
   usage: [
     [
       'replay FILE',
-      'play it in a sandbox of its own; exit 1 at the first difference; nothing is sent to a receiver',
+      'replay a recording in a new sandbox; exit 1 at the first difference; no webhooks are sent',
     ],
   ],
   flags: {
     json: [
       '',
-      'print one line of JSON: ok, calls, webhooks, webhook_events, timers, timer_kinds, difference',
+      'print the result as one line of JSON: ok, calls, webhooks, webhook_events, timers, timer_kinds, difference',
     ],
   },
   examples: ['replay run.ndjson', 'replay run.ndjson --json'],
-  async run({ words, flags: { json } }) {
-    checkWords('replay', 'FILE', words)
-    const [file] = words as [string]
+  async run({ args, flags: { json } }) {
+    checkArguments('replay', 'FILE', args)
+    const [file] = args as [string]
     let text: string
     try {
       text = readFileSync(file, 'utf8')
@@ -58,11 +58,11 @@ export const replay: Command = {
       return ok ? 0 : 1
     }
     const { calls, webhooks, webhook_events, timers, timer_kinds } = counts
-    const all = [plural(calls, 'call'), plural(webhooks, 'webhook'), plural(timers, 'timer')]
+    const totals = [plural(calls, 'call'), plural(webhooks, 'webhook'), plural(timers, 'timer')]
     process.stdout.write(
       ok
-        ? `${all.join(', ')}: every byte is as recorded\n${countsText('webhooks', webhook_events)}${countsText('timers', timer_kinds)}`
-        : `not as recorded, after ${all.join(', ')}\n${printable(differenceText(difference))}`,
+        ? `${totals.join(', ')}: no differences, every byte is as recorded\n${countsText('webhooks', webhook_events)}${countsText('timers', timer_kinds)}`
+        : `differs from the recording, after ${totals.join(', ')}\n${printable(differenceText(difference))}`,
     )
     return ok ? 0 : 1
   },

@@ -1,8 +1,8 @@
 import { remoteCommand } from './remote.ts'
 import { table } from './table.ts'
-import { jsonObject, queryOf, wholeNumber } from './values.ts'
+import { parseJsonObject, parseWholeNumber, queryString } from './values.ts'
 
-type Listed = {
+type RequestList = {
   total: number
   dropped: number
   requests: {
@@ -16,14 +16,14 @@ type Listed = {
   }[]
 }
 
-const MAX_COUNTED = 1_000_000
-const MAX_SHOWN = 1_000
+const MAX_EXPECTED_COUNT = 1_000_000
+const MAX_LIMIT = 1_000
 
-const LIMIT = { limit: ['N', 'at most so many, 50 unless told'] } as const
-const limitOf = (limit: unknown) =>
-  limit === undefined ? undefined : wholeNumber('--limit', String(limit), 1, MAX_SHOWN)
+const LIMIT_FLAG = { limit: ['N', 'maximum number of results (default: 50)'] } as const
+const parseLimit = (limit: unknown) =>
+  limit === undefined ? undefined : parseWholeNumber('--limit', String(limit), 1, MAX_LIMIT)
 
-function listedText({ total, dropped, requests }: Listed): string {
+function listText({ total, dropped, requests }: RequestList): string {
   const rows = requests.map((one) => [
     one.at,
     one.method,
@@ -33,91 +33,93 @@ function listedText({ total, dropped, requests }: Listed): string {
     one.duration_ms,
     one.rule,
   ])
-  const left = total - requests.length
+  const hidden = total - requests.length
   return (
     table(
       ['at', 'method', 'path', 'operation', 'status', 'ms', 'rule'],
       rows,
-      'no request like this',
+      'no matching requests',
     ) +
-    (left > 0 ? `… and ${left} more; --limit shows more\n` : '') +
-    (dropped > 0 ? `${dropped} older ones are no longer in the log\n` : '')
+    (hidden > 0 ? `… and ${hidden} more; --limit shows more\n` : '') +
+    (dropped > 0 ? `${dropped} older requests are no longer in the log\n` : '')
   )
 }
 
-const counts = {
-  exactly: ['N', 'so many, no more and no fewer'],
-  'at-least': ['N', 'so many or more; 1 unless told'],
-  'at-most': ['N', 'so many or fewer'],
+const COUNT_FLAGS = {
+  exactly: ['N', 'expected number of matches'],
+  'at-least': ['N', 'minimum number of matches (default: 1, if no other number is given)'],
+  'at-most': ['N', 'maximum number of matches'],
 } as const
 
 export const requests = remoteCommand({
   name: 'requests',
-  summary: 'what a running sandbox was sent: list, find, count, verify, clear',
-  verbs: {
+  summary: 'list, find, count, verify and clear the requests that a running sandbox received',
+  subcommands: {
     '': {
-      takes: '',
-      does: 'the calls of the service, newest first',
+      syntax: '',
+      description: 'list requests to the service, newest first',
       flags: {
-        operation: ['ID', 'only those of this operation, such as createTransaction'],
-        method: ['METHOD', 'only those with this method'],
-        path: ['PATH', 'only those of this path, such as /v1/users'],
-        status: ['STATUS', 'only those with this status'],
-        ...LIMIT,
+        operation: ['ID', 'filter by operation, such as createTransaction'],
+        method: ['METHOD', 'filter by HTTP method'],
+        path: ['PATH', 'filter by path, such as /v1/users'],
+        status: ['STATUS', 'filter by HTTP status'],
+        ...LIMIT_FLAG,
       },
-      async run(api, _words, { operation, method, path, status, limit }) {
-        const query = queryOf({ operation, method, path, status, limit: limitOf(limit) })
-        const answer: Listed = await api('GET', `/requests${query}`)
-        return { answer, text: listedText(answer) }
+      async run(api, _args, { operation, method, path, status, limit }) {
+        const query = queryString({ operation, method, path, status, limit: parseLimit(limit) })
+        const response: RequestList = await api('GET', `/requests${query}`)
+        return { response, text: listText(response) }
       },
     },
     find: {
-      takes: 'MATCH',
-      does: 'those that match: JSON with operation, method, path, status and the parts of a rule’s when',
-      flags: LIMIT,
+      syntax: 'MATCH',
+      description:
+        'list requests that match a JSON object with operation, method, path, status and the conditions of a rule’s when',
+      flags: LIMIT_FLAG,
       async run(api, [text], { limit }) {
-        const most = limitOf(limit)
-        const answer: Listed = await api('POST', '/requests/find', {
-          match: jsonObject('requests find', text!),
-          ...(most !== undefined && { limit: most }),
+        const max = parseLimit(limit)
+        const response: RequestList = await api('POST', '/requests/find', {
+          match: parseJsonObject('requests find', text!),
+          ...(max !== undefined && { limit: max }),
         })
-        return { answer, text: listedText(answer) }
+        return { response, text: listText(response) }
       },
     },
     count: {
-      takes: 'MATCH',
-      does: 'how many match',
+      syntax: 'MATCH',
+      description: 'print the number of matching requests',
       async run(api, [text]) {
-        const match = jsonObject('requests count', text!)
-        const answer: { count: number } = await api('POST', '/requests/count', { match })
-        return { answer, text: `${answer.count}\n` }
+        const match = parseJsonObject('requests count', text!)
+        const response: { count: number } = await api('POST', '/requests/count', { match })
+        return { response, text: `${response.count}\n` }
       },
     },
     verify: {
-      takes: 'MATCH',
-      does: 'hold how many match against what is wanted; exit 1 with the nearest misses',
-      flags: counts,
+      syntax: 'MATCH',
+      description:
+        'check the number of matching requests; on failure print the closest ones and exit 1',
+      flags: COUNT_FLAGS,
       async run(api, [text], flags) {
-        const wanted = (name: keyof typeof counts) =>
+        const expected = (name: keyof typeof COUNT_FLAGS) =>
           flags[name] === undefined
             ? undefined
-            : wholeNumber(`--${name}`, String(flags[name]), 0, MAX_COUNTED)
-        // What is undefined is not sent.
-        const answer: { count: number } = await api('POST', '/requests/verify', {
-          match: jsonObject('requests verify', text!),
-          exactly: wanted('exactly'),
-          at_least: wanted('at-least'),
-          at_most: wanted('at-most'),
+            : parseWholeNumber(`--${name}`, String(flags[name]), 0, MAX_EXPECTED_COUNT)
+        // JSON leaves out undefined fields.
+        const response: { count: number } = await api('POST', '/requests/verify', {
+          match: parseJsonObject('requests verify', text!),
+          exactly: expected('exactly'),
+          at_least: expected('at-least'),
+          at_most: expected('at-most'),
         })
-        return { answer, text: `as wanted: ${answer.count} found\n` }
+        return { response, text: `ok, ${response.count} found\n` }
       },
     },
     clear: {
-      takes: '',
-      does: 'empty the log',
+      syntax: '',
+      description: 'delete all logged requests',
       async run(api) {
-        const answer: { deleted: number } = await api('DELETE', '/requests')
-        return { answer, text: `${answer.deleted} deleted\n` }
+        const response: { deleted: number } = await api('DELETE', '/requests')
+        return { response, text: `${response.deleted} deleted\n` }
       },
     },
   },

@@ -4,19 +4,20 @@ type Reset = { reset: string[]; parts: string[] }
 
 export const reset = remoteCommand({
   name: 'reset',
-  summary: 'put a running sandbox back to its fixtures, start clock and start scenario',
-  verbs: {
+  summary: 'reset a running sandbox to its fixtures, start clock and start scenario',
+  subcommands: {
     '': {
-      takes: '[PART...]',
-      flags: { all: ['', 'every client'] },
-      does: 'back to the fixtures, start clock and start scenario, or only some parts, such as clock',
-      async run(api, words, flags) {
-        const answer: Reset = await api('POST', '/reset', {
-          ...(words.length > 0 && { parts: words }),
+      syntax: '[PART...]',
+      flags: { all: ['', 'reset every client'] },
+      description:
+        'reset a client to its fixtures, start clock and start scenario, or only some parts, such as clock',
+      async run(api, args, flags) {
+        const response: Reset = await api('POST', '/reset', {
+          ...(args.length > 0 && { parts: args }),
           ...(flags['all'] && { all: true }),
         })
-        const text = `reset ${answer.parts.join(', ')} of ${answer.reset.join(', ')}\n`
-        return { answer, text }
+        const text = `reset ${response.parts.join(', ')} of ${response.reset.join(', ')}\n`
+        return { response, text }
       },
     },
   },

@@ -2,11 +2,11 @@ import type { Expectation, PreviousScenario } from '../services/scenarios.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './table.ts'
 
-type Listed = {
+type ScenarioList = {
   scenarios: { name: string; title: string | null; active: boolean }[]
   problems: string[]
 }
-type Active = {
+type ActiveScenario = {
   name: string
   title: string | null
   rules: { name: string; hits: number }[]
@@ -14,68 +14,72 @@ type Active = {
   left?: PreviousScenario[]
 }
 
-const nameOf = ({ name, title }: Pick<Active, 'name' | 'title'>) =>
+const titleText = ({ name, title }: Pick<ActiveScenario, 'name' | 'title'>) =>
   oneLine(title === null ? name : `${name}: ${title}`)
 
-/** `1`, `at least 1`, `at most 3`, `1 to 3`. */
-function wanted({ at_least: atLeast, at_most: atMost }: Expectation): string {
+/** The expected number of requests: `1`, `at least 1`, `at most 3` or `1 to 3`. */
+function expectedCount({ at_least: atLeast, at_most: atMost }: Expectation): string {
   if (atLeast === atMost) return String(atLeast)
   if (atMost === undefined) return `at least ${atLeast}`
   return atLeast === undefined ? `at most ${atMost}` : `${atLeast} to ${atMost}`
 }
 
-/** What is expected, a line for each operation. */
+/** The expectations of a scenario as a table with one row per operation. */
 export const expectTable = (expect: readonly Expectation[]): string =>
   table(
     ['expected', 'requests', 'found', 'met'],
-    expect.map((one) => [one.operation, wanted(one), one.found, one.met ? 'yes' : 'no']),
+    expect.map((one) => [one.operation, expectedCount(one), one.found, one.met ? 'yes' : 'no']),
     '',
   )
 
-function activeText({ rules, expect, left = [], ...active }: Active): string {
+function activeText({ rules, expect, left = [], ...active }: ActiveScenario): string {
   const hits = rules.map(({ name, hits }) => [name, hits])
   return [
-    `${nameOf(active)}\n`,
+    `${titleText(active)}\n`,
     hits.length > 0 ? `\n${table(['rule', 'hits'], hits, '')}` : '',
     expect.length > 0 ? `\n${expectTable(expect)}` : '',
-    ...left.map((one) => `\n${one.name} was left before it had:\n${expectTable(one.expect)}`),
+    ...left.map(
+      (one) => `\nunmet when scenario ${one.name} was replaced:\n${expectTable(one.expect)}`,
+    ),
   ].join('')
 }
 
 export const scenario = remoteCommand({
   name: 'scenario',
-  summary: 'list the scenarios of a running sandbox, show the active one, or activate another',
-  verbs: {
+  summary: 'list the scenarios of a running sandbox, show the active one, or activate another one',
+  subcommands: {
     list: {
-      takes: '',
-      does: 'the scenarios there are; * is the active one',
+      syntax: '',
+      description: 'list all scenarios; * marks the active one',
       async run(api) {
-        const answer: Listed = await api('GET', '/scenarios')
-        const rows = answer.scenarios.map(({ name, title, active }) => [
+        const response: ScenarioList = await api('GET', '/scenarios')
+        const rows = response.scenarios.map(({ name, title, active }) => [
           active ? '*' : '',
           name,
           title,
         ])
-        const problems = answer.problems.map((line) => `${oneLine(line)}\n`).join('')
-        const told =
-          problems && `\nThe files were changed and refused; this is the last good set:\n`
-        return { answer, text: table(['', 'name', 'title'], rows, 'none') + told + problems }
+        const problems = response.problems.map((line) => `${oneLine(line)}\n`).join('')
+        const notice =
+          problems &&
+          '\nThe changed scenario files have errors, so the sandbox still uses the previous ones:\n'
+        return { response, text: table(['', 'name', 'title'], rows, 'none') + notice + problems }
       },
     },
     show: {
-      takes: '',
-      does: 'the active one, how often each rule acted, and what it expects',
+      syntax: '',
+      description:
+        'show the active scenario, the number of hits of each rule, and its expectations',
       async run(api) {
-        const answer: Active = await api('GET', '/scenario')
-        return { answer, text: activeText(answer) }
+        const response: ActiveScenario = await api('GET', '/scenario')
+        return { response, text: activeText(response) }
       },
     },
     use: {
-      takes: 'NAME',
-      does: 'activate a scenario; its counters and its timeline start anew',
+      syntax: 'NAME',
+      description: 'activate a scenario; its counters and its timeline start from the beginning',
       async run(api, [name]) {
-        const answer: Active = await api('PUT', '/scenario', { name })
-        return { answer, text: `${nameOf(answer)} (active)\n` }
+        const response: ActiveScenario = await api('PUT', '/scenario', { name })
+        return { response, text: `${titleText(response)} (active)\n` }
       },
     },
   },

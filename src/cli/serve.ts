@@ -9,7 +9,7 @@ import { UnusableFile } from '../core/unusable-file.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
 import { BadFixtures } from '../services/fixture-problems.ts'
 
-/** A start that can't be: what to print, and the exit code (docs/cli.md: Exit codes). */
+/** The sandbox cannot start: the message to print, and the exit code (docs/cli.md: Exit codes). */
 class CannotStart extends Error {
   readonly exitCode: number
   constructor(message: string, exitCode: number) {
@@ -18,10 +18,10 @@ class CannotStart extends Error {
   }
 }
 
-// A client's clock that is nearer to the wall's than this shows real time.
-const NEAR_MS = 1_000
+// A clock that differs less than this from the wall clock is shown as real time.
+const REAL_TIME_TOLERANCE_MS = 1_000
 
-const UNWRITABLE = [
+const WRITE_ERROR_CODES = [
   'EACCES',
   'EPERM',
   'EROFS',
@@ -36,24 +36,24 @@ const UNWRITABLE = [
   'EFBIG',
 ]
 
-/** What went wrong at start, in words and an exit code; anything else is a fault of ours. */
-function explained(error: unknown, options: Options): Error & { exitCode?: number } {
+/** Turns an expected start error into a `CannotStart`. Returns any other error unchanged: it is a bug. */
+function explainStartError(error: unknown, options: Options): Error & { exitCode?: number } {
   const { code, message } = error as NodeJS.ErrnoException
   if (error instanceof FileInUse) {
     return new CannotStart(
-      `${message}. Stop that one, or start with another --data FILE or --memory.`,
+      `${message}. Stop that process, or start with another --data FILE or with --memory.`,
       3,
     )
   }
   if (error instanceof OtherFormat) {
     return new CannotStart(
-      `The data file is of another version. ${message}. It is left as it is. To keep its content, start the version that wrote it, save GET /__admin/state of each client and PUT it here; else start with another --data FILE, or anew with --reset, which keeps a copy.`,
+      `The data file has the format of another version. ${message}. The file was not changed. To keep its content, start the version that wrote it, export the state of each client with GET /__admin/state, and import it here with PUT /__admin/state. Otherwise start with another --data FILE, or with --reset, which starts with a new file and keeps a backup.`,
       4,
     )
   }
   if (error instanceof DamagedFile) {
     return new CannotStart(
-      `The data file is damaged. ${message}. It is left as it is. --recover keeps what stands before the damage, --reset starts anew; both keep a copy.`,
+      `The data file is damaged. ${message}. The file was not changed. --recover restores the data before the damage, --reset starts with a new file; both keep a backup.`,
       4,
     )
   }
@@ -64,53 +64,53 @@ function explained(error: unknown, options: Options): Error & { exitCode?: numbe
     return new CannotStart(`The data file cannot be used. ${message}.`, 5)
   if (code === 'EADDRINUSE') {
     return new CannotStart(
-      `Port ${options.port} of ${options.host} is in use. Choose another with --port, or 0 for a free one.`,
+      `Port ${options.port} of ${options.host} is in use. Choose another one with --port, or --port 0 for a free one.`,
       6,
     )
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return new CannotStart(`--host ${options.host} is no address of this machine (${code}).`, 2)
+    return new CannotStart(`--host ${options.host} is not an address of this machine (${code}).`, 2)
   }
   if (code === 'EACCES' && (error as NodeJS.ErrnoException).syscall === 'listen') {
     return new CannotStart(
-      `Port ${options.port} may not be opened by this user. Choose one above 1023.`,
+      `This user may not listen on port ${options.port}. Choose a port above 1023.`,
       6,
     )
   }
-  if (code !== undefined && UNWRITABLE.includes(code)) {
+  if (code !== undefined && WRITE_ERROR_CODES.includes(code)) {
     return new CannotStart(
-      `The data file ${options.data} cannot be written (${code}). Use --data FILE in a folder of yours, or --memory.`,
+      `The data file ${options.data} cannot be written (${code}). Use --data FILE in a writable folder, or --memory.`,
       5,
     )
   }
   return error as Error
 }
 
-/** What a program that started the sandbox wants to know; no address where nothing answers. */
+/** The JSON line for a program that starts the sandbox. The URLs of a disabled admin API are null. */
 function readyOf(server: RunningServer, options: Options) {
   const { url, docsUrl, token, adminToken, scenario, data } = server
-  const served = !options['no-admin']
+  const hasAdmin = !options['no-admin']
   return {
     url,
-    admin_url: served ? server.adminUrl : null,
+    admin_url: hasAdmin ? server.adminUrl : null,
     docs_url: docsUrl,
-    console_url: served ? server.consoleUrl : null,
+    console_url: hasAdmin ? server.consoleUrl : null,
     token,
-    ...(served && adminToken !== undefined && { admin_token: adminToken }),
+    ...(hasAdmin && adminToken !== undefined && { admin_token: adminToken }),
     scenario,
     data,
     pid: process.pid,
   }
 }
 
-/** The time that a client of the sandbox sees, and how fast it passes. */
+/** The time and the speed of the default client's clock. */
 function clockText({ clock }: RunningServer['sandbox']['default']): string {
   const { mode, speed } = clock.state
   const at = clock.iso().replace('.000Z', 'Z')
-  const rate = `${speed} times as fast as real time`
-  if (mode === 'frozen') return `frozen at ${at}${speed === 1 ? '' : `; once resumed, ${rate}`}`
-  const isWall = Math.abs(clock.now() - wallNow()) < NEAR_MS
-  if (speed === 1) return isWall ? 'real time' : `as fast as real time, from ${at}`
+  const rate = `${speed} times real time`
+  if (mode === 'frozen') return `frozen at ${at}${speed === 1 ? '' : `; ${rate} after resume`}`
+  const isWall = Math.abs(clock.now() - wallNow()) < REAL_TIME_TOLERANCE_MS
+  if (speed === 1) return isWall ? 'real time' : `real speed, from ${at}`
   return `${rate}, from ${at}`
 }
 
@@ -118,7 +118,7 @@ function banner(ready: ReturnType<typeof readyOf>, server: RunningServer): strin
   const line = (name: string, value: string | null | false | undefined) =>
     value ? `  ${name.padEnd(12)} ${printableLine(value)}\n` : ''
   return (
-    `payout-sandbox is ready. It moves no money; please put no real data in.\n\n` +
+    `payout-sandbox is ready. It moves no money. Do not enter real data.\n\n` +
     line('Service', ready.url) +
     line('Admin API', ready.admin_url) +
     line('Console', ready.console_url) +
@@ -127,41 +127,41 @@ function banner(ready: ReturnType<typeof readyOf>, server: RunningServer): strin
     line('Admin token', ready.admin_token) +
     line('Scenario', ready.scenario) +
     line('Clock', clockText(server.sandbox.default)) +
-    line('Data', ready.data ?? 'kept in memory only') +
+    line('Data', ready.data ?? 'in memory only') +
     line(
       '',
-      server.keptOtherFixtures &&
-        'made from other fixtures; payout-sandbox reset --all brings the new ones',
+      server.hasOtherFixtures &&
+        'created from other fixtures; payout-sandbox reset --all loads the new ones',
     )
   )
 }
 
-/** Starts a server of these options; what refuses it is told with the exit code that it has. */
-export async function started(options: Options): Promise<RunningServer> {
+/** Starts a server. Throws an error with a message for users and an exit code if the start fails for a known reason. */
+export async function startOrExplain(options: Options): Promise<RunningServer> {
   try {
     return await startServer(options, stderrLog(options))
   } catch (error) {
-    throw explained(error, options)
+    throw explainStartError(error, options)
   }
 }
 
-/** Serves until a signal asks it to stop; answers with the exit code. */
+/** Serves until a signal. Resolves with the exit code. */
 export async function serve(options: Options, json: boolean): Promise<number> {
-  const server = await started(options)
+  const server = await startOrExplain(options)
   const ready = readyOf(server, options)
   return new Promise((resolve, reject) => {
-    let asked = false
+    let isStopping = false
     const stop = () => {
-      // A second signal means now.
-      if (asked) process.exit(1)
-      asked = true
+      // A second signal exits immediately.
+      if (isStopping) process.exit(1)
+      isStopping = true
       server.close().then(() => resolve(0), reject)
     }
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
-    // A closed terminal or a service manager says this; by itself it would end the process at once.
+    // A closed terminal or a service manager sends SIGHUP; without a handler it would end the process immediately.
     process.on('SIGHUP', stop)
-    // Last: whoever reads this may ask for a stop at once.
+    // Last, because a program that reads this line can send a signal immediately.
     process.stdout.write(json ? jsonLine(ready) : banner(ready, server))
   })
 }

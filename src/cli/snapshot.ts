@@ -1,13 +1,13 @@
 import { remoteCommand } from './remote.ts'
 import { table } from './table.ts'
 
-type Saved = { name: string; taken_at: string; replaced: boolean }
-type Changed = { id: string; fields: Record<string, { before: unknown; after: unknown }> }
-type Difference = { added: string[]; removed: string[]; changed: Changed[] }
+type SavedSnapshot = { name: string; taken_at: string; replaced: boolean }
+type ChangedRow = { id: string; fields: Record<string, { before: unknown; after: unknown }> }
+type TableDiff = { added: string[]; removed: string[]; changed: ChangedRow[] }
 
-const pathOf = (name: string, more = '') => `/snapshots/${encodeURIComponent(name)}${more}`
+const pathOf = (name: string, suffix = '') => `/snapshots/${encodeURIComponent(name)}${suffix}`
 
-const fieldsText = (fields: Changed['fields']) =>
+const fieldsText = (fields: ChangedRow['fields']) =>
   Object.entries(fields)
     .map(
       ([field, { before, after }]) =>
@@ -15,7 +15,7 @@ const fieldsText = (fields: Changed['fields']) =>
     )
     .join(', ')
 
-const differenceRows = ([name, { added, removed, changed }]: [string, Difference]) => [
+const diffRows = ([name, { added, removed, changed }]: [string, TableDiff]) => [
   ...added.map((id) => [name, 'added', id, '']),
   ...removed.map((id) => [name, 'removed', id, '']),
   ...changed.map(({ id, fields }) => [name, 'changed', id, fieldsText(fields)]),
@@ -23,53 +23,53 @@ const differenceRows = ([name, { added, removed, changed }]: [string, Difference
 
 export const snapshot = remoteCommand({
   name: 'snapshot',
-  summary: 'named states of a running sandbox, clock and timers included',
-  verbs: {
+  summary: 'save and restore the state of a running sandbox, including clock and timers',
+  subcommands: {
     save: {
-      takes: 'NAME',
-      does: 'keep the state under a name; one of that name is replaced',
+      syntax: 'NAME',
+      description: 'save the state under a name; a snapshot with the same name is replaced',
       async run(api, [name]) {
-        const answer: Saved = await api('POST', '/snapshots', { name })
-        const how = answer.replaced ? 'saved in place of the one before' : 'saved'
-        return { answer, text: `${name} ${how}, at ${answer.taken_at}\n` }
+        const response: SavedSnapshot = await api('POST', '/snapshots', { name })
+        const how = response.replaced ? 'saved (replaces the previous snapshot)' : 'saved'
+        return { response, text: `${name} ${how} at ${response.taken_at}\n` }
       },
     },
     restore: {
-      takes: 'NAME',
-      does: 'back to a snapshot, which stays',
+      syntax: 'NAME',
+      description: 'restore a snapshot (the snapshot is not deleted)',
       async run(api, [name]) {
-        const answer: { now: string } = await api('POST', pathOf(name!, '/restore'))
-        return { answer, text: `${name} restored; it is ${answer.now}\n` }
+        const response: { now: string } = await api('POST', pathOf(name!, '/restore'))
+        return { response, text: `${name} restored, now ${response.now}\n` }
       },
     },
     list: {
-      takes: '',
-      does: 'the snapshots there are',
+      syntax: '',
+      description: 'list all snapshots',
       async run(api) {
-        const answer: { snapshots: Saved[] } = await api('GET', '/snapshots')
-        const rows = answer.snapshots.map(({ name, taken_at }) => [name, taken_at])
-        return { answer, text: table(['name', 'taken at'], rows, 'no snapshot') }
+        const response: { snapshots: SavedSnapshot[] } = await api('GET', '/snapshots')
+        const rows = response.snapshots.map(({ name, taken_at }) => [name, taken_at])
+        return { response, text: table(['name', 'saved at'], rows, 'no snapshots') }
       },
     },
     diff: {
-      takes: 'NAME',
-      does: 'what was added, removed and changed since a snapshot',
+      syntax: 'NAME',
+      description: 'show the rows that were added, removed and changed since a snapshot',
       async run(api, [name]) {
-        const answer: { tables: Record<string, Difference> } = await api(
+        const response: { tables: Record<string, TableDiff> } = await api(
           'GET',
           pathOf(name!, '/diff'),
         )
-        const rows = Object.entries(answer.tables).flatMap(differenceRows)
-        const text = table(['table', 'what', 'id', 'fields'], rows, 'nothing has changed')
-        return { answer, text }
+        const rows = Object.entries(response.tables).flatMap(diffRows)
+        const text = table(['table', 'change', 'id', 'fields'], rows, 'no differences')
+        return { response, text }
       },
     },
     delete: {
-      takes: 'NAME',
-      does: 'forget a snapshot',
+      syntax: 'NAME',
+      description: 'delete a snapshot',
       async run(api, [name]) {
-        const answer: { deleted: string } = await api('DELETE', pathOf(name!))
-        return { answer, text: `${answer.deleted} deleted\n` }
+        const response: { deleted: string } = await api('DELETE', pathOf(name!))
+        return { response, text: `${response.deleted} deleted\n` }
       },
     },
   },

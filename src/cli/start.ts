@@ -1,28 +1,28 @@
 import { BadOption } from '../config/options.ts'
-import { type Command, flagMeantBy } from './command.ts'
+import { type Command, suggestFlag } from './command.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
 
-/** Refuses a word: `start frozen` means `start --clock frozen`. */
-function refuseWord(word: string): never {
-  const meant = flagMeantBy(word, START_FLAGS)
-  const use = meant
-    ? `did you mean payout-sandbox start ${meant}?`
-    : 'use payout-sandbox start, with options such as --scenario NAME or --port N'
-  throw new BadOption(`start takes no ${JSON.stringify(word)}; ${use}`)
+/** Throws `BadOption` on a positional argument: `start frozen` means `start --clock frozen`. */
+function rejectArgument(argument: string): never {
+  const suggestion = suggestFlag(argument, START_FLAGS)
+  const hint = suggestion
+    ? `did you mean payout-sandbox start ${suggestion}?`
+    : 'usage: payout-sandbox start, with options such as --scenario NAME or --port N'
+  throw new BadOption(`unexpected argument ${JSON.stringify(argument)} for start; ${hint}`)
 }
 
 export const start: Command = {
   name: 'start',
-  summary: 'serve; Ctrl-C stops',
-  usage: [['[start]', 'serve until a signal comes']],
-  flags: { ...START_FLAGS, json: ['', 'print one line of JSON when ready'] },
+  summary: 'start a sandbox; Ctrl-C stops it',
+  usage: [['[start]', 'start a sandbox and serve until a signal stops it']],
+  flags: { ...START_FLAGS, json: ['', 'when ready, print the addresses as one line of JSON'] },
   examples: [
     '--port 0 --memory --json',
     '--clock 2026-01-01T00:00:00Z --random-seed 7',
     '--scenarios ./scenarios --scenario my-first --watch',
   ],
-  async run({ words, flags: { json, ...flags }, env }) {
-    if (words[0] !== undefined) refuseWord(words[0])
+  async run({ args, flags: { json, ...flags }, env }) {
+    if (args[0] !== undefined) rejectArgument(args[0])
     const options = gatherOptions(flags, env)
     const { serve } = await import('./serve.ts')
     return serve(options, Boolean(json))

@@ -1,29 +1,31 @@
 import { isRejected } from '../model/delivery-result.ts'
 import { type Delivery, sentText } from './deliveries.ts'
 import { remoteCommand } from './remote.ts'
-import { jsonObject } from './values.ts'
+import { parseJsonObject } from './values.ts'
 
-type Triggered = { event_id: string; deliveries: Delivery[] }
+type TriggeredEvent = { event_id: string; deliveries: Delivery[] }
 
 export const trigger = remoteCommand({
   name: 'trigger',
   summary: 'send a webhook event now, signed and logged like any other',
-  verbs: {
+  subcommands: {
     '': {
-      takes: 'EVENT',
-      does: 'fire an event such as transaction.success; exit 1 if the receiver refuses it',
+      syntax: 'EVENT',
+      description: 'send an event such as transaction.success; exit 1 if the receiver rejects it',
       flags: {
-        resource: ['ID', 'the resource that it is about; the newest of its kind unless told'],
-        override: ['JSON', 'fields of the event’s data to send in place of the real ones'],
+        resource: ['ID', 'resource of the event (default: the newest one of its kind)'],
+        override: ['JSON', 'object of fields that replace fields of the event’s data'],
       },
       async run(api, [event], { resource, override }) {
-        const answer: Triggered = await api('POST', '/webhooks/trigger', {
+        const response: TriggeredEvent = await api('POST', '/webhooks/trigger', {
           event,
           ...(resource !== undefined && { resource_id: resource }),
-          ...(override !== undefined && { override: jsonObject('--override', String(override)) }),
+          ...(override !== undefined && {
+            override: parseJsonObject('--override', String(override)),
+          }),
         })
-        const text = answer.deliveries.map(sentText).join('')
-        return { answer, text, failed: answer.deliveries.some(isRejected) }
+        const text = response.deliveries.map(sentText).join('')
+        return { response, text, failed: response.deliveries.some(isRejected) }
       },
     },
   },

@@ -2,45 +2,50 @@ import { BadOption } from '../config/options.ts'
 import { jsonLine, printableLine } from '../core/printable.ts'
 import type { Problem } from '../core/problem.ts'
 import type { Command } from './command.ts'
-import { gatherSome, START_FLAGS } from './options.ts'
+import { gatherSomeOptions, START_FLAGS } from './options.ts'
 
-const place = ({ file, line, column, message }: Problem) => ({ file, line, column, message })
+const withoutPath = ({ file, line, column, message }: Problem) => ({ file, line, column, message })
 
 export const validate: Command = {
   name: 'validate',
   summary: 'check scenario and fixture files',
   usage: [
-    ['validate', 'check all that a start with these options would read'],
-    ['validate FILE...', 'check these files, or all in these folders and the folders in them'],
+    ['validate', 'check all files that start would read with these options'],
+    ['validate FILE...', 'check these files, and all files in these folders and their subfolders'],
   ],
   flags: {
     scenarios: START_FLAGS['scenarios']!,
     fixtures: START_FLAGS['fixtures']!,
-    json: ['', 'print one line of JSON: ok, files, problems, warnings'],
+    json: ['', 'print the result as one line of JSON: ok, files, problems, warnings'],
   },
   examples: [
     'validate',
     'validate scenarios/my-first.yaml',
     'validate --scenarios ./scenarios --json',
   ],
-  async run({ words, flags: { json, ...flags }, env }) {
-    const { scenarios, fixtures } = gatherSome(['scenarios', 'fixtures'], flags, env)
+  async run({ args, flags: { json, ...flags }, env }) {
+    const { scenarios, fixtures } = gatherSomeOptions(['scenarios', 'fixtures'], flags, env)
     const [{ checkAll, checkFiles }, { problemText }] = await Promise.all([
       import('./check-files.ts'),
       import('../core/problem.ts'),
     ])
     const folders = { scenarios, fixtures }
     const { files, problems, warnings } =
-      words.length > 0 ? checkFiles(words, folders) : checkAll(folders)
-    // A wrong path in CI must not be green for ever.
+      args.length > 0 ? checkFiles(args, folders) : checkAll(folders)
+    // A wrong path must not make a CI job pass.
     if (files.length === 0 && problems.length === 0)
       throw new BadOption(
-        `There is no fixture or scenario file in ${words.join(', ')}. Name files, or folders that hold them.`,
+        `There is no fixture or scenario file in ${args.join(', ')}. Give such files, or folders that contain them.`,
       )
     const ok = problems.length === 0
     if (json) {
-      const told = { ok, files, problems: problems.map(place), warnings: warnings.map(place) }
-      process.stdout.write(jsonLine(told))
+      const result = {
+        ok,
+        files,
+        problems: problems.map(withoutPath),
+        warnings: warnings.map(withoutPath),
+      }
+      process.stdout.write(jsonLine(result))
       return ok ? 0 : 1
     }
     for (const problem of problems) process.stdout.write(`${problemText(problem)}\n`)

@@ -1,17 +1,17 @@
 import { closestWord } from '../model/closest-word.ts'
 
-/** An option that was probably meant, and the value of it that was named in its place. */
-export type Meant = { name: string; value?: string }
+/** A similar option, with a value if the unknown word is a value of that option. */
+export type Suggestion = { name: string; value?: string }
 
-/** What each known option takes, by its name: `N`, `real|frozen|ISO`, or nothing for a switch. */
-export type TakenValues = Readonly<Record<string, string>>
+/** The value name of each known option: `N`, `real|frozen|ISO`, or `''` for a switch. */
+export type ValueNames = Readonly<Record<string, string>>
 
-// Words that many options have in their names.
+// Name parts that are too common to identify an option.
 const COMMON_PARTS = new Set(['no', 'at', 'max'])
-const MAX_MEANT = 3
+const MAX_SUGGESTIONS = 3
 
-/** The option that has this name, or the one that has this word as a value: `frozen` is one of `clock`. */
-export function meantByWord(word: string, known: TakenValues): Meant | undefined {
+/** The switch with exactly this name, or the option that accepts this word as a value: `frozen` gives `clock`. */
+export function suggestByValue(word: string, known: ValueNames): Suggestion | undefined {
   if (Object.hasOwn(known, word)) return known[word] === '' ? { name: word } : undefined
   if (!/^[a-z]+$/.test(word)) return undefined
   const name = Object.keys(known).find((one) => known[one]!.split('|').includes(word))
@@ -19,15 +19,15 @@ export function meantByWord(word: string, known: TakenValues): Meant | undefined
 }
 
 /**
- * The options that an unknown one probably means, at most three: `frozen` is a value of `clock`, `prot` is nearly
- * `port`, `mem` is the start of `memory`, and `speed` is a part of `clock-speed`.
+ * The known options that are similar to an unknown one, at most three: `frozen` is a value of `clock`, `prot` is a
+ * misspelled `port`, `mem` is a prefix of `memory`, and `speed` is a part of `clock-speed`.
  */
-export function meantOptions(name: string, known: TakenValues): Meant[] {
-  const valued = meantByWord(name, known)
-  if (valued) return [valued]
+export function suggestOptions(name: string, known: ValueNames): Suggestion[] {
+  const byValue = suggestByValue(name, known)
+  if (byValue) return [byValue]
   const names = Object.keys(known)
-  const near = name.length > 2 ? closestWord(name, names) : undefined
-  if (near !== undefined) return [{ name: near }]
+  const closest = name.length > 2 ? closestWord(name, names) : undefined
+  if (closest !== undefined) return [{ name: closest }]
   const parts = name
     .toLowerCase()
     .split('-')
@@ -37,6 +37,6 @@ export function meantOptions(name: string, known: TakenValues): Meant[] {
       (one) =>
         one.startsWith(name.toLowerCase()) || one.split('-').some((part) => parts.includes(part)),
     )
-    .slice(0, MAX_MEANT)
+    .slice(0, MAX_SUGGESTIONS)
     .map((one) => ({ name: one }))
 }

@@ -11,15 +11,15 @@ const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.to
 const camel = (name: string) =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-const spelled: OptionSource['spelled'] = (name, value) =>
+const format: OptionSource['format'] = (name, value) =>
   value === undefined ? camel(name) : `${camel(name)}: '${value}'`
 
-/** The type of an option in JavaScript: that of its default, and a string where it has none. */
+/** The JavaScript type of an option: the type of its default value; a string if it has no default. */
 function typeOf(name: OptionName): string {
-  const [, fallback] = OPTIONS[name]
-  if (Array.isArray(fallback)) return 'an array of strings'
-  if (typeof fallback === 'number') return 'a number'
-  return typeof fallback === 'boolean' ? 'true or false' : 'a string'
+  const [, defaultValue] = OPTIONS[name]
+  if (Array.isArray(defaultValue)) return 'an array of strings'
+  if (typeof defaultValue === 'number') return 'a number'
+  return typeof defaultValue === 'boolean' ? 'true or false' : 'a string'
 }
 
 function typeFound(value: unknown): string {
@@ -30,31 +30,31 @@ function typeFound(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Refuses a value of another type: only the texts of a command line are read as numbers, switches and lists. */
+/** Throws `BadOption` on a value of the wrong type. Only command lines and variables convert strings to other types. */
 function checkType(name: string, value: unknown) {
   const option = kebab(name) as OptionName
   if (!Object.hasOwn(OPTIONS, option)) return
-  const [wanted, found] = [typeOf(option), typeFound(value)]
-  if (wanted === found) return
+  const [expected, found] = [typeOf(option), typeFound(value)]
+  if (expected === found) return
   const isShown = typeof value === 'string' && option !== 'admin-token'
   throw new BadOption(
-    `${name} takes ${wanted}, not ${found}${isShown ? ` (${JSON.stringify(value)})` : ''}`,
+    `${name} takes ${expected}, not ${found}${isShown ? ` (${JSON.stringify(value)})` : ''}`,
   )
 }
 
-/** The options of a program that starts a sandbox: camelCase names, values of their own type, defaults for the rest. */
+/** Validates options with camelCase names and fills in the defaults. Throws `BadOption`. */
 export function libraryOptions(
   given: Readonly<Record<string, unknown>>,
   defaults: Readonly<Record<string, unknown>>,
 ): Options {
-  const known = Object.entries(given).filter(([, value]) => value !== undefined)
-  for (const [name, value] of known) checkType(name, value)
-  const values = Object.entries({ ...defaults, ...Object.fromEntries(known) })
+  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+  for (const [name, value] of set) checkType(name, value)
+  const values = Object.entries({ ...defaults, ...Object.fromEntries(set) })
   return readOptions([
     {
       values: Object.fromEntries(values.map(([name, value]) => [kebab(name), value])),
-      called: camel,
-      spelled,
+      label: camel,
+      format,
     },
   ])
 }

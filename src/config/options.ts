@@ -1,25 +1,25 @@
 import * as z from 'zod'
 import { isClockTime } from '../model/text.ts'
-import { meantOptions, type TakenValues } from './did-you-mean.ts'
+import { suggestOptions, type ValueNames } from './did-you-mean.ts'
 
-/** A number of a file as it is, or the digits of a flag or a variable; `Number` alone would take '', 5e3 and 0x10. */
-const digits = (form: RegExp, error: string) =>
-  z.union([z.number(), z.string().regex(form).transform(Number)], { error })
+/** Accepts a JSON number, or decimal digits from a flag or a variable. `Number` alone would accept '', 5e3 and 0x10. */
+const decimal = (format: RegExp, error: string) =>
+  z.union([z.number(), z.string().regex(format).transform(Number)], { error })
 
 const wholeNumber = (from: number, to: number) => {
   const error = `takes a whole number from ${from} to ${to}`
-  return digits(/^\d{1,16}$/, error).pipe(z.int({ error }).min(from, { error }).max(to, { error }))
+  return decimal(/^\d{1,16}$/, error).pipe(z.int({ error }).min(from, { error }).max(to, { error }))
 }
 
-const takes = <T extends string>(...words: [T, ...T[]]) =>
-  z.enum(words, { error: `takes ${words.join(', ')}` })
+const oneOf = <T extends string>(...values: [T, ...T[]]) =>
+  z.enum(values, { error: `takes ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
 
 const instant = z.iso
   .datetime({ offset: true })
   .refine((text) => isClockTime(Date.parse(text)))
   .transform((text) => new Date(text).toISOString())
 
-const SPEED = 'takes a number above 0, up to 1000000, such as 60 or 0.5'
+const SPEED_ERROR = 'takes a number above 0, up to 1000000, such as 60 or 0.5'
 
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false', '1', '0'])], { error: 'takes true or false' })
@@ -36,38 +36,38 @@ const isHost = (text: string) =>
   /^(?:\[?[0-9a-f:.]+\]?|[^\s/\\?#@:[\]]+)$/i.test(text) &&
   URL.canParse(`http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`)
 
-const HOST_WANTED = 'takes a host name or an IP address, without scheme, port or path'
+const HOST_ERROR = 'takes a host name or an IP address, without scheme, port and path'
 
-/** The one list of options: what each accepts, its default, how that is shown and what it means. */
+/** All options, each with its schema, default, value name (`''` for a switch) and description. */
 export const OPTIONS = {
-  port: [wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 = a free one'],
+  port: [wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 picks a free port'],
   host: [z.string().min(1), '127.0.0.1', 'NAME', 'address to listen on'],
-  data: [z.string().min(1), '.payout-sandbox/db.json', 'FILE', 'where state is kept'],
-  memory: [flag, false, '', 'keep no state'],
+  data: [z.string().min(1), '.payout-sandbox/db.json', 'FILE', 'file that stores the state'],
+  memory: [flag, false, '', 'keep all state in memory and write no data file'],
   fixtures: [
     z.string().min(1),
     undefined,
     'PATH',
-    'file or folder of JSON; default: the shipped set',
+    'JSON file or folder with the initial data (default: the shipped fixtures)',
   ],
   scenario: [
     z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'takes the name of a scenario' }),
     'default',
     'NAME',
-    'the script at start',
+    'scenario that is active at start',
   ],
   scenarios: [
     z.string().min(1),
     undefined,
     'DIR',
-    'a folder of scenario files, and of folders with them; searched before the shipped set',
+    'folder of scenario files, including subfolders; it takes precedence over the shipped scenarios',
   ],
-  watch: [flag, false, '', 'read the scenario files again when they change'],
+  watch: [flag, false, '', 'reload scenario files when they change'],
   'random-seed': [
     wholeNumber(0, Number.MAX_SAFE_INTEGER),
     1,
     'N',
-    'seed of ids, UTRs, chances and names',
+    'seed of random ids, UTRs, names and probabilities',
   ],
   clock: [
     z.union([z.enum(['real', 'frozen']), instant], {
@@ -76,89 +76,102 @@ export const OPTIONS = {
     }),
     'real',
     'real|frozen|ISO',
-    'what the clock starts as; an instant is frozen',
+    'initial clock; an ISO 8601 instant starts a frozen clock at that time',
   ],
   'clock-speed': [
-    digits(/^\d{1,7}(\.\d{1,9})?$/, SPEED).pipe(
-      z.number({ error: SPEED }).gt(0, { error: SPEED }).max(1_000_000, { error: SPEED }),
+    decimal(/^\d{1,7}(\.\d{1,9})?$/, SPEED_ERROR).pipe(
+      z
+        .number({ error: SPEED_ERROR })
+        .gt(0, { error: SPEED_ERROR })
+        .max(1_000_000, { error: SPEED_ERROR }),
     ),
     1,
     'X',
-    'client seconds a real second; 60 = a minute a second',
+    'clock speed multiplier; 60 = one simulated minute per second',
   ],
-  auth: [takes('spec', 'strict', 'off'), 'spec', 'spec|strict|off', 'which calls need a token'],
+  auth: [
+    oneOf('spec', 'strict', 'off'),
+    'spec',
+    'spec|strict|off',
+    'calls that need an access token: as the contract says, all, or none',
+  ],
   'admin-token': [
     z
       .string()
       .regex(/^[\x21-\x7e]{1,256}$/, { error: 'takes 1 to 256 visible ASCII characters, or none' }),
     undefined,
     'T|none',
-    'token the admin API wants; default: none on a loopback host, else one is made and printed',
+    'token that the admin API requires (default: none on a loopback host, otherwise generated and printed)',
   ],
-  'no-admin': [flag, false, '', 'serve no admin API but its health and ready'],
-  fsync: [flag, false, '', 'answer a change only once the disk has it'],
+  'no-admin': [flag, false, '', 'disable the admin API, except health and ready'],
+  fsync: [flag, false, '', 'fsync every write before responding'],
   cors: [
     z.string().refine((value) => URL.canParse(value) && new URL(value).origin === value, {
       error: 'takes an origin such as http://localhost:3000',
     }),
     undefined,
     'ORIGIN',
-    'let a browser app of that origin call /v1; other sites are refused',
+    'allow browser apps of this origin to call /v1; all other sites are rejected',
   ],
   'allow-host': [
-    list.refine((hosts) => hosts.every(isHost), { error: HOST_WANTED }),
+    list.refine((hosts) => hosts.every(isHost), { error: HOST_ERROR }),
     [],
     'NAME',
-    'further Host names to answer to; may be given again',
+    'additional Host header value to accept (repeatable)',
   ],
   'webhook-allow': [
     list.refine((hosts) => hosts.every(isHost), {
-      error: HOST_WANTED,
+      error: HOST_ERROR,
     }),
     [],
     'HOST',
-    'public host that webhooks may go to; may be given again',
+    'public host that webhooks may be sent to (repeatable)',
   ],
   'webhook-retries': [
-    takes('fast', 'standard'),
+    oneOf('fast', 'standard'),
     'fast',
     'fast|standard',
-    'when attempts are made: within 2 minutes, or within a day',
+    'webhook retry schedule: all attempts within 2 minutes, or within a day',
   ],
   'webhook-time': [
-    takes('wall', 'client'),
+    oneOf('wall', 'client'),
     'wall',
     'wall|client',
-    'whose clock webhook-timestamp shows',
+    'clock of the webhook-timestamp header: real time, or the clock of the client',
   ],
   'max-clients': [
     wholeNumber(1, 100_000),
     1000,
     'N',
-    'how many clients there may be; a small heap allows fewer',
+    'maximum number of clients; a small heap allows fewer',
   ],
-  'no-auto-clients': [flag, false, '', 'a new name in a base path makes no client'],
+  'no-auto-clients': [flag, false, '', 'do not create clients on first use'],
   'log-level': [
-    takes('silent', 'error', 'warn', 'info', 'debug'),
+    oneOf('silent', 'error', 'warn', 'info', 'debug'),
     'info',
     'silent|error|warn|info|debug',
-    'what is logged, on standard error',
+    'log level; the log goes to standard error',
   ],
   'log-format': [
-    takes('pretty', 'json'),
+    oneOf('pretty', 'json'),
     undefined,
     'pretty|json',
-    'default: pretty on a terminal',
+    'log format (default: pretty on a terminal, otherwise json)',
   ],
   record: [
     z.string().min(1),
     undefined,
     'FILE',
-    'keep the run in a file for replay; needs --memory',
+    'record the run to a file, for replay; requires --memory',
   ],
-  explain: [flag, false, '', 'answers carry X-Sandbox-Client and X-Sandbox-Rule'],
-  recover: [flag, false, '', 'of a damaged data file keep what is good; a copy is kept'],
-  reset: [flag, false, '', 'in place of a damaged data file start anew; a copy is kept'],
+  explain: [flag, false, '', 'add X-Sandbox-Client and X-Sandbox-Rule headers to responses'],
+  recover: [flag, false, '', 'recover a damaged data file up to the damage (a backup is kept)'],
+  reset: [
+    flag,
+    false,
+    '',
+    'replace a damaged or incompatible data file with a new one (a backup is kept)',
+  ],
 } as const satisfies Record<string, readonly [z.ZodType, unknown, string, string]>
 
 /** The name of an option, as on the command line. */
@@ -171,11 +184,11 @@ export type Options = {
     | ((typeof OPTIONS)[K][1] extends undefined ? undefined : never)
 }
 
-/** An option that can't be used: which, where it came from, and what it takes. */
+/** An invalid option or argument. The message names it, its source, the value found and what is valid. */
 export class BadOption extends Error {}
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
-const TAKEN: TakenValues = Object.fromEntries(NAMES.map((name) => [name, OPTIONS[name][2]]))
+const VALUE_NAMES: ValueNames = Object.fromEntries(NAMES.map((name) => [name, OPTIONS[name][2]]))
 
 /** The environment variable of an option. */
 export const variableOf = (name: string): string =>
@@ -185,79 +198,87 @@ export const variableOf = (name: string): string =>
 export const swapDashes = (name: string): string =>
   name.replace(/[-_]/g, (character) => (character === '-' ? '_' : '-'))
 
-/** One source of options: values by name, how to call a name of it in a message, and how to write an option there. */
+/** One source of options, such as the command line or the environment. */
 export type OptionSource = {
+  /** The values by option name; `undefined` means not set. */
   values: Readonly<Record<string, unknown>>
-  called: (name: string) => string
-  spelled: (name: string, value?: string) => string
+  /** How a message names an option of this source, such as `--port` or `PAYOUT_SANDBOX_PORT`. */
+  label: (name: string) => string
+  /** How a user writes an option in this source, such as `--clock frozen`. */
+  format: (name: string, value?: string) => string
 }
 
 /**
- * Takes each of these options from the first source that has it, checks it, and fills in the defaults. An option that
- * there is not is refused in any source.
+ * Reads these options, each from the first source that sets it, validates them and fills in the defaults. Throws
+ * `BadOption` on an invalid value, and on an unknown option in any source.
  */
-export function readSome<T extends OptionName>(
+export function readSomeOptions<T extends OptionName>(
   names: readonly T[],
   sources: readonly OptionSource[],
 ): Pick<Options, T> {
   const options: Record<string, unknown> = {}
-  for (const { values, called, spelled } of sources) {
+  for (const { values, label, format } of sources) {
     for (const name of Object.keys(values)) {
       if (!NAMES.includes(name as OptionName)) {
-        throw unknownOption(called(name), name, TAKEN, spelled)
+        throw unknownOption(label(name), name, VALUE_NAMES, format)
       }
     }
   }
   for (const name of names) {
     const source = sources.find(({ values }) => values[name] !== undefined)
-    const [schema, fallback, takesWhat] = OPTIONS[name]
+    const [schema, defaultValue, valueName] = OPTIONS[name]
     if (!source) {
-      options[name] = fallback
+      options[name] = defaultValue
       continue
     }
     const value = source.values[name]
     const result = schema.safeParse(value)
     if (!result.success) {
-      const why = result.error.issues[0]?.message ?? ''
-      const expected = why.startsWith('takes') ? why : `takes ${takesWhat || 'true or false'}`
+      const issue = result.error.issues[0]?.message ?? ''
+      const expected = issue.startsWith('takes') ? issue : `takes ${valueName || 'true or false'}`
       const found = typeof value === 'number' ? String(value) : JSON.stringify(value)
-      const shown = name === 'admin-token' ? '' : `, not ${found}`
-      throw new BadOption(`${source.called(name)} ${expected}${shown}`)
+      const suffix = name === 'admin-token' ? '' : `, not ${found}`
+      throw new BadOption(`${source.label(name)} ${expected}${suffix}`)
     }
     options[name] = result.data
   }
   return options as Pick<Options, T>
 }
 
-/** Takes every option as `readSome` does, and checks that they go together. */
+/** Reads all options as `readSomeOptions` does. Also throws `BadOption` on options that exclude each other. */
 export function readOptions(sources: readonly OptionSource[]): Options {
-  const read = readSome(NAMES, sources)
-  const rank = (name: OptionName) => sources.findIndex(({ values }) => values[name] !== undefined)
-  if (read.memory && rank('data') !== -1 && rank('data') <= rank('memory')) {
-    if (rank('data') === rank('memory'))
+  const options = readSomeOptions(NAMES, sources)
+  const sourceIndex = (name: OptionName) =>
+    sources.findIndex(({ values }) => values[name] !== undefined)
+  const dataSource = sourceIndex('data')
+  if (options.memory && dataSource !== -1 && dataSource <= sourceIndex('memory')) {
+    if (dataSource === sourceIndex('memory'))
       throw new BadOption('--memory and --data exclude each other')
-    // What comes from nearer says more: a flag --data against a variable PAYOUT_SANDBOX_MEMORY.
-    read.memory = false
+    // A source of higher precedence wins: a flag --data overrides a variable PAYOUT_SANDBOX_MEMORY.
+    options.memory = false
   }
-  if (read.record !== undefined && !read.memory)
+  if (options.record !== undefined && !options.memory)
     throw new BadOption(
-      '--record needs --memory: a run starts from its fixtures, not from a data file',
+      '--record needs --memory: a recorded run starts from its fixtures, not from a data file',
     )
-  if (read.record !== undefined && read.watch)
-    throw new BadOption('--record and --watch exclude each other: a run has one set of scenarios')
-  if (read.recover && read.reset) throw new BadOption('--recover and --reset exclude each other')
-  return read
+  if (options.record !== undefined && options.watch)
+    throw new BadOption(
+      '--record and --watch exclude each other: the scenarios of a recorded run must not change',
+    )
+  if (options.recover && options.reset)
+    throw new BadOption('--recover and --reset exclude each other')
+  return options
 }
 
-/** The refusal of an unknown option: it names the known ones that were probably meant. */
+/** The error for an unknown option. Its message suggests the known options that are similar. */
 export function unknownOption(
-  called: string,
+  label: string,
   name: string,
-  known: TakenValues,
-  spelled: OptionSource['spelled'],
+  known: ValueNames,
+  format: OptionSource['format'],
 ): BadOption {
-  const meant = meantOptions(name, known).map((one) => spelled(one.name, one.value))
-  const [last, ...others] = meant.reverse()
+  const suggestions = suggestOptions(name, known).map((one) => format(one.name, one.value))
+  const [last, ...others] = suggestions.reverse()
   const list = others.length > 0 ? `${others.reverse().join(', ')} or ${last}` : last
-  return new BadOption(`unknown option ${called}${list ? ` (did you mean ${list}?)` : ''}`)
+  return new BadOption(`unknown option ${label}${list ? ` (did you mean ${list}?)` : ''}`)
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder with package.json, fixtures and scenarios: above this file, be it source or bundle. */
+/** The folder of package.json, fixtures and scenarios: the nearest parent folder of the source file or of the bundle. */
 export const PACKAGE_ROOT: string = (() => {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder)

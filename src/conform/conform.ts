@@ -1,69 +1,75 @@
 import { OPERATIONS } from '../app.ts'
-import type { AskerDeps } from './ask.ts'
-import type { Finding, Unseen } from './findings.ts'
-import { read } from './reads.ts'
-import { createSession, StoppedAsking } from './session.ts'
-import type { Made } from './writer.ts'
-import { write } from './writes.ts'
+import type { Finding, UncheckedEndpoint } from './findings.ts'
+import type { HttpClientOptions } from './http-client.ts'
+import { runReads } from './reads.ts'
+import { ConformStopped, createSession } from './session.ts'
+import type { CreatedResource } from './writer.ts'
+import { createWrites } from './writes.ts'
 
-/** What was found at a service. */
-export type Report = {
+/** The result of a check of a live service. */
+export type ConformReport = {
   /** Nothing differs from the contract. */
   ok: boolean
   against: string
   write: boolean
   calls: number
-  /** Endpoints of which an answer was held. */
+  /** Endpoints with at least one successful response, which was checked. */
   held: string[]
-  /** What is not as the contract shows it. */
+  /** Deviations from the contract. */
   differs: Finding[]
-  /** What the contract leaves open and the sandbox does otherwise. */
+  /** Differences from the sandbox that the contract allows. */
   notes: Finding[]
-  /** What could not be looked at. */
-  unseen: Unseen[]
-  /** What was made, and stays. */
-  made: Made[]
-  /** How many further findings there are, beyond what a report holds. */
+  /** Endpoints and lists that could not be checked. */
+  unseen: UncheckedEndpoint[]
+  /** Resources that were created and not deleted. */
+  made: CreatedResource[]
+  /** The number of findings that the report leaves out. */
   more: number
 }
 
-/** Nobody answers at the address at all. */
-class NobodyAnswers extends Error {
+/** The service does not respond. */
+class ServiceUnreachable extends Error {
   readonly exitCode = 1
 }
 
-export type ConformOptions = AskerDeps & { write: boolean }
+export type ConformOptions = HttpClientOptions & { write: boolean }
 
 /**
- * Holds a live service against the contract: by reads only, unless `write`. Throws `NobodyAnswers`. What a service
- * answers is taken for hostile: one deadline a call, at most 1 MiB of it, and a number of calls that no answer raises.
+ * Checks a live service against the contract, with read requests only unless `write` is set. Throws
+ * `ServiceUnreachable`. Responses are untrusted: each call has a timeout and a size limit, and no response can increase
+ * the number of calls.
  */
-export async function conform({ write: writing, ...deps }: ConformOptions): Promise<Report> {
-  const session = createSession(OPERATIONS, deps)
-  const first = await session.ask('listUsers', { query: { page: 1 } })
+export async function conform({
+  write: withWrites,
+  ...options
+}: ConformOptions): Promise<ConformReport> {
+  const session = createSession(OPERATIONS, options)
+  const first = await session.send('listUsers', { query: { page: 1 } })
   if (first.problem !== undefined)
-    throw new NobodyAnswers(
-      `No service answers at ${deps.base}: ${first.problem}. Give its base URL with --against.`,
+    throw new ServiceUnreachable(
+      `No service responds at ${options.base}: ${first.problem}. Set its base URL with --against.`,
     )
-  const writes = write(session)
+  const writes = createWrites(session)
   let stopped: string | undefined
   try {
-    await read(session)
-    if (writing) await writes.run()
+    await runReads(session)
+    if (withWrites) await writes.run()
   } catch (error) {
-    if (!(error instanceof StoppedAsking)) throw error
+    if (!(error instanceof ConformStopped)) throw error
     stopped = error.message
   }
-  const { differs, ...told } = session.told(({ method }) => {
-    if (stopped !== undefined) return `stopped after three calls without an answer: ${stopped}`
-    return method === 'GET' || writing ? 'no id to ask for was found' : 'asked with --write only'
+  const { differs, ...rest } = session.report(({ method }) => {
+    if (stopped !== undefined) return `stopped after three calls without a response: ${stopped}`
+    return method === 'GET' || withWrites
+      ? 'no id for the request was found'
+      : 'checked with --write only'
   })
   return {
     ok: differs.length === 0,
-    against: deps.base,
-    write: writing,
+    against: options.base,
+    write: withWrites,
     differs,
-    ...told,
-    made: writes.made(),
+    ...rest,
+    made: writes.created(),
   }
 }

@@ -1,7 +1,7 @@
 import type { Operation } from '../http/operation.ts'
 import { HIDDEN, maskLogText, maskValue } from '../model/mask.ts'
 
-/** One thing that is not as wanted. `call` says how the endpoint was asked, where it was not plainly; `times`: how often it was met. */
+/** One deviation. `call` describes the request if it is special; `times` counts the occurrences. */
 export type Finding = {
   endpoint: string
   call: string
@@ -11,81 +11,82 @@ export type Finding = {
   times: number
 }
 
-/** What could not be held against anything, and why. */
-export type Unseen = { endpoint: string; why: string }
+/** An endpoint that could not be checked, and why. */
+export type UncheckedEndpoint = { endpoint: string; why: string }
 
-/** Which call is spoken of. */
-export type Place = { op: Operation; call: string }
+/** The call that a finding is about. */
+export type FindingSource = { op: Operation; call: string }
 
-const MAX_SHOWN = 40
-// A hostile answer may be wrong in more ways than anyone reads.
-const MAX_KEPT = 500
+const MAX_SHOWN_LENGTH = 40
+// A hostile response can contain any number of deviations.
+const MAX_FINDINGS = 500
 
 export const endpointOf = ({ method, url }: Operation): string => `${method} ${url}`
 
-/** Collects what was found, each kind of it once for its endpoint and field; no number or secret of an answer is kept. */
+/** Collects findings, each once per endpoint and field. Never stores a number or secret of a response unmasked. */
 export function createFindings(token: string | undefined) {
   const differs = new Map<string, Finding>()
   const notes = new Map<string, Finding>()
-  const unseen = new Map<string, string>()
+  const unchecked = new Map<string, string>()
   let more = 0
 
   const withoutToken = (text: string) =>
     token === undefined ? text : text.replaceAll(token, HIDDEN)
 
-  /** Masked before it is cut, so that no number is cut into one that looks harmless. */
-  const cut = (text: string, mask: (part: string) => string) => {
-    const part = mask(withoutToken(text).slice(0, 4 * MAX_SHOWN))
-    return part.length > MAX_SHOWN ? `${part.slice(0, MAX_SHOWN)}…` : part
+  /** Masks before truncating; otherwise a truncated number could look harmless and stay unmasked. */
+  const maskAndTruncate = (text: string, mask: (part: string) => string) => {
+    const part = mask(withoutToken(text).slice(0, 4 * MAX_SHOWN_LENGTH))
+    return part.length > MAX_SHOWN_LENGTH ? `${part.slice(0, MAX_SHOWN_LENGTH)}…` : part
   }
 
-  /** A value of an answer as a report may show it; `name` is that of its field. */
-  function shown(value: unknown, name: string): string {
+  /** Formats a value of a response for the report, masked by the name of its field. */
+  function formatValue(value: unknown, name: string): string {
     if (value === undefined) return 'nothing'
     if (Array.isArray(value)) return `a list of ${value.length}`
     if (typeof value === 'object' && value !== null) return 'an object'
     if (typeof value !== 'string') return String(maskValue(value, name))
-    const masked = cut(value, (part) => String(maskValue(part, name)))
+    const masked = maskAndTruncate(value, (part) => String(maskValue(part, name)))
     const same = value.startsWith(masked.replace(/…$/, ''))
     return `${JSON.stringify(masked)}${same ? '' : ' (masked here)'}`
   }
 
   function add(
-    to: Map<string, Finding>,
-    { op, call }: Place,
+    target: Map<string, Finding>,
+    { op, call }: FindingSource,
     field: string,
     expected: string,
     found: string,
   ) {
     const endpoint = endpointOf(op)
     const key = [endpoint, field, expected].join('\n')
-    const known = to.get(key)
+    const known = target.get(key)
     if (known) known.times++
-    else if (to.size < MAX_KEPT) to.set(key, { endpoint, call, field, expected, found, times: 1 })
+    else if (target.size < MAX_FINDINGS)
+      target.set(key, { endpoint, call, field, expected, found, times: 1 })
     else more++
   }
 
   return {
-    shown,
-    /** The name of a field that nobody knows. */
-    shownKey: (key: string) => cut(key, maskLogText),
-    /** Something is not as the contract shows it. */
-    differs: (place: Place, field: string, expected: string, found: string) =>
-      add(differs, place, field, expected, found),
-    /** Something is as the contract allows, and not as the sandbox does it. */
-    note: (place: Place, field: string, expected: string, found: string) =>
-      add(notes, place, field, expected, found),
-    /** Nothing of an endpoint could be held, until it is. */
-    unseen: (op: Operation, why: string) => void unseen.set(endpointOf(op), why),
-    seen: (op: Operation) => void unseen.delete(endpointOf(op)),
-    /** All of it. What differs from the contract at a field is not told once more as a note. */
-    told() {
-      const placeOf = ({ endpoint, call, field }: Finding) => [endpoint, call, field].join('\n')
-      const differing = new Set([...differs.values()].map(placeOf))
+    formatValue,
+    /** Formats the name of an unknown field. */
+    formatKey: (key: string) => maskAndTruncate(key, maskLogText),
+    /** Adds a deviation from the contract. */
+    addDifference: (source: FindingSource, field: string, expected: string, found: string) =>
+      add(differs, source, field, expected, found),
+    /** Adds a difference from the sandbox that the contract allows. */
+    addNote: (source: FindingSource, field: string, expected: string, found: string) =>
+      add(notes, source, field, expected, found),
+    /** Marks an endpoint as not checked, until `markChecked`. */
+    markUnchecked: (op: Operation, why: string) => void unchecked.set(endpointOf(op), why),
+    markChecked: (op: Operation) => void unchecked.delete(endpointOf(op)),
+    /** Returns all findings. A field with a difference has no note. */
+    report() {
+      const keyOf = ({ endpoint, call, field }: Finding) => [endpoint, call, field].join('\n')
+      const differing = new Set([...differs.values()].map(keyOf))
       return {
         differs: [...differs.values()],
-        notes: [...notes.values()].filter((note) => !differing.has(placeOf(note))),
-        unseen: [...unseen].map(([endpoint, why]): Unseen => ({ endpoint, why })),
+        notes: [...notes.values()].filter((note) => !differing.has(keyOf(note))),
+        unseen: [...unchecked].map(([endpoint, why]): UncheckedEndpoint => ({ endpoint, why })),
         more,
       }
     },

@@ -2,36 +2,36 @@ import * as z from 'zod'
 import type { Operation } from '../http/operation.ts'
 import { valueAt } from '../model/issues.ts'
 import { pagesOf } from '../model/list.ts'
-import type { Findings, Place } from './findings.ts'
+import type { FindingSource, Findings } from './findings.ts'
 
-/** An object of an answer. */
+/** An object in a response. */
 export type Row = Readonly<Record<string, unknown>>
 
 export const isRow = (value: unknown): value is Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The objects of a list in an answer; nothing where there is no such list. */
+/** The objects of a list in a response body; empty if there is no list at the path. */
 export function rowsAt(body: unknown, ...path: readonly string[]): Row[] {
   const list = valueAt(body, path)
   return Array.isArray(list) ? list.filter(isRow) : []
 }
 
-/** What an operation's schemas say of its pages. */
-export type Pages = {
+/** The pagination of a list operation. */
+export type PageSpec = {
   op: Operation
-  /** Names of the list, of its count, and of a row's id. */
+  /** The field names of the list, of its total count, and of a row's id. */
   rows: string
   total: string
   id: string
-  /** Rows of a page where no limit is asked for. */
-  usualLimit: number
-  /** The contract shows `limit` as a parameter, with its default; elsewhere both are ours. */
-  limitShown: boolean
+  /** The number of rows of a page without the parameter `limit`. */
+  defaultLimit: number
+  /** Whether the contract defines `limit` and its default; otherwise both are defaults of the sandbox. */
+  isLimitInContract: boolean
 }
 
-/** The pages of a list operation, from its schemas. */
-export function pagesIn(op: Operation): Pages {
-  const data = (op.answer as z.ZodObject).shape['data'] as z.ZodObject
+/** Derives the pagination of a list operation from its schemas. */
+export function pageSpecOf(op: Operation): PageSpec {
+  const data = (op.response as z.ZodObject).shape['data'] as z.ZodObject
   const names = Object.keys(data.shape)
   const rows = names.find((name) => data.shape[name] instanceof z.ZodArray)!
   const row = (data.shape[rows] as z.ZodArray).element as z.ZodObject
@@ -40,77 +40,83 @@ export function pagesIn(op: Operation): Pages {
     rows,
     total: names.find((name) => name.startsWith('total_') && name !== 'total_pages')!,
     id: Object.keys(row.shape)[0]!,
-    usualLimit: Number((op.query!.parse({}) as Row)['limit']),
-    limitShown: op.tokenNeeded,
+    defaultLimit: Number((op.query!.parse({}) as Row)['limit']),
+    isLimitInContract: op.tokenNeeded,
   }
 }
 
-/** Whether the newest stands in front: instants in this form compare as texts. */
+/** Whether rows are sorted newest first. ISO 8601 times in UTC sort as strings. */
 function isNewestFirst(rows: readonly Row[]): boolean {
   const times = rows.map((row) => row['created_at']).filter((time) => typeof time === 'string')
   return times.every((time, i) => i === 0 || times[i - 1]! >= time)
 }
 
-/** Holds one page against what was asked for and against its own counts. */
-export function holdPage(
+/** Checks one page against the request and against its own counts. Returns its rows. */
+export function checkPage(
   findings: Findings,
-  place: Place,
-  { rows: name, total: totalName, id, usualLimit, limitShown }: Pages,
+  source: FindingSource,
+  { rows: name, total: totalName, id, defaultLimit, isLimitInContract }: PageSpec,
   body: unknown,
-  asked: { page?: number; limit?: number },
+  requested: { page?: number; limit?: number },
 ): Row[] {
   const rows = rowsAt(body, 'data', name)
   const at = (field: string) => valueAt(body, ['data', field])
   const [page, limit, total, pages] = ['page', 'limit', totalName, 'total_pages'].map(at)
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
-  const ifWrong = (
-    right: boolean,
-    isLaw: boolean,
+  const check = (
+    isCorrect: boolean,
+    isInContract: boolean,
     field: string,
-    wanted: string,
+    expected: string,
     found: string,
   ) => {
-    const tell = isLaw ? findings.differs : findings.note
-    if (!right) tell(place, `data.${field}`, wanted, found)
+    const add = isInContract ? findings.addDifference : findings.addNote
+    if (!isCorrect) add(source, `data.${field}`, expected, found)
   }
-  // Without a page asked for, only the history endpoints say that it is the first.
-  if (isCount(page) && (asked.page !== undefined || limitShown))
-    ifWrong(page === (asked.page ?? 1), true, 'page', `${asked.page ?? 1}`, `${page}`)
+  // Only the history endpoints define the default of `page`.
+  if (isCount(page) && (requested.page !== undefined || isLimitInContract))
+    check(page === (requested.page ?? 1), true, 'page', `${requested.page ?? 1}`, `${page}`)
   if (isCount(limit)) {
-    const wanted = asked.limit ?? usualLimit
-    ifWrong(limit === wanted, limitShown, 'limit', `${wanted}`, `${limit}`)
+    const expected = requested.limit ?? defaultLimit
+    check(limit === expected, isLimitInContract, 'limit', `${expected}`, `${limit}`)
   }
   const list = at(name)
   if (!isCount(page) || !isCount(limit) || !isCount(total) || !Array.isArray(list)) return rows
   if (page >= 1 && limit >= 1) {
-    const wanted = Math.max(0, Math.min(limit, total - (page - 1) * limit))
+    const expected = Math.max(0, Math.min(limit, total - (page - 1) * limit))
     const counts = `with ${totalName} ${total}, page ${page}, limit ${limit}`
     const found = `a list of ${list.length} ${counts}`
-    ifWrong(list.length === wanted, true, name, 'as many as its counts tell', found)
+    check(list.length === expected, true, name, 'the number of rows that its counts imply', found)
     if (isCount(pages)) {
-      // Of an empty list the contract does not say whether it has a page.
-      const isLaw = !(total === 0 && pages === 1)
-      const right = pages === pagesOf(total, limit)
-      ifWrong(right, isLaw, 'total_pages', 'as its counts tell', `${pages} ${counts}`)
+      // The contract does not define whether an empty list has 0 or 1 pages.
+      const isInContract = !(total === 0 && pages === 1)
+      const isCorrect = pages === pagesOf(total, limit)
+      check(
+        isCorrect,
+        isInContract,
+        'total_pages',
+        'the number that its counts imply',
+        `${pages} ${counts}`,
+      )
     }
   }
   const ids = rows.map((row) => row[id]).filter((one) => typeof one === 'string')
   if (new Set(ids).size < ids.length)
-    findings.differs(place, `data.${name}[].${id}`, 'each once', 'one of them twice')
+    findings.addDifference(source, `data.${name}[].${id}`, 'unique ids', 'a duplicate id')
   if (!isNewestFirst(rows))
-    findings.note(place, `data.${name}[].created_at`, 'newest first', 'an older one in front')
+    findings.addNote(source, `data.${name}[].created_at`, 'newest first', 'another order')
   return rows
 }
 
-/** Holds a second page against the first: it has other rows, unless some came in between. */
-export function holdNext(
+/** Checks that a second page does not repeat the first one. Single rows can repeat, if rows were added in between. */
+export function checkNextPage(
   findings: Findings,
-  place: Place,
-  { rows: name, id }: Pages,
+  source: FindingSource,
+  { rows: name, id }: PageSpec,
   first: readonly Row[],
   second: readonly Row[],
 ): void {
   const known = new Set(first.map((row) => row[id]))
   if (second.length > 0 && second.every((row) => known.has(row[id])))
-    findings.differs(place, `data.${name}`, 'other rows than page 1', 'the same rows')
+    findings.addDifference(source, `data.${name}`, 'other rows than page 1', 'the same rows')
 }

@@ -1,68 +1,80 @@
 import { randomUUID } from 'node:crypto'
 import { valueAt } from '../model/issues.ts'
 import { Uuid } from '../model/text.ts'
-import { holdNext, holdPage, pagesIn, type Row, rowsAt } from './lists.ts'
-import { holdHistory, holdKyc, holdTransaction, sameAs } from './records.ts'
-import type { Call, Session } from './session.ts'
+import { checkNextPage, checkPage, pageSpecOf, type Row, rowsAt } from './lists.ts'
+import { checkHistory, checkKyc, checkTransaction, createEqualityCheck } from './records.ts'
+import type { ConformCall, Session } from './session.ts'
 
-const FAR_PAGE = 1_000_000
-const UNKNOWN_TOKEN = 'conform-is-no-token'
+const PAGE_PAST_END = 1_000_000
+const UNKNOWN_TOKEN = 'conform-unknown-token'
 
-/** Whether a value of an answer is an id, which can be asked for. */
+/** Whether a value of a response is an id, which a request can use. */
 export const isId = (value: unknown): value is string => Uuid.safeParse(value).success
 
-/** The ids of rows, as far as they are some. */
+/** The valid ids of rows. */
 const idsOf = (rows: readonly Row[], name: string) => rows.map((row) => row[name]).filter(isId)
 
-/** The first row, and the first of each kind, none of them twice. */
-const picked = (rows: readonly Row[], ...kinds: readonly ((row: Row) => boolean)[]): Row[] => [
+/** The first row, and the first row of each kind, without duplicates. */
+const sampleRows = (rows: readonly Row[], ...kinds: readonly ((row: Row) => boolean)[]): Row[] => [
   ...new Set([rows[0], ...kinds.map((kind) => rows.find(kind))].filter((row) => row !== undefined)),
 ]
 
-/** Reads a list: two pages, one that there is not, other limits, and queries that are refused. */
+/** Reads a list: two pages, a page past the end, other limits, and invalid queries. Returns the rows of the first page. */
 async function readList(session: Session, id: string, params: Record<string, string> = {}) {
   const { findings } = session
-  const pages = pagesIn(session.opOf(id))
-  async function page(asked: { page?: number; limit?: number }, more: Call = {}) {
-    const found = await session.succeed(id, { params, query: asked, ...more })
-    return found && { ...found, rows: holdPage(findings, found.place, pages, found.body, asked) }
+  const spec = pageSpecOf(session.opOf(id))
+  async function readPage(query: { page?: number; limit?: number }) {
+    const found = await session.expectSuccess(id, { params, query })
+    return found && { ...found, rows: checkPage(findings, found.source, spec, found.body, query) }
   }
-  const first = await page({ page: 1 })
+  const first = await readPage({ page: 1 })
   if (!first) return []
-  const { usualLimit, limitShown, rows, op } = pages
-  if (limitShown) await page({})
-  if (first.rows.length >= usualLimit) {
-    const second = await page({ page: 2 })
-    if (second) holdNext(findings, second.place, pages, first.rows, second.rows)
+  const { defaultLimit, isLimitInContract, rows, op } = spec
+  if (isLimitInContract) await readPage({})
+  if (first.rows.length >= defaultLimit) {
+    const second = await readPage({ page: 2 })
+    if (second) checkNextPage(findings, second.source, spec, first.rows, second.rows)
   }
-  if (limitShown) await page({ limit: 1 })
-  else await readUnshown(session, id, { params, query: { limit: 1 } }, rows, 1)
-  await readUnshown(session, id, { params, query: { page: FAR_PAGE } }, rows, 0)
-  await session.refuse(id, 'validation_failed', { params, query: { page: 0 } })
+  if (isLimitInContract) await readPage({ limit: 1 })
+  else await readUndefinedPage(session, id, { params, query: { limit: 1 } }, rows, 1)
+  await readUndefinedPage(session, id, { params, query: { page: PAGE_PAST_END } }, rows, 0)
+  await session.expectError(id, 'validation_failed', { params, query: { page: 0 } })
   if (op.query!.shape['type'])
-    await session.refuse(id, 'validation_failed', { params, query: { type: 'no-such' } })
+    await session.expectError(id, 'validation_failed', { params, query: { type: 'no-such' } })
   return first.rows
 }
 
-/** A page of which the contract says nothing: how many rows it has is a default of ours. */
-async function readUnshown(session: Session, id: string, call: Call, list: string, most: number) {
-  const asked = await session.succeed(id, call, { statuses: [400, 404, 416, 422], tell: 'note' })
-  const { length } = rowsAt(asked?.body, 'data', list)
-  if (asked && length > most)
-    session.findings.note(
-      asked.place,
+/** Reads a page that the contract does not define: its number of rows is a default of the sandbox. */
+async function readUndefinedPage(
+  session: Session,
+  id: string,
+  call: ConformCall,
+  list: string,
+  max: number,
+) {
+  const found = await session.expectSuccess(id, call, {
+    statuses: [400, 404, 416, 422],
+    reportAs: 'note',
+  })
+  const { length } = rowsAt(found?.body, 'data', list)
+  if (found && length > max)
+    session.findings.addNote(
+      found.source,
       `data.${list}`,
-      `a list of ${most === 0 ? '0' : `at most ${most}`}`,
+      `a list of ${max === 0 ? '0' : `at most ${max}`}`,
       `a list of ${length}`,
     )
 }
 
-/** What is answered to an id that there is not, and to one that is none. */
+/** Sends an unknown id and an invalid id. */
 async function readUnknown(session: Session, id: string, name: string) {
-  await session.refuse(id, 'not_found', { params: { [name]: randomUUID() }, call: 'an unknown id' })
-  await session.refuse(id, 'validation_failed', {
-    params: { [name]: 'no-id' },
-    call: 'an id that is no UUID',
+  await session.expectError(id, 'not_found', {
+    params: { [name]: randomUUID() },
+    call: 'an unknown id',
+  })
+  await session.expectError(id, 'validation_failed', {
+    params: { [name]: 'not-an-id' },
+    call: 'an id that is not a UUID',
   })
 }
 
@@ -70,13 +82,13 @@ async function readUsers(session: Session): Promise<string[]> {
   const { findings } = session
   const rows = await readList(session, 'listUsers')
   const has = (name: string) => (row: Row) => typeof row[name] === 'string'
-  const ids = idsOf(picked(rows, has('tid'), has('pid'), has('bank_id')), 'user_id')
+  const ids = idsOf(sampleRows(rows, has('tid'), has('pid'), has('bank_id')), 'user_id')
   for (const userId of ids) {
     const params = { userId }
-    const user = await session.succeed('getUser', { params })
+    const user = await session.expectSuccess('getUser', { params })
     if (user) {
-      const same = sameAs(findings, user.place, 'as asked for')
-      same('data.user_id', valueAt(user.body, ['data', 'user_id']), userId)
+      const checkSame = createEqualityCheck(findings, user.source, 'the requested value')
+      checkSame('data.user_id', valueAt(user.body, ['data', 'user_id']), userId)
     }
     await readKyc(session, userId)
     await readBank(session, userId)
@@ -90,106 +102,109 @@ async function readUsers(session: Session): Promise<string[]> {
 /** Reads a user's KYC records. */
 export async function readKyc(session: Session, userId: string): Promise<Row[] | undefined> {
   const { findings } = session
-  const kyc = await session.succeed('getKyc', { params: { userId } })
+  const kyc = await session.expectSuccess('getKyc', { params: { userId } })
   if (!kyc) return undefined
-  const same = sameAs(findings, kyc.place, 'as asked for')
+  const checkSame = createEqualityCheck(findings, kyc.source, 'the requested value')
   const inner = ['data', 'response', 'data'] as const
   for (const user of rowsAt(kyc.body, ...inner, 'user'))
-    same(`${inner.join('.')}.user[].user_id`, user['user_id'], userId)
+    checkSame(`${inner.join('.')}.user[].user_id`, user['user_id'], userId)
   const records = rowsAt(kyc.body, ...inner, 'kycData')
   const field = `${inner.join('.')}.kycData[]`
   for (const record of records) {
-    same(`${field}.user_id`, record['user_id'], userId)
-    holdKyc(findings, kyc.place, record, field)
+    checkSame(`${field}.user_id`, record['user_id'], userId)
+    checkKyc(findings, kyc.source, record, field)
   }
   return records
 }
 
 /** Reads a user's bank accounts. */
 export async function readBank(session: Session, userId: string): Promise<Row[] | undefined> {
-  const bank = await session.succeed('listBankAccounts', { params: { userId } })
+  const bank = await session.expectSuccess('listBankAccounts', { params: { userId } })
   if (!bank) return undefined
   const accounts = rowsAt(bank.body, 'data')
-  const same = sameAs(session.findings, bank.place, 'as asked for')
-  for (const account of accounts) same('data[].user_id', account['user_id'], userId)
+  const checkSame = createEqualityCheck(session.findings, bank.source, 'the requested value')
+  for (const account of accounts) checkSame('data[].user_id', account['user_id'], userId)
   return accounts
 }
 
-/** Reads one transaction, which must be there. */
+/** Reads one transaction, which must exist. */
 export async function readTransaction(session: Session, transaction_id: string): Promise<void> {
   const { findings } = session
-  const one = await session.succeed('getTransaction', { params: { transaction_id } })
+  const one = await session.expectSuccess('getTransaction', { params: { transaction_id } })
   if (!one) return
   const rows = rowsAt(one.body, 'data')
   const data = valueAt(one.body, ['data'])
   if (Array.isArray(data) && data.length === 0)
-    findings.differs(one.place, 'data', 'the transaction', 'an empty list')
-  const same = sameAs(findings, one.place, 'as asked for')
+    findings.addDifference(one.source, 'data', 'the transaction', 'an empty list')
+  const checkSame = createEqualityCheck(findings, one.source, 'the requested value')
   for (const row of rows) {
-    same('data[].transaction_id', row['transaction_id'], transaction_id)
-    holdTransaction(findings, one.place, row, 'data[]')
+    checkSame('data[].transaction_id', row['transaction_id'], transaction_id)
+    checkTransaction(findings, one.source, row, 'data[]')
   }
 }
 
 async function readTransactions(session: Session) {
-  const place = { op: session.opOf('listTransactions'), call: 'page=1' }
+  const source = { op: session.opOf('listTransactions'), call: 'page=1' }
   const rows = await readList(session, 'listTransactions')
-  for (const row of rows) holdTransaction(session.findings, place, row, 'data.transactions[]')
-  const is = (status: string) => (row: Row) => row['transaction_status'] === status
-  for (const id of idsOf(picked(rows, is('success'), is('pending')), 'transaction_id'))
+  for (const row of rows) checkTransaction(session.findings, source, row, 'data.transactions[]')
+  const hasStatus = (status: string) => (row: Row) => row['transaction_status'] === status
+  for (const id of idsOf(
+    sampleRows(rows, hasStatus('success'), hasStatus('pending')),
+    'transaction_id',
+  ))
     await readTransaction(session, id)
   await readUnknown(session, 'getTransaction', 'transaction_id')
 }
 
-/** The history endpoints want a token, says the contract; how they refuse a call without one is ours. */
+/** Calls an endpoint without a token. The contract requires an error, but does not define which one. */
 async function readWithoutToken(session: Session, id: string, params: Record<string, string> = {}) {
-  const refused = (token: string | null, call: string) =>
-    session.refuse(id, 'unauthorized', { params, token, call }, { contract: true })
-  await refused(null, 'without a token')
-  await refused(UNKNOWN_TOKEN, 'with an unknown token')
+  const rejectsToken = (token: string | null, call: string) =>
+    session.expectError(id, 'unauthorized', { params, token, call }, { inContract: true })
+  await rejectsToken(null, 'without a token')
+  await rejectsToken(UNKNOWN_TOKEN, 'with an unknown token')
 }
 
 async function readHistory(session: Session, userIds: readonly string[]) {
   const { findings } = session
-  const hold = (id: string, rows: readonly Row[], userId?: string) => {
-    const place = { op: session.opOf(id), call: 'page=1' }
-    const same = sameAs(findings, place, 'as asked for')
+  const checkRows = (id: string, rows: readonly Row[], userId?: string) => {
+    const source = { op: session.opOf(id), call: 'page=1' }
+    const checkSame = createEqualityCheck(findings, source, 'the requested value')
     for (const row of rows) {
-      holdHistory(findings, place, row, 'data.transactions[]')
-      if (userId !== undefined) same('data.transactions[].user_id', row['user_id'], userId)
+      checkHistory(findings, source, row, 'data.transactions[]')
+      if (userId !== undefined) checkSame('data.transactions[].user_id', row['user_id'], userId)
     }
   }
   const all = 'listTransactionHistory'
   await readWithoutToken(session, all)
   const rows = await readList(session, all)
-  hold(all, rows)
-  if (rows.length > 0) await session.succeed(all, { query: { type: 'debit' } })
+  checkRows(all, rows)
+  if (rows.length > 0) await session.expectSuccess(all, { query: { type: 'debit' } })
   const ofUser = 'listUserTransactionHistory'
   const userId = [...idsOf(rows, 'user_id'), ...userIds][0]
   await readWithoutToken(session, ofUser, { userId: userId ?? randomUUID() })
-  if (userId !== undefined) hold(ofUser, await readList(session, ofUser, { userId }), userId)
+  if (userId !== undefined) checkRows(ofUser, await readList(session, ofUser, { userId }), userId)
   await readUnknown(session, ofUser, 'userId')
 }
 
-/** Reads all that a service lets be read, each thing by the ids of the lists. It changes nothing. */
-export async function read(session: Session): Promise<void> {
+/** Sends all read requests, with the ids from the lists. Changes nothing. */
+export async function runReads(session: Session): Promise<void> {
   const userIds = await readUsers(session)
   await readTransactions(session)
   await readHistory(session, userIds)
   await readWithoutToken(session, 'getClientProfile')
-  await session.succeed('getClientProfile')
+  await session.expectSuccess('getClientProfile')
   await readWebhook(session)
 }
 
-/** The webhook as it is; `none` where the service says that there is none, `undefined` where it can't be known. */
+/** Reads the webhook: `none` if the service has none, `undefined` if the response is not usable. */
 export async function readWebhook(session: Session): Promise<{ url: string } | 'none' | undefined> {
-  const answer = await session.ask('getWebhook')
-  if (answer.problem === undefined && answer.status === 404) {
-    await session.refuse('getWebhook', 'not_found', { call: 'no webhook is set' })
-    session.findings.unseen(session.opOf('getWebhook'), 'no webhook is set')
+  const response = await session.send('getWebhook')
+  if (response.problem === undefined && response.status === 404) {
+    await session.expectError('getWebhook', 'not_found', { call: 'no webhook is set' })
+    session.findings.markUnchecked(session.opOf('getWebhook'), 'no webhook is set')
     return 'none'
   }
-  const found = await session.succeed('getWebhook')
+  const found = await session.expectSuccess('getWebhook')
   const url = valueAt(found?.body, ['data', 'url'])
   return typeof url === 'string' ? { url } : undefined
 }

@@ -1,55 +1,65 @@
 import { valueAt } from '../model/issues.ts'
 import { PanResult } from '../model/kyc.ts'
-import type { Findings, Place } from './findings.ts'
+import type { FindingSource, Findings } from './findings.ts'
 import type { Row } from './lists.ts'
-import { holdShape } from './shape.ts'
+import { checkShape } from './shape.ts'
 
-/** Rules of the contract about one record, which no schema of a field can say. `field` is where the record stands. */
-type Rule = (findings: Findings, place: Place, record: Row, field: string) => void
+/** Checks the rules of the contract that a schema cannot express. `field` is the path of the record. */
+type RecordCheck = (findings: Findings, source: FindingSource, record: Row, field: string) => void
 
-/** Interface 2.4: no UTR while pending, and the account is that of the receiver. */
-export const holdTransaction: Rule = (findings, place, record, field) => {
+/** Interface 2.4: a pending payment has no UTR, and the account belongs to the receiver. */
+export const checkTransaction: RecordCheck = (findings, source, record, field) => {
   const { utr, transaction_status, benif_bank_id, to_user_id, benif_bank } = record
   if (transaction_status === 'pending' && typeof utr === 'string')
-    findings.differs(place, `${field}.utr`, 'null while pending', 'a text')
-  const same = (name: string, wanted: unknown, whose: string) => {
+    findings.addDifference(source, `${field}.utr`, 'null while pending', 'a text')
+  const checkSame = (name: string, expected: unknown, expectedField: string) => {
     const found = valueAt(benif_bank, [name])
-    if (typeof found === 'string' && found !== wanted)
-      findings.differs(
-        place,
+    if (typeof found === 'string' && found !== expected)
+      findings.addDifference(
+        source,
         `${field}.benif_bank.${name}`,
-        `the ${whose} of the transaction`,
-        findings.shown(found, name),
+        `the ${expectedField} of the transaction`,
+        findings.formatValue(found, name),
       )
   }
-  same('bank_id', benif_bank_id, 'benif_bank_id')
-  same('user_id', to_user_id, 'to_user_id')
+  checkSame('bank_id', benif_bank_id, 'benif_bank_id')
+  checkSame('user_id', to_user_id, 'to_user_id')
 }
 
-/** Interface 2.5: the UTR is set after completion. */
-export const holdHistory: Rule = (findings, place, { status, utr }, field) => {
+/** Interface 2.5: only a completed payment has a UTR. */
+export const checkHistory: RecordCheck = (findings, source, { status, utr }, field) => {
   if ((status === 'PENDING' || status === 'PROCESSING') && typeof utr === 'string')
-    findings.differs(place, `${field}.utr`, 'null before completion', 'a text')
+    findings.addDifference(source, `${field}.utr`, 'null before completion', 'a text')
 }
 
-/** Interface 2.2: what the system verified has the result, and that of a PAN has these fields. */
-export const holdKyc: Rule = (findings, place, record, field) => {
+/** Interface 2.2: a record that the system verified has a result, and the result of a PAN has these fields. */
+export const checkKyc: RecordCheck = (findings, source, record, field) => {
   const { verified_by, document_type, metadata } = record
   if (verified_by === 'system' && metadata === null)
-    findings.differs(place, `${field}.metadata`, 'the result of the system', 'null')
+    findings.addDifference(source, `${field}.metadata`, 'the result of the system', 'null')
   const path = ['response', 'data', 'result']
   const result = valueAt(metadata, path)
-  // The sandbox has none where the source of the verification was down.
+  // There is no result if the verification source was down.
   if (document_type !== 'tid' || result === null || result === undefined) return
-  holdShape(findings, place, PanResult, result, { at: [`${field}.metadata`, ...path] })
+  checkShape(findings, source, PanResult, result, { at: [`${field}.metadata`, ...path] })
 }
 
-/** Holds fields that must be the same as what was asked for or sent; `expected` says which. */
-export const sameAs =
-  (findings: Findings, place: Place, expected: string, { ours = false } = {}) =>
-  (field: string, found: unknown, wanted: unknown): void => {
-    // Of another type it is told by its schema.
-    if (found === wanted || typeof found !== typeof wanted) return
-    const tell = ours ? findings.note : findings.differs
-    tell(place, field, expected, findings.shown(found, field.slice(field.lastIndexOf('.') + 1)))
+/** Returns a function that checks that a field equals a requested or sent value; `expected` describes that value. */
+export const createEqualityCheck =
+  (
+    findings: Findings,
+    source: FindingSource,
+    expected: string,
+    { isSandboxDefault = false } = {},
+  ) =>
+  (field: string, found: unknown, value: unknown): void => {
+    // The check of the schema reports a wrong type.
+    if (found === value || typeof found !== typeof value) return
+    const add = isSandboxDefault ? findings.addNote : findings.addDifference
+    add(
+      source,
+      field,
+      expected,
+      findings.formatValue(found, field.slice(field.lastIndexOf('.') + 1)),
+    )
   }

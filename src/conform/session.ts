@@ -3,32 +3,32 @@ import type { Operation } from '../http/operation.ts'
 import { ErrorResponse } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { valueAt } from '../model/issues.ts'
-import { type Answer, type AskerDeps, createAsker } from './ask.ts'
-import { createFindings, endpointOf, type Place } from './findings.ts'
-import { holdShape, visitLists } from './shape.ts'
+import { createFindings, endpointOf, type FindingSource } from './findings.ts'
+import { type ConformResponse, createHttpClient, type HttpClientOptions } from './http-client.ts'
+import { checkShape, visitLists } from './shape.ts'
 
-/** How an endpoint is asked. */
-export type Call = {
+/** A call of an endpoint. */
+export type ConformCall = {
   params?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string | number>>
   body?: unknown
   headers?: Readonly<Record<string, string>>
-  /** In place of the token that was given; `null`: none. */
+  /** Overrides the session's token; `null` sends none. */
   token?: string | null
-  /** In words, where it is not asked plainly. */
+  /** A description for the report, if the query parameters do not describe the call. */
   call?: string
 }
 
-/** Statuses that are no difference from the contract: a note, or a reason why nothing was seen. */
-export type MayRefuse = { statuses: readonly number[]; tell: 'note' | 'unseen' }
+/** HTTP statuses that the contract allows, and how they are reported: as a note, or as an unchecked endpoint. */
+export type AllowedErrors = { statuses: readonly number[]; reportAs: 'note' | 'unchecked' }
 
-/** Nothing more is asked. */
-export class StoppedAsking extends Error {}
+/** Too many calls had no response; no further call is made. */
+export class ConformStopped extends Error {}
 
-const MAX_UNANSWERED = 3
+const MAX_CALLS_WITHOUT_RESPONSE = 3
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-function pathOf({ url }: Operation, { params = {}, query = {} }: Call): string {
+function pathOf({ url }: Operation, { params = {}, query = {} }: ConformCall): string {
   const path = url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) search.set(name, String(value))
@@ -37,188 +37,215 @@ function pathOf({ url }: Operation, { params = {}, query = {} }: Call): string {
 
 const isSuccess = (status: number) => status >= 200 && status <= 299
 
-type Whole = { status: number; headers: Record<string, unknown>; text: string; body: unknown }
+type JsonResponse = {
+  status: number
+  headers: Record<string, unknown>
+  text: string
+  body: unknown
+}
 
-/** Asks the endpoints of a live service and holds what they answer against their operations. */
-export function createSession(operations: readonly Operation[], deps: AskerDeps) {
-  const { token } = deps
-  const asker = createAsker(deps)
+/** Calls the endpoints of a live service and checks the responses against the schemas of the operations. */
+export function createSession(operations: readonly Operation[], options: HttpClientOptions) {
+  const { token } = options
+  const client = createHttpClient(options)
   const findings = createFindings(token)
-  const held = new Set<Operation>()
+  const checked = new Set<Operation>()
   const lists = new Map<string, { op: Operation; field: string; rows: number }>()
-  let unanswered = 0
+  let callsWithoutResponse = 0
 
   const opOf = (id: string) => operations.find((op) => op.id === id)!
-  const placeOf = (op: Operation, { call, query = {} }: Call): Place => {
-    const asked = Object.entries(query).map(([name, value]) => `${name}=${value}`)
-    return { op, call: call ?? asked.join('&') }
+  const sourceOf = (op: Operation, { call, query = {} }: ConformCall): FindingSource => {
+    const params = Object.entries(query).map(([name, value]) => `${name}=${value}`)
+    return { op, call: call ?? params.join('&') }
   }
 
-  async function ask(op: Operation, call: Call): Promise<Answer> {
-    const { body, headers, token: other } = call
-    const answer = await asker.ask({
+  async function send(op: Operation, call: ConformCall): Promise<ConformResponse> {
+    const { body, headers, token: otherToken } = call
+    const response = await client.send({
       method: op.method,
       path: pathOf(op, call),
       body,
       ...(headers && { headers }),
-      ...(other !== undefined && { token: other }),
+      ...(otherToken !== undefined && { token: otherToken }),
     })
-    if (answer.problem !== undefined) unanswered++
-    return answer
+    if (response.problem !== undefined) callsWithoutResponse++
+    return response
   }
 
-  /** An answer that is whole and JSON, as all bodies are; what is wrong with it is told. */
-  function whole(place: Place, answer: Answer): Whole | undefined {
-    if (answer.problem !== undefined) {
-      findings.differs(place, 'answer', 'a whole answer', answer.problem)
-      if (unanswered >= MAX_UNANSWERED) throw new StoppedAsking(answer.problem)
+  /** Returns the response with its parsed body. Adds a finding and returns `undefined` if it is incomplete or not JSON. */
+  function parseResponse(
+    source: FindingSource,
+    response: ConformResponse,
+  ): JsonResponse | undefined {
+    if (response.problem !== undefined) {
+      findings.addDifference(source, 'response', 'a complete response', response.problem)
+      if (callsWithoutResponse >= MAX_CALLS_WITHOUT_RESPONSE)
+        throw new ConformStopped(response.problem)
       return undefined
     }
-    const { headers, text } = answer
+    const { headers, text } = response
     const type = headers['content-type']
     if (!JSON_MEDIA.test(type ?? ''))
-      findings.differs(
-        place,
+      findings.addDifference(
+        source,
         'Content-Type',
         'application/json',
-        findings.shown(type, 'content-type'),
+        findings.formatValue(type, 'content-type'),
       )
     try {
-      return { ...answer, body: JSON.parse(text) }
+      return { ...response, body: JSON.parse(text) }
     } catch {
       const length = text.length
-      const found = length === 0 ? 'nothing' : `a text of ${length} characters that is no JSON`
-      findings.differs(place, 'body', 'JSON', found)
+      const found = length === 0 ? 'nothing' : `a text of ${length} characters that is not JSON`
+      findings.addDifference(source, 'body', 'JSON', found)
       return undefined
     }
   }
 
   const statusText = (status: number, body: unknown) => {
-    const word = valueAt(body, ['error'])
-    return typeof word === 'string' ? `${status} ${findings.shown(word, 'error')}` : `${status}`
+    const code = valueAt(body, ['error'])
+    return typeof code === 'string'
+      ? `${status} ${findings.formatValue(code, 'error')}`
+      : `${status}`
   }
 
-  /** Why a call was refused for a reason that the contract leaves open; `undefined` for any other. */
-  function allowedRefusal(status: number, call: Call): string | undefined {
-    if (status === 429) return 'it answers 429, too many calls'
-    const sentNone = call.token === null || (call.token === undefined && token === undefined)
-    if (status === 401 && sentNone) return 'it wants a token: give --token'
+  /** Why a call was rejected, if the contract allows it for every endpoint; otherwise `undefined`. */
+  function commonRejection(status: number, call: ConformCall): string | undefined {
+    if (status === 429) return 'the service responds with 429 (too many requests)'
+    const hasNoToken = call.token === null || (call.token === undefined && token === undefined)
+    if (status === 401 && hasNoToken) return 'the service requires a token: use --token'
     return undefined
   }
 
   return {
     opOf,
     findings,
-    calls: asker.calls,
-    /** The first call of all: what it answers, held against nothing. */
-    ask: (id: string, call: Call = {}) => ask(opOf(id), call),
+    callCount: client.callCount,
+    /** Sends a request without checking the response. */
+    send: (id: string, call: ConformCall = {}) => send(opOf(id), call),
 
     /**
-     * Asks for what should succeed and holds the answer. `mayRefuse`: statuses that the contract leaves room for, and
-     * how they are told. Answers with the body, however wrong; `undefined` where it did not succeed.
+     * Sends a request that should succeed and checks the response. Returns the body, even if it has deviations;
+     * `undefined` if the request failed.
      */
-    async succeed(id: string, call: Call = {}, mayRefuse?: MayRefuse) {
+    async expectSuccess(id: string, call: ConformCall = {}, allowedErrors?: AllowedErrors) {
       const op = opOf(id)
-      const place = placeOf(op, call)
-      const answer = whole(place, await ask(op, call))
-      if (!answer) return undefined
-      const { status, body } = answer
+      const source = sourceOf(op, call)
+      const response = parseResponse(source, await send(op, call))
+      if (!response) return undefined
+      const { status, body } = response
       if (status !== op.status) {
         const found = statusText(status, body)
-        const may = mayRefuse?.statuses.includes(status) ? mayRefuse.tell : undefined
-        const open = allowedRefusal(status, call) ?? (may === 'unseen' ? `refused: ${found}` : '')
-        if (open !== '') findings.unseen(op, open)
+        const reportAs = allowedErrors?.statuses.includes(status)
+          ? allowedErrors.reportAs
+          : undefined
+        const why =
+          commonRejection(status, call) ?? (reportAs === 'unchecked' ? `rejected: ${found}` : '')
+        if (why !== '') findings.markUnchecked(op, why)
         else {
-          const tell = may === 'note' ? findings.note : findings.differs
-          tell(place, 'HTTP status', `${op.status}`, found)
+          const add = reportAs === 'note' ? findings.addNote : findings.addDifference
+          add(source, 'HTTP status', `${op.status}`, found)
         }
         if (!isSuccess(status)) return undefined
       }
-      held.add(op)
-      findings.seen(op)
-      holdShape(findings, place, op.answer, body)
-      visitLists(op.answer, body, (field, length) => {
+      checked.add(op)
+      findings.markChecked(op)
+      checkShape(findings, source, op.response, body)
+      visitLists(op.response, body, (field, length) => {
         const key = `${op.id} ${field}`
         const list = lists.get(key) ?? { op, field, rows: 0 }
         list.rows += length
         lists.set(key, list)
       })
-      return { place, body, text: answer.text }
+      return { source, body, text: response.text }
     },
 
     /**
-     * Asks for what the sandbox refuses with a word, which is a default of ours. `contract`: the contract itself says
-     * that it is refused, though not how. Answers with the body.
+     * Sends a request that the sandbox rejects with this error code, which is a default of the sandbox. `inContract`: the
+     * contract also requires an error, but does not define which one. Returns the body.
      */
-    async refuse(id: string, word: ErrorCode, call: Call, { contract = false } = {}) {
+    async expectError(
+      id: string,
+      errorCode: ErrorCode,
+      call: ConformCall,
+      { inContract = false } = {},
+    ) {
       const op = opOf(id)
-      const place = placeOf(op, call)
-      const answer = whole(place, await ask(op, call))
-      if (!answer) return undefined
-      const { status, body, headers } = answer
-      const [wanted] = ERRORS[word]
-      const open = status === wanted ? undefined : allowedRefusal(status, call)
-      if (open !== undefined) {
-        findings.unseen(op, open)
+      const source = sourceOf(op, call)
+      const response = parseResponse(source, await send(op, call))
+      if (!response) return undefined
+      const { status, body, headers } = response
+      const [expected] = ERRORS[errorCode]
+      const why = status === expected ? undefined : commonRejection(status, call)
+      if (why !== undefined) {
+        findings.markUnchecked(op, why)
         return body
       }
-      if (status !== wanted) {
-        const tell = contract && isSuccess(status) ? findings.differs : findings.note
-        tell(place, 'HTTP status', `${wanted} ${word}`, statusText(status, body))
+      if (status !== expected) {
+        const add = inContract && isSuccess(status) ? findings.addDifference : findings.addNote
+        add(source, 'HTTP status', `${expected} ${errorCode}`, statusText(status, body))
         return body
       }
-      holdShape(findings, place, ErrorResponse as z.ZodType, body, { allOurs: true })
-      const told = valueAt(body, ['error'])
-      if (typeof told === 'string' && told !== word)
-        findings.note(place, 'error', JSON.stringify(word), findings.shown(told, 'error'))
+      checkShape(findings, source, ErrorResponse as z.ZodType, body, { isSandboxDefault: true })
+      const found = valueAt(body, ['error'])
+      if (typeof found === 'string' && found !== errorCode)
+        findings.addNote(
+          source,
+          'error',
+          JSON.stringify(errorCode),
+          findings.formatValue(found, 'error'),
+        )
       const code = valueAt(body, ['code'])
-      if (typeof code === 'number' && code !== wanted)
-        findings.note(place, 'code', `${wanted}`, findings.shown(code, 'code'))
-      if (word === 'unauthorized' && !/^bearer\b/i.test(String(headers['www-authenticate'])))
-        findings.note(
-          place,
+      if (typeof code === 'number' && code !== expected)
+        findings.addNote(source, 'code', `${expected}`, findings.formatValue(code, 'code'))
+      if (errorCode === 'unauthorized' && !/^bearer\b/i.test(String(headers['www-authenticate'])))
+        findings.addNote(
+          source,
           'WWW-Authenticate',
           'Bearer',
-          findings.shown(headers['www-authenticate'], ''),
+          findings.formatValue(headers['www-authenticate'], ''),
         )
       return body
     },
 
-    /** Sends a POST again with the key that it had: by our defaults the stored answer comes again. Answers with the body. */
-    async again(id: string, call: Call, first: string) {
+    /** Sends a POST again with the same Idempotency-Key: by default the sandbox repeats the stored response. Returns the body. */
+    async expectRepeat(id: string, call: ConformCall, first: string) {
       const op = opOf(id)
-      const place = placeOf(op, { call: 'sent again with its Idempotency-Key' })
-      const answer = whole(place, await ask(op, call))
-      if (!answer) return undefined
-      if (answer.status !== op.status || answer.text !== first)
-        findings.note(
-          place,
+      const source = sourceOf(op, { call: 'sent again with its Idempotency-Key' })
+      const response = parseResponse(source, await send(op, call))
+      if (!response) return undefined
+      if (response.status !== op.status || response.text !== first)
+        findings.addNote(
+          source,
           'body',
-          'the same answer again',
-          answer.status === op.status ? 'another one' : statusText(answer.status, answer.body),
+          'the same response again',
+          response.status === op.status
+            ? 'another response'
+            : statusText(response.status, response.body),
         )
-      const replayed = answer.headers['idempotency-replayed']
+      const replayed = response.headers['idempotency-replayed']
       if (replayed !== 'true')
-        findings.note(place, 'Idempotency-Replayed', 'true', findings.shown(replayed, ''))
-      return answer.body
+        findings.addNote(source, 'Idempotency-Replayed', 'true', findings.formatValue(replayed, ''))
+      return response.body
     },
 
-    /** What was found, and what could not be looked at. */
-    told(why: (op: Operation) => string) {
-      const told = findings.told()
-      const unseen = [...told.unseen]
-      // What is wrong with an endpoint says enough of why nothing was held.
-      const named = new Set([...unseen, ...told.differs].map(({ endpoint }) => endpoint))
+    /** Returns the report. `whyUnchecked` explains an endpoint without any checked response. */
+    report(whyUnchecked: (op: Operation) => string) {
+      const found = findings.report()
+      const unseen = [...found.unseen]
+      // The differences of an endpoint already explain why it was not checked.
+      const named = new Set([...unseen, ...found.differs].map(({ endpoint }) => endpoint))
       for (const { op, field, rows } of lists.values())
         if (rows === 0) unseen.push({ endpoint: endpointOf(op), why: `${field} was always empty` })
       for (const op of operations) {
         const endpoint = endpointOf(op)
-        if (!held.has(op) && !named.has(endpoint)) unseen.push({ endpoint, why: why(op) })
+        if (!checked.has(op) && !named.has(endpoint))
+          unseen.push({ endpoint, why: whyUnchecked(op) })
       }
       return {
-        calls: asker.calls(),
-        held: operations.filter((op) => held.has(op)).map(endpointOf),
-        ...told,
+        calls: client.callCount(),
+        held: operations.filter((op) => checked.has(op)).map(endpointOf),
+        ...found,
         unseen,
       }
     },

@@ -1,87 +1,94 @@
 import * as z from 'zod'
 import { contractOf } from '../model/contract.ts'
 import { expectedAt, fieldOf, valueAt } from '../model/issues.ts'
-import type { Findings, Place } from './findings.ts'
+import type { FindingSource, Findings } from './findings.ts'
 
 const MAX_ROWS = 1_000
-const DEEPEST = 16
+const MAX_DEPTH = 16
 
-/** A value that is small enough to be held: lists and depths that no answer of the service has are cut. */
-function bounded(value: unknown, depth = 0): unknown {
+/** Truncates long lists and deep objects, which no response of the service has, so that a check stays cheap. */
+function truncate(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (depth === DEEPEST) return null
-  if (Array.isArray(value)) return value.slice(0, MAX_ROWS).map((one) => bounded(one, depth + 1))
+  if (depth === MAX_DEPTH) return null
+  if (Array.isArray(value)) return value.slice(0, MAX_ROWS).map((one) => truncate(one, depth + 1))
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, bounded(inner, depth + 1)]),
+    Object.entries(value).map(([key, inner]) => [key, truncate(inner, depth + 1)]),
   )
 }
 
-/** The schema inside what only says that null or nothing will do too. */
-function bare(schema: z.ZodType): z.ZodType {
-  const wrapped = schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
-  return wrapped ? bare(schema.unwrap() as z.ZodType) : schema
+/** Unwraps nullable and optional schemas. */
+function unwrap(schema: z.ZodType): z.ZodType {
+  const isWrapped = schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
+  return isWrapped ? unwrap(schema.unwrap() as z.ZodType) : schema
 }
 
-/** What stands in a schema at one part of a path. */
-function inner(schema: z.ZodType, part: PropertyKey): z.ZodType | undefined {
-  const within = bare(schema)
+/** The schema of a property or of a list element. */
+function childSchema(schema: z.ZodType, key: PropertyKey): z.ZodType | undefined {
+  const within = unwrap(schema)
   if (within instanceof z.ZodArray) return within.element as z.ZodType
-  if (within instanceof z.ZodObject) return within.shape[String(part)] as z.ZodType | undefined
+  if (within instanceof z.ZodObject) return within.shape[String(key)] as z.ZodType | undefined
   return undefined
 }
 
-/** Whether what was found at a path is no more than a default of ours: some schema on the way is, and the contract takes the value. */
-function isOurs(schema: z.ZodType, path: readonly PropertyKey[], body: unknown): boolean {
+/** Whether a deviation at a path is only from a default of the sandbox: the contract accepts the value there or above it. */
+function isAllowedByContract(
+  schema: z.ZodType,
+  path: readonly PropertyKey[],
+  body: unknown,
+): boolean {
   let at: z.ZodType | undefined = schema
   for (let depth = 0; at && depth <= path.length; depth++) {
-    const says = contractOf(at) ?? contractOf(bare(at))
-    if (says?.safeParse(valueAt(body, path.slice(0, depth))).success) return true
+    const contractSchema = contractOf(at) ?? contractOf(unwrap(at))
+    if (contractSchema?.safeParse(valueAt(body, path.slice(0, depth))).success) return true
     const part = path[depth]
-    at = part === undefined ? undefined : inner(at, part)
+    at = part === undefined ? undefined : childSchema(at, part)
   }
   return false
 }
 
-/** `data.users[3].email` -> `data.users[].email`: what is so in each row is told once. */
-const inAnyRow = (field: string) => field.replaceAll(/\[\d+\]/g, '[]')
+/** `data.users[3].email` becomes `data.users[].email`, so that a deviation of every row is one finding. */
+const withoutIndexes = (field: string) => field.replaceAll(/\[\d+\]/g, '[]')
 
 /**
- * Holds a value against a schema, strictly. `at` is the path of the value in its answer. With `allOurs` the whole schema
- * is a default of ours, as that of a refusal is.
+ * Checks a value against a schema, strictly. `at` is the path of the value in the response. `isSandboxDefault`: the whole
+ * schema is a default of the sandbox, such as the schema of errors.
  */
-export function holdShape(
+export function checkShape(
   findings: Findings,
-  place: Place,
+  source: FindingSource,
   schema: z.ZodType,
   value: unknown,
-  { at = [], allOurs = false }: { at?: readonly PropertyKey[]; allOurs?: boolean } = {},
+  {
+    at = [],
+    isSandboxDefault = false,
+  }: { at?: readonly PropertyKey[]; isSandboxDefault?: boolean } = {},
 ): void {
-  const body = bounded(value)
+  const body = truncate(value)
   for (const issue of schema.safeParse(body).error?.issues ?? []) {
-    const ours = allOurs || isOurs(schema, issue.path, body)
-    const tell = ours ? findings.note : findings.differs
-    const field = inAnyRow(fieldOf([...at, ...issue.path]))
+    const isAllowed = isSandboxDefault || isAllowedByContract(schema, issue.path, body)
+    const add = isAllowed ? findings.addNote : findings.addDifference
+    const field = withoutIndexes(fieldOf([...at, ...issue.path]))
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) {
-        const name = findings.shownKey(key)
-        tell(place, field ? `${field}.${name}` : name, 'no such field', 'an extra field')
+        const name = findings.formatKey(key)
+        add(source, field ? `${field}.${name}` : name, 'no such field', 'an extra field')
       }
       continue
     }
     const found = valueAt(body, issue.path)
     const name = String(issue.path.findLast((part) => typeof part === 'string') ?? '')
-    tell(place, field || 'body', expectedAt(issue, body), findings.shown(found, name))
+    add(source, field || 'body', expectedAt(issue, body), findings.formatValue(found, name))
   }
 }
 
-/** Calls `visit` with each list that a schema has, its field and how long it is in a value; not those of which nothing is known. */
+/** Calls `visit` with the field and the length of each list of a value, except lists whose elements have no schema. */
 export function visitLists(
   schema: z.ZodType,
   value: unknown,
   visit: (field: string, length: number) => void,
   field = '',
 ): void {
-  const within = bare(schema)
+  const within = unwrap(schema)
   if (within instanceof z.ZodArray && Array.isArray(value) && !contractOf(within)) {
     visit(`${field}[]`, value.length)
     for (const row of value.slice(0, MAX_ROWS))

@@ -1,72 +1,80 @@
 import { randomBytes } from 'node:crypto'
 import { valueAt } from '../model/issues.ts'
 import { readWebhook } from './reads.ts'
-import { sameAs } from './records.ts'
-import type { MayRefuse } from './session.ts'
+import { createEqualityCheck } from './records.ts'
+import type { AllowedErrors } from './session.ts'
 import type { Writer } from './writer.ts'
 
-// Nothing is ever there (RFC 2606), so that no event reaches a stranger.
-const NOWHERE = 'https://example.invalid/payout-sandbox-conform'
-// That one field of two may be sent is a default of ours.
-const ONE_FIELD: MayRefuse = { statuses: [400, 422], tell: 'unseen' }
+// A reserved name (RFC 2606) that never resolves, so no event is sent to a third party.
+const UNREACHABLE_URL = 'https://example.invalid/payout-sandbox-conform'
+// The contract does not say that one of the two fields can be sent alone; the sandbox allows it.
+const ONE_FIELD: AllowedErrors = { statuses: [400, 422], reportAs: 'unchecked' }
 const URL_FIELD = 'updatedWebhook.response.data.url'
 
-/** Sends a new URL and holds that it is answered and read back. */
+/** Changes the URL and checks that the response and a later read contain it. */
 async function changeUrl({ session, findings }: Writer, url: string, secret?: string) {
   const body = { url, ...(secret !== undefined && { webhook_secret: secret }) }
-  const mayRefuse = secret === undefined ? ONE_FIELD : undefined
-  const found = await session.succeed('updateWebhook', { body }, mayRefuse)
+  const allowedErrors = secret === undefined ? ONE_FIELD : undefined
+  const found = await session.expectSuccess('updateWebhook', { body }, allowedErrors)
   if (!found) return
-  const answered = valueAt(found.body, ['updatedWebhook', 'response', 'data', 'url'])
-  sameAs(findings, found.place, 'as sent')(URL_FIELD, answered, url)
-  holdUrl({ session, findings }, await readWebhook(session), url)
+  const returned = valueAt(found.body, ['updatedWebhook', 'response', 'data', 'url'])
+  createEqualityCheck(findings, found.source, 'the sent value')(URL_FIELD, returned, url)
+  checkUrl({ session, findings }, await readWebhook(session), url)
 }
 
-function holdUrl(
+function checkUrl(
   { session, findings }: Pick<Writer, 'session' | 'findings'>,
   found: Awaited<ReturnType<typeof readWebhook>>,
   url: string,
 ) {
-  const place = { op: session.opOf('getWebhook'), call: 'after it was set' }
-  if (found === 'none') findings.differs(place, 'HTTP status', '200', '404')
-  else if (found) sameAs(findings, place, 'as sent')('data.url', found.url, url)
+  const source = { op: session.opOf('getWebhook'), call: 'after an update' }
+  if (found === 'none') findings.addDifference(source, 'HTTP status', '200', '404')
+  else if (found)
+    createEqualityCheck(findings, source, 'the sent value')('data.url', found.url, url)
 }
 
 /**
- * Changes the webhook's URL and puts it back; its secret, which no answer shows, is not touched. Where there is none, one
- * is made, which stays: the contract has no way to delete it.
+ * Changes the URL of the webhook and restores it; its secret, which no response contains, is not changed. If there is no
+ * webhook, creates one. It is not deleted, because the contract has no endpoint for that.
  */
 export async function writeWebhook(writer: Writer): Promise<void> {
-  const { session, findings, create, refused, holdHidden } = writer
+  const { session, findings, create, expectError, checkMasked } = writer
   const before = await readWebhook(session)
-  const make = session.opOf('createWebhook')
+  const createOp = session.opOf('createWebhook')
   if (before === undefined)
-    return findings.unseen(make, 'whether there is a webhook could not be read')
+    return findings.markUnchecked(createOp, 'the current webhook could not be read')
   if (before !== 'none') {
-    findings.unseen(make, 'there is a webhook, whose secret could not be put back')
+    findings.markUnchecked(
+      createOp,
+      'a webhook exists already, and its secret could not be restored',
+    )
     try {
-      await changeUrl(writer, NOWHERE)
+      await changeUrl(writer, UNREACHABLE_URL)
     } finally {
-      // Whatever came of it: a call without an answer may have been carried out.
+      // Even after a failure: a call without a response can have changed the URL.
       await changeUrl(writer, before.url)
     }
     return
   }
   const webhook_secret = `whsec_${randomBytes(24).toString('base64')}`
-  await refused('createWebhook', 'validation_failed', 'a URL that is none', {
+  await expectError('createWebhook', 'validation_failed', 'an invalid URL', {
     url: 'nowhere',
     webhook_secret,
   })
-  const found = await create('createWebhook', { url: NOWHERE, webhook_secret })
+  const found = await create('createWebhook', { url: UNREACHABLE_URL, webhook_secret })
   if (!found) return
   const data = valueAt(found.body, ['updatedWebhook', 'response', 'data'])
-  sameAs(findings, found.place, 'as sent')(URL_FIELD, valueAt(data, ['url']), NOWHERE)
-  holdHidden(found, [webhook_secret])
-  holdUrl(writer, await readWebhook(session), NOWHERE)
-  await refused('createWebhook', 'webhook_exists', 'a second webhook', {
-    url: NOWHERE,
+  createEqualityCheck(findings, found.source, 'the sent value')(
+    URL_FIELD,
+    valueAt(data, ['url']),
+    UNREACHABLE_URL,
+  )
+  checkMasked(found, [webhook_secret])
+  checkUrl(writer, await readWebhook(session), UNREACHABLE_URL)
+  await expectError('createWebhook', 'webhook_exists', 'a second webhook', {
+    url: UNREACHABLE_URL,
     webhook_secret,
   })
-  await refused('updateWebhook', 'validation_failed', 'an empty object', {})
-  await changeUrl(writer, `${NOWHERE}/2`, webhook_secret)
+  await expectError('updateWebhook', 'validation_failed', 'an empty object', {})
+  await changeUrl(writer, `${UNREACHABLE_URL}/2`, webhook_secret)
 }

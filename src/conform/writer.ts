@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { ErrorCode } from '../model/errors.ts'
 import { valueAt } from '../model/issues.ts'
 import { Uuid } from '../model/text.ts'
-import { endpointOf, type Place } from './findings.ts'
-import type { Call, MayRefuse, Session } from './session.ts'
+import { endpointOf, type FindingSource } from './findings.ts'
+import type { AllowedErrors, ConformCall, Session } from './session.ts'
 
-/** What was made on the service, and stays there. */
-export type Made = { endpoint: string; id: string }
+/** A resource that was created on the service and not deleted. */
+export type CreatedResource = { endpoint: string; id: string }
 
-/** Where the answer of a POST tells the ids of what it made. */
-const IDS_AT: Readonly<Record<string, readonly (readonly PropertyKey[])[]>> = {
+/** The paths of the created ids in the response of each POST. */
+const ID_PATHS: Readonly<Record<string, readonly (readonly PropertyKey[])[]>> = {
   createUser: [['data', 'user_id']],
   submitKyc: [0, 1].map((i) => ['data', i, 'data', 'kyc_id']),
   addBankAccount: [['data', 'data', 'bank_id']],
@@ -17,47 +17,58 @@ const IDS_AT: Readonly<Record<string, readonly (readonly PropertyKey[])[]>> = {
   createWebhook: [['updatedWebhook', 'response', 'data', 'webhook_id']],
 }
 
-/** What the writing part of a run does again and again. */
+/** The operations that all writes of a run share. */
 export function createWriter(session: Session) {
   const { findings } = session
-  const made = new Map<string, Made>()
+  const created = new Map<string, CreatedResource>()
 
-  /** Keeps what a POST made, also where it should have been refused. */
-  function keep(id: string, body: unknown) {
-    for (const path of IDS_AT[id] ?? []) {
+  /** Stores the ids that a POST created, even if it should have failed. */
+  function storeIds(id: string, body: unknown) {
+    for (const path of ID_PATHS[id] ?? []) {
       const found = valueAt(body, path)
       if (typeof found === 'string' && Uuid.safeParse(found).success)
-        made.set(found, { endpoint: endpointOf(session.opOf(id)), id: found })
+        created.set(found, { endpoint: endpointOf(session.opOf(id)), id: found })
     }
   }
 
   return {
     session,
     findings,
-    made: () => [...made.values()],
-    /** Sends a POST with a key, holds the answer, and sends it once more. */
-    async create(id: string, body: object, mayRefuse?: MayRefuse) {
-      const call: Call = { body, headers: { 'idempotency-key': randomUUID() } }
-      const found = await session.succeed(id, call, mayRefuse)
+    created: () => [...created.values()],
+    /** Sends a POST with an Idempotency-Key, checks the response, and sends it again. */
+    async create(id: string, body: object, allowedErrors?: AllowedErrors) {
+      const call: ConformCall = { body, headers: { 'idempotency-key': randomUUID() } }
+      const found = await session.expectSuccess(id, call, allowedErrors)
       if (!found) return undefined
-      keep(id, found.body)
-      keep(id, await session.again(id, call, found.text))
+      storeIds(id, found.body)
+      storeIds(id, await session.expectRepeat(id, call, found.text))
       return { ...found, call }
     },
-    /** Sends what the sandbox refuses with a word; `call` says what is wrong with it. */
-    async refused(
+    /** Sends a POST that the sandbox rejects with this error code; `call` describes the error. */
+    async expectError(
       id: string,
-      word: ErrorCode,
+      errorCode: ErrorCode,
       call: string,
       body: unknown,
-      headers?: Call['headers'],
+      headers?: ConformCall['headers'],
     ) {
-      keep(id, await session.refuse(id, word, { body, call, ...(headers && { headers }) }))
+      storeIds(
+        id,
+        await session.expectError(id, errorCode, { body, call, ...(headers && { headers }) }),
+      )
     },
-    /** No answer shows a number or a secret as it was sent. */
-    holdHidden({ place, text }: { place: Place; text: string }, hidden: readonly string[]) {
-      if (hidden.some((one) => text.includes(one)))
-        findings.differs(place, 'body', 'no number or secret in full', 'one as it was sent')
+    /** Checks that a response contains none of these numbers and secrets unmasked. */
+    checkMasked(
+      { source, text }: { source: FindingSource; text: string },
+      secrets: readonly string[],
+    ) {
+      if (secrets.some((one) => text.includes(one)))
+        findings.addDifference(
+          source,
+          'body',
+          'no unmasked number or secret',
+          'a value as it was sent',
+        )
     },
   }
 }

@@ -21,7 +21,7 @@ export function Act({
   onDone?: (answer: never) => void
   effectOf?: EffectOf<never> | undefined
   disabled?: boolean
-  /** The call is told only to those who point at the button or read it out, where there are many alike. */
+  /** Shows the call only as a tooltip and to screen readers, for lists with many similar buttons. */
   quiet?: boolean
   /** It is the button of its form. */
   submit?: boolean
@@ -42,7 +42,7 @@ export function Act({
       const answer = await make(call, effectOf)
       onDone?.(answer)
     } catch {
-      // The line of the last call tells.
+      // The line of the last call shows the error.
     } finally {
       setBusy(false)
     }
@@ -135,7 +135,7 @@ async function onClipboard(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Not in a page that came by plain HTTP from another machine: then as it was done before.
+    // Not available in a page loaded over plain HTTP from another machine; use the older way.
   }
   const place = document.activeElement as HTMLElement | null
   const field = document.createElement('textarea')

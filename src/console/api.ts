@@ -1,4 +1,4 @@
-// The one way to the server: admin calls of the client that the page's own path names.
+// All calls to the server: admin calls of the client that the page's path names.
 
 /** One admin call; `path` follows `/__admin`. */
 export type Call = {
@@ -7,16 +7,16 @@ export type Call = {
   body?: unknown
 }
 
-/** What a call led to, where its status does not say it: a webhook that was sent may have been refused. */
+/** The effect of a call, if its status does not show it: the receiver may have rejected a webhook. */
 export type Effect = { text: string; isBad: boolean }
 
-/** Reads from the answer of a call what it led to. */
-export type EffectOf<T> = (answer: T) => Effect | Promise<Effect | undefined>
+/** Returns the effect of a call from its response. */
+export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
-/** A call that is made: its status (none as yet; 0: no answer came), what it led to, and what was refused, if anything was. */
+/** A call that was sent: its status (missing: pending; 0: no response), its effect, and the error message if it failed. */
 export type Made = Call & { status?: number; effect?: Effect; problem?: string }
 
-/** A call that was refused, or not answered: status 0. */
+/** A call that was rejected, or got no response (status 0). */
 export class CallError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -30,36 +30,39 @@ const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
 export const BASE = CLIENT === undefined ? '' : `/@${CLIENT}`
 const TOKEN = 'payout-sandbox admin token'
 
-/** Asks somebody for the admin token; `problem` says what was wrong with the last one, `undefined` is a no. */
+/** Asks the user for the admin token; `problem` says what was wrong with the last one. Returns `undefined` if the user cancels. */
 type Ask = (problem: string | undefined) => Promise<string | undefined>
 
 let ask: Ask = async () => undefined
 let asked: Promise<void> | undefined
 let isDeclined = false
 
-/** Names who asks for the admin token when the server wants one. */
+/** Sets the function that asks for the admin token when the server requires one. */
 export function onTokenNeeded(asks: Ask) {
   ask = asks
 }
 
-/** Fetches with a token. Throws `CallError` where no answer comes. */
+/** Fetches with a token. Throws `CallError` if there is no response. */
 async function fetchWith(token: string | null, url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
   try {
     if (token !== null) headers.set('x-admin-token', token)
   } catch {
-    throw new CallError(0, 'This is no token: it has characters that no header can carry.')
+    throw new CallError(
+      0,
+      'This is not a valid token: it has characters that a header cannot contain.',
+    )
   }
   try {
     return await fetch(url, { ...init, headers })
   } catch {
-    throw new CallError(0, 'The sandbox does not answer. Is it running?')
+    throw new CallError(0, 'The sandbox does not respond. Is it running?')
   }
 }
 
-type Refusal = { message?: string; error?: string }
+type ErrorBody = { message?: string; error?: string }
 
-async function refusalOf(response: Response): Promise<Refusal> {
+async function errorBodyOf(response: Response): Promise<ErrorBody> {
   try {
     return await response.json()
   } catch {
@@ -67,14 +70,14 @@ async function refusalOf(response: Response): Promise<Refusal> {
   }
 }
 
-const wantsToken = ({ error }: Refusal) => error === 'admin_token_required'
+const requiresToken = ({ error }: ErrorBody) => error === 'admin_token_required'
 
-/** What is wrong with a token, if anything is. */
+/** Returns what is wrong with a token; `undefined` if it is valid. */
 async function problemWith(token: string): Promise<string | undefined> {
   try {
     const response = await fetchWith(token, '/__admin/clients', {})
-    const isRejected = !response.ok && wantsToken(await refusalOf(response))
-    return isRejected ? 'The token was refused.' : undefined
+    const isRejected = !response.ok && requiresToken(await errorBodyOf(response))
+    return isRejected ? 'The server rejected the token.' : undefined
   } catch (error) {
     return (error as CallError).message
   }
@@ -84,7 +87,7 @@ async function askForToken(): Promise<void> {
   for (let problem: string | undefined; ; ) {
     const token = await ask(problem)
     isDeclined = token === undefined
-    if (token === undefined) throw new CallError(401, 'The admin API wants its token.')
+    if (token === undefined) throw new CallError(401, 'The admin API requires its token.')
     problem = await problemWith(token)
     if (problem !== undefined) continue
     sessionStorage.setItem(TOKEN, token)
@@ -92,7 +95,7 @@ async function askForToken(): Promise<void> {
   }
 }
 
-/** Asks for the token once, however many calls want it at the same time. Throws `CallError` where none is given. */
+/** Asks for the token once, even if several calls need it at the same time. Throws `CallError` if the user cancels. */
 export function takeToken(): Promise<void> {
   asked ??= askForToken().finally(() => {
     asked = undefined
@@ -100,18 +103,21 @@ export function takeToken(): Promise<void> {
   return asked
 }
 
-/** Fetches with the admin token, which is asked for when it is missing or wrong. */
+/** Fetches with the admin token; asks for it if it is missing or wrong. */
 async function fetchAsked(url: string, init: RequestInit): Promise<Response> {
   const token = sessionStorage.getItem(TOKEN)
   const response = await fetchWith(token, url, init)
   if (response.ok) return response
-  const refusal = await refusalOf(response)
-  if (wantsToken(refusal) && !isDeclined) {
-    // Another call may have brought it meanwhile.
+  const errorBody = await errorBodyOf(response)
+  if (requiresToken(errorBody) && !isDeclined) {
+    // Another call may have received the token meanwhile.
     if (sessionStorage.getItem(TOKEN) === token) await takeToken()
     return fetchAsked(url, init)
   }
-  throw new CallError(response.status, refusal.message ?? `The server answered ${response.status}.`)
+  throw new CallError(
+    response.status,
+    errorBody.message ?? `The server responded with ${response.status}.`,
+  )
 }
 
 /** The status of a call for a client that was deleted. */
@@ -119,74 +125,74 @@ export const GONE = 410
 
 let isUnsure = false
 
-/** The client may have been deleted: a call at its base path would make another one of its name. */
+/** Makes the next call check first that the client still exists: a call at its base path would create it again. */
 export function beUnsure() {
   isUnsure = CLIENT !== undefined
 }
 
-async function beSure() {
+async function checkClient() {
   const { clients } = await (await fetchAsked('/__admin/clients', {})).json()
   if (!clients.some(({ name }: { name: string }) => name === CLIENT))
     throw new CallError(GONE, `The client ${CLIENT} was deleted.`)
   isUnsure = false
 }
 
-/** Makes an admin call of the client. Throws `CallError`. */
+/** Sends an admin call of the client. Throws `CallError`. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  if (isUnsure) await beSure()
+  if (isUnsure) await checkClient()
   return fetchAsked(`${BASE}/__admin${path}`, init)
 }
 
-/** Reads something of the sandbox. */
+/** Returns the JSON response of a GET call. Throws `CallError`. */
 export const read = async <T>(path: string): Promise<T> => (await request(path)).json()
 
 const watchers = new Set<(made: Made) => void>()
 
-/** Hands over every call that changes something, when it is made and when it is answered. */
+/** Calls `watcher` for every call that changes something, when it is sent and when its response arrives. */
 export function watchCalls(watcher: (made: Made) => void): () => void {
   watchers.add(watcher)
   return () => void watchers.delete(watcher)
 }
 
-/** Hands over every such call when it is answered. */
+/** Calls `listener` for every such call when its response arrives. */
 export const onMade = (listener: (made: Made) => void): (() => void) =>
   watchCalls((made) => {
     if (made.status !== undefined) listener(made)
   })
 
-function tell(made: Made) {
+function notify(made: Made) {
   for (const watcher of [...watchers]) watcher(made)
 }
 
-/** Makes a call and tells all who watch. Throws `CallError`. */
+/** Sends a call and notifies all watchers. Throws `CallError`. */
 export async function make<T>(call: Call, effectOf?: EffectOf<T>): Promise<T> {
   const { method, path, body } = call
   const json = body !== undefined && {
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
   }
-  tell(call)
+  notify(call)
   try {
     const response = await request(path, { method, ...json })
     const answer = (await response.json()) as T
     const effect = await effectOf?.(answer)
-    tell({ ...call, status: response.status, ...(effect && { effect }) })
+    notify({ ...call, status: response.status, ...(effect && { effect }) })
     return answer
   } catch (error) {
     const { status, message } = error as CallError
-    tell({ ...call, status: status ?? 0, problem: message })
+    notify({ ...call, status: status ?? 0, problem: message })
     throw error
   }
 }
 
-/** A call as a line to read. */
+/** Formats a call as one readable line. */
 export const textOf = ({ method, path, body }: Call): string =>
   `${method} ${BASE}/__admin${path}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** A request as a line for a POSIX shell. */
+/** Formats a request as a curl command for a POSIX shell. */
 export function curlOf({
   method,
   url,
@@ -205,7 +211,7 @@ export function curlOf({
   ].join(' ')
 }
 
-/** An admin call as a line for a POSIX shell; the token stays a name, so that it lands in no history. */
+/** Formats an admin call as a curl command. The token is a variable, so that the shell history does not contain it. */
 export const curlOfCall = ({ method, path, body }: Call): string => {
   const token = sessionStorage.getItem(TOKEN) === null ? '' : ' -H "X-Admin-Token: $ADMIN_TOKEN"'
   const line = curlOf({

@@ -175,7 +175,7 @@ export function App() {
   useEffect(() => keepFocus(document.body), [])
   useFreshStart(route)
   useTabInSight(route.view)
-  // What is done here is seen here, whether the stream tells of it or not.
+  // Show the effect of calls made here, even if the stream has no event for them.
   useEffect(() => onMade(() => void reload()), [reload])
   return (
     <>

@@ -1,4 +1,4 @@
-// The client's time as it goes on between two looks at the server's.
+// The client's time, which continues between two responses of the server.
 import { useEffect, useState } from 'preact/hooks'
 
 export type Clock = {
@@ -11,7 +11,7 @@ export type Clock = {
 
 const TICK_MS = 200
 
-/** The instant that it is now on a clock that was looked at a while ago, ms. */
+/** Returns the current time (ms) of a clock that was read some time ago. */
 export function useNow(clock: Clock | undefined): number {
   const [seen, setSeen] = useState({ clock, at: performance.now() })
   const [, tick] = useState(0)
@@ -36,7 +36,7 @@ const UNITS = [
   [1_000, 's'],
 ] as const
 
-/** A span in its two largest units: `2d 3h`, `5s`, `200ms`. */
+/** Formats a duration with its two largest units: `2d 3h`, `5s`, `200ms`. */
 export function spanText(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`
   const parts: string[] = []
@@ -50,5 +50,5 @@ export function spanText(ms: number): string {
   return parts.join(' ')
 }
 
-/** How far ahead an instant is. */
+/** Formats the time until an instant; `ms` is the time left. */
 export const untilText = (ms: number): string => (ms <= 0 ? 'now' : `in ${spanText(ms)}`)

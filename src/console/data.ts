@@ -1,13 +1,13 @@
-// Hooks that keep what a view shows as new as the server's.
+// Hooks that update the data of a view when the server's data changes.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { read } from './api.ts'
 import { type Kind, listen } from './live.ts'
 
-// Events come in bursts; a view is read again this long after the first of one, and no more often.
+// Events arrive in bursts; a view is read again this long after the first event of a burst, ms.
 const CALM_MS = 150
 const ALWAYS: readonly Kind[] = ['gap', 'back', 'reset', 'restore']
 
-/** Runs a function a moment after an event of these kinds, and not again before its promise is kept. */
+/** Runs a function shortly after an event of these kinds, but never while the last run is pending. */
 export function useEvents(kinds: readonly Kind[], run: () => Promise<unknown>) {
   const latest = useRef(run)
   latest.current = run
@@ -26,7 +26,7 @@ export function useEvents(kinds: readonly Kind[], run: () => Promise<unknown>) {
       plan()
     }
     function plan() {
-      // What comes while it is read may not be in the answer.
+      // The response may not contain changes that happen while it is read.
       if (isBusy) isStale = true
       else timer ??= window.setTimeout(() => void look(), CALM_MS)
     }
@@ -47,7 +47,7 @@ export type Loaded<T> = {
   reload: () => Promise<void>
 }
 
-/** What a call answers, read again after events of these kinds. What comes late for another path is dropped. */
+/** Returns the response of a GET call, and reads it again after events of these kinds. Ignores late responses for an earlier path. */
 export function useLoaded<T>(path: string, kinds: readonly Kind[]): Loaded<T> {
   const [loaded, setLoaded] = useState<{ path: string; data?: T; problem?: string }>({ path })
   const turn = useRef(0)
@@ -58,7 +58,7 @@ export function useLoaded<T>(path: string, kinds: readonly Kind[]): Loaded<T> {
       if (mine === turn.current) setLoaded({ path, data })
     } catch (error) {
       const problem = (error as Error).message
-      // What was read before is still worth a look.
+      // Keep showing the data that was read before.
       if (mine === turn.current)
         setLoaded((before) => ({ ...(before.path === path && before), path, problem }))
     }
@@ -78,16 +78,16 @@ const PAGE = 50
 export type Pages<T> = {
   total: number | undefined
   problem: string | undefined
-  /** The row of a place in the list, if it is there already. */
+  /** Returns the row at an index, if it is loaded. */
   at: (index: number) => T | undefined
-  /** Sees to it that these rows come; the same function at every render. */
+  /** Loads these rows if necessary; the same function at every render. */
   want: (from: number, to: number) => void
 }
 
-/** The pages of one list that were read, and what may be asked for next. */
+/** Creates the cache of the pages of one list. */
 function createPages<T>(path: string, rows: string, redraw: () => void) {
   const pages = new Map<number, readonly T[]>()
-  // What failed stays in here, so that it is not asked for again until something else has changed.
+  // Failed pages stay in this set, so that they are not requested again until something else changes.
   const asked = new Set<number>()
   const failed = new Set<number>()
   let seen: readonly [number, number] = [1, 1]
@@ -98,21 +98,21 @@ function createPages<T>(path: string, rows: string, redraw: () => void) {
       `${path}${path.includes('?') ? '&' : '?'}page=${page}&limit=${PAGE}`,
     )
 
-  /** Reads pages and shows them together: what was read before and after a row came does not fit. */
+  /** Reads pages and shows them together, because pages read before and after a new row do not fit together. */
   async function load(wanted: readonly number[]) {
     const mine = turn
     for (const page of wanted) asked.add(page)
-    const answers = await Promise.allSettled(wanted.map(ask))
+    const responses = await Promise.allSettled(wanted.map(ask))
     if (mine !== turn) return
-    for (const [i, answer] of answers.entries()) {
+    for (const [i, response] of responses.entries()) {
       const page = wanted[i]!
-      if (answer.status === 'fulfilled') {
-        pages.set(page, answer.value[rows] as T[])
-        list.total = answer.value['total'] as number
+      if (response.status === 'fulfilled') {
+        pages.set(page, response.value[rows] as T[])
+        list.total = response.value['total'] as number
         list.problem = undefined
       } else {
         failed.add(page)
-        list.problem = (answer.reason as Error).message
+        list.problem = (response.reason as Error).message
       }
     }
     redraw()
@@ -139,7 +139,7 @@ function createPages<T>(path: string, rows: string, redraw: () => void) {
       seen = next
       void loadSeen()
     },
-    /** Reads anew what is seen; the old rows stay in sight until the new ones are there. */
+    /** Reads the visible pages again; the old rows stay visible until the new ones have arrived. */
     refresh() {
       turn++
       asked.clear()
@@ -154,15 +154,15 @@ function createPages<T>(path: string, rows: string, redraw: () => void) {
 
 const pageOf = (index: number) => Math.floor(index / PAGE) + 1
 
-/** A long list of which only the pages that are looked at are read; `rows` is the name of the list in the answer. */
+/** A long list that loads only its visible pages; `rows` is the name of the list in the response. */
 export function usePages<T>(path: string, rows: string, kinds: readonly Kind[]): Pages<T> {
   const [, redraw] = useState(0)
-  const kept = useRef<ReturnType<typeof createPages<T>>>()
-  if (kept.current?.path !== path) {
-    kept.current?.drop()
-    kept.current = createPages<T>(path, rows, () => redraw((n) => n + 1))
+  const cache = useRef<ReturnType<typeof createPages<T>>>()
+  if (cache.current?.path !== path) {
+    cache.current?.drop()
+    cache.current = createPages<T>(path, rows, () => redraw((n) => n + 1))
   }
-  const list = kept.current
+  const list = cache.current
   useEffect(() => list.want(0, 1), [list])
   useEvents(kinds, list.refresh)
   return list

@@ -1,40 +1,42 @@
-// Keeps the keyboard's place in a page whose parts come and go.
+// Preserves the keyboard focus when parts of the page are removed.
 
 /**
- * When what had the focus is gone (a row that was deleted, a button that makes way for another), its nearest
- * part that is still there takes it: else the next Tab begins at the top of the page.
+ * If the focused element is removed (a deleted row, a replaced button), moves the focus to its nearest remaining parent;
+ * otherwise the next Tab would start at the top of the page. Returns a function that stops this.
  */
 export function keepFocus(root: HTMLElement): () => void {
-  let places: HTMLElement[] = []
+  let ancestors: HTMLElement[] = []
 
-  function came({ target }: FocusEvent) {
-    places = []
+  function onFocusIn({ target }: FocusEvent) {
+    ancestors = []
     for (let at = target as HTMLElement | null; at && at !== root; at = at.parentElement)
-      places.push(at)
+      ancestors.push(at)
   }
-  function left({ target }: FocusEvent) {
-    // Left for good, unless it is left because it goes away.
+  function onFocusOut({ target }: FocusEvent) {
+    // Forget the element, unless it loses the focus because it was removed.
     queueMicrotask(() => {
       if ((target as HTMLElement).isConnected && document.activeElement === document.body)
-        places = []
+        ancestors = []
     })
   }
   const observer = new MutationObserver(() => {
-    if (document.activeElement !== document.body || places[0]?.isConnected !== false) return
-    const next = places.find((place) => place.isConnected && place.matches('section, main, footer'))
+    if (document.activeElement !== document.body || ancestors[0]?.isConnected !== false) return
+    const next = ancestors.find(
+      (ancestor) => ancestor.isConnected && ancestor.matches('section, main, footer'),
+    )
     if (next) focusOn(next)
   })
-  root.addEventListener('focusin', came)
-  root.addEventListener('focusout', left)
+  root.addEventListener('focusin', onFocusIn)
+  root.addEventListener('focusout', onFocusOut)
   observer.observe(root, { childList: true, subtree: true })
   return () => {
-    root.removeEventListener('focusin', came)
-    root.removeEventListener('focusout', left)
+    root.removeEventListener('focusin', onFocusIn)
+    root.removeEventListener('focusout', onFocusOut)
     observer.disconnect()
   }
 }
 
-/** Puts the focus on a part that takes none by itself. */
+/** Focuses an element that is not focusable by default. */
 export function focusOn(part: HTMLElement) {
   if (!part.hasAttribute('tabindex')) part.tabIndex = -1
   part.focus({ preventScroll: true })

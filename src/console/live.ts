@@ -1,32 +1,32 @@
-// What happens in the client's world, as it happens: the admin API's event stream, read without end.
+// Reads the event stream of the admin API: everything that happens in the client's world.
 import type { StreamKind } from '../model/feed-kinds.ts'
 import { BASE, beUnsure, CallError, GONE, onMade, request } from './api.ts'
 
 /**
- * Those of the stream, and two of the page: `back`, the connection was lost and is there again; `look`, something may
- * have changed of which the stream does not tell. On `gap` something may have been missed, so all is read again.
+ * The kinds of stream events, and two of the page: `back`, the connection was restored; `look`, something that has no
+ * event may have changed. After `gap`, events may be missing, so everything is read again.
  */
 export type Kind = StreamKind | 'back' | 'look'
 export type State = 'connecting' | 'live' | 'lost' | 'deleted'
-type Told = (kind: Kind, data: unknown) => void
+type EventListener = (kind: Kind, data: unknown) => void
 
 const RETRY_MS = 1_000
 const MAX_RETRY_MS = 10_000
-// The stream has a comment every 15 s; after two that did not come, nobody is there.
+// The stream sends a comment every 15 s; if two are missing, the connection is lost.
 const MAX_SILENCE_MS = 35_000
 
-const listeners = new Set<Told>()
+const listeners = new Set<EventListener>()
 const watchers = new Set<(state: State) => void>()
 let state: State = 'connecting'
 let lastEventId: string | undefined
 
-/** Hands over each event until the answered verb is called. */
-export function listen(told: Told): () => void {
-  listeners.add(told)
-  return () => void listeners.delete(told)
+/** Calls `listener` for each event. Returns a function that stops this. */
+export function listen(listener: EventListener): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
 }
 
-/** Hands over the connection's state, now and when it changes. */
+/** Calls `watcher` with the state of the connection, now and when it changes. */
 export function watchState(watcher: (state: State) => void): () => void {
   watchers.add(watcher)
   watcher(state)
@@ -39,11 +39,11 @@ function setState(next: State) {
   for (const watcher of watchers) watcher(state)
 }
 
-function tell(kind: Kind, data: unknown) {
-  for (const told of [...listeners]) told(kind, data)
+function publish(kind: Kind, data: unknown) {
+  for (const listener of [...listeners]) listener(kind, data)
 }
 
-/** One event of the stream: lines up to an empty one. */
+/** Publishes one event of the stream. `text` is the lines up to an empty line. */
 function takeEvent(text: string) {
   let kind: string | undefined
   const data: string[] = []
@@ -57,11 +57,12 @@ function takeEvent(text: string) {
     else if (field === 'event') kind = value
     else if (field === 'data') data.push(value)
   }
-  // Told first: what fails while it is told is asked for again.
-  if (kind !== undefined) tell(kind as Kind, data.length > 0 ? JSON.parse(data.join('\n')) : null)
+  // Publish before the id is stored, so that an event whose listener fails is requested again.
+  if (kind !== undefined)
+    publish(kind as Kind, data.length > 0 ? JSON.parse(data.join('\n')) : null)
   if (id !== undefined) lastEventId = id
-  // A comment alone: a good moment to look after what no event tells of.
-  if (text.startsWith(':')) tell('look', null)
+  // A comment arrives regularly, so it also triggers a check for changes that have no event.
+  if (text.startsWith(':')) publish('look', null)
 }
 
 async function readStream() {
@@ -79,8 +80,8 @@ async function readStream() {
       signal: silence.signal,
     })
     setState('live')
-    // What happened between the page's first look and this moment is in no event; what failed meanwhile is tried again.
-    tell(isFirst ? 'gap' : 'back', null)
+    // Changes between the first read of the page and now have no event; calls that failed meanwhile are tried again.
+    publish(isFirst ? 'gap' : 'back', null)
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
     let rest = ''
     for (;;) {
@@ -96,21 +97,21 @@ async function readStream() {
   }
 }
 
-/** Looks after what no event tells of when the page is looked at again, and when another tab has made a call. */
+/** Checks for changes without events when the page gets the focus, and when another tab has sent a call. */
 function watchOthers() {
-  const look = () => tell('look', null)
+  const look = () => publish('look', null)
   addEventListener('focus', look)
   const tabs = new BroadcastChannel('payout-sandbox')
   tabs.onmessage = look
   onMade(() => tabs.postMessage(null))
 }
 
-let goOn = () => {}
+let retryNow = () => {}
 
-/** Connects at once where that is waited for. */
-export const reconnect = () => goOn()
+/** Reconnects immediately instead of waiting for the next retry. */
+export const reconnect = () => retryNow()
 
-/** Reads the stream for as long as the page is open; a lost connection is taken up where it broke off. */
+/** Reads the stream while the page is open; after a lost connection it resumes at the last event. */
 export async function stayConnected(): Promise<never> {
   watchOthers()
   for (let wait = RETRY_MS; ; ) {
@@ -127,7 +128,7 @@ export async function stayConnected(): Promise<never> {
     beUnsure()
     wait = performance.now() - began > MAX_RETRY_MS ? RETRY_MS : Math.min(wait, MAX_RETRY_MS)
     await new Promise<void>((resolve) => {
-      goOn = resolve
+      retryNow = resolve
       setTimeout(resolve, wait)
     })
     wait *= 1.5

@@ -1,4 +1,4 @@
-// Where in the page one is: `#/payments/ID`.
+// The route of the page, such as `#/payments/ID`.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { focusOn } from './focus.ts'
 
@@ -8,23 +8,23 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    // No address that the page makes; shown as it is, it leads to what there is not.
+    // The page never creates such an address; unchanged, it leads to a view that does not exist.
     return part
   }
 }
 
-/** The parts of a hash. */
+/** Parses the hash of the URL. */
 function routeOf(hash: string): Route {
   const [, view = '', id = ''] = hash.split('/')
   return { view: view || 'overview', id: id === '' ? undefined : decoded(id) }
 }
 
-/** The view that is looked at. */
+/** Returns the current route, and renders again when it changes. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const changed = () => setHash(location.hash)
-    // It may have changed before anybody listened.
+    // The hash may have changed before the listener was added.
     changed()
     addEventListener('hashchange', changed)
     return () => removeEventListener('hashchange', changed)
@@ -32,7 +32,7 @@ export function useRoute(): Route {
   return routeOf(hash)
 }
 
-/** Begins each further view at its top, for the eye and for the keyboard. */
+/** Scrolls to the top and moves the focus to the heading when the view changes. */
 export function useFreshStart({ view, id }: Route) {
   const isFirst = useRef(true)
   useEffect(() => {

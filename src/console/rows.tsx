@@ -24,7 +24,7 @@ const MAX_ROWS = 400_000
 // How far from its place a row is looked for; beyond that, the list's length says how far it went.
 const REACH = 1_000
 
-/** What is kept of a list with the place in the browser's history: where it was, and which row was gone to. */
+/** The state of a list that an entry of the browser's history stores: the scroll position and the opened row. */
 type Place = { top: number; href: string }
 
 /** How far the row that stood at `index` has moved. */
@@ -43,9 +43,9 @@ function shiftOf(
 
 /**
  * A table of any length of which only the rows in sight are drawn. By roles: a table element lays out
- * all of its rows. `want` is told which are in sight, `href` tells where a row's details are, and one row from another.
+ * all of its rows. The list calls `want` with the visible rows; `href` returns the URL of a row's details and identifies the row.
  *
- * What comes on top moves nothing under the eye or the focus: it is told of by a button, unless the top is in sight.
+ * New rows on top do not move the visible rows or the focus: a button announces them, unless the top is visible.
  */
 export function Rows<T>({
   label,

@@ -1,4 +1,4 @@
-// What the admin API answers, as far as the console shows it.
+// The responses of the admin API, with the fields that the console shows.
 import type { Clock } from './clock.ts'
 
 export type Client = {
@@ -108,7 +108,7 @@ export type Delivery = {
   attempts: Attempt[]
 }
 
-/** A payment with all that is known of it. */
+/** A payment with all its details. */
 export type PaymentWithAll = {
   transaction: Payment
   steps: Step[]
@@ -125,7 +125,7 @@ export type InboxMessage = {
   attempt: number | null
 }
 
-/** A call of the service in one line, as the event stream tells it. */
+/** A call of the service in short, as the event stream sends it. */
 export type ShortRequest = {
   request_id: string
   at: string

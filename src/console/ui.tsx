@@ -36,7 +36,7 @@ const MOODS: Readonly<Record<string, string>> = {
   connecting: 'open',
 }
 
-/** A part that may be wider than the screen: it scrolls by itself, by keys too. */
+/** A part that may be wider than the screen: it scrolls separately, with the keyboard too. */
 export const Scroll = ({ label, children }: { label: string; children: ComponentChildren }) => (
   <section class="scroll" tabIndex={0} aria-label={label}>
     {children}

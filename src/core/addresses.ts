@@ -2,7 +2,7 @@ import dns from 'node:dns'
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
 import { webhookUrlProblem } from '../model/webhook-url.ts'
 
-/** What an IP address is, as far as it matters for where a webhook may go. */
+/** The kind of an IP address, for the rules on where a webhook may be sent. */
 export type AddressKind =
   | 'loopback'
   | 'private'
@@ -11,7 +11,9 @@ export type AddressKind =
   | 'metadata'
   | 'public'
 
-/** Where a webhook goes: a checked URL in the parts a connection needs. `host` is without brackets and final dot. */
+/**
+ * The target of a webhook: the parts of a checked URL that a connection needs. `host` has no brackets and no final dot.
+ */
 export type Target = {
   host: string
   path: string
@@ -33,7 +35,7 @@ const METADATA = [
   '169.254.170.23/32',
 ]
 
-// The first list that holds an address names its kind, so the single metadata addresses come before their ranges.
+// The first list that contains an address defines its kind, so the single metadata addresses come before their ranges.
 const KINDS: [AddressKind, BlockList][] = [
   ['metadata', blockList(METADATA)],
   ['link_local', blockList(['169.254.0.0/16', 'fe80::/10'])],
@@ -64,7 +66,7 @@ function blockList(ranges: string[]): BlockList {
   return list
 }
 
-/** The eight 16-bit words of an IPv6 address, in any spelling `net.isIPv6` takes. */
+/** The eight 16-bit words of an IPv6 address, in any spelling that `net.isIPv6` accepts. */
 function wordsOf(address: string): number[] {
   const text = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
     [(a << 8) | b, (c << 8) | d].map((word) => word.toString(16)).join(':'),
@@ -77,7 +79,7 @@ function wordsOf(address: string): number[] {
   return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right]
 }
 
-/** The IPv4 address an IPv6 one stands for, where a translator or tunnel would send it there. */
+/** The IPv4 address embedded in an IPv6 address, if a translator or tunnel would send it there. */
 function embeddedIpv4(address: string): string | undefined {
   const w = wordsOf(address)
   const dotted = (high: number, low: number) =>
@@ -143,7 +145,7 @@ function readHost(entry: string): string {
   return bareHost(new URL(whole))
 }
 
-/** Thrown into a connection that may not be made; `code` is `ADDRESS_REFUSED`, the message says why. */
+/** The error of a connection to a forbidden address; `code` is `ADDRESS_REFUSED`, the message gives the reason. */
 export class AddressNotAllowed extends Error {
   readonly code = 'ADDRESS_REFUSED'
 }
@@ -151,7 +153,7 @@ export class AddressNotAllowed extends Error {
 export type AddressPolicyDeps = {
   /** Public hosts that may be reached, by name or IP (`--webhook-allow`). */
   allow: readonly string[]
-  /** The resolver; tests give their own. */
+  /** The resolver; tests pass their own. */
   lookup?: typeof dns.lookup
 }
 
@@ -159,14 +161,14 @@ export type AddressPolicyDeps = {
  * Decides where webhooks may go: loopback and private addresses always, public ones when their host was listed,
  * link-local and cloud-metadata ones never.
  *
- * A name is judged by what it resolves to in the very look-up the connection uses, so that it can't be changed in
- * between; of several addresses the refused ones are left out. `0.0.0.0` and `::` count as loopback, which is where
- * they lead. Throws an `Error` in plain words where an entry of `allow` is no host.
+ * A name is checked with the addresses of the same lookup that the connection uses, so that they cannot change in
+ * between; forbidden addresses are filtered out. `0.0.0.0` and `::` count as loopback. Throws an `Error` if an entry
+ * of `allow` is not a host.
  */
 export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolicyDeps) {
   const allowed = new Set(allow.map(readHost))
 
-  /** Why `address` may not be reached under the name `host`, or undefined where it may. */
+  /** Why `address` with the name `host` is forbidden; undefined if it is allowed. */
   function addressProblem(host: string, address: string): string | undefined {
     const shown = host === address ? host : `${host} (${address})`
     switch (classifyAddress(address)) {
@@ -183,7 +185,7 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
     }
   }
 
-  /** Why a URL's host is refused before anything is looked up: a literal address, or a metadata service's name. */
+  /** Why the host of a URL is forbidden before any lookup: a literal address, or the name of a metadata service. */
   function hostProblem(host: string): string | undefined {
     if (isIP(host) !== 0) return addressProblem(host, host)
     if (METADATA_LABELS.has(host.toLowerCase().split('.', 1)[0]!))
@@ -191,7 +193,7 @@ export function createAddressPolicy({ allow, lookup = dns.lookup }: AddressPolic
     return undefined
   }
 
-  /** The `lookup` option of a connection: resolves, and hands over only addresses that may be reached. */
+  /** The `lookup` option of a connection: resolves a name and returns only allowed addresses. */
   const guardedLookup: LookupFunction = (host, options, callback) => {
     const name = host.replace(/\.$/, '')
     lookup(host, { ...options, all: true }, (error, found) => {

@@ -2,41 +2,41 @@ import { SandboxError } from '../model/errors.ts'
 import { LAST_INSTANT } from '../model/text.ts'
 import type { Clock } from './clock.ts'
 import { createCommitOrder, type Fired } from './timer.ts'
-import { isPassing, type Runner } from './timer-runner.ts'
+import { isTemporary, type Runner } from './timer-runner.ts'
 
-/** The most timers that one call runs; more of them would keep its caller waiting for minutes. */
+/** The maximum number of timers of one call; with more, its caller would wait for minutes. */
 const MAX_TIMERS = 1_000_000
-// An answer of a million timers would fill the memory of both sides.
+// A response with a million timers would fill the memory of both sides.
 const MAX_FIRED = 10_000
 
-/** How a call that moves time is carried out. */
+/** Options of a call that moves the clock. */
 export type AdvanceOptions = {
-  /** Stores where the clock stands, at the target or short of it; throws where that can't be written. */
-  keep?: (isThrough: boolean) => void
-  /** Aborted when the caller is gone: time then stops where it is. */
+  /** Stores the time of the clock; `isThrough`: it reached the target. Throws if the time cannot be written. */
+  persist?: (isThrough: boolean) => void
+  /** Aborted when the caller has disconnected; the clock then stops where it is. */
   signal?: AbortSignal | undefined
-  /** The most timers that it may run. */
-  most?: number
+  /** The maximum number of timers to run. */
+  max?: number
 }
 
-/** Where the clock stood when it ended, the first of what ran, and how many timers more. */
+/** The time of the clock at the end, the first timers that ran, and the number of further timers that ran. */
 export type AdvanceResult = { now: string; fired: Fired[]; omitted: number }
 
 export type AdvanceDeps = {
   clock: Clock
   runner: Runner
-  /** Changes when the timers are taken anew: an advance of before has nothing to do with them. */
-  lifeOf: () => number
+  /** Changes when the timers are reloaded: an advance that started before must not run them. */
+  getEpoch: () => number
   /** Called when time moved only part of the way and the new time could not be stored. */
   onHalfway?: (() => void) | undefined
-  /** Lets other work in between where this has taken long. */
-  letOthersIn: () => Promise<void> | undefined
+  /** Yields to the event loop if the advance has run for long; undefined otherwise. */
+  yieldToOthers: () => Promise<void> | undefined
 }
 
 const counted = (n: number) => n.toLocaleString('en-US')
 const iso = (ms: number) => new Date(ms).toISOString()
 
-/** The refusal of an advance that came some of its way. */
+/** The error of an advance that could move the clock only part of the way. */
 const notWritten = (at: number, { code, headers }: SandboxError) =>
   new SandboxError(
     code,
@@ -44,19 +44,19 @@ const notWritten = (at: number, { code, headers }: SandboxError) =>
     { headers },
   )
 
-const tooManyForeseen = (count: number, most: number, end: number) =>
+const tooManyForeseen = (count: number, max: number, end: number) =>
   new SandboxError(
     'too_many_timers',
-    `At least ${counted(count)} timers are due until ${iso(end)}; one call runs at most ${counted(most)}. Nothing was changed. Advance by less, or use a timeline with a longer \`every\`.`,
+    `At least ${counted(count)} timers are due until ${iso(end)}; one call runs at most ${counted(max)}. Nothing was changed. Advance by less, or use a timeline with a longer \`every\`.`,
   )
 
-const tooManyRan = (most: number, at: number) =>
+const tooManyRan = (max: number, at: number) =>
   new SandboxError(
     'too_many_timers',
-    `This call ran ${counted(most)} timers, the maximum of one call, because timers scheduled further timers. The clock stopped at ${iso(at)}. The timers that ran are stored. Advance again to continue.`,
+    `This call ran ${counted(max)} timers, the maximum of one call, because timers scheduled further timers. The clock stopped at ${iso(at)}. The timers that ran are stored. Advance again to continue.`,
   )
 
-/** Keeps the first of what ran, and counts the rest. */
+/** Collects the first `MAX_FIRED` timers that ran and counts the others. */
 function createFiredList() {
   const fired: Fired[] = []
   let omitted = 0
@@ -71,63 +71,63 @@ function createFiredList() {
 }
 
 /**
- * Runs everything that is due until `target`, each timer at its own instant; resolves when all that it caused has
- * settled. Where something can't be written, the clock stands where the last that was written ran.
+ * Runs every timer that is due until `target`, each at its own instant. Resolves when all deliveries that they caused
+ * have ended. If a change cannot be written, the clock stops at the last instant whose changes were written.
  */
 export async function advance(
   target: number,
-  { keep = () => {}, signal, most = MAX_TIMERS }: AdvanceOptions,
-  { clock, runner, lifeOf, onHalfway, letOthersIn }: AdvanceDeps,
+  { persist = () => {}, signal, max = MAX_TIMERS }: AdvanceOptions,
+  { clock, runner, getEpoch, onHalfway, yieldToOthers }: AdvanceDeps,
 ): Promise<AdvanceResult> {
   const firedList = createFiredList()
   const order = createCommitOrder()
   let reached = clock.now()
   let ran = 0
-  const life = lifeOf()
-  // While it waited for its turn, another call may have gone further.
+  const epoch = getEpoch()
+  // While this call waited for its turn, another call may have moved the clock further.
   const end = Math.min(Math.max(target, reached), LAST_INSTANT)
-  const foreseen = runner.foreseen(end)
-  if (foreseen > most) throw tooManyForeseen(foreseen, most, end)
+  const countDue = runner.countDue(end)
+  if (countDue > max) throw tooManyForeseen(countDue, max, end)
 
-  /** Runs what is due on the way, and says why it ended. */
+  /** Runs the due timers and returns why it ended. */
   async function runOnTheWay(): Promise<'through' | 'ended' | 'too many'> {
     await runner.settled()
     for (let timer = runner.soonest(); timer && timer.due_at <= end; timer = runner.soonest()) {
-      if (life !== lifeOf() || signal?.aborted) return 'ended'
-      if (ran >= most) return 'too many'
+      if (epoch !== getEpoch() || signal?.aborted) return 'ended'
+      if (ran >= max) return 'too many'
       const at = Math.max(reached, timer.due_at)
       clock.stopAt(at)
       const batch = runner.runDue(at, order)
-      firedList.add(batch.told)
+      firedList.add(batch.fired)
       ran += batch.ran
       reached = at
       const next = runner.isAnyRunning ? runner.soonest() : undefined
-      const joins = next && next.due_at <= at && runner.isTogether(next)
+      const joins = next && next.due_at <= at && runner.runsInParallel(next)
       await (joins ? runner.room() : runner.settled())
-      await letOthersIn()
+      await yieldToOthers()
     }
-    return life !== lifeOf() || signal?.aborted ? 'ended' : 'through'
+    return epoch !== getEpoch() || signal?.aborted ? 'ended' : 'through'
   }
 
   clock.stopAt(reached)
   try {
     const how = await runOnTheWay()
-    // After a reset the clock stands elsewhere already.
+    // After a reset the clock already has another time.
     const { isStopped } = clock
     if (isStopped) clock.continueFrom(how === 'through' ? end : reached)
     try {
-      keep(how === 'through')
+      persist(how === 'through')
     } catch (error) {
       if (isStopped) clock.stopAt(reached)
       throw error
     }
-    if (how === 'too many') throw tooManyRan(most, reached)
+    if (how === 'too many') throw tooManyRan(max, reached)
   } catch (error) {
     if (clock.isStopped) clock.continueFrom(reached)
-    if (ran === 0 || !isPassing(error)) throw error
+    if (ran === 0 || !isTemporary(error)) throw error
     onHalfway?.()
     throw notWritten(reached, error)
   }
-  // The next call that waits for its turn may set the clock at once.
+  // Read the time now: the next call in the queue may change the clock immediately.
   return { now: clock.iso(), ...firedList.result() }
 }

@@ -2,7 +2,7 @@ import type { LayerNumbers, Op, WorldAbout } from './document.ts'
 import type { Base, BaseRows, Images, Specs, WorldTables } from './store.ts'
 import { createTable, type Table } from './table.ts'
 
-/** What a replay rebuilds: the store's own lists, and how it makes a world and a base. */
+/** The store's lists to rebuild, and the functions that create a world and a base. */
 export type OpApplierDeps<Rows> = {
   specs: Specs<Rows>
   bases: Map<string, Base<Rows>>
@@ -17,7 +17,7 @@ export type OpApplierDeps<Rows> = {
   ) => void
 }
 
-/** Applies ops without writing them: how a document and a journal become worlds again. */
+/** Applies the ops of a document and a journal without writing them, to rebuild the worlds. */
 export function createOpApplier<Rows>(deps: OpApplierDeps<Rows>) {
   type Name = keyof Rows & string
   const { specs, bases, worlds, makeBase, addWorld, forkWorld } = deps
@@ -34,7 +34,7 @@ export function createOpApplier<Rows>(deps: OpApplierDeps<Rows>) {
     pendingLayer = undefined
   }
 
-  /** The table that rows are put into and removed from, if this version still has it. */
+  /** The table that the current op changes; undefined if this version no longer has it. */
   function target(name: string): Table<Rows[Name]> | undefined {
     return pendingLayer
       ? pendingLayer.table
@@ -94,7 +94,7 @@ export function createOpApplier<Rows>(deps: OpApplierDeps<Rows>) {
         return
       case 'put': {
         const table = op[1] as Name
-        // A table that this version no longer knows has nothing to come back to.
+        // Ignore rows of a table that this version no longer has.
         if (!specs[table]) return
         if (pendingBase) {
           pendingBase.rows[table] ??= []
@@ -125,11 +125,11 @@ export function createOpApplier<Rows>(deps: OpApplierDeps<Rows>) {
 
   return {
     apply,
-    /** How many ops it was told. */
+    /** The number of applied ops. */
     get applied() {
       return applied
     },
-    /** One line of the journal: what was changed in one or more worlds, all of it or nothing. */
+    /** Applies one line of the journal: the atomic changes of one or more worlds. */
     line(value: unknown) {
       type Part = [world: string, counter: number, ops: Op[]]
       const one = value as Part | Part[]

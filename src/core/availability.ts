@@ -11,7 +11,7 @@ type Deps = {
   probe: () => void
 }
 
-/** Whether changes can be written, and what is said where they can't. */
+/** Tracks whether changes can be written; logs and returns the error if they cannot. */
 export function createAvailability({ file, log, probe }: Deps) {
   let failure: string | undefined
   let retry: NodeJS.Timeout | undefined
@@ -33,17 +33,17 @@ export function createAvailability({ file, log, probe }: Deps) {
       probe()
       written()
     } catch (error) {
-      // Still failing; the next try tells. What is not ours any more is tried no more.
+      // Still failing; the next try follows. If this process no longer owns the file, it stops trying.
       if (error instanceof LostOwnership) stop()
     }
   }
 
   return {
-    /** `undefined` while all is well, else the errno of the last failed write. */
+    /** The errno of the last failed write; `undefined` while writes succeed. */
     get failure() {
       return failure
     },
-    /** What to answer where a write failed. */
+    /** Returns the error to respond with after a failed write. */
     failed(error: unknown): SandboxError {
       if (error instanceof LostOwnership) {
         stop()

@@ -1,6 +1,6 @@
 import type { Op } from './document.ts'
 
-/** How far a series was drawn. */
+/** The position in a random series. */
 export type Draws = { counter: number }
 
 /** What one change did to one world, and the counter that goes with it. */
@@ -8,18 +8,18 @@ type WorldPart = { world: string; counter: () => number; ops: Op[] }
 
 type Change = { undo: (() => void)[]; parts: WorldPart[]; after: (() => void)[] }
 
-/** Changes that stand in memory and are written at the end of this turn of the event loop. */
+/** Changes in memory that are written at the end of this turn of the event loop. */
 type Batch = {
   lines: string[]
   undo: (() => void)[]
   after: (() => void)[]
-  told: ((error?: unknown) => void)[]
+  onDurable: ((error?: unknown) => void)[]
   due: NodeJS.Immediate
 }
 
 const partOf = ({ world, counter, ops }: WorldPart) => [world, counter(), ops]
 
-/** One line, whatever a change touches: half a change can't be found at the next start. */
+/** One line per change, so that the next start finds the whole change or nothing. */
 const lineOf = (parts: readonly WorldPart[]): string =>
   JSON.stringify(parts.length === 1 ? partOf(parts[0]!) : parts.map(partOf))
 
@@ -28,19 +28,20 @@ function rollbackAll(undo: readonly (() => void)[], from = 0) {
 }
 
 /**
- * Makes changes whole: what a function does between its begin and its end is written in one line, or undone.
+ * Makes changes atomic: the changes of a function are written in one line, or rolled back.
  *
- * `write` puts lines on the disk or throws, which undoes them; without it nothing is kept.
+ * `write` writes lines to the disk or throws, which rolls the changes back; without `write` changes are only in
+ * memory.
  */
 export function createChanges(write?: (lines: readonly string[]) => void) {
   let open: Change | undefined
-  let gathers = false
-  let waiting: Batch | undefined
+  let isBatching = false
+  let pending: Batch | undefined
 
   /**
-   * Runs a function whose changes count together: all are written in one journal line, or none happened.
-   * Anything thrown undoes them, draws of `random` included. A change inside a change is part of the outer one, which
-   * may go on where the inner one failed.
+   * Runs a function as one transaction: all its changes are written in one journal line, or none. If it throws, they
+   * are rolled back, with the counter of `random`. A nested change is part of the outer one, which may continue if the
+   * inner one fails.
    */
   function change<T>(run: () => T, random?: Draws): T {
     if (open) return changeWithin(open, run, random)
@@ -58,7 +59,7 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
       open = undefined
     }
     if (line === undefined) for (const run of mine.after) run()
-    else if (gathers) wait(mine, line)
+    else if (isBatching) enqueue(mine, line)
     else commitBatch(mine, line)
     return result
   }
@@ -72,33 +73,33 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
 
   function changeWithin<T>(outer: Change, run: () => T, random?: Draws): T {
     const { undo, parts, after } = outer
-    const [undone, told, kept] = [undo.length, after.length, parts.length]
+    const [undoCount, afterCount, partCount] = [undo.length, after.length, parts.length]
     const ops = parts.at(-1)?.ops
     const committedOps = ops?.length ?? 0
     if (random) undo.push(rollbackOf(random))
     try {
       return run()
     } catch (error) {
-      rollbackAll(undo, undone)
-      undo.length = undone
-      after.length = told
-      parts.length = kept
+      rollbackAll(undo, undoCount)
+      undo.length = undoCount
+      after.length = afterCount
+      parts.length = partCount
       if (ops) ops.length = committedOps
       throw error
     }
   }
 
-  function wait({ undo, after }: Change, line: string) {
-    waiting ??= { lines: [], undo: [], after: [], told: [], due: setImmediate(commitBatch) }
-    waiting.lines.push(line)
-    waiting.undo.push(...undo)
-    waiting.after.push(...after)
+  function enqueue({ undo, after }: Change, line: string) {
+    pending ??= { lines: [], undo: [], after: [], onDurable: [], due: setImmediate(commitBatch) }
+    pending.lines.push(line)
+    pending.undo.push(...undo)
+    pending.after.push(...after)
   }
 
-  /** Writes what waits, and a change of its own behind it; where that fails all of it is undone. */
+  /** Writes the pending changes, and `own` after them; if the write fails, all are rolled back. */
   function commitBatch(own?: Change, line?: string) {
-    const earlier = waiting
-    waiting = undefined
+    const earlier = pending
+    pending = undefined
     if (earlier) clearImmediate(earlier.due)
     const lines = earlier?.lines ?? []
     if (line !== undefined) lines.push(line)
@@ -109,14 +110,14 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
       if (own) rollbackAll(own.undo)
       if (earlier) {
         rollbackAll(earlier.undo)
-        for (const tell of earlier.told) tell(error)
+        for (const callback of earlier.onDurable) callback(error)
       }
       if (own) throw error
       return
     }
     for (const run of earlier?.after ?? []) run()
     for (const run of own?.after ?? []) run()
-    for (const tell of earlier?.told ?? []) tell()
+    for (const callback of earlier?.onDurable ?? []) callback()
   }
 
   return {
@@ -124,7 +125,7 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
     get isOpen() {
       return open !== undefined
     },
-    /** Notes what the open change did: what the journal is told, and the way back. */
+    /** Records an op of the open change for the journal, and its rollback. */
     record(world: string, counter: () => number, op: Op, undo: () => void) {
       const { parts, undo: ways } = open!
       ways.push(undo)
@@ -132,29 +133,29 @@ export function createChanges(write?: (lines: readonly string[]) => void) {
       if (last?.world === world) last.ops.push(op)
       else parts.push({ world, counter, ops: [op] })
     },
-    /** Runs a function once the open change is written; at once where none is open. */
+    /** Runs a function after the open change is committed; immediately if none is open. */
     afterCommit(run: () => void) {
       if (open) open.after.push(run)
       else run()
     },
     /**
-     * Runs a function whose changes may be written at the end of this turn of the event loop, all in one write.
-     * Whoever answers for them waits by `onDurable`; where the write fails they are undone.
+     * Runs a function whose changes may be written together at the end of this turn of the event loop (group commit).
+     * A caller that acknowledges them must wait with `onDurable`; if the write fails, they are rolled back.
      */
     batch<T>(run: () => T): T {
-      gathers = true
+      isBatching = true
       try {
         return run()
       } finally {
-        gathers = false
+        isBatching = false
       }
     },
-    /** Tells when all that was changed until now is written, or by an error that it is undone. */
-    onDurable(tell: (error?: unknown) => void) {
-      if (waiting) waiting.told.push(tell)
-      else tell()
+    /** Calls back when all changes so far are written, or with an error when they were rolled back. */
+    onDurable(callback: (error?: unknown) => void) {
+      if (pending) pending.onDurable.push(callback)
+      else callback()
     },
-    /** Writes now what waits. */
+    /** Writes the pending changes now. */
     flush: () => commitBatch(),
   }
 }

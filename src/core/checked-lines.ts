@@ -2,32 +2,32 @@ import { crc32 } from 'node:zlib'
 
 const LINE_FEED = 10
 const SPACE = 32
-// The checksum's digits and the space behind them.
+// The digits of the checksum and the space after them.
 const HEAD_BYTES = 9
-// What a UTF-16 code unit takes in UTF-8, at most.
+// The maximum size of a UTF-16 code unit in UTF-8.
 const MAX_BYTES = 3
-// More than this is not kept for the next lines.
-const KEPT_BYTES = 1024 * 1024
+// A larger buffer is not reused for the next lines.
+const MAX_REUSED_BYTES = 1024 * 1024
 
 const crcHex = (body: Buffer) => crc32(body).toString(16).padStart(8, '0')
 
 const bytesOf = (changes: readonly string[]) =>
   changes.reduce((sum, json) => sum + HEAD_BYTES + Buffer.byteLength(json) + 1, 0)
 
-let kept = Buffer.allocUnsafe(64 * 1024)
+let reusedBuffer = Buffer.allocUnsafe(64 * 1024)
 
 /**
- * Changes as they stand in the journal, a line each: checksum, space, JSON, line feed. The bytes are good until the
- * next call, which writes over them.
+ * Returns the bytes of changes in the journal, one line each: checksum, space, JSON, line feed. The next call
+ * overwrites the bytes.
  */
 export function checkedLines(changes: readonly string[]): Buffer {
-  let most = 0
-  for (const json of changes) most += HEAD_BYTES + MAX_BYTES * json.length + 1
-  let bytes = kept
-  if (most > KEPT_BYTES) bytes = Buffer.allocUnsafe(bytesOf(changes))
-  else if (most > bytes.length) {
-    bytes = Buffer.allocUnsafe(most)
-    kept = bytes
+  let maxBytes = 0
+  for (const json of changes) maxBytes += HEAD_BYTES + MAX_BYTES * json.length + 1
+  let bytes = reusedBuffer
+  if (maxBytes > MAX_REUSED_BYTES) bytes = Buffer.allocUnsafe(bytesOf(changes))
+  else if (maxBytes > bytes.length) {
+    bytes = Buffer.allocUnsafe(maxBytes)
+    reusedBuffer = bytes
   }
   let end = 0
   for (const json of changes) {
@@ -41,10 +41,10 @@ export function checkedLines(changes: readonly string[]): Buffer {
   return bytes.subarray(0, end)
 }
 
-/** A place in a file that can't be trusted, in words and numbers that its owner can use. */
+/** The position and the description of a damage in a file. */
 export type Damage = { file: string; line: number; byte: number; what: string }
 
-/** A data file that is not as it was written. It is left as it is. */
+/** A data file is damaged. It is not changed. */
 export class DamagedFile extends Error {
   readonly damage: Damage
   constructor(damage: Damage) {
@@ -54,24 +54,25 @@ export class DamagedFile extends Error {
   }
 }
 
-/** What reading a journal found: how much of it is good, and whether a write had been cut short at its end. */
+/** The result of reading a journal: the valid bytes and lines, and the bytes of an incomplete write at its end. */
 export type ReadResult = { goodBytes: number; lines: number; tornBytes: number }
 
-/** Whether the bytes of a line are those its checksum was made of. */
+/** Whether the checksum of a line matches its bytes. */
 const isWhole = (line: Buffer): boolean =>
   line[HEAD_BYTES - 1] === SPACE &&
   line.toString('latin1', 0, HEAD_BYTES - 1) === crcHex(line.subarray(HEAD_BYTES))
 
 /**
- * Reads checksummed lines and hands on each one's value, in order.
+ * Reads lines with checksums and calls `onLine` with the value of each, in order.
  *
- * Bytes after the last line feed are a write that never finished: they were acknowledged to nobody and count as torn.
- * A complete line whose checksum is wrong is damage: `DamagedFile`, unless `onDamage` takes it, which ends the reading.
+ * Bytes after the last line feed are an incomplete write that was never acknowledged; they count as torn. A complete
+ * line with a wrong checksum is damage: it ends the reading and calls `onDamage`, which throws `DamagedFile` by
+ * default.
  */
 export function readCheckedLines(
   file: string,
   content: Buffer,
-  take: (value: unknown) => void,
+  onLine: (value: unknown) => void,
   onDamage: (damage: Damage) => void = (damage) => {
     throw new DamagedFile(damage)
   },
@@ -85,12 +86,12 @@ export function readCheckedLines(
       onDamage({ file, line: lines + 1, byte: start, what: 'the checksum does not match the line' })
       return { goodBytes: start, lines, tornBytes: 0 }
     }
-    take(JSON.parse(content.toString('utf8', start + HEAD_BYTES, end)))
+    onLine(JSON.parse(content.toString('utf8', start + HEAD_BYTES, end)))
     lines++
     start = end + 1
   }
   if (start < content.length) {
-    // A whole line whose line feed alone was changed was acknowledged: that is damage, not a torn write.
+    // A complete line with only a changed line feed was acknowledged, so it is damage and not a torn write.
     if (isWhole(content.subarray(start, content.length - 1))) {
       onDamage({
         file,

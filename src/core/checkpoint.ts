@@ -3,16 +3,16 @@ import type { Base, Snapshot, Specs, WorldTables } from './store.ts'
 import { createTable, type TableImage } from './table.ts'
 
 type Layer = TableImage<unknown>['layers'][number]
-/** A state to be written: a world's, or that of one of its snapshots. */
-type Holder<Rows> = {
+/** A state to write: the current state of a world, or one of its snapshots. */
+type StoredState<Rows> = {
   world: WorldTables<Rows>
   snapshot: string | undefined
   state: Snapshot<Rows>
 }
 
 /**
- * Takes all there is at one moment and hands out a verb that tells it as ops, as often as it is asked and whatever has
- * changed since. Layers that more than one state stands on are told once.
+ * Captures all worlds at one moment and returns a function that generates their ops, any number of times and
+ * independent of later changes. Layers that several states share are written once.
  */
 export function takeCheckpoint<Rows>(
   specs: Specs<Rows>,
@@ -21,21 +21,21 @@ export function takeCheckpoint<Rows>(
 ): () => Generator<Op> {
   type Name = keyof Rows & string
   const names = Object.keys(specs as object) as Name[]
-  const holders: Holder<Rows>[] = []
+  const states: StoredState<Rows>[] = []
   for (const world of worlds) {
-    // A snapshot is told as what the world was before it became what it is.
-    for (const [snapshot, state] of world.snapshots) holders.push({ world, snapshot, state })
-    holders.push({ world, snapshot: undefined, state: world.now() })
+    // A snapshot is written as an earlier state of its world, before the current state.
+    for (const [snapshot, state] of world.snapshots) states.push({ world, snapshot, state })
+    states.push({ world, snapshot: undefined, state: world.now() })
   }
-  const layersOf = ({ state }: Holder<Rows>, table: Name) =>
+  const layersOf = ({ state }: StoredState<Rows>, table: Name) =>
     state.images[table].layers as readonly Layer[]
   const uses = new Map<Layer, number>()
-  for (const holder of holders)
+  for (const stored of states)
     for (const table of names)
-      for (const layer of layersOf(holder, table).slice(1))
+      for (const layer of layersOf(stored, table).slice(1))
         uses.set(layer, (uses.get(layer) ?? 0) + 1)
 
-  /** How many of the lowest layers a state shares with another. */
+  /** The number of lowest layers that a state shares with another. */
   function sharedDepth(layers: readonly Layer[]): number {
     let depth = 1
     while (depth < layers.length && uses.get(layers[depth]!)! > 1) depth++
@@ -54,13 +54,13 @@ export function takeCheckpoint<Rows>(
         for (const row of createTable(specs[table], images[table]).rows()) yield ['put', table, row]
     }
     const numbers = new Map<Layer, number>()
-    for (const holder of holders) {
-      const { world, snapshot, state } = holder
+    for (const stored of states) {
+      const { world, snapshot, state } = stored
       const { base, images, counter } = state
-      const standsOn: Record<string, number> = {}
+      const sharedLayers: Record<string, number> = {}
       const depths = {} as Record<Name, number>
       for (const table of names) {
-        const layers = layersOf(holder, table)
+        const layers = layersOf(stored, table)
         depths[table] = sharedDepth(layers)
         let parent = 0
         for (let i = 1; i < depths[table]; i++) {
@@ -74,9 +74,9 @@ export function takeCheckpoint<Rows>(
           }
           parent = number
         }
-        if (parent > 0) standsOn[table] = parent
+        if (parent > 0) sharedLayers[table] = parent
       }
-      yield ['world', world.name, base.key, counter, standsOn, world.about]
+      yield ['world', world.name, base.key, counter, sharedLayers, world.about]
       for (const table of names)
         yield* changesOf(table, images[table] as TableImage<never>, depths[table])
       if (snapshot !== undefined) yield ['save', snapshot, counter]

@@ -1,6 +1,6 @@
 import { LAST_INSTANT } from '../model/text.ts'
 
-/** What a clock is, as stored: the client's time `anchor` was now when the wall said `wallAnchor` (both ms). */
+/** The stored state of a clock: the client's time was `anchor` when the wall clock was `wallAnchor` (both ms). */
 export type ClockState = {
   mode: 'real' | 'frozen'
   speed: number
@@ -8,35 +8,35 @@ export type ClockState = {
   wallAnchor: number
 }
 
-/** The wall clock in ms: the only place where the product reads it. */
+/** The wall clock in ms. No other code of the product reads it. */
 export const wallNow = (): number => Date.now()
 
 export type SteadyWallOptions = {
   wall: () => number
   /** A monotonic clock, ms. */
   elapsed: () => number
-  /** Told when the wall clock was set back, and by how many ms. */
+  /** Called when the wall clock was set back, with the difference in ms. */
   onSetBack?: (ms: number) => void
 }
 
-// A wall clock is corrected by a few ms all the time.
-const TOLD_FROM_MS = 1_000
+// Smaller corrections of a wall clock are normal and not reported.
+const MIN_REPORTED_MS = 1_000
 
 /**
- * The wall clock for measuring how time goes by: where the real one is set back, this one goes on by the monotonic
- * clock, and where the real one is then put right again, this one does not leap.
+ * A wall clock that never goes back. When the real clock is set back, this one continues with the monotonic clock;
+ * when the real clock is then corrected again, this one does not jump forward.
  */
 export function createSteadyWall({ wall, elapsed, onSetBack }: SteadyWallOptions): () => number {
   let lastWall = wall()
   let lastElapsed = elapsed()
-  // What this clock is ahead of the wall clock.
+  // How many ms this clock is ahead of the wall clock.
   let ahead = 0
   return () => {
     const [now, elapsedNow] = [wall(), elapsed()]
     const leap = now - lastWall - (elapsedNow - lastElapsed)
     if (now < lastWall) {
       ahead -= leap
-      if (lastWall - now >= TOLD_FROM_MS) onSetBack?.(lastWall - now)
+      if (lastWall - now >= MIN_REPORTED_MS) onSetBack?.(lastWall - now)
     } else if (leap > 0 && ahead > 0) ahead -= Math.min(ahead, leap)
     lastWall = now
     lastElapsed = elapsedNow
@@ -44,12 +44,12 @@ export function createSteadyWall({ wall, elapsed, onSetBack }: SteadyWallOptions
   }
 }
 
-/** A stored state of a clock whose wall clock was set back since: time goes on from where it stood. */
+/** Adapts a stored state if the wall clock was set back since: time continues where it stopped. */
 const anchored = (state: ClockState, now: number): ClockState =>
   state.wallAnchor > now ? { ...state, wallAnchor: now } : state
 
 /**
- * A client's clock: real, sped up or frozen. Times are ms since 1970 inside, ISO 8601 on the wire.
+ * A client's clock: real, sped up or frozen. Times are ms since 1970 in memory, ISO 8601 on the wire.
  *
  * `wall` must not go back: see `createSteadyWall`.
  */
@@ -61,7 +61,7 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
   const ticking = () => {
     if (state.mode === 'frozen') return state.anchor
     const passed = Math.floor(state.anchor + (wall() - state.wallAnchor) * state.speed)
-    // A fast clock comes to the end of what a timestamp can tell, and stands there.
+    // A fast clock stops at the last instant that a timestamp can express.
     const at = Math.min(passed, LAST_INSTANT)
     // Time never runs backwards for a client.
     if (at > latest) latest = at
@@ -73,7 +73,7 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
   }
   const now = () => stoppedAt ?? ticking()
 
-  // Many changes come in one millisecond.
+  // Caches the text: one millisecond often has many changes.
   let isoAt = Number.NaN
   let isoText = ''
   function iso() {
@@ -91,7 +91,7 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
     get state() {
       return state
     },
-    /** Takes a stored state as it is, as after a restart or a reset. */
+    /** Loads a stored state without changes, after a restart or a reset. */
     load(stored: ClockState) {
       stoppedAt = undefined
       state = anchored(stored, wall())
@@ -100,14 +100,14 @@ export function createClock(initial: ClockState, wall: () => number = wallNow) {
     freeze: (at = now()) => set({ mode: 'frozen' }, at),
     resume: () => set({ mode: 'real' }, now()),
     speed: (factor: number) => set({ speed: factor }, now()),
-    /** Holds the time still at an instant, whatever the mode, while due timers are run. */
+    /** Stops the clock at an instant in any mode, while due timers run. */
     stopAt(at: number) {
       stoppedAt = at
     },
     get isStopped() {
       return stoppedAt !== undefined
     },
-    /** Ends a stopAt; the clock goes on from `at` in its own mode. */
+    /** Ends `stopAt`; the clock continues from `at` in its own mode. */
     continueFrom(at: number) {
       stoppedAt = undefined
       set({}, at)

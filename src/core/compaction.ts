@@ -1,30 +1,29 @@
 import type { Later } from './later.ts'
 
-// The document is made anew when the journal is at least this large, and so many times as large as the document: that
-// many bytes are read back in about a second after a crash, and a smaller journal would be rewritten all the time.
+// The document is rewritten when the journal has at least `FROM_BYTES` and is at least `MIN_TIMES` as large as the
+// document. A start reads this many bytes in about a second; a lower limit would rewrite the document all the time.
 const FROM_BYTES = 64 * 1024 * 1024
 const MIN_TIMES = 2
-// It waits until nothing was written for this long, real ms, or until the journal is so many times as large.
+// Compaction waits until nothing was written for `QUIET_MS` (real), or until the journal is `MAX_TIMES` as large.
 const QUIET_MS = 250
 const MAX_TIMES = 4
-// And it leaves out half of what a start would read: a journal of rows that are all still there is read as fast as a
-// document of them.
-const MIN_SPARED = 2
-// A journal of 1 GiB is ended whatever comes of it: Node reads no file of twice that.
-const LONGEST = 16
+// Compact only if at least half of the entries are dead: a journal of live rows is read as fast as a document of them.
+const MIN_ENTRIES_PER_ROW = 2
+// A journal of 1 GiB is always compacted: Node cannot read a file of 2 GiB.
+const MAX_GROWTH = 16
 
 export type CompactionDeps = {
-  /** The journal's size from which the document is made anew, bytes. */
+  /** The journal size from which the document is rewritten, bytes. */
   from?: number | undefined
   journalBytes: () => number
   documentBytes: () => number
-  /** How many entries a document would have. */
+  /** The number of entries of a new document. */
   countRows: () => number
   later: Later
   compact: () => void
 }
 
-/** Decides when the document is made anew: where it spares the next start much, and where it disturbs nobody. */
+/** Decides when to rewrite the document: when the next start gains a lot, and when the sandbox is idle. */
 export function createCompaction({
   from = FROM_BYTES,
   journalBytes,
@@ -34,7 +33,7 @@ export function createCompaction({
   compact,
 }: CompactionDeps) {
   let entries = 0
-  let lookFrom = from
+  let checkFrom = from
   let endWait: (() => void) | undefined
 
   function stop() {
@@ -52,37 +51,39 @@ export function createCompaction({
   }
 
   return {
-    /** Counts entries of the document and the journals: what a start would read. */
+    /** Counts the entries of the document and the journals: what the next start would read. */
     count(more: number) {
       entries += more
     },
     get entries() {
       return entries
     },
-    /** Looks whether it is time, after a write. */
+    /** Called after each write; starts a compaction if it is time. */
     written() {
       const bytes = journalBytes()
-      if (bytes <= lookFrom) return
-      const isTooLong = bytes > LONGEST * from
+      if (bytes <= checkFrom) return
+      const isTooLong = bytes > MAX_GROWTH * from
       if (bytes <= MIN_TIMES * documentBytes() && !isTooLong) return
       const isLate = endWait && bytes > MAX_TIMES * Math.max(from, documentBytes())
       if (isTooLong || isLate) {
         stop()
         compact()
       } else if (!endWait) {
-        if (entries > MIN_SPARED * countRows()) waitForQuiet()
-        else lookFrom = bytes + from
+        if (entries > MIN_ENTRIES_PER_ROW * countRows()) waitForQuiet()
+        else checkFrom = bytes + from
       }
     },
-    /** The document was made: it has so many rows, and holds what was told when so many entries were counted. */
-    made(rows: number, counted: number) {
+    /** The document was rewritten: it has `rows` rows and contains everything up to `counted` entries. */
+    compacted(rows: number, counted: number) {
       stop()
       entries += rows - counted
-      lookFrom = from
+      checkFrom = from
     },
-    /** It could not be made: trying again at every change would do nothing else. */
+    /**
+     * The document could not be written. Waits for more changes before the next try; else every change would try again.
+     */
     failed() {
-      lookFrom = journalBytes() + from
+      checkFrom = journalBytes() + from
     },
     stop,
   }

@@ -4,45 +4,45 @@ import buildConnector from 'undici/lib/core/connect.js'
 import Client from 'undici/lib/dispatcher/client.js'
 import type { Target } from './addresses.ts'
 
-/** One kept connection to a receiver; whoever holds it is alone on it. */
+/** One keep-alive connection to a receiver; only one attempt uses it at a time. */
 export type Connection = {
   readonly client: HttpClient
   readonly pool: Pool
-  /** What it speaks over; connecting at first, and another one where it was closed meanwhile. */
+  /** The current socket: still connecting at first, and a new one if the old one was closed. */
   socket: Socket | undefined
-  /** Whether the socket has carried an answer to its end. */
+  /** Whether the socket has already completed a response. */
   reused: boolean
 }
 
-/** Who waits for a connection; `take` is called when there is one. */
-export type Waiting = { readonly settled: boolean; take: (connection: Connection) => void }
+/** An attempt that waits for a connection; `take` is called with it. */
+export type Waiter = { readonly settled: boolean; take: (connection: Connection) => void }
 
 /** The connections to one receiver. */
-type Pool = { target: Target; idle: Connection[]; open: number; waiting: Waiting[] }
+type Pool = { target: Target; idle: Connection[]; open: number; waiting: Waiter[] }
 
-// A receiver that is not sent to for this long, real ms, has its connections closed.
+// Idle connections are closed after this time, real ms.
 const IDLE_MS = 15_000
 const HEADER_BYTES = 16 * 1024
 
-/** The HTTP client calls `ref` for as long as a request is under way. */
-function unrefForGood(socket: Socket) {
+/** Overrides `ref`, because the HTTP client calls it while a request is active. */
+function unrefPermanently(socket: Socket) {
   socket.unref()
   socket.ref = () => socket
 }
 
 /**
- * Makes the sender's connections: kept alive, at most so many at once to one receiver, each to an address that `lookup`
- * lets through. They have no deadline of their own, and read no body that their holder does not want. Where `maxOpen`
- * are open, an idle one is closed before another is opened.
+ * Creates the connection pool of the sender: keep-alive connections, at most `maxPerReceiver` to one receiver, only to
+ * addresses that `lookup` allows. They have no deadline of their own. If `maxOpen` connections are open, an idle one
+ * is closed before another is opened.
  */
 export function createConnections({
   lookup,
-  most,
+  maxPerReceiver,
   maxOpen,
   unref,
 }: {
   lookup: LookupFunction
-  most: number
+  maxPerReceiver: number
   maxOpen: number
   /** The process does not stay alive for a connection. */
   unref: boolean
@@ -73,7 +73,7 @@ export function createConnections({
       connect(options, callback) {
         connection.reused = false
         connection.socket = connector({ ...options, host, hostname: host }, callback)
-        if (unref) unrefForGood(connection.socket)
+        if (unref) unrefPermanently(connection.socket)
       },
       maxHeaderSize: HEADER_BYTES,
       headersTimeout: 0,
@@ -101,39 +101,39 @@ export function createConnections({
     if (pool.open === 0 && pool.waiting.length === 0) pools.delete(pool.target.origin)
   }
 
-  /** Hands connections to those who still wait for one, the first first. */
-  function letIn(pool: Pool) {
-    while (pool.waiting.length > 0 && (pool.idle.length > 0 || pool.open < most)) {
+  /** Gives connections to the waiting attempts, in order. */
+  function serveWaiting(pool: Pool) {
+    while (pool.waiting.length > 0 && (pool.idle.length > 0 || pool.open < maxPerReceiver)) {
       const first = pool.waiting.shift()!
       if (!first.settled) first.take(pool.idle.pop() ?? open(pool))
     }
   }
 
   return {
-    /** Gives a connection to `target` as soon as there is one. */
-    wait(target: Target, waiting: Waiting) {
+    /** Queues an attempt; it gets a connection to `target` as soon as one is available. */
+    wait(target: Target, waiting: Waiter) {
       const pool = poolOf(target)
       pool.waiting.push(waiting)
-      letIn(pool)
+      serveWaiting(pool)
     },
-    /** Takes a connection back whose answer came to its end. */
+    /** Returns a connection to the pool after a complete response. */
     release(connection: Connection) {
       connection.reused = true
       connection.pool.idle.push(connection)
-      letIn(connection.pool)
+      serveWaiting(connection.pool)
     },
-    /** Closes a connection, whatever is on its way on it. */
+    /** Closes a connection, also in the middle of a request. */
     drop(connection: Connection) {
       close(connection)
-      letIn(connection.pool)
+      serveWaiting(connection.pool)
     },
-    /** Closes a connection, and opens another in its place. */
+    /** Closes a connection and opens a new one for the same attempt. */
     replace(connection: Connection): Connection {
       const other = open(connection.pool)
       close(connection)
       return other
     },
-    /** Closes those that nobody holds. */
+    /** Closes the idle connections. */
     close() {
       for (const { idle } of pools.values())
         for (const connection of idle.splice(0)) close(connection)

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-/** How many descriptors may go into what. What is left over is for files: journal, document, log. */
+/** The maximum number of file descriptors for each use. The rest is for files: journal, document, log. */
 export type DescriptorBudget = { connections: number; attempts: number }
 
 const MAX_DESCRIPTORS: DescriptorBudget = { connections: 4_096, attempts: 256 }
 const MAX_FILES = 64
 
-/** The limit on open descriptors of this process; `undefined` where the system tells none. */
+/** The limit on open descriptors of this process; `undefined` if the system does not report it. */
 function limitOfProcess(): number | undefined {
   try {
     const found = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))
@@ -16,7 +16,7 @@ function limitOfProcess(): number | undefined {
   }
 }
 
-/** Shares a limit: a quarter for webhook attempts, as much for files, the rest for connections to the port. */
+/** Divides a limit: a quarter for webhook attempts, a quarter for files, the rest for connections to the port. */
 export function shareDescriptors(limit = limitOfProcess()): DescriptorBudget {
   if (limit === undefined) return MAX_DESCRIPTORS
   const quarter = Math.floor(limit / 4)

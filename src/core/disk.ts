@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 
-/** The calls of the file system that the store makes: its one door to the disk, behind which a fault can be put. */
+/** The file system calls of the store. All go through this interface, so that a test can inject faults. */
 export type Disk = Pick<
   typeof fs,
   | 'chmodSync'
@@ -29,5 +29,5 @@ export type Disk = Pick<
   | 'writeSync'
 >
 
-/** The file system as it is. */
+/** The real file system. */
 export const nodeDisk: Disk = fs

@@ -7,12 +7,12 @@ import type { Disk } from './disk.ts'
 import { createPrivate, ignoreErrors, syncFolderOf } from './files.ts'
 import type { Ownership } from './ownership.ts'
 
-/** Numbers of layers, by table: what a world of the document stands on, besides its base. */
+/** The layer that a world of the document is built on, besides its base: layer number by table name. */
 export type LayerNumbers = Readonly<Record<string, number>>
 
 /**
- * One step of rebuilding the state; the document and the journal are both lists of these.
- * Layers that several worlds or snapshots share are in the document once; a snapshot is `save` of what its world was.
+ * One step of rebuilding the state; the document and the journal are both lists of these. A layer that several worlds
+ * or snapshots share is in the document once. A snapshot is the state of its world at that time, followed by `save`.
  */
 export type Op =
   | ['base', key: string]
@@ -37,10 +37,10 @@ export type Op =
   | ['drop', name: string]
   | ['reset', baseKey: string]
 
-/** What a world was made with and keeps all its life: the base it goes back to, if it is one of its own, and more. */
+/** Properties of a world that never change: the base that a reset restores, if the world has its own. */
 export type WorldAbout = { readonly base?: string }
 
-/** What lowdb holds: a counted list of ops. It is read whole and written in slices. */
+/** The data of lowdb: a list of ops with its generation. It is read in one call and written in slices. */
 export type DocumentContent = { generation: number; ops: Iterable<Op> }
 
 const FORMAT = 2
@@ -48,13 +48,14 @@ const END = '["end"]'
 const LINE_FEED = 10
 const COMMA = 44
 const SLICE_CHARS = 256 * 1024
-// The event loop is given back after this much work, real ms.
+// The writer yields to the event loop after this time, real ms.
 const SLICE_MS = 8
-// Whoever else has work gets so many times what a slice took; a turn of the event loop this short had none, real ms.
+// Other work gets this multiple of the time of a slice. An event loop turn shorter than `IDLE_TURN_MS` (real ms) had no
+// other work.
 const OTHERS_SHARE = 3
 const IDLE_TURN_MS = 0.1
 
-/** A document that another version wrote: it is sound, and this version can't read it. */
+/** A document in the format of another version: it is not damaged, but this version cannot read it. */
 export class OtherFormat extends DamagedFile {
   constructor(file: string, format: string) {
     const what = `it has format ${format}, but this version only reads format ${FORMAT}`
@@ -64,8 +65,8 @@ export class OtherFormat extends DamagedFile {
 }
 
 /**
- * The document's text, a line an op, so that it is plain JSON and yet can be read and written piece by piece.
- * Behind each op stands the checksum of all that came before it and of the op itself.
+ * Returns the text of the document: plain JSON with one op per line, so that it can be read and written piece by
+ * piece. After each op follows the checksum of the text up to and including that op.
  */
 function* documentLines({ generation, ops }: DocumentContent): Generator<string> {
   const head = `{"payoutSandbox":${FORMAT},"generation":${generation},"ops":[\n`
@@ -79,7 +80,10 @@ function* documentLines({ generation, ops }: DocumentContent): Generator<string>
   yield `${END},${crc32(END, crc)}\n]}\n`
 }
 
-/** Reads a document's text back, each op checked first; the first place that is not as written is told by `DamagedFile`. */
+/**
+ * Parses the text of a document and checks each op before it yields it. Throws `DamagedFile` with the position of the
+ * first damage.
+ */
 export function* parseDocument(file: string, content: Buffer): Generator<Op, void> {
   let start = 0
   let line = 0
@@ -97,7 +101,7 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
     crc = crc32(`${text}\n`)
   }
 
-  /** The JSON text of a line whose checksum is right. */
+  /** Returns the JSON text of a line; throws if its checksum is wrong. */
   function checked(end: number): string {
     const sumEnd = content[end - 1] === COMMA ? end - 1 : end
     const sumStart = content.lastIndexOf(COMMA, sumEnd - 1)
@@ -128,7 +132,7 @@ export function* parseDocument(file: string, content: Buffer): Generator<Op, voi
   if (!closed) throw damaged('the end of the document is missing')
 }
 
-/** The generation a document belongs to; its journals carry the same number or a higher one. */
+/** The generation of a document; its journals have the same number or a higher one. */
 export function generationOf(content: Buffer): number {
   const end = content.indexOf(10)
   return Number(
@@ -137,41 +141,41 @@ export function generationOf(content: Buffer): number {
 }
 
 /**
- * lowdb's adapter for the document: `write` makes it anew beside the old one, in slices that leave the event loop
- * free, syncs it and renames it into place, so that a reader finds the old document or the new one, whole.
- * `confirm` of the owner throws where the data file is ours no more: then its draft may be another's, and all is left
- * as it is. The owner keeps the document: it must stay the file that was read or written here.
+ * The lowdb adapter of the document. `write` writes a draft beside the old document, in slices that do not block the
+ * event loop, syncs it and renames it. So a reader finds either the whole old document or the whole new one. `confirm`
+ * of the owner throws if this process no longer owns the data file; the draft may then belong to another process, so
+ * nothing is changed. The owner watches the document: it must remain the file that was read or written here.
  */
 export function documentAdapter(
   disk: Disk,
   file: string,
-  owner: () => Pick<Ownership, 'confirm' | 'keep'>,
+  owner: () => Pick<Ownership, 'confirm' | 'expectFile'>,
 ): Adapter<DocumentContent> & { bytes: () => number } {
   let bytes = 0
   let current: Stats | undefined
   return {
     bytes: () => bytes,
     async read() {
-      // Before it is read: a file that takes its place meanwhile is noticed.
+      // Read the stats first, so that a replacement of the file during the read is noticed.
       current = disk.statSync(file, { throwIfNoEntry: false })
-      owner().keep(file, current)
+      owner().expectFile(file, current)
       if (!current) return null
       const content = disk.readFileSync(file)
       bytes = content.length
       return { generation: generationOf(content), ops: parseDocument(file, content) }
     },
     async write(content) {
-      const { confirm, keep } = owner()
+      const { confirm, expectFile } = owner()
       confirm()
       const draft = `${file}.tmp`
       try {
         const next = await writeDraft(disk, draft, content)
         confirm()
-        // Changes are written while the rename runs, and a rename that failed may have been done.
-        keep(file, current, next)
-        // Letting go of a large old document takes tens of ms.
+        // Changes are written while the rename runs, and a rename that reported an error may still have happened.
+        expectFile(file, current, next)
+        // Asynchronous: to free the blocks of a large old document takes tens of ms.
         await promisify(disk.rename)(draft, file)
-        keep(file, next)
+        expectFile(file, next)
         current = next
         bytes = next.size
       } catch (error) {
@@ -186,7 +190,7 @@ export function documentAdapter(
   }
 }
 
-/** Writes a document in slices and syncs it; answers with what file it is. */
+/** Writes a document in slices and syncs it; returns the stats of the file. */
 async function writeDraft(disk: Disk, draft: string, content: DocumentContent): Promise<Stats> {
   const fd = createPrivate(disk, draft)
   try {
@@ -199,7 +203,7 @@ async function writeDraft(disk: Disk, draft: string, content: DocumentContent): 
         slice = ''
         const took = performance.now() - sliceStart
         await writeBuffer(disk, fd, buffer)
-        await letOthersWork(took * OTHERS_SHARE)
+        await yieldToOthers(took * OTHERS_SHARE)
         sliceStart = performance.now()
       }
     }
@@ -211,8 +215,8 @@ async function writeDraft(disk: Disk, draft: string, content: DocumentContent): 
   }
 }
 
-/** Gives the event loop back for a turn, and for this long, real ms, while others have work on it. */
-async function letOthersWork(ms: number) {
+/** Yields to the event loop for at least one turn, and up to `ms` (real) while it has other work. */
+async function yieldToOthers(ms: number) {
   const until = performance.now() + ms
   for (let before = performance.now(); ; ) {
     await new Promise(setImmediate)

@@ -9,10 +9,10 @@ const SHORT = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/
 const ISO =
   /^P(?=.)(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?=.)(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/
 
-/** The longest duration there is: ten years of 365 days, so that every due time stays a date that ISO 8601 can write. */
+/** The maximum duration: ten years of 365 days, so that ISO 8601 can express every due time. */
 export const MAX_MS = 3_650 * UNIT_MS['d']!
 
-/** What a duration may look like, for messages. */
+/** The formats of a duration, for messages. */
 export const DURATION_FORM = '500ms, 5s, 2m, 1h, 2d or ISO 8601 such as PT5S'
 
 function isoMs(text: string): number | undefined {

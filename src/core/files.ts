@@ -5,28 +5,31 @@ import type { Disk } from './disk.ts'
 export const errnoOf = (error: unknown): string =>
   (error as NodeJS.ErrnoException)?.code ?? (error as Error)?.name ?? 'unknown error'
 
-// As many links in a row as Linux follows.
+// Linux follows the same number of consecutive links.
 const MAX_LINKS = 40
 
-/** Where a file really is, or would be: what links lead to. Two names of one file must not be two files. */
+/**
+ * Resolves the symbolic links of a path, whether the file exists or not. Two names of one file must be seen as one
+ * file.
+ */
 export function resolveLinks(disk: Disk, file: string): string {
   let target = resolve(file)
   for (let links = 0; links < MAX_LINKS; links++) {
     try {
       target = resolve(dirname(target), disk.readlinkSync(target))
     } catch {
-      // No link, or nothing there yet.
+      // Not a link, or the file does not exist yet.
       break
     }
   }
   return target
 }
 
-/** Whether there is such a file. A disk that can't tell is an error: what is there must not be taken for absent. */
+/** Whether a file exists. Throws if the disk cannot tell: an existing file must not be treated as absent. */
 export const fileExists = (disk: Disk, file: string): boolean =>
   disk.statSync(file, { throwIfNoEntry: false }) !== undefined
 
-/** Removes a file, if it is there. */
+/** Removes a file if it exists. */
 export function removeFile(disk: Disk, file: string): void {
   try {
     disk.unlinkSync(file)
@@ -36,8 +39,8 @@ export function removeFile(disk: Disk, file: string): void {
 }
 
 /**
- * Makes a file anew for its owner alone and opens it. What stood there is removed first, be it a link or a file of
- * somebody else: nothing is written through it.
+ * Creates a new file that only its owner can access, and opens it. What stood there is removed first, be it a link or
+ * a file of somebody else: nothing is written through it.
  */
 export function createPrivate(disk: Disk, file: string): number {
   removeFile(disk, file)
@@ -48,7 +51,10 @@ export function createPrivate(disk: Disk, file: string): number {
 export const createNewPrivate = (disk: Disk, file: string): number =>
   disk.openSync(file, 'wx', 0o600)
 
-/** Makes a folder and those above it. Node's own way never ends where a file system takes no folders (`/proc`). */
+/**
+ * Creates a folder and its parents. Node's recursive mkdir never ends on a file system that accepts no folders
+ * (`/proc`).
+ */
 export function makeFolder(disk: Disk, folder: string): void {
   if (fileExists(disk, folder)) return
   const above = dirname(folder)
@@ -56,16 +62,18 @@ export function makeFolder(disk: Disk, folder: string): void {
   disk.mkdirSync(folder, { mode: 0o700 })
 }
 
-/** Does what is good to have done and no reason to fail: closing what was written already, removing what nobody reads. */
+/**
+ * Runs a cleanup and ignores its errors: to close a file that is already written, to remove a file that nobody reads.
+ */
 export function ignoreErrors(run: () => void): void {
   try {
     run()
   } catch {
-    // What it was to tidy up stays; whoever comes next finds it as a killed process would have left it.
+    // The cleanup is not done. The next process finds the same state as after a killed process.
   }
 }
 
-/** Writes all of the bytes at the end of a file or nothing of them: a short write is cut off again. Returns how many. */
+/** Appends all bytes to a file or none: a partial write is truncated. Returns the number of bytes. */
 export function appendWhole(disk: Disk, fd: number, size: number, bytes: Buffer): number {
   let written = 0
   try {
@@ -78,9 +86,9 @@ export function appendWhole(disk: Disk, fd: number, size: number, bytes: Buffer)
   }
 }
 
-/** Makes a rename in a folder survive a power cut. Not every platform lets a folder be opened. */
+/** Makes a rename in a folder survive a power failure. Not every platform can open a folder. */
 export function syncFolderOf(disk: Disk, file: string): void {
-  // Where it is refused, the rename is as durable as the platform makes it.
+  // If the platform does not allow it, the rename is as durable as the platform makes it.
   ignoreErrors(() => {
     const fd = disk.openSync(dirname(file), 'r')
     ignoreErrors(() => disk.fsyncSync(fd))

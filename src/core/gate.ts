@@ -1,14 +1,14 @@
 import { SandboxError } from '../model/errors.ts'
 
-/** Lets a few at once in and refuses the others; what it hands out lets the next one in. */
+/** Limits concurrency: `enter` throws `server_busy` if the maximum is reached; it returns the function that leaves. */
 export type Gate = { enter: () => () => void }
 
-/** `what`: what is under way while nobody else is let in, as a sentence's beginning. */
-export function createGate(most: number, what: string): Gate {
+/** `what`: the start of the error message: what is running while the limit is reached. */
+export function createGate(max: number, what: string): Gate {
   let inside = 0
   return {
     enter() {
-      if (inside >= most)
+      if (inside >= max)
         throw new SandboxError(
           'server_busy',
           `${what} already. Nothing was changed; send the call again in a second.`,

@@ -4,24 +4,24 @@ import type { Disk } from './disk.ts'
 import { appendWhole, createPrivate, ignoreErrors, removeFile, syncFolderOf } from './files.ts'
 import type { Ownership } from './ownership.ts'
 
-/** What a journal tells of itself when it is read at start. */
+/** Callbacks of reading a journal at the start. */
 export type JournalEvents = {
   torn: (file: string, bytes: number) => void
   damage?: (damage: Damage) => void
-  /** Between the file before and the one written to: the document that is still to be made holds what is here now. */
+  /** Called between the previous and the current file: the pending document must contain the state of this moment. */
   onRotated?: () => void
 }
 
-/** A journal's first line: its place in the row of journals, and how long the one before it was in the end, bytes. */
+/** The first line of a journal: its generation, and the final size of the previous journal, bytes. */
 type Header = { generation: number; after?: number }
 
 const headerOf = (header: Header) => checkedLines([JSON.stringify(header)])
 
 /**
- * The file that makes an acknowledgement true: a change is a line, written before its answer is sent.
+ * The write-ahead file: each change is a line, written before its response is sent.
  *
- * Two files at most: the one written to, and, while the document is made anew, the one before it.
- * Each starts with the generation that tells whether a document already holds its changes.
+ * At most two files: the current one and, while the document is rewritten, the previous one. Each starts with its
+ * generation, which shows whether a document already contains its changes.
  */
 export function createJournal(
   disk: Disk,
@@ -30,18 +30,18 @@ export function createJournal(
   fsync: boolean,
   owner: Pick<
     Ownership,
-    'confirm' | 'confirmSometimes' | 'confirmWritten' | 'forget' | 'journalIs' | 'keep'
+    'confirm' | 'confirmIfStale' | 'confirmWritten' | 'forgetFile' | 'setJournal' | 'expectFile'
   >,
 ) {
   let fd: number | undefined
   let size = 0
   let headerBytes = 0
   let generation = 0
-  // Whether a failed write may have left bytes behind the last good line.
-  let untidy = false
-  // Whether the file written to has the name of the one before it: the one after it could not be made yet.
+  // Whether a failed write may have left bytes after the last complete line.
+  let hasPartialWrite = false
+  // Whether the current file already has the name of the previous one, because the next file could not be created yet.
   let rotationPending = false
-  // Whether the file before is needed: no document holds yet what stands in it.
+  // Whether the previous file is needed: no document contains its changes yet.
   let hasPrevious = false
 
   function start(next: number, after?: number) {
@@ -68,20 +68,20 @@ export function createJournal(
     const before = fd
     fd = opened
     if (before !== undefined) ignoreErrors(() => disk.closeSync(before))
-    untidy = false
-    owner.journalIs(file, opened)
+    hasPartialWrite = false
+    owner.setJournal(file, opened)
   }
 
   /**
-   * Goes on in a file of our own that holds what was read. An owner of before that is not dead, as was thought, has the
-   * old file open: what it still writes there can't hurt.
+   * Continues in a new file with a copy of what was read. A previous owner that is still alive has the old file open;
+   * its writes there do no harm.
    */
-  function carryOver(read: Buffer) {
+  function copyToOwnFile(read: Buffer) {
     const draft = `${file}.tmp`
     const opened = createPrivate(disk, draft)
     try {
       appendWhole(disk, opened, 0, read)
-      // Also without fsync: what the disk has of the old file it must have of the new one.
+      // Needed without fsync too: what is on the disk from the old file must also be there from the new one.
       disk.fdatasyncSync(opened)
       disk.renameSync(draft, file)
     } catch (error) {
@@ -93,16 +93,16 @@ export function createJournal(
     writeTo(opened)
   }
 
-  /** Cuts off what a failed write left: it was refused, and must not come back. */
-  function tidy() {
-    if (untidy) disk.ftruncateSync(fd!, size)
-    untidy = false
+  /** Truncates the bytes of a failed write: it was rejected and must not reappear. */
+  function cutPartialWrite() {
+    if (hasPartialWrite) disk.ftruncateSync(fd!, size)
+    hasPartialWrite = false
   }
 
   function read(
     path: string,
     from: number,
-    take: (line: unknown) => void,
+    onLine: (line: unknown) => void,
     notes: JournalEvents,
     follows: (path: string, header: Header) => void,
   ) {
@@ -117,7 +117,7 @@ export function createJournal(
         if (header === undefined) {
           header = value as Header
           if (header.generation >= from) follows(path, header)
-        } else if (header.generation >= from) take(value)
+        } else if (header.generation >= from) onLine(value)
       },
       notes.damage,
     )
@@ -127,11 +127,11 @@ export function createJournal(
 
   function keepPrevious(stats: Stats) {
     hasPrevious = true
-    owner.keep(previousFile, stats)
+    owner.expectFile(previousFile, stats)
   }
 
   function removePrevious() {
-    owner.forget(previousFile)
+    owner.forgetFile(previousFile)
     removeFile(disk, previousFile)
     hasPrevious = false
   }
@@ -146,8 +146,8 @@ export function createJournal(
     get generation() {
       return generation
     },
-    /** Hands on every line since a document's generation, then opens the file for more. */
-    open(documentGeneration: number, take: (line: unknown) => void, notes: JournalEvents) {
+    /** Reads every line since a document's generation, then opens the file for appending. */
+    open(documentGeneration: number, onLine: (line: unknown) => void, notes: JournalEvents) {
       let wanted = documentGeneration
       let previous: ReturnType<typeof read>
       const damaged = (damage: Damage) => {
@@ -155,7 +155,7 @@ export function createJournal(
         notes.damage(damage)
       }
       const follows = (path: string, { generation: found, after }: Header) => {
-        // A journal further on than its document says: the document was lost, or put back from an older copy.
+        // The journal is newer than the document expects: the document was lost or replaced by an older copy.
         if (found > wanted) {
           const what = `it starts with change set ${found}, but the data file only has the change sets before ${wanted}`
           damaged({ file: path, line: 1, byte: 0, what })
@@ -166,15 +166,15 @@ export function createJournal(
         }
         wanted = found + 1
       }
-      previous = read(previousFile, documentGeneration, take, notes, follows)
+      previous = read(previousFile, documentGeneration, onLine, notes, follows)
       if (previous?.header && previous.header.generation < documentGeneration) {
         removePrevious()
         previous = undefined
       } else if (previous) {
         keepPrevious(previous.stats)
         notes.onRotated?.()
-      } else owner.forget(previousFile)
-      const current = read(file, documentGeneration, take, notes, follows)
+      } else owner.forgetFile(previousFile)
+      const current = read(file, documentGeneration, onLine, notes, follows)
       if (current?.header === undefined || current.header.generation < documentGeneration) {
         const next = (previous?.header?.generation ?? -1) + 1
         start(Math.max(documentGeneration, next), previous?.goodBytes)
@@ -186,50 +186,53 @@ export function createJournal(
         start(header.generation, header.after)
         return
       }
-      carryOver(good)
+      copyToOwnFile(good)
       generation = header.generation
       size = good.length
       headerBytes = ofHeader
     },
-    /** Writes changes, a line each, or none of them. When it returns, a killed process has not lost it; with fsync, nor has a power cut. */
+    /**
+     * Writes all changes, one line each, or none. After it returns, a kill does not lose them; with fsync, a power
+     * failure does not either.
+     */
     append(changes: readonly string[]) {
       if (fd === undefined) throw new Error('The journal is closed')
-      owner.confirmSometimes()
-      tidy()
-      untidy = true
+      owner.confirmIfStale()
+      cutPartialWrite()
+      hasPartialWrite = true
       const written = appendWhole(disk, fd, size, checkedLines(changes))
       try {
         if (fsync) disk.fdatasyncSync(fd)
         owner.confirmWritten()
       } catch (error) {
-        // What was refused must not come back at the next start.
+        // A rejected change must not reappear at the next start.
         disk.ftruncateSync(fd, size)
         throw error
       }
-      untidy = false
+      hasPartialWrite = false
       size += written
     },
-    /** Starts an empty file, whose document has been written already. */
-    startAnew: (next: number) => start(next),
+    /** Starts an empty file after its document has been written. */
+    startEmpty: (next: number) => start(next),
     /**
-     * Starts an empty file for the changes that come while the document is made anew. Where that fails they go on
-     * into the file that has the other name already, and the next call starts the empty one.
+     * Starts an empty file for the changes during the rewrite of the document. If that fails, changes continue in the
+     * renamed file, and the next call starts the empty one.
      */
     rotate() {
       owner.confirm()
       if (!rotationPending) {
         if (hasPrevious) return
-        tidy()
+        cutPartialWrite()
         const stats = disk.fstatSync(fd!)
         disk.renameSync(file, previousFile)
         rotationPending = true
         keepPrevious(stats)
-        owner.journalIs(previousFile, fd!)
+        owner.setJournal(previousFile, fd!)
       }
       start(generation + 1, size)
       rotationPending = false
     },
-    /** The document holds all up to this generation: the file before is done. */
+    /** Removes the previous file: the document contains all its changes. */
     dropPrevious() {
       owner.confirm()
       removePrevious()

@@ -1,9 +1,9 @@
-/** A key or list position each, from the root. */
+/** The keys and list positions from the root to a value. */
 export type JsonPath = readonly (string | number)[]
 
-/** Where the parts of a JSON text stand, and what is wrong with it first. Lines and columns count from 1. */
+/** The positions of the values in a JSON text, and its first syntax error. Lines and columns count from 1. */
 export type JsonPlaces = {
-  /** Where the value at a path starts; its nearest parent's place for what isn't there. */
+  /** The start of the value at a path; of its nearest existing parent if the path does not exist. */
   placeOf(path: JsonPath): { line: number; column: number }
   fault?: { line: number; column: number; message: string }
 }
@@ -23,7 +23,7 @@ class JsonSyntaxError extends Error {
 
 const under = (path: string, key: string | number) => `${path}\u0000${key}`
 
-/** Walks JSON by its grammar; notes where each value starts, and throws the first fault. */
+/** Parses JSON, stores the offset of each value, and throws `JsonSyntaxError` at the first error. */
 function walk(text: string, offsets: Map<string, number>) {
   let at = text.startsWith('\ufeff') ? 1 : 0
 
@@ -63,7 +63,7 @@ function walk(text: string, offsets: Map<string, number>) {
     return JSON.parse(text.slice(start, at))
   }
 
-  /** The members between brackets, each read by `one`. */
+  /** Parses the members between brackets; `one` parses each of them. */
   function members(close: string, one: (i: number) => void) {
     at++
     if (next() === close) {
@@ -105,7 +105,7 @@ function walk(text: string, offsets: Map<string, number>) {
   if (next() !== undefined) fail('there is more text after the end of the value')
 }
 
-/** Finds where each part of a JSON text stands; `JSON.parse` tells no place in every version of Node. */
+/** Finds the position of each value in a JSON text. `JSON.parse` does not report positions in every version of Node. */
 export function jsonPlaces(text: string): JsonPlaces {
   const offsets = new Map<string, number>()
   const placeAt = (offset: number) => {

@@ -1,24 +1,24 @@
 import { parse } from 'secure-json-parse'
 import { SandboxError } from '../model/errors.ts'
 
-/** How deep the JSON of a body may be nested; a scenario file may be as deep. */
+/** The maximum nesting of the JSON of a body; also of a scenario file. */
 export const MAX_DEPTH = 32
 
 export const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** The refusal of JSON that is nested too deep. */
-export const tooDeep = (found: number | string, most: number) =>
+/** The error of JSON that is nested too deep. */
+export const tooDeep = (found: number | string, max: number) =>
   new SandboxError(
     'json_too_deep',
-    `The JSON of the body is nested ${found} levels deep; the maximum is ${most}. Send JSON with fewer levels.`,
+    `The JSON of the body is nested ${found} levels deep; the maximum is ${max}. Send JSON with fewer levels.`,
   )
 
 export const malformed = (
   what = 'The body is not valid JSON, or it contains a forbidden key such as __proto__. Send a JSON object.',
 ) => new SandboxError('malformed_json', what)
 
-/** How deep a JSON text is nested, and about how many values it has. */
+/** Returns the nesting of a JSON text, and about how many values it has. */
 export function measureJson(bytes: Uint8Array): { depth: number; values: number } {
   let depth = 0
   let deepest = 0
@@ -37,22 +37,22 @@ export function measureJson(bytes: Uint8Array): { depth: number; values: number 
 }
 
 /**
- * Refuses a text that is too deep or has too many values. It is looked at before it is parsed: what is parsed may be too
- * deep to be walked, and its checks may take long.
+ * Throws if a text is nested too deep or has too many values. This check runs before parsing: a parsed value may be
+ * too deep for recursion, and its validation may take long.
  */
-export function rejectTooComplex(bytes: Uint8Array, most: { depth: number; values: number }): void {
+export function rejectTooComplex(bytes: Uint8Array, max: { depth: number; values: number }): void {
   // Each level takes two characters, so a short text cannot be too deep.
-  if (bytes.length <= 2 * most.depth) return
+  if (bytes.length <= 2 * max.depth) return
   const { depth, values } = measureJson(bytes)
-  if (depth > most.depth) throw tooDeep(depth, most.depth)
-  if (values > most.values)
+  if (depth > max.depth) throw tooDeep(depth, max.depth)
+  if (values > max.values)
     throw new SandboxError(
       'payload_too_large',
-      `The JSON of the body has ${values} values; the maximum is ${most.values}. Send fewer values.`,
+      `The JSON of the body has ${values} values; the maximum is ${max.values}. Send fewer values.`,
     )
 }
 
-/** The value of a JSON text; refuses what is no JSON, and keys that reach for a prototype. */
+/** Parses a JSON text; throws if it is invalid or has a key that sets a prototype. */
 export function parseJson(text: string): unknown {
   try {
     return parse(text, undefined, { protoAction: 'error', constructorAction: 'error' })

@@ -15,23 +15,23 @@ import {
 } from './json.ts'
 
 const MIB = 1024 * 1024
-// What is parsed in one go: large enough to be fast, small enough for well under a ms.
+// Parsed in one call: large enough to be fast, small enough to take well under 1 ms.
 const BATCH_BYTES = 64 * 1024
-// A single item must be parsed in one go. The largest that a sandbox makes is far smaller than this: a scenario in a
-// state has at most the 100,000 values of the call that brought it.
+// A single item must be parsed in one call. The largest item that a sandbox creates is much smaller than this: a
+// scenario in a state has at most the 100,000 values of the call that uploaded it.
 const MAX_PIECE_BYTES = 4 * MIB
 const MAX_PIECE_VALUES = 128 * 1024
-// A table with many more rows grows in steps that hold up the event loop.
+// A table with many more rows grows in steps that block the event loop.
 const MAX_ITEMS = 1_000_000
-// The keys of one object, wherever it is. No row has more than some dozens, and an object of very many different keys
-// is slow to parse and slow to check.
+// The maximum number of keys of any object. No row has more than a few dozen, and an object with very many different
+// keys is slow to parse and to check.
 const MAX_KEYS = 1_000
 const tooManyKeys = (place: string) => tooLarge(place, `${MAX_KEYS} fields in one object`)
 
-/** Takes over one item of a list, in the order in which they stand. */
-export type TakeItem = (item: unknown, index: number) => unknown
-/** Which objects and lists are read piece by piece, by key; all else is one piece. */
-export type Plan = { readonly [key: string]: Plan | TakeItem }
+/** Receives one item of a list, in order; the result replaces the item. */
+export type OnItem = (item: unknown, index: number) => unknown
+/** Which objects and lists are read piece by piece, by key; every other value is parsed in one piece. */
+export type Plan = { readonly [key: string]: Plan | OnItem }
 
 const isSpace = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
@@ -41,20 +41,22 @@ const tooLarge = (place: string, limit: string) =>
     `The body is too large: ${place || 'it'} has more than ${limit}. Send less.`,
   )
 
-/** The bytes of a large JSON text, to be read piece by piece: parsed in one go it would hold up everything else. */
+/** A large JSON text that is read piece by piece: parsing it in one call would block the event loop. */
 export class LargeJson {
   readonly #bytes: Uint8Array
   readonly #mostDepth: number
-  // How many commas the open object of each level has, in the value that is passed over; of a list they do not count.
+  // The number of commas in the open object of each level of the skipped value; commas of lists are not counted.
   readonly #commas: number[] = []
   #at = 0
 
-  constructor(bytes: Uint8Array, mostDepth: number) {
+  constructor(bytes: Uint8Array, maxDepth: number) {
     this.#bytes = bytes
-    this.#mostDepth = mostDepth
+    this.#mostDepth = maxDepth
   }
 
-  /** The value of the text, with the taken items in their lists. Each `yield` is a place to pause. */
+  /**
+   * Parses the text and returns its value; lists contain the results of `OnItem`. The caller may pause at each `yield`.
+   */
   *read(plan: Plan): Generator<undefined, unknown> {
     this.#at = this.#bytes[0] === 0xef && this.#bytes[1] === 0xbb && this.#bytes[2] === 0xbf ? 3 : 0
     this.#skipSpace()
@@ -64,7 +66,7 @@ export class LargeJson {
     return value
   }
 
-  *#value(plan: Plan | TakeItem | undefined, depth: number, place: string) {
+  *#value(plan: Plan | OnItem | undefined, depth: number, place: string) {
     const first = this.#bytes[this.#at]
     if (typeof plan === 'object' && first === OPEN_OBJECT)
       return yield* this.#object(plan, depth, place)
@@ -91,8 +93,8 @@ export class LargeJson {
     return value
   }
 
-  /** The items of a list: as many as make a batch are parsed at once, and then taken one by one. */
-  *#list(take: TakeItem, depth: number, place: string): Generator<undefined, unknown[]> {
+  /** Parses the items of a list in batches, then passes them on one by one. */
+  *#list(onItem: OnItem, depth: number, place: string): Generator<undefined, unknown[]> {
     const bytes = this.#bytes
     const items: unknown[] = []
     while (this.#goOn(items.length === 0, CLOSE_LIST)) {
@@ -109,14 +111,14 @@ export class LargeJson {
       const batch = parseJson(`[${this.#text(start, this.#at)}]`) as unknown[]
       if (batch.length !== count) throw malformed()
       for (const one of batch) {
-        items.push(take(one, items.length))
+        items.push(onItem(one, items.length))
         yield
       }
     }
     return items
   }
 
-  /** Steps to the next item of what is open, and whether there is one. */
+  /** Moves to the next item of the open object or list; returns false at its end. */
   #goOn(isFirst: boolean, close: number): boolean {
     if (isFirst) this.#at++
     this.#skipSpace()
@@ -145,7 +147,7 @@ export class LargeJson {
     return key
   }
 
-  /** Passes over one value and what stands behind it, up to a comma or the end of what holds it. */
+  /** Skips one value, up to the next comma or the end of its parent. Checks depth and size. */
   #pass(outer: number, place: string) {
     const bytes = this.#bytes
     const commas = this.#commas
@@ -174,7 +176,7 @@ export class LargeJson {
     this.#at = Math.min(i, end)
   }
 
-  /** Where the text that begins here has its closing quote; `end` where it has none. */
+  /** The position of the closing quote of the string that begins at `start`; `end` if there is none. */
   #endOfText(start: number, end: number): number {
     const bytes = this.#bytes
     let i = start + 1

@@ -1,4 +1,4 @@
-/** Runs a function after so many real ms; answers how to give that up. */
+/** Runs a function after `ms` real ms; returns a function that cancels it. */
 export type Later = (ms: number, run: () => void) => () => void
 
 export const realLater: Later = (ms, run) => {
@@ -6,7 +6,7 @@ export const realLater: Later = (ms, run) => {
   return () => clearTimeout(timer)
 }
 
-/** The same, and the process does not stay alive for it. */
+/** `realLater` with a timer that does not keep the process alive. */
 export const unrefLater: Later = (ms, run) => {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)

@@ -6,34 +6,35 @@ import type { Later } from './later.ts'
 import { isListening, socketOf } from './owner-socket.ts'
 
 /**
- * Who holds a data file, as its lock says. `startedAt` tells two processes with one number apart. Locks of earlier
- * versions end there; the rest says in which kernel and pid namespace that number counts, and what to ask.
+ * The owner of a data file, as its lock file describes it. `startedAt` distinguishes two processes with the same pid.
+ * Locks of earlier versions have only these fields; the others give the kernel and pid namespace of the pid, and the
+ * socket to check.
  */
 export type LockOwner = {
   pid: number
   host: string
   startedAt: string
-  /** Different for each owner that ever was. It is no part of a run: chance of the real world, and never recorded. */
+  /** Unique for each owner. Real randomness, which is not part of a run and never recorded. */
   nonce?: string
-  /** The kernel's boot id; empty where there is none. */
+  /** The boot id of the kernel; empty if there is none. */
   boot?: string
   pidNamespace?: string
   /** Whether it listens on a socket beside the data file. */
   listens?: boolean
 }
 
-// An owner that can't be asked touches its lock this often, real ms.
+// Each owner touches its lock at this interval, real ms.
 export const TOUCH_EVERY = 2_000
-// It counts as gone when its lock was not touched for this long, looked at this often, real ms.
+// An owner counts as dead if its lock was not touched for this time; the lock is checked at this interval; real ms.
 const SILENT_AFTER = 12_000
 const LOOK_EVERY = 250
 
-// The owners of this process: where there is no /proc, its own number alone does not tell.
-export const held = new Set<string>()
+// The nonces of the locks of this process: without /proc, its pid alone does not identify it.
+export const ownNonces = new Set<string>()
 
 const bootOf = (disk: Disk) => disk.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
-/** What /proc says; empty where there is no such thing, or no /proc; `undefined` where it is hidden. */
+/** Reads a value from /proc; empty if it does not exist, or there is no /proc; `undefined` if access is denied. */
 function fromProc(read: () => string): string | undefined {
   try {
     return read()
@@ -41,19 +42,19 @@ function fromProc(read: () => string): string | undefined {
     const code = errnoOf(error)
     if (code === 'ENOENT' || code === 'ESRCH') return ''
     if (code === 'EACCES' || code === 'EPERM') return undefined
-    // A disk that can't tell must not make an owner dead.
+    // A disk error must not make an owner look dead.
     throw error
   }
 }
 
-/** When a process started, as the kernel counts it. */
+/** The start time of a process, as the kernel reports it. */
 const startOf = (disk: Disk, pid: number) =>
   fromProc(() => {
     const stat = disk.readFileSync(`/proc/${pid}/stat`, 'utf8')
     return `${bootOf(disk)}:${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
   })
 
-/** This process as an owner, with a nonce of its own. */
+/** Describes this process as an owner, with a new nonce. */
 export const newOwner = (disk: Disk) => ({
   pid: process.pid,
   host: hostname(),
@@ -63,7 +64,7 @@ export const newOwner = (disk: Disk) => ({
   pidNamespace: fromProc(() => disk.readlinkSync('/proc/self/ns/pid', 'utf8')) ?? '',
 })
 
-/** Whose a lock is; `undefined` where there is none, or what stands there was written by no owner. */
+/** The owner of a lock; `undefined` if there is no lock, or its content was not written by an owner. */
 export function readOwner(disk: Disk, lockFile: string): LockOwner | undefined {
   try {
     const owner = JSON.parse(disk.readFileSync(lockFile, 'utf8'))
@@ -74,8 +75,8 @@ export function readOwner(disk: Disk, lockFile: string): LockOwner | undefined {
   }
 }
 
-/** What judges an owner: the disk, this process, and a way to wait. */
-export type Judge = {
+/** What is needed to check an owner: the disk, this process, and a timer. */
+export type LockContext = {
   disk: Disk
   file: string
   me: LockOwner
@@ -83,9 +84,13 @@ export type Judge = {
   log: { info(message: string): void }
 }
 
-/** Whether the owner of a lock lives. One that can't be asked is given time to touch its lock. */
-export async function isAlive(judge: Judge, lockFile: string, owner: LockOwner): Promise<boolean> {
-  const { disk, file, me } = judge
+/** Whether the owner of a lock lives. An owner that cannot be checked gets time to touch its lock. */
+export async function isAlive(
+  context: LockContext,
+  lockFile: string,
+  owner: LockOwner,
+): Promise<boolean> {
+  const { disk, file, me } = context
   const sameHost = owner.host === me.host
   const sameKernel = me.boot === '' ? sameHost : owner.boot === me.boot
   const socket = socketOf(file, owner)
@@ -93,31 +98,35 @@ export async function isAlive(judge: Judge, lockFile: string, owner: LockOwner):
     const listens = await isListening(disk, socket)
     if (listens !== undefined) return listens
   }
-  const isOfBefore = owner.nonce === undefined
+  const hasNoNonce = owner.nonce === undefined
   const sameNumbers = sameKernel && owner.pidNamespace === me.pidNamespace
-  if (sameHost && (isOfBefore || sameNumbers)) return isRunning(disk, owner)
-  return isTouched(judge, lockFile, owner)
+  if (sameHost && (hasNoNonce || sameNumbers)) return isRunning(disk, owner)
+  return isTouched(context, lockFile, owner)
 }
 
-/** Whether a process of this machine and pid namespace runs. */
+/** Whether a process of this machine and pid namespace is running. */
 function isRunning(disk: Disk, owner: LockOwner): boolean {
   if (owner.startedAt !== '' && (startOf(disk, owner.pid) ?? owner.startedAt) !== owner.startedAt)
     return false
-  if (owner.pid === process.pid) return held.has(owner.nonce ?? '')
+  if (owner.pid === process.pid) return ownNonces.has(owner.nonce ?? '')
   try {
     process.kill(owner.pid, 0)
     return true
   } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
+    // EPERM: the process lives and belongs to another user.
     return errnoOf(error) === 'EPERM'
   }
 }
 
 /**
- * Whether an owner touches its lock while we look. The clocks of two machines are not compared; a lock that is gone or
- * another's meanwhile has no owner to wait for.
+ * Whether an owner touches its lock while this process waits. The clocks of two machines are not compared. If the lock
+ * was removed or replaced meanwhile, there is no owner to wait for.
  */
-async function isTouched({ disk, file, later, log }: Judge, lockFile: string, owner: LockOwner) {
+async function isTouched(
+  { disk, file, later, log }: LockContext,
+  lockFile: string,
+  owner: LockOwner,
+) {
   const look = () => disk.statSync(lockFile, { throwIfNoEntry: false })
   const first = look()
   if (!first) return false

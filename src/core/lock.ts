@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import type { Disk } from './disk.ts'
 import { createPrivate, errnoOf, ignoreErrors, removeFile } from './files.ts'
 import type { Later } from './later.ts'
-import { held, isAlive, type Judge, type LockOwner, newOwner, readOwner } from './lock-owner.ts'
+import {
+  isAlive,
+  type LockContext,
+  type LockOwner,
+  newOwner,
+  ownNonces,
+  readOwner,
+} from './lock-owner.ts'
 import { openOwnerSocket, socketOf } from './owner-socket.ts'
 import { UnusableFile } from './unusable-file.ts'
 
@@ -17,17 +24,17 @@ export class FileInUse extends Error {
   }
 }
 
-/** A lock that was taken. `nonce`: what it says for as long as it is ours. */
+/** A lock that this process has taken. `nonce`: the content that shows that it is still ours. */
 export type Lock = {
   file: string
   nonce: string
   /** Whether it replaced the lock of an owner that did not stop cleanly. */
   replacedDead: boolean
-  /** Gives it back. `isOurs`: whether the lock file may be removed. */
+  /** Releases the lock. `isOurs`: whether the lock file may be removed. */
   release: (isOurs: boolean) => void
 }
 
-// Another starter holds a claim for less than a millisecond.
+// Another process uses a claim for less than a millisecond.
 const MAX_ATTEMPTS = 20
 const RETRY_MS = 20
 // Windows replaces no folder, not even an empty one.
@@ -37,19 +44,19 @@ const IS_CLAIMED = [
   'ENOTDIR',
   ...(process.platform === 'win32' ? ['EPERM'] : []),
 ]
-// What this process calls its drafts: what a failed try leaves is taken by the next.
+// The name of the drafts of this process: the next try reuses what a failed try leaves.
 const DRAFT = randomBytes(6).toString('hex')
 const IS_DRAFT = /^[0-9a-f]{12}$/
 
 /**
- * Takes the lock of a data file, or throws `FileInUse`. A lock whose owner is dead is taken over at once, one whose
- * owner can't be asked after a wait.
+ * Takes the lock of a data file, or throws `FileInUse`. Takes over the lock of a dead owner immediately, and the lock
+ * of an owner that cannot be checked after a wait.
  */
 export async function takeLock(
   disk: Disk,
   file: string,
   later: Later,
-  log: Judge['log'],
+  log: LockContext['log'],
 ): Promise<Lock> {
   const lockFile = `${file}.lock`
   const owner = newOwner(disk)
@@ -63,35 +70,37 @@ export async function takeLock(
     socket?.close()
     throw error
   }
-  held.add(nonce)
+  ownNonces.add(nonce)
   return {
     file: lockFile,
     nonce,
     replacedDead,
     release(isOurs) {
-      held.delete(nonce)
-      // The lock first: who finds a lock without its socket takes the owner for dead.
+      ownNonces.delete(nonce)
+      // Remove the lock first: another process that finds a lock without its socket treats the owner as dead.
       if (isOurs) ignoreErrors(() => disk.unlinkSync(lockFile))
       socket?.close()
     },
   }
 }
 
-/** Answers whether the lock of a dead owner was in its place. */
-async function place(judge: Judge, lockFile: string): Promise<boolean> {
-  const { disk, file, me, later } = judge
+/** Puts our lock in place; returns whether it replaced the lock of a dead owner. */
+async function place(context: LockContext, lockFile: string): Promise<boolean> {
+  const { disk, file, me, later } = context
   for (let attempt = 0; ; attempt++) {
     if (link(disk, me, lockFile)) return false
     const owner = readOwner(disk, lockFile)
-    if (owner && (await isAlive(judge, lockFile, owner))) throw new FileInUse(file, owner)
-    const other = await replaceDead(judge, lockFile, owner)
+    if (owner && (await isAlive(context, lockFile, owner))) throw new FileInUse(file, owner)
+    const other = await replaceDead(context, lockFile, owner)
     if (other === undefined) return true
     if (attempt === MAX_ATTEMPTS) throw new FileInUse(file, other)
     await new Promise<void>((resolve) => later(RETRY_MS, resolve))
   }
 }
 
-/** Puts our lock in its place, if there is none. It appears whole: of two starters one succeeds. */
+/**
+ * Creates our lock if there is none; returns false if there is one. The link is atomic: of two processes one succeeds.
+ */
 function link(disk: Disk, me: LockOwner, lockFile: string): boolean {
   const draft = `${lockFile}.${DRAFT}.tmp`
   try {
@@ -115,16 +124,16 @@ function writePrivate(disk: Disk, file: string, text: string) {
   }
 }
 
-/** Puts our lock in the place of a dead owner's. Answers with the other starter where one was quicker. */
+/** Replaces the lock of a dead owner with ours. Returns the other process if one was faster. */
 async function replaceDead(
-  judge: Judge,
+  context: LockContext,
   lockFile: string,
   dead: LockOwner | undefined,
 ): Promise<LockOwner | undefined> {
-  const { disk, file, me } = judge
+  const { disk, file, me } = context
   const claim = `${lockFile}.claim`
-  if (!claimIt(disk, me, claim)) return (await removeDeadClaim(judge, claim)) ?? me
-  // Nobody else removes a lock until the claim is gone, and nothing is waited for.
+  if (!claimIt(disk, me, claim)) return (await removeDeadClaim(context, claim)) ?? me
+  // No other process removes a lock until the claim is removed; this block does not wait for anything.
   try {
     const now = readOwner(disk, lockFile)
     if (now?.nonce !== dead?.nonce || now?.startedAt !== dead?.startedAt || now?.pid !== dead?.pid)
@@ -141,8 +150,9 @@ async function replaceDead(
 }
 
 /**
- * Takes the right to remove a lock. A claim is a folder that holds one file, named after the process that claims. A
- * folder that is not empty can't be replaced, and nobody removes a file of another name by mistake: so there is one.
+ * Takes the right to remove a lock. A claim is a folder with one file, named after the claiming process. A folder that
+ * is not empty cannot be replaced, and no process removes the file of another one by mistake, so there is only one
+ * claim.
  */
 function claimIt(disk: Disk, me: LockOwner, claim: string): boolean {
   const draft = `${claim}.${DRAFT}.tmp`
@@ -168,23 +178,26 @@ function makeEmpty(disk: Disk, folder: string) {
   }
 }
 
-/** Removes a claim whose process died before it was done. Answers with the owner of one that is used just now. */
-async function removeDeadClaim(judge: Judge, claim: string): Promise<LockOwner | undefined> {
-  const { disk, me } = judge
+/** Removes the claim of a dead process. Returns the owner of a claim that is in use. */
+async function removeDeadClaim(
+  context: LockContext,
+  claim: string,
+): Promise<LockOwner | undefined> {
+  const { disk, me } = context
   const found = disk.lstatSync(claim, { throwIfNoEntry: false })
   if (found && !found.isDirectory()) {
-    // An earlier version made a file of it. A link is removed, never followed.
+    // An earlier version used a file. A link is removed, never followed.
     removeFile(disk, claim)
     return undefined
   }
   for (const name of namesIn(disk, claim)) {
     const entry = join(claim, name)
     const claimant = readClaimant(disk, claim, name)
-    if (claimant && claimant.nonce !== me.nonce && (await isAlive(judge, entry, claimant)))
+    if (claimant && claimant.nonce !== me.nonce && (await isAlive(context, entry, claimant)))
       return claimant
     removeFile(disk, entry)
   }
-  // Another starter's, if it is not empty.
+  // If it is not empty, it belongs to another process.
   ignoreErrors(() => disk.rmdirSync(claim))
   return undefined
 }
@@ -193,21 +206,21 @@ function namesIn(disk: Disk, claim: string): string[] {
   try {
     return disk.readdirSync(claim)
   } catch (error) {
-    // Another starter removed it, or a file took its place.
+    // Another process removed it or replaced it with a file.
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return []
     throw error
   }
 }
 
-/** Reads an entry of a claim. Throws `UnusableFile` where we did not write it: then it is not ours to remove. */
+/** Reads an entry of a claim. Throws `UnusableFile` if payout-sandbox did not write it; then it must not be removed. */
 function readClaimant(disk: Disk, claim: string, name: string): LockOwner | undefined {
   const entry = join(claim, name)
   const found = disk.lstatSync(entry, { throwIfNoEntry: false })
   if (!found) return undefined
   const owner = IS_DRAFT.test(name) && found.isFile() ? readOwner(disk, entry) : undefined
-  // A power cut can leave our file empty.
+  // A power failure can leave our file empty.
   const isOurs = owner || (IS_DRAFT.test(name) && found.isFile() && found.size === 0)
-  // The other starter may have removed its file after we looked.
+  // The other process may have removed its file after the check.
   if (!isOurs && disk.lstatSync(entry, { throwIfNoEntry: false }))
     throw new UnusableFile(
       `${entry} is not a lock claim of payout-sandbox. Move it away and remove the folder ${claim}, or choose another data file`,

@@ -1,6 +1,6 @@
 const QUIET_MS = 600_000
 
-/** Calls `run` the first time, and then no more until it was not asked to for ten minutes. */
+/** Returns a function that calls `run` on its first call, and again only after a pause of ten minutes without calls. */
 export function oncePerBurst(run: () => void): () => void {
   let last = Number.NEGATIVE_INFINITY
   return () => {

@@ -3,13 +3,13 @@ import { basename, dirname } from 'node:path'
 import type { Disk } from './disk.ts'
 import { errnoOf, ignoreErrors } from './files.ts'
 
-// The longest address of a Unix socket that every platform takes, bytes.
+// The longest address of a Unix socket that every platform accepts, bytes.
 const MAX_BYTES = 103
 const NONCE = /^[0-9a-f]{16}$/
 
 /**
- * Calls a function with an address for a socket file. Where the path is too long, Linux reaches it by the descriptor of
- * its folder. `undefined`: no address is short enough.
+ * Calls a function with an address of a socket file. If the path is too long, Linux can address it by the descriptor
+ * of its folder. Returns `undefined` if no address is short enough.
  */
 function withAddress<T>(disk: Disk, path: string, use: (address: string) => T): T | undefined {
   const fits = (address: string) => Buffer.byteLength(address) <= MAX_BYTES
@@ -24,10 +24,10 @@ function withAddress<T>(disk: Disk, path: string, use: (address: string) => T): 
   }
 }
 
-/** A socket that listens for as long as its process lives: the kernel ends it with the process, and not before. */
+/** A socket that listens while its process lives: the kernel closes it with the process, and not before. */
 export type OwnerSocket = { close: () => void }
 
-/** Where an owner listens: beside the data file, under a name that no other process has. */
+/** The socket file of an owner: beside the data file, with a name that no other process uses. */
 export function socketOf(
   file: string,
   { nonce, listens }: { nonce?: string; listens?: boolean },
@@ -36,22 +36,22 @@ export function socketOf(
 }
 
 /**
- * Listens beside the data file, where sockets are possible. Nothing is said over it: that the kernel takes a connection
- * is the answer, also while the process is stopped, and in whichever namespace it runs.
+ * Listens beside the data file if the platform supports it. No data is sent: a connection that the kernel accepts
+ * shows that the process lives, even while it is stopped, and in any namespace.
  */
 export function openOwnerSocket(disk: Disk, file: string, nonce: string): OwnerSocket | undefined {
   if (process.platform === 'win32') return undefined
   const path = socketOf(file, { nonce, listens: true })!
   const server = createServer((connection) => connection.destroy())
   server.on('error', () => {
-    // It does not listen, which is seen below.
+    // It does not listen; the code below checks that.
   })
   server.unref()
   const close = () => {
     server.close()
     ignoreErrors(() => disk.unlinkSync(path))
   }
-  // Without it the owner is judged by its process number, or by how it touches its lock.
+  // Without a socket, others check the owner by its process id, or by the updates of its lock.
   ignoreErrors(() =>
     withAddress(disk, path, (address) => server.listen({ path: address, exclusive: true })),
   )
@@ -65,7 +65,7 @@ export function openOwnerSocket(disk: Disk, file: string, nonce: string): OwnerS
   return { close }
 }
 
-/** Whether a process listens on a socket; `undefined` where the kernel can't say. */
+/** Whether a process listens on a socket; `undefined` if the kernel cannot tell. */
 export function isListening(disk: Disk, path: string): Promise<boolean | undefined> {
   return new Promise((resolve, reject) => {
     const ask = (address: string) => {
@@ -76,7 +76,7 @@ export function isListening(disk: Disk, path: string): Promise<boolean | undefin
       })
       connection.on('error', (error) => {
         const code = errnoOf(error)
-        // EAGAIN: so many wait to be taken already.
+        // EAGAIN: the queue of the listener is full.
         resolve(code === 'ECONNREFUSED' ? false : code === 'EAGAIN' ? true : undefined)
       })
       return true

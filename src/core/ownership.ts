@@ -4,9 +4,9 @@ import type { Disk } from './disk.ts'
 import { ignoreErrors } from './files.ts'
 import type { Later } from './later.ts'
 import { takeLock } from './lock.ts'
-import { type Judge, readOwner, TOUCH_EVERY } from './lock-owner.ts'
+import { type LockContext, readOwner, TOUCH_EVERY } from './lock-owner.ts'
 
-/** This process owns its data file no more, and never writes it again. */
+/** This process no longer owns its data file, and never writes it again. */
 export class LostOwnership extends Error {
   constructor(message: string) {
     super(message)
@@ -14,29 +14,29 @@ export class LostOwnership extends Error {
   }
 }
 
-// Before a write the lock is read again where the last look is older than this, real ms.
+// Before a write, the lock is read again if the last check is older than this, real ms.
 const LOOK_AGAIN_AFTER = 1_000
 
 type Deps = {
   disk: Disk
   file: string
   later: Later
-  log: Judge['log'] & { error(message: string): void }
+  log: LockContext['log'] & { error(message: string): void }
 }
 
-/** Owns a data file: takes its lock, or throws `FileInUse`, and looks again and again whether it is still ours. */
+/** Takes the lock of a data file, or throws `FileInUse`; then checks regularly that the lock is still ours. */
 export async function takeOwnership({ disk, file, later, log }: Deps) {
   const lock = await takeLock(disk, file, later, log)
-  const look = (path: string) => disk.statSync(path, { throwIfNoEntry: false })
+  const stat = (path: string) => disk.statSync(path, { throwIfNoEntry: false })
   let seen: Stats | undefined
-  // Both clocks: a machine that is suspended stops the one, and the other may be set back.
+  // Both clocks: the monotonic one stops while the machine is suspended, and the wall clock may be set back.
   let lookedAt = { elapsed: Number.NEGATIVE_INFINITY, wall: 0 }
   let lost: LostOwnership | undefined
   let journal: { path: string; fd: number } | undefined
-  // Files that the journal needs beside it, and what may stand there; `undefined`: no file.
-  const kept = new Map<string, readonly (Stats | undefined)[]>()
+  // The files that the journal depends on, and the files allowed at each path; `undefined`: no file.
+  const expectedFiles = new Map<string, readonly (Stats | undefined)[]>()
 
-  function lose(why: string): LostOwnership {
+  function markLost(why: string): LostOwnership {
     clearInterval(touching)
     lost = new LostOwnership(
       `This process no longer owns the data file ${file}: ${why}. It rejects all changes from now on. ` +
@@ -48,30 +48,30 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
 
   const sameFile = (a: Stats, b: Stats) => a.ino === b.ino && a.dev === b.dev
 
-  /** A kept file that is not there any more, or that somebody replaced. */
-  function findChanged(): string | undefined {
-    for (const [path, allowed] of kept) {
-      const there = look(path)
+  /** Returns an expected file that was removed or replaced. */
+  function findChangedFile(): string | undefined {
+    for (const [path, allowed] of expectedFiles) {
+      const there = stat(path)
       if (!allowed.some((file) => (file && there ? sameFile(file, there) : file === there)))
         return path
     }
     return undefined
   }
 
-  /** Throws `LostOwnership` where the lock, the journal or a kept file is another's, or gone. */
+  /** Throws `LostOwnership` if the lock, the journal or an expected file was replaced or removed. */
   function confirm() {
     if (lost) throw lost
-    const before = look(lock.file)
+    const before = stat(lock.file)
     const owner = readOwner(disk, lock.file)
-    if (owner?.nonce !== lock.nonce) throw lose(whyNotOurs(lock.file, before, owner))
+    if (owner?.nonce !== lock.nonce) throw markLost(whyNotOurs(lock.file, before, owner))
     if (journal) {
       const { path, fd } = journal
-      const there = look(path)
+      const there = stat(path)
       if (!there || !sameFile(there, disk.fstatSync(fd)))
-        throw lose(`its journal ${path} was removed or replaced`)
+        throw markLost(`its journal ${path} was removed or replaced`)
     }
-    const changed = findChanged()
-    if (changed !== undefined) throw lose(`its file ${changed} was removed or replaced`)
+    const changed = findChangedFile()
+    if (changed !== undefined) throw markLost(`its file ${changed} was removed or replaced`)
     seen = before
     lookedAt = { elapsed: performance.now(), wall: wallNow() }
   }
@@ -79,56 +79,56 @@ export async function takeOwnership({ disk, file, later, log }: Deps) {
   function touch() {
     try {
       confirm()
-      // The real time: another machine looks for a change of it, and a clock of ours may stand still.
+      // Use the real time: another machine checks whether it changes, and a simulated clock may be frozen.
       const now = new Date(wallNow())
       disk.utimesSync(lock.file, now, now)
-      // The next write reads the lock again: what stands there may be another's since the look above.
+      // The next write reads the lock again: another process may have taken it since the check above.
       seen = undefined
     } catch {
-      // Lost, which was said; or the disk can't tell, and the next write or touch will.
+      // Ownership is lost, which is already logged; or the disk failed, and the next write or touch checks again.
     }
   }
   const touching = setInterval(touch, TOUCH_EVERY)
   touching.unref()
 
   return {
-    /** Whether the owner before did not stop cleanly. */
+    /** Whether the previous owner did not stop cleanly. */
     replacedDead: lock.replacedDead,
-    /** Why it is ours no more. */
+    /** Why this process no longer owns the file; undefined while it does. */
     get lost() {
       return lost?.message
     },
     confirm,
-    /** Before a write: `confirm`, unless that was done a moment ago. */
-    confirmSometimes() {
+    /** Before a write: `confirm`, unless the last check is recent. */
+    confirmIfStale() {
       const elapsed = performance.now() - lookedAt.elapsed
       const wall = Math.abs(wallNow() - lookedAt.wall)
       if (lost || elapsed > LOOK_AGAIN_AFTER || wall > LOOK_AGAIN_AFTER) confirm()
     },
     /**
-     * After a write and before it is acknowledged: whoever takes over puts a lock of their own in the place of ours
-     * first, and reads the journal then. So what was written while the lock is still as it was, they have. The journal
-     * is good only together with the kept files.
+     * After a write and before its acknowledgement. A process that takes over first replaces the lock and then reads
+     * the journal, so it reads everything that was written while the lock was unchanged. The journal is only valid
+     * together with the expected files.
      */
     confirmWritten() {
-      const now = look(lock.file)
+      const now = stat(lock.file)
       const isAsSeen = now && seen && now.ino === seen.ino && now.mtimeMs === seen.mtimeMs
-      if (!isAsSeen || disk.fstatSync(journal!.fd).nlink === 0 || findChanged() !== undefined)
+      if (!isAsSeen || disk.fstatSync(journal!.fd).nlink === 0 || findChangedFile() !== undefined)
         confirm()
     },
-    /** Which files may stand at a path from now on; `undefined`: none. */
-    keep(path: string, ...allowed: readonly (Stats | undefined)[]) {
-      kept.set(path, allowed)
+    /** Sets the files that are allowed at a path from now on; `undefined`: no file. */
+    expectFile(path: string, ...allowed: readonly (Stats | undefined)[]) {
+      expectedFiles.set(path, allowed)
     },
-    /** The journal needs this file no more. */
-    forget(path: string) {
-      kept.delete(path)
+    /** The journal no longer depends on this file. */
+    forgetFile(path: string) {
+      expectedFiles.delete(path)
     },
-    /** Which file the journal is written to. */
-    journalIs(path: string, fd: number) {
+    /** Sets the file that the journal is written to. */
+    setJournal(path: string, fd: number) {
       journal = { path, fd }
     },
-    /** Gives the data file back, as far as it is still ours. */
+    /** Releases the data file if it is still ours. */
     release() {
       clearInterval(touching)
       let isOurs = false
@@ -149,5 +149,5 @@ function whyNotOurs(
   return lock ? `its lock ${lockFile} was overwritten` : `its lock ${lockFile} was removed`
 }
 
-/** A data file that is ours, as long as nobody takes it over. */
+/** The ownership of a data file, until another process takes over. */
 export type Ownership = Awaited<ReturnType<typeof takeOwnership>>

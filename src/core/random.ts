@@ -6,7 +6,7 @@ function mix(value: number): number {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** What times an odd number is 1 in 32 bits. */
+/** The multiplicative inverse of an odd number in 32 bits. */
 function inverseOf(factor: number): number {
   let inverse = factor
   // Each round doubles the number of bits that are right.
@@ -14,7 +14,7 @@ function inverseOf(factor: number): number {
   return inverse
 }
 
-/** The value that `mix` makes a number of. */
+/** The inverse of `mix`. */
 function unmix(mixed: number): number {
   let h = mixed ^ (mixed >>> 16)
   h = Math.imul(h, UNDO_SECOND)
@@ -31,8 +31,8 @@ function hashText(text: string): number {
 
 const GOLDEN = 0x9e3779b9
 const UNDO_GOLDEN = inverseOf(GOLDEN)
-// Ids are written digit by digit into bytes: put together of pieces of text they would cost three times as much, most
-// of it where they are first looked up or written.
+// Ids are written digit by digit into bytes: concatenated strings would take three times as long, mostly at their first
+// lookup or write.
 const DIGITS = Buffer.from('0123456789abcdef')
 const uuidBytes = Buffer.from('00000000-0000-4000-8000-000000000000')
 
@@ -43,8 +43,8 @@ function writeHex(bytes: Buffer, at: number, value: number, count: number) {
 }
 
 /**
- * A seeded source of chance whose whole state is one counter, so that a journal line can carry it:
- * draw n of seed s is a function of (s, n) alone, and a restarted world repeats no draw.
+ * A seeded random generator whose whole state is one counter, which a journal line can store: number n of seed s
+ * depends only on (s, n), and a restarted world repeats none.
  */
 export function createRandom(seed: number, state: { counter: number } = { counter: 0 }) {
   const lanes = [1, 2, 3, 4].map((lane) => mix(mix(seed) ^ mix(lane + Math.floor(seed / 2 ** 32))))
@@ -69,7 +69,7 @@ export function createRandom(seed: number, state: { counter: number } = { counte
     next: () => ++state.counter,
     /** A UUID in version 4 form. */
     uuid: (): string => uuidAt(++state.counter),
-    /** Which draw of this series (of its first 2^32) gives a UUID; `undefined` where none does. */
+    /** The counter (of the first 2^32) that generates a UUID; `undefined` if none does. */
     drawOf(uuid: string): number | undefined {
       // The first word of an id is made of its draw by steps that can be undone; the other words then prove it.
       const first = Number.parseInt(uuid.slice(0, 8), 16)
@@ -91,16 +91,16 @@ export function createRandom(seed: number, state: { counter: number } = { counte
       }
       return bytes.toString('latin1')
     },
-    /** A fraction in [0, 1) that depends on seed, label and n alone; it moves no other draw. */
+    /** A fraction in [0, 1) that depends only on seed, label and n; it does not change the counter. */
     at: (label: string, n: number) =>
       mix(word(n, 0) ^ Math.imul(hashText(label), GOLDEN)) / 2 ** 32,
   }
 }
 
-/** A world's source of chance. */
+/** The random generator of a world. */
 export type Random = ReturnType<typeof createRandom>
 
-/** A UUID in version 4 form that depends on the text alone: the id of a client made by its name. */
+/** A UUID in version 4 form that depends only on the text: the id of a client, derived from its name. */
 export function uuidOf(text: string): string {
   // With a field more than a world's: a counter beyond 31 bits in an object of that shape would make V8 take every
   // counter, and every number drawn from one, for a fraction, which is an object of its own where it is kept.

@@ -12,7 +12,7 @@ import type { Runtime } from './runtime.ts'
 import type { TimerRow } from './scheduler.ts'
 import type { SendRequest } from './send.ts'
 
-/** A file that a run can't be recorded in. */
+/** The recording file cannot be created. */
 export class RecordingError extends Error {}
 
 function openFile(file: string): number {
@@ -28,10 +28,10 @@ function openFile(file: string): number {
   }
 }
 
-/** A call as it came. */
+/** The head of a received call. */
 export type IncomingRequest = Pick<RecordedCall, 'method' | 'url' | 'http' | 'headers'>
 
-/** What was answered; without a status the connection was broken before. */
+/** The response that was sent; without a status the connection was broken before. */
 export type SentResponse = {
   status?: number
   headers?: Readonly<Record<string, unknown>>
@@ -39,30 +39,30 @@ export type SentResponse = {
   body: Buffer
 }
 
-/** Why a body is not whole: it was `refused` on its way, or its sender `left`. */
-export type Partial = NonNullable<RecordedBody['partial']>
+/** Why a body is incomplete: the server `refused` the rest, or the sender `left` (disconnected). */
+export type PartialBodyReason = NonNullable<RecordedBody['partial']>
 
-/** Who is told of calls and answers: a recorder, or a replay that holds them against a recording. */
+/** Observes calls and responses: a recorder, or a replay that compares them with a recording. */
 export type RequestObserver = {
-  /** Answers with the number by which the rest is told. */
+  /** Returns the number of the call, which the other methods take. */
   onRequest: (call: IncomingRequest, hasBody: boolean) => number
-  /** `partial`: it was answered before all of it was there. */
-  onBody: (call: number, body: Buffer, partial?: Partial) => void
+  /** `partial`: the response was sent before the whole body arrived. */
+  onBody: (call: number, body: Buffer, partial?: PartialBodyReason) => void
   /** The caller closed the connection before the response, and that ended the call. */
-  left: (call: number) => void
+  onHangUp: (call: number) => void
   onResponse: (call: number, answer: SentResponse) => void
 }
 
-/** Who is told of each timer that runs, and of whose client it is. */
+/** Called for each timer that runs, with the name of its client. */
 export type TimerObserver = (client: string, timer: TimerRow) => void
 
-/** Bytes as a line of a recording has them. */
+/** Bytes in the form of a recording line. */
 export function recordedBytes(bytes: Buffer): RecordedBytes {
   if (bytes.length === 0) return {}
   return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') }
 }
 
-/** What is sent, as a line of a recording has it. */
+/** A sent request in the form of a recording line. */
 export const recordedSend = ({ method = 'POST', url, headers, body }: SendRequest) => ({
   method,
   url,
@@ -71,11 +71,11 @@ export const recordedSend = ({ method = 'POST', url, headers, body }: SendReques
 })
 
 /**
- * Writes down all that reaches a sandbox and all that it answers and sends, a line each, in the order in which it
- * happened. Between two lines the wall clock stands still: so each line has the one instant of all that followed from it.
+ * Records everything that a sandbox receives, responds and sends, one line each, in order. Between two lines the wall
+ * clock does not move, so each line has the one instant at which its consequences happened.
  *
- * The file is for its owner alone. Throws `RecordingError`, also if the file exists already. A line that can't be written
- * ends the recording, and the sandbox goes on.
+ * Only the owner can read the file. Throws `RecordingError` if the file cannot be created or already exists. If a line
+ * cannot be written, the recording ends and the sandbox continues.
  */
 export function createRecorder({
   file,
@@ -89,11 +89,11 @@ export function createRecorder({
   let now = Math.floor(steadyWall())
   let failure: string | undefined
   let isClosed = false
-  // A call whose body is still to come, as long as nothing else happens.
-  let open: RecordedCall | undefined
+  // A call that waits for its body, as long as nothing else happens.
+  let pendingCall: RecordedCall | undefined
   let [calls, timers, sends] = [0, 0, 0]
 
-  function put(line: object) {
+  function writeLine(line: object) {
     if (isClosed || failure !== undefined) return
     try {
       writeSync(fd, `${JSON.stringify(line)}\n`)
@@ -104,10 +104,10 @@ export function createRecorder({
   }
 
   function write(line: RecordingLine) {
-    const earlier = open
-    open = undefined
-    if (earlier) put({ ...earlier, body_later: true })
-    put(line)
+    const earlier = pendingCall
+    pendingCall = undefined
+    if (earlier) writeLine({ ...earlier, body_later: true })
+    writeLine(line)
   }
 
   function step() {
@@ -115,19 +115,19 @@ export function createRecorder({
     return now
   }
 
-  const calling: RequestObserver = {
+  const observer: RequestObserver = {
     onRequest(call, hasBody) {
       const line = { call: ++calls, at: step(), ...call }
       if (!hasBody) write(line)
       else {
-        if (open) put({ ...open, body_later: true })
-        open = line
+        if (pendingCall) writeLine({ ...pendingCall, body_later: true })
+        pendingCall = line
       }
       return line.call
     },
     onBody(call, body, partial) {
       const at = step()
-      const line = open?.call === call && !partial ? open : undefined
+      const line = pendingCall?.call === call && !partial ? pendingCall : undefined
       if (!line) {
         write({
           body: call,
@@ -137,10 +137,10 @@ export function createRecorder({
         })
         return
       }
-      open = undefined
+      pendingCall = undefined
       write({ ...line, ...(at !== line.at && { body_at: at }), ...recordedBytes(body) })
     },
-    left: (call) => write({ left: call, at: step() }),
+    onHangUp: (call) => write({ left: call, at: step() }),
     onResponse(call, { status, headers, fault, body }) {
       write({
         answer: call,
@@ -152,7 +152,7 @@ export function createRecorder({
     },
   }
 
-  /** What comes now is no part of the run any more. */
+  /** Ends the recording; later calls are not recorded. */
   function close() {
     if (isClosed) return
     isClosed = true
@@ -166,11 +166,11 @@ export function createRecorder({
     file,
     /** When the recording began, ms. */
     startedAt: now,
-    begin: put,
-    calls: calling,
+    begin: writeLine,
+    calls: observer,
     timerRan,
-    /** The real outside, written down. */
-    outside: (real: Runtime): Runtime => ({
+    /** Wraps a runtime so that everything it returns is recorded. */
+    wrapRuntime: (real: Runtime): Runtime => ({
       ...real,
       wall: () => now,
       elapsed: () => now,
@@ -195,16 +195,18 @@ export function createRecorder({
         return secret
       },
     }),
-    /** Why it ended, where a line could not be written. */
+    /** The errno of the line that could not be written, which ended the recording; undefined otherwise. */
     get failure() {
       return failure
     },
-    /** All that was written until now. */
+    /** The whole text written so far. */
     text: () => readFileSync(file, 'utf8'),
     close,
-    /** Closes a recording whose sandbox never served, and removes its file, so that the next start can record there. */
+    /**
+     * Closes the recording of a sandbox that failed to start, and removes its file, so that the next start can use it.
+     */
     discard() {
-      // A file was created here; a device was not.
+      // Only a regular file was created here; a device was not.
       const isOwnFile = !isClosed && fstatSync(fd).isFile()
       close()
       if (isOwnFile) rmSync(file, { force: true })

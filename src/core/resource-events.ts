@@ -1,13 +1,16 @@
-/** Something that happened to a resource, told inside the change that made it so. */
+/** An event of a resource, emitted inside the change that caused it. */
 export type ResourceEvent = {
   /** `transaction.success`, `kyc.failed`, … */
   type: string
   resourceId: string
-  /** It did not happen by itself: somebody asked that it be told. */
+  /** A caller triggered the event; no change of the resource caused it. */
   asked: boolean
 }
 
-/** Tells listeners, in the order they came, what happened. They may add to the change; what they throw undoes it. */
+/**
+ * Emits events to listeners in order of registration. Listeners may add to the change; if one throws, the change is
+ * rolled back.
+ */
 export function createResourceEvents() {
   const listeners: ((event: ResourceEvent) => void)[] = []
   return {
@@ -20,5 +23,5 @@ export function createResourceEvents() {
   }
 }
 
-/** A world's announcements. */
+/** The resource events of a world. */
 export type ResourceEvents = ReturnType<typeof createResourceEvents>

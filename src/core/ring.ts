@@ -1,17 +1,19 @@
-/** A size that several rings share: what all of them hold together, and how much that may be. */
-export type Budget = { used: number; readonly most: number }
+/** A size budget that several rings share: their total size and its maximum. */
+export type Budget = { used: number; readonly max: number }
 
 export type RingOptions<T> = {
-  /** How many it holds at most. */
-  most: number
-  /** How large all it holds may be together, in the unit of `sizeOf`. */
+  /** The maximum number of items. */
+  max: number
+  /** The maximum total size of the items, in the unit of `sizeOf`. */
   maxSize: number
   sizeOf: (item: T) => number
   budget?: Budget
 }
 
-/** Holds the newest of what it is given; the oldest goes where they are too many, or too large together. */
-export function createRing<T>({ most, maxSize: mostSize, sizeOf, budget }: RingOptions<T>) {
+/**
+ * A ring buffer: stores the newest items and drops the oldest when there are too many or they are too large in total.
+ */
+export function createRing<T>({ max, maxSize: maxTotalSize, sizeOf, budget }: RingOptions<T>) {
   let items: (T | undefined)[] = []
   let start = 0
   let count = 0
@@ -26,20 +28,20 @@ export function createRing<T>({ most, maxSize: mostSize, sizeOf, budget }: RingO
   function dropOldest() {
     grow(-sizeOf(items[start] as T))
     items[start] = undefined
-    start = (start + 1) % most
+    start = (start + 1) % max
     count--
     dropped++
   }
 
-  const isOver = () => size > mostSize || (budget !== undefined && budget.used > budget.most)
+  const isOver = () => size > maxTotalSize || (budget !== undefined && budget.used > budget.max)
 
   return {
     push(item: T) {
-      if (count === most) dropOldest()
-      items[(start + count) % most] = item
+      if (count === max) dropOldest()
+      items[(start + count) % max] = item
       count++
       grow(sizeOf(item))
-      // What has just come stays, whatever it weighs.
+      // The newest item always stays, whatever its size.
       while (count > 1 && isOver()) dropOldest()
     },
     get count() {
@@ -48,15 +50,15 @@ export function createRing<T>({ most, maxSize: mostSize, sizeOf, budget }: RingO
     get size() {
       return size
     },
-    /** How many were pushed out since it was empty. */
+    /** The number of items dropped since the ring was last empty. */
     get dropped() {
       return dropped
     },
     *newestFirst(): Generator<T> {
-      for (let i = count - 1; i >= 0; i--) yield items[(start + i) % most] as T
+      for (let i = count - 1; i >= 0; i--) yield items[(start + i) % max] as T
     },
     *oldestFirst(): Generator<T> {
-      for (let i = 0; i < count; i++) yield items[(start + i) % most] as T
+      for (let i = 0; i < count; i++) yield items[(start + i) % max] as T
     },
     clear() {
       grow(-size)

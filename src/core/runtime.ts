@@ -3,24 +3,32 @@ import { wallNow } from './clock.ts'
 import { type Later, realLater, unrefLater } from './later.ts'
 import { createSender, type Sender } from './send.ts'
 
-/** All that reaches a sandbox besides its calls, by one door: so a run can be recorded, and fed with the same again. */
+/**
+ * Every input of a sandbox besides its calls goes through this interface, so that a run can be recorded and replayed.
+ */
 export type Runtime = {
   /** The wall clock, ms since 1970. */
   wall: () => number
-  /** The clock that durations are told by, ms. */
+  /** The monotonic clock for durations, ms. */
   elapsed: () => number
   later: Later
-  /** Makes an attempt of a webhook, or asks a probe. */
+  /** Sends a webhook attempt or a request to a probe. */
   send: Sender['send']
   /** 32 hex digits that nobody can guess. */
   secret: () => string
-  /** Whether long work lets others in between, whenever it took long: then what they find is not the same each time. */
+  /**
+   * Whether long work yields depending on elapsed time. A repeatable run must not: other calls would see different
+   * states.
+   */
   yieldsToOthers: boolean
-  /** Ends what is being sent. */
+  /** Ends running attempts. */
   close: () => void
 }
 
-/** The real outside; `allow`: the public hosts that webhooks may go to; `unref`: the process does not stay alive for it. */
+/**
+ * Creates the real runtime. `allow`: the public hosts that webhooks may reach; `unref`: its timers and connections do
+ * not keep the process alive.
+ */
 export function createRuntime({
   allow,
   wall = wallNow,

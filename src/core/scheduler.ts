@@ -19,32 +19,32 @@ export {
 export type SchedulerDeps = RunnerDeps & {
   clock: Clock
   rows: TimerRows
-  /** Called when time moved only part of the way and the new time could not be stored. */
+  /** Called when the clock moved only part of the way and its new time could not be stored. */
   onHalfway?: () => void
   outside?: Pick<Runtime, 'later' | 'yieldsToOthers'>
 }
 
-// setTimeout fires at once beyond 2^31-1 ms; a day is far enough to look ahead.
+// setTimeout fires immediately if the delay exceeds 2^31-1 ms; one day ahead is enough.
 const MAX_SLEEP = 86_400_000
-// A timer whose change could not be written is tried again after this long, real ms.
+// A timer whose change could not be written is retried after this time, real ms.
 const RETRY_MS = 1_000
-// A run that must be repeatable cannot look at how long work took: it lets others in after so many batches.
+// A repeatable run must not depend on elapsed time: it yields after this number of batches.
 const BATCHES_IN_A_ROW = 16
 
-// An advance waits this long for attempts that it did not begin, real ms: its caller may be their receiver.
+// An advance waits this long (real ms) for attempts that it did not start: its caller may be their receiver.
 const RECEIVER_WAIT_MS = 1_000
 
-/** A call that moves time; its signal says whether its caller is gone. */
-type Mover = { signal: AbortSignal | undefined }
+/** A call that moves the clock; its signal is aborted when the caller disconnects. */
+type ClockMove = { signal: AbortSignal | undefined }
 
-/** The refusal of an advance while another one waits for a receiver. */
+/** The error of an advance while another advance waits for a receiver. */
 const advanceInHandler = () =>
   new SandboxError(
     'receiver_busy',
     'Another advance of this client is waiting for the response of a webhook receiver. A webhook handler must not move the clock before it responds. Respond to the webhook first, then advance. Tests that run in parallel need one client each, such as the base path /@worker-1.',
   )
 
-/** The refusal of an advance whose caller may be the receiver that it waits for. */
+/** The error of an advance whose caller may be the receiver that it waits for. */
 const receiverBusy = () =>
   new SandboxError(
     'receiver_busy',
@@ -52,8 +52,8 @@ const receiverBusy = () =>
   )
 
 /**
- * Runs stored timers when they are due on a client's clock: by ticking, or by being advanced, when each runs at its
- * own instant, in order of time and then of insertion, and the deliveries it causes are waited for.
+ * Runs stored timers when they are due on a client's clock. On a ticking clock a real timer runs them. An advance runs
+ * each timer at its own instant, in order of time and then of insertion, and waits for the deliveries that it causes.
  */
 export function createScheduler({
   clock,
@@ -61,32 +61,32 @@ export function createScheduler({
   onError,
   onRun,
   onHalfway,
-  outside: { later, yieldsToOthers: pauses } = { later: realLater, yieldsToOthers: true },
+  outside: { later, yieldsToOthers } = { later: realLater, yieldsToOthers: true },
 }: SchedulerDeps) {
   const runner = createRunner({ rows, onError, onRun })
   const { soonest } = runner
   let endSleep = () => {}
   let turn: Promise<unknown> = Promise.resolve()
   // The signal of the advance that runs now.
-  let advancing: Mover | undefined
+  let advancing: ClockMove | undefined
   // The signal of the advance that waits for attempts of others before its turn.
-  let waiting: Mover | undefined
-  // Raised when the timers are taken anew.
-  let life = 0
+  let waiting: ClockMove | undefined
+  // Incremented when the timers are reloaded.
+  let epoch = 0
   let stopped = true
 
   // ---- letting others in
 
   let batches = 0
-  /** Whether this work has taken long enough for now. */
-  function isLong(): boolean {
-    if (pauses) return isSliceOver()
+  /** Whether this work has run long enough and should yield. */
+  function shouldYield(): boolean {
+    if (yieldsToOthers) return isSliceOver()
     batches = (batches + 1) % BATCHES_IN_A_ROW
     return batches === 0
   }
-  /** Goes on when others had their turn; the answer gives that up. */
-  function goOn(run: () => void): () => void {
-    if (!pauses) return later(0, run)
+  /** Calls `run` after other work had its turn; returns a function that cancels it. */
+  function continueLater(run: () => void): () => void {
+    if (!yieldsToOthers) return later(0, run)
     let isWanted = true
     ownTurn().then(() => {
       if (isWanted) run()
@@ -95,12 +95,12 @@ export function createScheduler({
       isWanted = false
     }
   }
-  const letOthersIn = () =>
-    isLong() ? new Promise<void>((resolve) => void goOn(resolve)) : undefined
+  const yieldToOthers = () =>
+    shouldYield() ? new Promise<void>((resolve) => void continueLater(resolve)) : undefined
 
   // ---- while the clock ticks
 
-  /** Sets the one real timer for what is due next. */
+  /** Sets the one real timer for the next due timer. */
   function arm() {
     endSleep()
     if (stopped || advancing) return
@@ -111,13 +111,13 @@ export function createScheduler({
     endSleep = later(Math.min(Math.ceil(delay), MAX_SLEEP), tick)
   }
 
-  /** Runs what is due now. */
+  /** Runs the timers that are due now. */
   function tick() {
     let isFirst = true
     for (let due = soonest(); due && due.due_at <= clock.now(); due = soonest()) {
-      if (!isFirst && isLong()) {
+      if (!isFirst && shouldYield()) {
         endSleep()
-        if (!stopped) endSleep = goOn(tick)
+        if (!stopped) endSleep = continueLater(tick)
         return
       }
       isFirst = false
@@ -135,38 +135,41 @@ export function createScheduler({
 
   // ---- moved by a call
 
-  /** One call that moves time at once; the next one waits for it. */
-  function inTurn<T>(task: () => Promise<T>): Promise<T> {
+  /** Runs calls that move the clock one after the other. */
+  function serialized<T>(task: () => Promise<T>): Promise<T> {
     const mine = turn.then(task)
     turn = mine.catch(() => {})
     return mine
   }
 
-  /** Waits a moment for the attempts that are at receivers; refused where one of them is not answered by then. */
-  async function waitForReceivers(mine: Mover): Promise<void> {
+  /**
+   * Waits a moment for the attempts that wait for receivers; throws `receiver_busy` if a receiver does not respond in
+   * time.
+   */
+  async function waitForReceivers(mine: ClockMove): Promise<void> {
     let cancel = () => {}
     const late = new Promise<boolean>((resolve) => {
       cancel = later(RECEIVER_WAIT_MS, () => resolve(true))
     })
     waiting = mine
-    const isLate = await Promise.race([runner.answered().then(() => false), late])
+    const isLate = await Promise.race([runner.receiversDone().then(() => false), late])
     cancel()
     if (waiting === mine) waiting = undefined
     if (isLate) throw receiverBusy()
   }
 
-  // One whose caller is gone ends by itself, so it refuses nobody.
-  const isWanted = (mover: Mover | undefined) => mover !== undefined && !mover.signal?.aborted
+  // A call whose caller has disconnected ends without further action, so it blocks no other call.
+  const isWanted = (mover: ClockMove | undefined) => mover !== undefined && !mover.signal?.aborted
 
-  /** Moves time to a target that is known when it is this call's turn. */
+  /** Moves the clock to a target that is computed when it is this call's turn. */
   async function move(getTarget: () => number, options: AdvanceOptions): Promise<AdvanceResult> {
     const { signal } = options
-    if (runner.isAtReceivers) {
+    if (runner.isWaitingForReceivers) {
       if (isWanted(advancing) || isWanted(waiting)) throw advanceInHandler()
-      // An advance cannot know whether its caller is a handler, whose answer would then never come.
+      // An advance cannot know whether its caller is a webhook handler, which would then never respond.
       await waitForReceivers({ signal })
     }
-    return inTurn(async () => {
+    return serialized(async () => {
       if (signal?.aborted) return { now: clock.iso(), fired: [], omitted: 0 }
       endSleep()
       advancing = { signal }
@@ -174,9 +177,9 @@ export function createScheduler({
         return await advance(getTarget(), options, {
           clock,
           runner,
-          lifeOf: () => life,
+          getEpoch: () => epoch,
           onHalfway,
-          letOthersIn,
+          yieldToOthers,
         })
       } finally {
         advancing = undefined
@@ -186,17 +189,17 @@ export function createScheduler({
   }
 
   return {
-    /** Names what a kind of timer does. */
+    /** Registers the handler of a kind of timer. */
     handle(kind: string, handler: TimerHandler, options: KindOptions = {}) {
       runner.handle(kind, handler, options)
     },
-    /** Stores a timer; it runs when the client's clock gets there. */
+    /** Stores a timer; it runs when the client's clock reaches `due_at`. */
     schedule({ due_at, kind, resource_id, payload }: Omit<TimerRow, 'timer_id' | 'seq'>): TimerRow {
       const seq = rows.nextSeq()
       const row: TimerRow = {
         timer_id: `tmr_${seq}`,
         seq,
-        // Later the clock never gets.
+        // The clock never goes beyond this instant.
         due_at: Math.min(due_at, LAST_INSTANT),
         kind,
         resource_id,
@@ -211,50 +214,51 @@ export function createScheduler({
     cancel(id: string) {
       rows.remove(id)
     },
-    /** Cancels what is to happen to one resource, or those of it that are `unfit`. */
+    /** Cancels the timers of one kind and resource; with `isAffected` only those whose payload it accepts. */
     cancelAll(
       kind: string,
       resourceId: string,
-      unfit: (payload: TimerRow['payload']) => boolean = () => true,
+      isAffected: (payload: TimerRow['payload']) => boolean = () => true,
     ) {
       const theirs = [...rows.all()].filter(
-        (timer) => timer.kind === kind && timer.resource_id === resourceId && unfit(timer.payload),
+        (timer) =>
+          timer.kind === kind && timer.resource_id === resourceId && isAffected(timer.payload),
       )
       for (const { timer_id } of theirs) rows.remove(timer_id)
     },
-    /** Whether a timer runs before its time, and so maybe before others of its resource. */
+    /** Whether a timer runs before its due time, and so possibly before others of its resource. */
     isEarly: ({ due_at }: TimerRow) => due_at > clock.now(),
-    /** Runs one timer now, whatever its time; nothing is told of one that could not happen. */
+    /** Runs one timer now, whatever its due time. Returns an empty list if the timer could not take effect. */
     async fire(timer: TimerRow, order?: CommitOrder): Promise<Fired[]> {
       const at = clock.iso()
       const { happened, begun, result } = runner.run(timer, order)
       await begun
       return happened ? [{ ...firedTimer(timer, result), at }] : []
     },
-    /** Runs a function when no call moves time: what it replaces is then no longer needed by one that does. */
-    whenIdle: <T>(run: () => T): Promise<T> => inTurn(async () => run()),
-    /** Runs one timer now, and does not wait for the deliveries it causes. */
+    /** Runs a function when no call moves the clock, so that it can replace state that such a call uses. */
+    whenIdle: <T>(run: () => T): Promise<T> => serialized(async () => run()),
+    /** Runs one timer now without waiting for the deliveries that it causes. */
     runNow(timer: TimerRow) {
       runner.run(timer)
     },
-    /** Everything that is to happen, soonest first. */
+    /** All pending timers, soonest first. */
     pending: (): TimerRow[] => [...rows.all()].sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
     next: soonest,
     advanceTo: (target: number, options: AdvanceOptions = {}) => move(() => target, options),
-    /** Moves by a span from the time it is when its turn comes. */
+    /** Moves the clock by a span from its time at this call's turn. */
     advanceBy: (span: number, options: AdvanceOptions = {}) =>
       move(() => clock.now() + span, options),
-    /** Jumps to the next timer; stays where there is none. */
+    /** Moves the clock to the next timer; does not move it if there is none. */
     advanceToNext: (options: AdvanceOptions = {}) =>
       move(() => soonest()?.due_at ?? clock.now(), options),
-    /** Takes the stored timers as they are: at start, and after a reset. */
+    /** Reloads the stored timers: at start, and after a reset. */
     reload() {
-      // A reset by a timer of its own is part of an advance; any other ends it.
-      if (!runner.isInBatch) life++
+      // A reset by a timer is part of the running advance; any other reset ends the advance.
+      if (!runner.isInBatch) epoch++
       runner.reload()
       arm()
     },
-    /** Looks at the clock anew: it was frozen, resumed or changed its speed. */
+    /** Sets the real timer again after the clock was frozen, resumed or changed its speed. */
     arm,
     start() {
       stopped = false

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import type { Target } from './addresses.ts'
 
 /**
- * Every word for how an attempt went wrong, and what it means; docs/webhooks.md is held equal to it by a test.
- * `answer_too_large` and `answer_compressed` are remarks: such an answer is judged by its status, so `ok` may be true.
+ * Every error code of an attempt and its meaning; a test compares docs/webhooks.md with it. `answer_too_large` and
+ * `answer_compressed` are remarks: the status of the response still decides, so `ok` may be true.
  */
 export const SEND_ERRORS = {
   timeout_connect:
@@ -31,13 +31,13 @@ export const SEND_ERRORS = {
   failed: 'Any other error; the message contains the error text of the system.',
 } as const
 
-/** Why an attempt failed, as a stable word: a key of `SEND_ERRORS`. */
+/** Why an attempt failed, as a stable code: a key of `SEND_ERRORS`. */
 export type SendErrorCode = keyof typeof SEND_ERRORS
 
-/** What went wrong: a word for programs, a sentence for people. */
+/** The error of an attempt: a code for programs, a sentence for people. */
 export type SendError = { code: SendErrorCode; message: string }
 
-/** An answer's head, as far as it is looked at. */
+/** The status and the used headers of a response. */
 export type ReceiverResponse = {
   status: number
   'retry-after'?: string
@@ -45,13 +45,13 @@ export type ReceiverResponse = {
   'content-encoding'?: string
 }
 
-// A receiver may ask for any number; beyond a year it is no plan, and sums must stay exact.
+// A receiver may send any number; the limit is one year, so that sums stay exact.
 const MAX_RETRY_MS = 365 * 86_400_000
 
 /**
  * Reads a `Retry-After` header: seconds or an HTTP date (RFC 9110, 10.2.3).
  *
- * @returns ms from `wallNow` (ms), 0 for a date gone by, at most a year; undefined where it can't be read.
+ * @returns ms from `wallNow` (ms): 0 for a past date, at most one year; undefined if the value is invalid.
  */
 export function readRetryAfter(value: string, wallNow: number): number | undefined {
   const text = value.trim()
@@ -64,60 +64,60 @@ export function readRetryAfter(value: string, wallNow: number): number | undefin
 const TLS_CODES =
   /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$)/
 
-/** Puts an error of a connection in plain words. */
+/** Converts an error of a connection to an error code and a sentence. */
 export function explainFailure(error: NodeJS.ErrnoException, target: Target): SendError {
   const at = target.authority
   const code = error.code ?? ''
-  const say = (word: SendErrorCode, message: string): SendError => ({ code: word, message })
-  if (code === 'ADDRESS_REFUSED') return say('address_refused', error.message)
+  const sendError = (word: SendErrorCode, message: string): SendError => ({ code: word, message })
+  if (code === 'ADDRESS_REFUSED') return sendError('address_refused', error.message)
   if (code === 'UND_ERR_INVALID_ARG')
-    return say('bad_request', `the request can't be sent: ${error.message}`)
+    return sendError('bad_request', `the request can't be sent: ${error.message}`)
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return say('headers_too_large', `${at} sent response headers of more than 16 KiB`)
+    return sendError('headers_too_large', `${at} sent response headers of more than 16 KiB`)
   if (code.startsWith('HPE_')) {
     const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? code
-    return say('not_http', `the response of ${at} is not HTTP (${reason})`)
+    return sendError('not_http', `the response of ${at} is not HTTP (${reason})`)
   }
-  // As its HTTP client calls what is no answer to what was asked: 100 Continue above all.
+  // The error of the HTTP client for an unexpected response, such as 100 Continue.
   if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
-    return say(
+    return sendError(
       'not_http',
       `${at} sent an unrequested 1xx response, such as 100 Continue, and no final response`,
     )
   if (error.syscall === 'getaddrinfo')
-    return say('dns', `the host name ${target.host} can't be resolved (${code})`)
+    return sendError('dns', `the host name ${target.host} can't be resolved (${code})`)
   if (TLS_CODES.test(code) || error.message.includes('before secure TLS connection'))
-    return say('tls', `no secure connection to ${at}: ${error.message.trim()}`)
+    return sendError('tls', `no secure connection to ${at}: ${error.message.trim()}`)
   switch (code) {
     case 'ECONNREFUSED':
-      return say('refused', `nothing listens on ${at}: the connection was refused`)
+      return sendError('refused', `nothing listens on ${at}: the connection was refused`)
     case 'UND_ERR_SOCKET':
     case 'ECONNRESET':
     case 'EPIPE':
     case 'ECONNABORTED':
       return error.syscall === undefined
-        ? say('no_answer', `${at} closed the connection without a response`)
-        : say('reset', `${at} reset the connection before it responded`)
+        ? sendError('no_answer', `${at} closed the connection without a response`)
+        : sendError('reset', `${at} reset the connection before it responded`)
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EHOSTDOWN':
     case 'ENETDOWN':
     case 'EADDRNOTAVAIL':
-      return say('unreachable', `there is no network route to ${at} (${code})`)
+      return sendError('unreachable', `there is no network route to ${at} (${code})`)
     case 'ETIMEDOUT':
-      return say('timeout_connect', `${at} did not accept the connection (${code})`)
+      return sendError('timeout_connect', `${at} did not accept the connection (${code})`)
     default:
-      return say('failed', `sending to ${at} failed: ${error.message || code || error.name}`)
+      return sendError('failed', `sending to ${at} failed: ${error.message || code || error.name}`)
   }
 }
 
-/** The connection ended inside the answer. */
-export const brokenOff = ({ authority }: Target, received: number): SendError => ({
+/** The error of a connection that ended in the middle of the response. */
+export const connectionBroke = ({ authority }: Target, received: number): SendError => ({
   code: 'reset_body',
   message: `${authority} started to respond, but the connection broke after ${received} bytes`,
 })
 
-/** Says in which stage of an attempt its deadline of `ms` came; without a connection it waited for one. */
+/** Returns the error for a deadline of `ms`, by the stage of the attempt; without a connection it waited for one. */
 export function explainTimeout(
   connection: { socket: (Socket & { secureConnecting?: boolean }) | undefined } | undefined,
   answer: ReceiverResponse | undefined,
@@ -125,21 +125,28 @@ export function explainTimeout(
   ms: number,
 ) {
   const socket = connection?.socket
-  const say = (code: SendErrorCode, message: string): SendError => ({ code, message })
+  const sendError = (code: SendErrorCode, message: string): SendError => ({ code, message })
   if (answer)
-    return say('timeout_body', `${at} started to respond, but did not finish within ${ms} ms`)
-  if (!connection) return say('timeout_connect', `every connection to ${at} was busy for ${ms} ms`)
+    return sendError('timeout_body', `${at} started to respond, but did not finish within ${ms} ms`)
+  if (!connection)
+    return sendError('timeout_connect', `every connection to ${at} was busy for ${ms} ms`)
   if (!socket || socket.connecting)
-    return say('timeout_connect', `no connection to ${at} within ${ms} ms`)
+    return sendError('timeout_connect', `no connection to ${at} within ${ms} ms`)
   if (socket.secureConnecting)
-    return say('timeout_connect', `no secure connection to ${at} within ${ms} ms`)
-  return say('timeout_answer', `${at} accepted the request, but did not respond within ${ms} ms`)
+    return sendError('timeout_connect', `no secure connection to ${at} within ${ms} ms`)
+  return sendError(
+    'timeout_answer',
+    `${at} accepted the request, but did not respond within ${ms} ms`,
+  )
 }
 
-/** Judges an answer by its status; undefined for a plain 2xx, a remark for one not read whole or not unpacked. */
+/**
+ * Returns the error of a response by its status: undefined for a plain 2xx, a remark for a 2xx that was not read
+ * completely or not decompressed.
+ */
 export function judgeResponse(
   { status, location, 'content-encoding': encoding }: ReceiverResponse,
-  isPacked: boolean,
+  isCompressed: boolean,
   isTooLarge: boolean,
 ): SendError | undefined {
   const words = `responded with ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
@@ -154,7 +161,7 @@ export function judgeResponse(
   }
   if (status < 200 || status > 299)
     return { code: 'status', message: `${words}; only a 2xx response counts as delivered` }
-  if (isPacked)
+  if (isCompressed)
     return {
       code: 'answer_compressed',
       message: `${words}, compressed with ${encoding} although the request did not allow compression; it was not decompressed`,

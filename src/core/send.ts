@@ -5,10 +5,10 @@ import {
   readTarget,
   type Target,
 } from './addresses.ts'
-import type { Connection, Connections, Waiting } from './connections.ts'
+import type { Connection, Connections, Waiter } from './connections.ts'
 import { type Later, realLater } from './later.ts'
 import {
-  brokenOff,
+  connectionBroke,
   explainFailure,
   explainTimeout,
   judgeResponse,
@@ -18,8 +18,9 @@ import {
 } from './send-errors.ts'
 
 /**
- * One attempt to make: POST `body` to `url`, or GET it. `deadlineMs` is real time for the whole of it, 10,000 unless given.
- * `host`, `content-length`, `connection` and `accept-encoding` are set by the sender and must not be in `headers`.
+ * One HTTP request to send: POST `body` to `url`, or GET it. `deadlineMs` is the real time for the whole attempt
+ * (default: 10,000). `host`, `content-length`, `connection` and `accept-encoding` are set by the sender and must not
+ * be in `headers`.
  */
 export type SendRequest = {
   method?: 'POST' | 'GET'
@@ -29,45 +30,48 @@ export type SendRequest = {
   deadlineMs?: number
 }
 
-/** How an attempt ended. `ok`: a 2xx answer arrived whole, or as far as it is read. */
+/** The result of an attempt. `ok`: a 2xx response arrived completely, or up to the read limit. */
 export type SendResult = {
   ok: boolean
-  /** Known as soon as the answer's headers came, also where the attempt failed after that. */
+  /** Set when the response headers have arrived, even if the attempt failed later. */
   status?: number
-  /** The first 4 KiB of the answer as text; empty for a compressed one, which is not unpacked. */
+  /** The first 4 KiB of the response body as text; empty if it is compressed. */
   answer: string
-  /** The answer had more than `answer` shows. */
+  /** The response body is longer than `answer`. */
   truncated: boolean
   duration_ms: number
-  /** What `Retry-After` asks for, ms from now; absent without a readable one. */
+  /** The wait that `Retry-After` requests, ms from now; absent if the header is missing or invalid. */
   retryAfterMs?: number
   error?: SendError
 }
 
 export type SenderDeps = AddressPolicyDeps & {
-  /** The wall clock in ms; an HTTP date in `Retry-After` is held against it. */
+  /** The wall clock in ms; an HTTP date in `Retry-After` is compared with it. */
   wall: () => number
-  /** Connections at once to one receiver; 256 unless given. An attempt that waits for one uses up its deadline. */
+  /**
+   * Maximum open connections to one receiver (default: 256). Waiting for a connection counts towards the deadline of an
+   * attempt.
+   */
   maxSockets?: number
   later?: Later
   /** The process does not stay alive for a connection. */
   unref?: boolean
-  /** Connections that are open at once; those that are idle make room for others. 256 unless given. */
+  /** Maximum open connections in total (default: 256); idle ones are closed for new ones. */
   maxOpen?: number | undefined
-  /** Told of each attempt that fails because the process or the system can open no further descriptor. */
+  /** Called for each attempt that fails because the process or the system has no free file descriptor. */
   onDescriptorLimit?: () => void
 }
 
 const DEADLINE_MS = 10_000
-const READ_BYTES = 64 * 1024
-const KEPT_BYTES = 4 * 1024
-// A client has one webhook, so a table of this size hardly ever starts over.
+const MAX_READ_BYTES = 64 * 1024
+const MAX_STORED_BYTES = 4 * 1024
+// A client has one webhook, so a cache of this size is rarely cleared.
 const MAX_TARGETS = 1_024
 
-/** Text of bytes that may be cut inside a character. */
+/** Decodes bytes that may end in the middle of a character. */
 const textOf = (bytes: Buffer[]) => new TextDecoder().decode(Buffer.concat(bytes), { stream: true })
 
-// How the HTTP client tells that a connection ended before the answer did.
+// The error codes of a connection that ended before the response was complete.
 const LOST = new Set([
   'ECONNRESET',
   'EPIPE',
@@ -77,44 +81,44 @@ const LOST = new Set([
 
 const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE'])
 
-// By their length, which is told apart sooner than a name.
-const ASKED = new Map(
+// Indexed by length, because lengths compare faster than names.
+const USED_HEADERS = new Map(
   (['retry-after', 'location', 'content-encoding'] as const).map((name) => [name.length, name]),
 )
 
-const isPacked = ({ 'content-encoding': encoding = '' }: ReceiverResponse) =>
+const isCompressed = ({ 'content-encoding': encoding = '' }: ReceiverResponse) =>
   encoding !== '' && encoding.toLowerCase() !== 'identity'
 
-/** What an answer's head says, as far as anybody asks. */
+/** Reads the used headers of a response. */
 function readHead(status: number, rawHeaders: Buffer[]): ReceiverResponse {
   const answer: ReceiverResponse = { status }
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = ASKED.get(rawHeaders[i]!.length)
+    const name = USED_HEADERS.get(rawHeaders[i]!.length)
     if (name && rawHeaders[i]!.toString('latin1').toLowerCase() === name)
       answer[name] ??= rawHeaders[i + 1]!.toString('latin1')
   }
   return answer
 }
 
-type Settled = (attempt: SendAttempt, result: SendResult) => void
+type OnSettled = (attempt: SendAttempt, result: SendResult) => void
 
-/** One attempt on its way: from waiting for a connection to its result. */
-class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
+/** A running attempt: from waiting for a connection to its result. */
+class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
   settled = false
   private readonly startedAt = performance.now()
   private readonly endDeadline: () => void
-  private readonly kept: Buffer[] = []
+  private readonly bodyStart: Buffer[] = []
   private received = 0
-  private keptBytes = 0
+  private bodyStartBytes = 0
   private answer: ReceiverResponse | undefined
   private connection: Connection | undefined
-  private readBefore = 0
-  private isReplaced = false
+  private bytesReadBefore = 0
+  private isRetried = false
   private readonly request: SendRequest
   private readonly target: Target
   private readonly connections: Connections
   private readonly wall: () => number
-  private readonly onSettled: Settled
+  private readonly onSettled: OnSettled
   private readonly onDescriptorLimit: (() => void) | undefined
 
   constructor(
@@ -123,7 +127,7 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
     connections: Connections,
     wall: () => number,
     later: Later,
-    onSettled: Settled,
+    onSettled: OnSettled,
     onDescriptorLimit?: () => void,
   ) {
     this.request = request
@@ -166,18 +170,18 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
   private judge(isTooLarge: boolean) {
     const answer = this.answer!
     const isOk = answer.status >= 200 && answer.status <= 299
-    this.settle(judgeResponse(answer, isPacked(answer), isTooLarge), isOk)
+    this.settle(judgeResponse(answer, isCompressed(answer), isTooLarge), isOk)
   }
 
   private settle(error: SendError | undefined, ok = false) {
     this.settled = true
     this.endDeadline()
-    const { answer, kept, keptBytes, received } = this
-    const packed = answer !== undefined && isPacked(answer)
+    const { answer, bodyStart, bodyStartBytes, received } = this
+    const compressed = answer !== undefined && isCompressed(answer)
     const result: SendResult = {
       ok,
-      answer: keptBytes === 0 || packed ? '' : textOf(kept),
-      truncated: received > keptBytes || (received > 0 && packed),
+      answer: bodyStartBytes === 0 || compressed ? '' : textOf(bodyStart),
+      truncated: received > bodyStartBytes || (received > 0 && compressed),
       duration_ms: Math.round(performance.now() - this.startedAt),
     }
     if (answer) {
@@ -190,26 +194,26 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
     this.onSettled(this, result)
   }
 
-  // ---- told by the connection
+  // ---- callbacks of the connection
 
   onConnect() {
-    this.readBefore = this.connection!.socket!.bytesRead
+    this.bytesReadBefore = this.connection!.socket!.bytesRead
   }
 
   onHeaders(status: number, rawHeaders: Buffer[]) {
-    // What comes before the answer, as early hints do.
+    // Ignores 1xx responses such as early hints.
     if (status >= 200) this.answer = readHead(status, rawHeaders)
     return true
   }
 
   onData(chunk: Buffer) {
     this.received += chunk.length
-    if (this.keptBytes < KEPT_BYTES) {
-      const part = chunk.subarray(0, KEPT_BYTES - this.keptBytes)
-      this.keptBytes += part.length
-      this.kept.push(part)
+    if (this.bodyStartBytes < MAX_STORED_BYTES) {
+      const part = chunk.subarray(0, MAX_STORED_BYTES - this.bodyStartBytes)
+      this.bodyStartBytes += part.length
+      this.bodyStart.push(part)
     }
-    if (this.received > READ_BYTES && !this.settled) {
+    if (this.received > MAX_READ_BYTES && !this.settled) {
       this.judge(true)
       this.connections.drop(this.connection!)
     }
@@ -227,23 +231,25 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiting {
     const { connection, answer, target } = this
     if (NO_DESCRIPTOR.has(error.code ?? '')) this.onDescriptorLimit?.()
     const isLost = LOST.has(error.code ?? '')
-    const isSilent = !answer && connection!.socket?.bytesRead === this.readBefore
-    if (isLost && isSilent && connection!.reused && !this.isReplaced) {
-      this.isReplaced = true
+    const isSilent = !answer && connection!.socket?.bytesRead === this.bytesReadBefore
+    if (isLost && isSilent && connection!.reused && !this.isRetried) {
+      this.isRetried = true
       this.take(this.connections.replace(connection!))
     } else
-      this.fail(answer && isLost ? brokenOff(target, this.received) : explainFailure(error, target))
+      this.fail(
+        answer && isLost ? connectionBroke(target, this.received) : explainFailure(error, target),
+      )
   }
 }
 
 /**
- * Makes the sender of webhooks: keep-alive connections, one deadline for a whole attempt, no redirects, a capped
- * look at the answer, and only to addresses that `allow` and the address rules permit.
+ * Creates the sender of webhooks: keep-alive connections, one deadline for a whole attempt, no redirects, a limit on
+ * the response body, and only addresses that `allow` and the address rules permit.
  *
- * `send` never rejects. A 2xx whose body is too large or compressed is delivered (the receiver took the event) with
- * a remark in `error`; one whose body breaks off or outlasts the deadline is not. A reused connection that turns out
- * to be closed before a byte of the answer is replaced once inside the same attempt: the receiver closed it while
- * idle, which is no failure of its own. Throws where an entry of `allow` is no host.
+ * `send` never rejects. A 2xx whose body is too large or compressed counts as delivered (the receiver accepted the
+ * event) with a remark in `error`; a 2xx whose body ends early or exceeds the deadline does not. If a reused
+ * connection is closed before the first byte of the response, it is replaced once within the same attempt: the
+ * receiver closed it while it was idle. Throws if an entry of `allow` is not a host.
  */
 export function createSender({
   wall,
@@ -278,7 +284,7 @@ export function createSender({
     const { createConnections } = await import('./connections.ts')
     connections ??= createConnections({
       lookup: policy.lookup,
-      most: maxSockets,
+      maxPerReceiver: maxSockets,
       maxOpen,
       unref,
     })
@@ -292,7 +298,7 @@ export function createSender({
   function run(request: SendRequest, target: Target, ready: Connections): Promise<SendResult> {
     if (closed) return unsent(stopping)
     return new Promise((resolve) => {
-      const settle: Settled = (settled, result) => {
+      const settle: OnSettled = (settled, result) => {
         active.delete(settled)
         resolve(result)
       }
@@ -311,7 +317,7 @@ export function createSender({
   }
 
   return {
-    /** Makes one attempt and says how it ended; it never rejects. */
+    /** Makes one attempt and returns its result; never rejects. */
     send(request: SendRequest): Promise<SendResult> {
       if (closed) return unsent(stopping)
       const target = resolveTarget(request.url)
@@ -319,7 +325,7 @@ export function createSender({
       if (connections) return run(request, target, connections)
       return load().then((ready) => run(request, target, ready))
     },
-    /** Ends running attempts (`closed`), drops idle connections and refuses what comes after. */
+    /** Ends running attempts (`closed`), closes idle connections and rejects later attempts. */
     close() {
       closed = true
       for (const attempt of [...active]) attempt.cancel()

@@ -9,20 +9,23 @@ import {
 /** What is signed: the event's id, unix seconds of the attempt, the body's bytes as sent, the client's secret. */
 export type SignInput = { id: string; timestamp: number; body: string | Uint8Array; secret: string }
 
-/** How a scenario makes headers go wrong (`webhooks:` rules; see docs/webhooks.md). */
+/** The header faults that a scenario can inject (`webhooks:` rules; see docs/webhooks.md). */
 export type SignFault = { signature?: 'wrong' | 'missing'; timestamp?: 'stale' }
 
-/** How far a timestamp may be from the receiver's clock, in seconds: what the public libraries allow. */
+/**
+ * The maximum difference between a timestamp and the receiver's clock, in seconds; the value of the public libraries.
+ */
 export const TOLERANCE_SECONDS = 300
 
-// Older than any receiver should take, and still plausible to one that never looks.
+// Older than any receiver should accept, but plausible to a receiver that does not check it.
 const STALE_SECONDS = 3_600
 
 /**
- * The bytes of a secret that is base64, less its `whsec_`; undefined where it isn't.
+ * Decodes a base64 secret without its `whsec_` prefix; returns undefined if it is not base64.
  *
- * It takes what the public `standardwebhooks` package takes in its default mode, which is a little more than strict
- * base64 (padding may be missing; a lone last character is left out), so that whatever it decodes it can verify.
+ * Accepts the same input as the public `standardwebhooks` package in its default mode, so that both decode a secret
+ * to the same bytes. That is slightly more than strict base64: padding may be missing, and a single last character is
+ * ignored.
  */
 function decodedSecret(secret: string): Buffer | undefined {
   const text = secret.replace(/^whsec_/, '')
@@ -32,10 +35,10 @@ function decodedSecret(secret: string): Buffer | undefined {
   return /^[A-Za-z0-9+/]*$/.test(digits) ? Buffer.from(digits, 'base64') : undefined
 }
 
-// One client's webhooks are sent in a row, so the secret is hardly ever another one than the time before.
+// Caches the keys of the last secret: consecutive webhooks usually belong to one client.
 let last: { secret: string; keys: KeyObject[] } | undefined
 
-/** The keys a secret stands for: its UTF-8 bytes, then its decoded bytes where it is base64. */
+/** The keys of a secret: its UTF-8 bytes, then its decoded bytes if it is base64. */
 function keysOf(secret: string): KeyObject[] {
   if (last?.secret !== secret) {
     const decoded = decodedSecret(secret)
@@ -59,15 +62,15 @@ const bodySignatureOf = (key: KeyObject, body: string | Uint8Array) =>
   createHmac('sha256', key).update(body).digest('hex')
 
 /**
- * The signing headers of one attempt, as Standard Webhooks has them.
+ * Returns the signing headers of one attempt, in the format of Standard Webhooks.
  *
- * `webhook-signature` carries one `v1,` + base64 HMAC-SHA256 of `id.timestamp.body` for each reading of the secret:
- * its UTF-8 bytes, then, where it is base64 (`whsec_` or not), its decoded bytes. Receivers take any that fits, so
- * both modes of the public `standardwebhooks` package verify. `x-webhook-signature` is the hex HMAC-SHA256 of the
- * body alone, keyed with the UTF-8 bytes.
+ * `webhook-signature` contains one `v1,` + base64 HMAC-SHA256 of `id.timestamp.body` for each key of the secret: its
+ * UTF-8 bytes and, if it is base64 (with or without `whsec_`), its decoded bytes. A receiver accepts any matching
+ * signature, so both modes of the public `standardwebhooks` package verify. `x-webhook-signature` is the hex
+ * HMAC-SHA256 of the body alone, keyed with the UTF-8 bytes.
  *
- * With a fault: `wrong` signs with other keys, `missing` leaves both signatures out, `stale` signs rightly for a
- * time an hour before `timestamp`.
+ * Faults: `wrong` signs with other keys, `missing` omits both signatures, `stale` signs correctly with a time one
+ * hour before `timestamp`.
  */
 export function signWebhook(input: SignInput, fault: SignFault = {}): Record<string, string> {
   const { id, body, secret } = input
@@ -85,7 +88,7 @@ export function signWebhook(input: SignInput, fault: SignFault = {}): Record<str
   return headers
 }
 
-/** Why a received webhook does not verify, as a stable word. */
+/** Why a received webhook does not verify, as a stable code. */
 export type VerifyErrorCode =
   | 'header_missing'
   | 'header_malformed'
@@ -99,16 +102,16 @@ export type VerifyErrorCode =
 export type Verdict = { ok: true } | { ok: false; code: VerifyErrorCode; reason: string }
 
 export type VerifyInput = {
-  /** As `node:http` gives them: lower-case names. */
+  /** Headers as `node:http` provides them: lower-case names. */
   headers: Readonly<Record<string, string | string[] | undefined>>
   /** The body's bytes as received, before any parsing. */
   body: string | Uint8Array
   secret: string
-  /** Unix seconds of the clock the timestamp is held against. */
+  /** The receiver's current time, unix seconds; the timestamp is compared with it. */
   now: number
-  /** Seconds the timestamp may be off, either way; 300 unless given. */
+  /** Maximum difference of the timestamp in seconds, in both directions (default: 300). */
   tolerance?: number
-  /** The bytes that were sent under this id, if known: tells a changed body from another secret. */
+  /** The bytes that were sent with this id, if known. They distinguish a changed body from another secret. */
   sentBody?: string | Uint8Array
 }
 
@@ -124,7 +127,7 @@ function firstDifference(a: Buffer, b: Buffer): number {
   return i
 }
 
-/** Finds the likeliest reason for signatures that don't fit. */
+/** Finds the most likely reason why no signature matches. */
 function explainMismatch(
   input: VerifyInput,
   id: string,
@@ -174,10 +177,10 @@ function explainMismatch(
 }
 
 /**
- * Says whether a received webhook is genuine: headers there, a `v1` signature that fits the secret in either reading,
- * `x-webhook-signature` (where sent) as well, and a timestamp within the tolerance.
+ * Checks whether a received webhook is genuine: all headers exist, a `v1` signature matches one key of the secret,
+ * `x-webhook-signature` matches if it was sent, and the timestamp is within the tolerance.
  *
- * The signature is judged before the timestamp, so a stale one is known to be genuine.
+ * The signature is checked before the timestamp, so a webhook with a stale timestamp is known to be genuine.
  */
 export function verifySignature(input: VerifyInput): Verdict {
   const fails = (code: VerifyErrorCode, reason: string): Verdict => ({ ok: false, code, reason })

@@ -1,10 +1,10 @@
-// The event loop is given back after this much work, real ms.
+// The work yields to the event loop after this time, real ms.
 const SLICE_MS = 8
 
 /**
- * Runs long work in slices, so that other calls are answered in between; each `yield` of the work is a place to pause.
- * `check` runs before each pause and ends the work by what it throws. Without `pauses` the work runs in one go: a
- * recording needs that.
+ * Runs long work in slices, so that the event loop serves other calls in between; the work can pause at each `yield`.
+ * `check` runs before each pause and ends the work if it throws. Without `pauses` the work never pauses: a recording
+ * must be repeatable.
  */
 export async function inSlices<T>(
   work: Generator<unknown, T>,
@@ -18,7 +18,7 @@ export async function inSlices<T>(
     try {
       check()
     } catch (error) {
-      // The work may have something to tidy up.
+      // Lets the work run its cleanup.
       work.return(undefined as never)
       throw error
     }

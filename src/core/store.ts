@@ -34,24 +34,24 @@ import { rejectMountedFile, requireRegularFiles } from './unusable-file.ts'
 export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
 /** A world's content at one moment: one image a table. */
 export type Images<Rows> = { [K in keyof Rows]: TableImage<Rows[K]> }
-/** A content that worlds are made on and go back to. */
+/** The content that worlds start with and that a reset restores. */
 export type Base<Rows> = { key: string; images: Images<Rows> }
-/** What a world was at one moment, its draw counter included. */
+/** The state of a world at one moment, with its random counter. */
 export type Snapshot<Rows> = { base: Base<Rows>; images: Images<Rows>; counter: number }
-/** A state that stays as it is until it is released, whatever its world becomes. */
+/** A state that does not change until it is released, whatever happens to its world. */
 export type PinnedState<Rows> = Snapshot<Rows> & { release: () => void }
-/** Rows to make a base of, oldest first, by table. */
+/** The rows of a base, oldest first, by table. */
 export type BaseRows<Rows> = { [K in keyof Rows]?: readonly Rows[K][] }
 
 export type StoreOptions<Rows> = {
   specs: Specs<Rows>
-  /** Where state is kept; without it nothing is. */
+  /** The data file; without it state is only in memory. */
   file?: string
-  /** Every change waits until the disk has it. */
+  /** Sync every change to the disk before it is acknowledged. */
   fsync?: boolean
-  /** What to do with a damaged file: keep what is good of it, or start anew; a copy is kept of it either way. */
+  /** What to do with a damaged file: recover the content before the damage, or start empty; both make a copy first. */
   onDamage?: 'refuse' | 'recover' | 'reset'
-  /** The journal's size from which the document is made anew, in bytes. */
+  /** The journal size from which the document is rewritten, bytes. */
   compactFrom?: number
   disk?: Disk
   wall: () => number
@@ -59,50 +59,50 @@ export type StoreOptions<Rows> = {
   log: { info(message: string): void; warn(message: string): void; error(message: string): void }
 }
 
-/** One world's tables and draw counter. All changes go through `put` and `remove`. */
+/** The tables and the random counter of one world. All changes go through `put` and `remove`. */
 export type WorldTables<Rows> = {
   readonly name: string
   readonly tables: { readonly [K in keyof Rows]: Table<Rows[K]> }
   readonly base: Base<Rows>
-  /** A base without a row. */
+  /** An empty base. */
   readonly empty: Base<Rows>
   readonly about: WorldAbout
   readonly snapshots: ReadonlyMap<string, Snapshot<Rows>>
-  /** How far the world's random series was drawn; kept with every change. */
+  /** The position in the world's random series; stored with every change. */
   random: { counter: number }
-  /** `store.change`, which also takes back this world's draws if it fails. */
+  /** `store.change`, which also restores this world's random counter if it fails. */
   change<T>(run: () => T): T
   put<K extends keyof Rows & string>(table: K, row: Rows[K]): Entry<Rows[K]>
   remove<K extends keyof Rows & string>(table: K, id: string): void
-  /** Back to a base: every change is dropped. */
+  /** Resets the world to a base. */
   reset(base: Base<Rows>): void
-  /** What the world is now, to be shared; costs next to nothing. */
+  /** The current state, frozen so that it can be shared; costs almost nothing. */
   now(): Snapshot<Rows>
-  /** What the world is now, to be looked at before it changes again. */
+  /** The current content, valid only until the next change. */
   view(): Images<Rows>
-  /** What the world or one of its snapshots is now, to be read for as long as wanted: until it is released. */
+  /** Pins the state of the world or of one of its snapshots, so that it can be read until it is released. */
   pin(snapshot?: string): PinnedState<Rows>
-  /** Takes all rows of another world of the same store in place of its own. */
+  /** Replaces all rows with those of another world of the same store. */
   take(source: WorldTables<Rows>): void
-  /** Keeps what the world is now under a name; one of that name is replaced. */
+  /** Stores a snapshot of the current state under a name; replaces an existing one. */
   save(snapshot: string): void
-  /** Back to a snapshot, which stays. */
+  /** Restores a snapshot; the snapshot is not deleted. */
   restore(snapshot: string): void
-  /** Forgets a snapshot. */
+  /** Deletes a snapshot. */
   forget(snapshot: string): void
-  /** Forgets the world; whoever still holds it can change it no more. */
+  /** Deletes the world; later changes of it throw `not_found`. */
   drop(): void
 }
 
-/** What there was at one moment, to be written as a document: how many rows, told in how many entries. */
+/** The content of a document to write: its ops and rows, and the entries that were counted at that moment. */
 type Checkpoint = { ops: () => Iterable<Op>; rows: number; entries: number }
 
-// At a clean stop a store up to this size leaves one tidy document; a larger one would not stop in time.
-const TIDY_AT_STOP_BYTES = 32 * 1024 * 1024
+// A clean stop compacts a store up to this size; with a larger one the stop would take too long.
+const COMPACT_AT_STOP_BYTES = 32 * 1024 * 1024
 
 /**
- * Opens the store: worlds of tables in memory, each change written to the journal before it counts, the document
- * made anew by lowdb now and then. A change that can't be written is undone and answered with `storage_unavailable`.
+ * Opens the store: worlds of tables in memory. Each change is written to the journal before it commits; lowdb rewrites
+ * the document from time to time. A change that cannot be written is rolled back and throws `storage_unavailable`.
  */
 export async function openStore<Rows>(options: StoreOptions<Rows>) {
   type Name = keyof Rows & string
@@ -111,11 +111,11 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   const names = Object.keys(specs as object) as Name[]
   const bases = new Map<string, Base<Rows>>()
   const worlds = new Map<string, WorldTables<Rows>>()
-  // What is being read just now.
+  // The images of pinned states.
   const pinned: Images<Rows>[] = []
   const changes = createChanges(file === undefined ? undefined : write)
   const { change } = changes
-  // An empty change shows whether the disk takes writes again.
+  // Appending an empty change shows whether the disk accepts writes again.
   const availability = createAvailability({
     file,
     log,
@@ -138,7 +138,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   }
 
   function write(lines: readonly string[]) {
-    // What is read back at the start is not written again.
+    // While the files are read at the start, nothing is written.
     if (!journal) return
     try {
       journal.append(lines)
@@ -149,14 +149,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     if (!compacting) compaction.written()
   }
 
-  /** A new row is written whole, one that is changed as its id and its changed fields. */
+  /** A new row is written in full, a changed row as its id and the changed fields. */
   function opOfPut<K extends Name>(
     table: K,
     id: string,
     row: Rows[K],
     before: Rows[K] | undefined,
   ): Op {
-    // Nothing is compared where nothing is kept.
+    // Without a journal there is no need to compare.
     const changed = journal && before && changedFields(before as object, row as object)
     return changed ? ['set', table, id, changed] : ['put', table, row]
   }
@@ -190,7 +190,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       counter: random.counter,
     })
 
-    /** Takes another content, and hands out the way back. */
+    /** Loads another state and returns the rollback. */
     function load(next: Snapshot<Rows>): () => void {
       const rollback = names.map((table) => tables[table].load(next.images[table]))
       const [oldBase, oldCounter] = [currentBase, random.counter]
@@ -256,7 +256,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       now,
       view: () => imagesBy((table) => tables[table].view()),
       pin(snapshot) {
-        // What may still be undone must not be read.
+        // Changes that may still be rolled back must not be read.
         changes.flush()
         return pin(snapshot === undefined ? now() : snapshots.get(snapshot)!)
       },
@@ -287,7 +287,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     return world
   }
 
-  /** Keeps a state for a reader. Without it the layers would be changed again after the next document. */
+  /** Pins a state for a reader. Otherwise its layers would become mutable again after the next document. */
   function pin(state: Snapshot<Rows>): PinnedState<Rows> {
     const { images } = state
     pinned.push(images)
@@ -297,19 +297,19 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         const place = pinned.indexOf(images)
         if (place === -1) return
         pinned.splice(place, 1)
-        // A document that is being made stands on layers too, and thaws them when it is made.
+        // A document that is being written also uses layers, and unfreezes them at its end.
         if (!compacting && checkpoint === undefined) unfreezeAll()
       },
     }
   }
 
-  /** Makes a base of rows given oldest first. The key names their content: equal keys, equal rows. */
+  /** Creates a base from rows, oldest first. The key identifies the content: equal keys mean equal rows. */
   const makeBase = (key: string, rows: BaseRows<Rows>): Base<Rows> => ({
     key,
     images: imagesBy((table) => imageOf(specs[table], rows[table] ?? [])),
   })
 
-  /** A base's rows are written once, when the first world stands on it. */
+  /** Writes the rows of a base once, when the first world uses it. */
   function useBase(base: Base<Rows>) {
     if (bases.has(base.key)) return
     bases.set(base.key, base)
@@ -321,7 +321,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     }
   }
 
-  /** A base that no world and no snapshot needs is forgotten; it is written again if it comes back. */
+  /** Removes the bases that no world and no snapshot uses; a base is written again when it is used again. */
   function dropUnusedBases() {
     const used = new Set<string | undefined>()
     for (const { base, about, snapshots } of worlds.values()) {
@@ -339,7 +339,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     return world
   }
 
-  /** Makes a world on a base. `about` is kept with it. */
+  /** Creates a world on a base. `about` is stored with it. */
   function addWorld(name: string, base: Base<Rows>, about: WorldAbout = {}): WorldTables<Rows> {
     return change(() => {
       useBase(base)
@@ -348,7 +348,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     })
   }
 
-  /** Makes a world that is what another is now, or was at one of its snapshots; their rows are shared. */
+  /** Creates a world with the state of another world or of one of its snapshots; the rows are shared. */
   function forkWorld(
     name: string,
     source: WorldTables<Rows>,
@@ -362,7 +362,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     })
   }
 
-  /** Forgets a world. */
+  /** Deletes a world. */
   const dropWorld = (name: string) => worlds.get(name)?.drop()
 
   // ---- reading back and writing anew
@@ -376,14 +376,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     addWorld(name, base, about, images) {
       const earlier = worlds.get(name)
       const world = createWorld(name, about, { base, images, counter: 0 })
-      // In a document, what a world was at its snapshots comes before what it is.
+      // In a document, the snapshots of a world come before its current state.
       for (const [snapshot, state] of earlier?.snapshots ?? [])
         (world.snapshots as Map<string, Snapshot<Rows>>).set(snapshot, state)
       worlds.set(name, world)
     },
   }
 
-  /** What there is now. `entries`: how many a start would read of it. */
+  /** A checkpoint of the current state. `entries`: how many entries a start would read. */
   function checkpointNow(entries: number): Checkpoint {
     dropUnusedBases()
     return {
@@ -400,7 +400,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   let journal: Journal | undefined
   let owner: Ownership | undefined
   let compacting: Promise<void> | undefined
-  // What there was when the journal was last turned over, until a document holds it. The journal goes on from there.
+  // The checkpoint of the last journal rotation, until a document contains it. The journal continues from there.
   let checkpoint: Checkpoint | undefined
   let closed = false
 
@@ -417,7 +417,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
         throw error
       }
       log.warn(
-        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${keepCopies(path).join(', ')}.`,
+        `${error.message}. The sandbox starts with an empty data file; copies of the old files are ${backUpFiles(path).join(', ')}.`,
       )
       for (const name of filesOf(path)) removeFile(disk, name)
       bases.clear()
@@ -432,7 +432,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     return [path, `${stem}.journal.previous.jsonl`, `${stem}.journal.jsonl`] as const
   }
 
-  function keepCopies(path: string): string[] {
+  function backUpFiles(path: string): string[] {
     const stamp = new Date(options.wall()).toISOString().replaceAll(':', '-')
     return filesOf(path)
       .filter((name) => fileExists(disk, name))
@@ -443,7 +443,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       })
   }
 
-  /** A clean stop and a kill both leave a journal. Without it nothing shows whether changes were lost. */
+  /** A clean stop and a kill both leave a journal. If it is missing, changes may be lost. */
   function warnOfMissingJournal(path: string) {
     const [, previousFile, journalFile] = filesOf(path)
     const wasUsed = owner!.replacedDead || fileExists(disk, path)
@@ -458,9 +458,9 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     const replay = createOpApplier(replayDeps)
     let recovered = false
     const recover = (error: DamagedFile) => {
-      // Of what another version wrote nothing could be kept.
+      // Nothing can be recovered from the format of another version.
       if (options.onDamage !== 'recover' || error instanceof OtherFormat) throw error
-      const copies = recovered ? [] : keepCopies(path)
+      const copies = recovered ? [] : backUpFiles(path)
       recovered = true
       log.warn(
         `${error.message}. The content before it is recovered; the old files are copied to ${copies.join(', ')}.`,
@@ -476,7 +476,7 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       recover(error)
     }
     replay.finish()
-    // The ops are spent; what they said lives in the worlds now.
+    // The ops are applied; free them.
     document!.data = { generation, ops: [] }
     const opened = createJournal(disk, journalFile, previousFile, options.fsync ?? false, owner!)
     opened.open(generation, (line) => !recovered && replay.line(line), {
@@ -492,19 +492,20 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     journal = opened
     compaction.count(replay.applied)
     if (!recovered) return
-    // Lines behind the damage must not come back: the journal starts anew once the document holds what is good.
+    // Lines after the damage must not reappear: once the document contains the recovered state, the journal starts
+    // empty.
     const next = opened.generation + 1
     checkpoint = undefined
     const good = checkpointNow(replay.applied)
     document!.data = { generation: next, ops: good.ops() }
     await document!.write()
-    compaction.made(good.rows, good.entries)
-    opened.startAnew(next)
+    compaction.compacted(good.rows, good.entries)
+    opened.startEmpty(next)
     opened.dropPrevious()
     document!.data = { generation: 0, ops: [] }
   }
 
-  /** The layers of every world, snapshot and reader; one that several stand on is told for each. */
+  /** The layers of every world, snapshot and pinned state; a shared layer is yielded for each user. */
   function* allLayers(): Generator<{ rows: ReadonlyMap<string, unknown> }> {
     for (const world of worlds.values()) {
       for (const table of names) yield* world.view()[table].layers
@@ -514,26 +515,26 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     for (const images of pinned) for (const table of names) yield* images[table].layers
   }
 
-  /** Rows of all worlds, those that several share once: about as many entries has a document. */
+  /** The rows of all worlds, shared rows counted once: about the number of entries of a document. */
   function countRows(): number {
     let rows = 0
     for (const layer of new Set(allLayers())) rows += layer.rows.size
     return rows
   }
 
-  /** Makes the document anew and starts the journal empty. Requests go on meanwhile. */
+  /** Rewrites the document and starts an empty journal. The sandbox serves requests meanwhile. */
   function compact(): Promise<void> {
-    // What could still be undone must not get into the document. Writing it may begin this by itself.
+    // Changes that may still be rolled back must not be in the document. The flush may itself start a compaction.
     if (!compacting) changes.flush()
-    compacting ??= makeAnew().finally(() => {
+    compacting ??= rewriteDocument().finally(() => {
       compacting = undefined
     })
     return compacting
   }
 
-  /** Lets tables change again what was frozen for the document alone: else each document would leave a layer more. */
+  /** Makes layers mutable that only the document needed; otherwise each document would add a layer. */
   function unfreezeAll() {
-    // Changes that may still be undone go back to layers as they were.
+    // Pending changes would roll back to the frozen layers, so write them first.
     changes.flush()
     const users = new Map<object, number>()
     for (const layer of allLayers()) users.set(layer, (users.get(layer) ?? 0) + 1)
@@ -541,14 +542,14 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       for (const table of names) tables[table].unfreeze((layer) => users.get(layer)! > 1)
   }
 
-  async function makeAnew() {
+  async function rewriteDocument() {
     try {
       journal!.rotate()
       checkpoint ??= checkpointNow(compaction.entries)
       document!.data = { generation: journal!.generation, ops: checkpoint.ops() }
       await document!.write()
       journal!.dropPrevious()
-      compaction.made(checkpoint.rows, checkpoint.entries)
+      compaction.compacted(checkpoint.rows, checkpoint.entries)
       checkpoint = undefined
       unfreezeAll()
     } catch (error) {
@@ -576,16 +577,16 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
     batch: changes.batch,
     onDurable: changes.onDurable,
     compact,
-    /** `undefined` while all is well, else the errno of the last failed write. */
+    /** The errno of the last failed write; `undefined` while writes succeed. */
     get failure() {
       return availability.failure
     },
-    /** Why the data file is not ours any more, which is final; looks anew. */
+    /** Checks the ownership again; returns why it is lost, which is final. */
     lostOwnership(): string | undefined {
       try {
         if (!closed) owner?.confirm()
       } catch {
-        // Lost; or the disk can't tell just now, which the next write does.
+        // Lost; or the disk failed just now, then the next write checks again.
       }
       return owner?.lost
     },
@@ -597,8 +598,8 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
       await compacting
       try {
         const total = journal.size + adapter!.bytes()
-        const isTidy = journal.isEmpty && checkpoint === undefined
-        if (!isTidy && total <= TIDY_AT_STOP_BYTES) await compact()
+        const isCompact = journal.isEmpty && checkpoint === undefined
+        if (!isCompact && total <= COMPACT_AT_STOP_BYTES) await compact()
         journal.close()
       } finally {
         availability.stop()
@@ -608,21 +609,21 @@ export async function openStore<Rows>(options: StoreOptions<Rows>) {
   }
 }
 
-/** The fields in which a row differs from the one it replaces; `undefined` where it lacks one that was there. */
+/** The changed fields of a row; `undefined` if a field was removed. */
 function changedFields(before: object, row: object): object | undefined {
   const old = before as Record<string, unknown>
   const changed: Record<string, unknown> = {}
-  let kept = 0
+  let commonFields = 0
   for (const name in row) {
     const value = (row as Record<string, unknown>)[name]
-    if (name in old) kept++
+    if (name in old) commonFields++
     if (value !== old[name]) {
       if (value === undefined) return undefined
       changed[name] = value
     }
   }
-  for (const _ in old) kept--
-  return kept === 0 ? changed : undefined
+  for (const _ in old) commonFields--
+  return commonFields === 0 ? changed : undefined
 }
 
 /** The open store. */

@@ -1,46 +1,46 @@
-/** What a table lists by: all its rows have numbers, or all have ISO texts of one form. */
+/** The sort key of a table: a number in all its rows, or an ISO text of the same form in all its rows. */
 type Moment = number | string
 
-/** A stored row with its place in the order and the JSON texts kept for it. Rows are replaced, never changed. */
+/** A stored row with its position in the order and its memoized JSON texts. Rows are replaced, never mutated. */
 export type Entry<R> = {
   readonly id: string
   readonly row: R
   /** Order of insertion; breaks ties of `at`. */
   readonly seq: number
   readonly at: Moment
-  /** Kept JSON text of the row's one or two views (see `keptText`). */
+  /** Memoized JSON text of the row's one or two views (see `memoizedText`). */
   text: string | undefined
   otherText: string | undefined
 }
 
 /**
- * How a table finds its rows: `at` is what it lists by, which a row keeps all its life;
- * each index maps a row to its key, if it has one.
+ * How a table finds its rows: `at` is the sort key, which never changes for a row; each index maps a row to its key,
+ * if it has one.
  */
 export type TableSpec<R> = {
   id: (row: R) => string
   at: (row: R) => Moment
   indexes: Readonly<Record<string, (row: R) => string | undefined>>
-  /** Keys that at most one row has, if any. */
+  /** Unique indexes: at most one row has a key. */
   uniques?: Readonly<Record<string, (row: R) => string | undefined>>
 }
 
-/** The rows of one index key that a layer adds (oldest first), and the rows below it that it takes away. */
-type Postings = { added: string[]; gone: Set<string> | undefined }
+/** The rows of one index key that a layer adds (oldest first), and the rows of lower layers that it removes. */
+type Postings = { added: string[]; removed: Set<string> | undefined }
 
-/** What one layer knows: rows by id (`null`: removed here), and postings by index and key. */
+/** The content of one layer: rows by id (`null`: removed here), and postings by index and key. */
 type Layer<R> = {
   rows: Map<string, Entry<R> | null>
   indexes: Record<string, Map<string, Postings>>
-  /** Unique key -> id; `null`: taken away here. */
+  /** Unique key -> id; `null`: removed here. */
   uniques: Record<string, Map<string, string | null>>
-  /** The highest `seq` below it and in it, and whether an undone change has put a row behind a newer one. */
+  /** The highest `seq` below this layer and in it, and whether a rollback has put a row behind a newer one. */
   firstSeq: number
   lastSeq: number
   disordered: boolean
 }
 
-/** A table's content at one moment, to be shared by forks, snapshots and resets; it never changes. */
+/** The immutable content of a table at one moment; forks, snapshots and resets share it. */
 export type TableImage<R> = { layers: readonly Layer<R>[]; seq: number }
 
 const emptyLayer = <R>(spec: TableSpec<R>, seq: number): Layer<R> => ({
@@ -52,22 +52,22 @@ const emptyLayer = <R>(spec: TableSpec<R>, seq: number): Layer<R> => ({
   disordered: false,
 })
 
-// A table that is not changed has no layer of its own: most of a client's tables are like that, and there may be many.
-const NOTHING = new WeakMap<object, Layer<never>>()
+// An unchanged table shares an empty top layer: most tables of a client are unchanged, and there may be many clients.
+const EMPTY_LAYERS = new WeakMap<object, Layer<never>>()
 
-function nothingOf<R>(spec: TableSpec<R>): Layer<R> {
-  let nothing = NOTHING.get(spec) as Layer<R> | undefined
-  if (!nothing) {
-    nothing = emptyLayer(spec, 0)
-    NOTHING.set(spec, nothing as Layer<never>)
+function emptyLayerOf<R>(spec: TableSpec<R>): Layer<R> {
+  let emptyTop = EMPTY_LAYERS.get(spec) as Layer<R> | undefined
+  if (!emptyTop) {
+    emptyTop = emptyLayer(spec, 0)
+    EMPTY_LAYERS.set(spec, emptyTop as Layer<never>)
   }
-  return nothing
+  return emptyTop
 }
 
 type Position = { readonly at: Moment; readonly seq: number }
 const isBefore = (a: Position, b: Position) => (a.at === b.at ? a.seq < b.seq : a.at < b.at)
 
-/** What a layer knows, in the order its rows came. */
+/** The rows of a layer in insertion order. */
 function rowsInOrder<R>(layer: Layer<R>): Layer<R>['rows'] {
   if (layer.disordered) {
     const entries = [...layer.rows]
@@ -79,21 +79,21 @@ function rowsInOrder<R>(layer: Layer<R>): Layer<R>['rows'] {
 }
 
 /**
- * A table as a stack of layers: immutable ones below (the fixtures, a forked world) and one that takes the changes.
- * A read looks from the top down; dropping the top layer is a reset; sharing the lower ones is a fork.
- * Cost of a change or a page does not grow with the table.
+ * A table as a stack of layers: immutable ones below (the fixtures, a forked world) and one that takes the changes. A
+ * read searches from the top down; a reset drops the top layer; a fork shares the lower ones. The cost of a change or
+ * a page does not grow with the table.
  */
 export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { layers: [], seq: 0 }) {
   const indexes = Object.entries(spec.indexes)
   const uniques = Object.entries(spec.uniques ?? {})
-  // The bottom layer is always the base that resets go back to, be it empty.
-  const nothing = nothingOf(spec)
-  let below: readonly Layer<R>[] = image.layers.length ? image.layers : [nothing]
+  // The bottom layer is always the base that a reset restores; it may be empty.
+  const emptyTop = emptyLayerOf(spec)
+  let below: readonly Layer<R>[] = image.layers.length ? image.layers : [emptyTop]
   let seq = image.seq
-  let top = nothing
-  // What `seq` was when the layer on top began, be it `nothing` still.
+  let top = emptyTop
+  // The value of `seq` when the top layer began, also while it is still `emptyTop`.
   let topSeq = seq
-  // The last that came: most lists end in it, and it need not be looked up.
+  // The last inserted entry: most lists end with it, so it needs no lookup.
   let newest: Entry<R> | undefined
 
   function find(id: string): Entry<R> | undefined {
@@ -101,20 +101,21 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     return (own === undefined ? findLast(below, id) : own) ?? undefined
   }
 
-  /** The entry of the layers below, as it is without the changes of this one. */
+  /** The entry of the lower layers, without the changes of the top layer. */
   const findBelow = (id: string): Entry<R> | undefined => findIn(below, id)
 
   function post(index: string, key: string, entry: Entry<R>) {
     const keys = top.indexes[index]!
     const postings = keys.get(key)
     if (postings === undefined) {
-      keys.set(key, { added: [entry.id], gone: undefined })
+      keys.set(key, { added: [entry.id], removed: undefined })
       return
     }
-    // A row that comes back as it was is found below again; one that was made anew has another place.
-    if (postings.gone?.has(entry.id) && findBelow(entry.id)?.seq === entry.seq) {
-      postings.gone.delete(entry.id)
-      if (postings.added.length === 0 && postings.gone.size === 0) keys.delete(key)
+    // A row restored by a rollback is found in the lower layers again; a row that was inserted again has another
+    // position.
+    if (postings.removed?.has(entry.id) && findBelow(entry.id)?.seq === entry.seq) {
+      postings.removed.delete(entry.id)
+      if (postings.added.length === 0 && postings.removed.size === 0) keys.delete(key)
       return
     }
     const last = postings.added.at(-1)
@@ -123,7 +124,7 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     else postings.added.splice(placeOf(postings.added, entry), 0, entry.id)
   }
 
-  /** Where an entry belongs in a list of ids sorted by (at, seq). */
+  /** The index of an entry in a list of ids sorted by (at, seq). */
   function placeOf(ids: readonly string[], entry: Entry<R>): number {
     let low = 0
     let high = ids.length
@@ -146,13 +147,13 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
       added.splice(placeOf(added, entry), 1)
     } else {
       if (!postings) {
-        postings = { added: [], gone: undefined }
+        postings = { added: [], removed: undefined }
         keys.set(key, postings)
       }
-      postings.gone ??= new Set()
-      postings.gone.add(entry.id)
+      postings.removed ??= new Set()
+      postings.removed.add(entry.id)
     }
-    if (postings && postings.added.length === 0 && !postings.gone?.size) keys.delete(key)
+    if (postings && postings.added.length === 0 && !postings.removed?.size) keys.delete(key)
   }
 
   function idOfUnique(name: string, key: string): string | undefined {
@@ -168,13 +169,13 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     return undefined
   }
 
-  /** Moves a row from one key to another where the two differ. */
+  /** Moves a row to its new unique keys if they changed. */
   function rekey(previous: Entry<R> | undefined, entry: Entry<R> | undefined) {
     for (const [name, keyOf] of uniques) {
       const oldKey = previous && keyOf(previous.row)
       const newKey = entry && keyOf(entry.row)
       if (oldKey === newKey) continue
-      // Rows read back one by one may have handed the key on already.
+      // When rows are read back one by one, another row may already have the key.
       if (oldKey !== undefined && idOfUnique(name, oldKey) === previous!.id) {
         if (idOfUniqueBelow(name, oldKey) === undefined) top.uniques[name]!.delete(oldKey)
         else top.uniques[name]!.set(oldKey, null)
@@ -183,11 +184,11 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     }
   }
 
-  /** Keeps the rows of the layer in the order they came. */
+  /** Stores a row and maintains the insertion order of the layer. */
   function setRow(id: string, entry: Entry<R>) {
     if (entry.seq > top.lastSeq) {
       top.lastSeq = entry.seq
-      // One made anew after its removal comes after all others.
+      // A row that was inserted again after its removal comes last.
       top.rows.delete(id)
     } else if (entry.seq > top.firstSeq && top.rows.get(id)?.seq !== entry.seq) {
       top.disordered = true
@@ -195,7 +196,7 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     top.rows.set(id, entry)
   }
 
-  /** Sets or removes an entry as it is and returns what was there: also the way back of an undone change. */
+  /** Sets or removes an entry without changing its position, and returns the previous one. Rollbacks use it too. */
   function place(id: string, entry: Entry<R> | undefined): Entry<R> | undefined {
     const previous = find(id)
     replace(id, previous, entry)
@@ -203,9 +204,9 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
   }
 
   function replace(id: string, previous: Entry<R> | undefined, entry: Entry<R> | undefined) {
-    if (top === nothing) top = emptyLayer(spec, topSeq)
+    if (top === emptyTop) top = emptyLayer(spec, topSeq)
     rekey(previous, entry)
-    // Postings are taken out while the old entry can still be found, and put in once the new one can.
+    // Remove postings while the old entry can still be found; add postings when the new entry can be found.
     if (previous) {
       for (const [name, keyOf] of indexes) {
         const key = keyOf(previous.row)
@@ -246,13 +247,13 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     }
     const own = top.indexes[index]!.get(key)
     if (own) stack.push(own)
-    // Only where no layer takes rows away can the ends of all of them be found.
+    // The fast path is only possible if no layer removes rows and the layers do not overlap in time.
     const plain =
-      stack.every(({ gone }) => !gone?.size) &&
+      stack.every(({ removed }) => !removed?.size) &&
       stack.every(
         ({ added }, i) => i === 0 || isBefore(find(stack[i - 1]!.added.at(-1)!)!, find(added[0]!)!),
       )
-    if (!plain) return mergedNewestFirst(stack, offset, limit)
+    if (!plain) return mergeNewestFirst(stack, offset, limit)
     const ids: string[] = []
     let skip = offset
     for (let i = stack.length - 1; i >= 0 && ids.length < limit; i--) {
@@ -263,13 +264,14 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     return ids
   }
 
-  /** The rarer case: rows older than those below them, or rows taken away from a lower layer. */
-  function mergedNewestFirst(stack: readonly Postings[], offset: number, limit: number): string[] {
+  /** The rare case: a layer with rows older than those below it, or with removed rows of a lower layer. */
+  function mergeNewestFirst(stack: readonly Postings[], offset: number, limit: number): string[] {
     const heads = stack.map(({ added }, layer) => ({ added, layer, next: added.length }))
     const step = (head: (typeof heads)[number]): Entry<R> | undefined => {
       for (head.next--; head.next >= 0; head.next--) {
         const id = head.added[head.next]!
-        if (!stack.some(({ gone }, layer) => layer > head.layer && gone?.has(id))) return find(id)!
+        if (!stack.some(({ removed }, layer) => layer > head.layer && removed?.has(id)))
+          return find(id)!
       }
       return undefined
     }
@@ -288,7 +290,10 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     return ids
   }
 
-  /** Layer by layer, so that nothing is gathered or sorted: a row is told where its place in the order was made. */
+  /**
+   * Works layer by layer, so that nothing is collected or sorted: a row is yielded with the layer that defined its
+   * position.
+   */
   function* changesOver(depth: number): Generator<{ row: R } | { removed: string }> {
     const layers = [...below, top]
     for (let i = depth; i < layers.length; i++) {
@@ -312,7 +317,7 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     entry: find,
     /** Adds a row or replaces the one with its id, which keeps its place in the order. */
     put: (row: R): Entry<R> => set(row, find(spec.id(row))),
-    /** The same for whoever has looked up what was there. */
+    /** `put` for a caller that has already looked up the old entry. */
     set,
     remove: (id: string): Entry<R> | undefined => place(id, undefined),
     place,
@@ -331,40 +336,44 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
     },
     count(index: string, key: string): number {
       const own = top.indexes[index]!.get(key)
-      let total = own ? own.added.length - (own.gone?.size ?? 0) : 0
+      let total = own ? own.added.length - (own.removed?.size ?? 0) : 0
       for (const layer of below) {
         const postings = layer.indexes[index]!.get(key)
-        if (postings) total += postings.added.length - (postings.gone?.size ?? 0)
+        if (postings) total += postings.added.length - (postings.removed?.size ?? 0)
       }
       return total
     },
-    /** Every row, in the order they came. */
+    /** Every row in insertion order. */
     *rows(): Generator<R> {
       for (const one of changesOver(0)) if ('row' in one) yield one.row
     },
     /**
-     * What differs from the lowest layers (the one at the bottom, if not told otherwise), to be done over them in this
-     * order: rows set, ids of removed ones. A row of them that was removed and made anew is told as both.
+     * The changes over the lowest `depth` layers (default: the bottom layer), in the order to apply them: rows that
+     * were set, ids that were removed. A row that was removed and inserted again appears as both.
      */
     changes: (depth = 1) => changesOver(depth),
-    /** Freezes what is here now, to be shared; the table goes on with a new top layer. Costs next to nothing. */
+    /**
+     * Freezes the current content so that it can be shared; the table continues with a new top layer. Costs almost
+     * nothing.
+     */
     image(): TableImage<R> {
       if (top.rows.size > 0) {
-        below = withFewLayers(spec, [...below, top])
-        top = nothing
+        below = mergeSmallLayers(spec, [...below, top])
+        top = emptyTop
         topSeq = seq
       }
       return { layers: below, seq }
     },
-    /** What is here now, to be looked at before it changes again. */
+    /** The current content, valid only until the next change. */
     view: (): TableImage<R> => ({ layers: [...below, top], seq }),
     /**
-     * Takes up again what was frozen by `image` for somebody who is done with it: what came since is put into it. A
-     * layer that somebody else stands on stays as it is, and so does one that too much came after to be put in at once.
+     * Makes layers that `image` froze mutable again when their user no longer needs them: later changes are merged
+     * into them. A layer that another user shares remains frozen, and so does a layer with too many later changes to
+     * merge in one call.
      */
     unfreeze(isShared: (layer: object) => boolean) {
       for (let last = below.at(-1)!; below.length > 1; last = below.at(-1)!) {
-        if (isShared(last) || top.rows.size > MAX_THAWED) return
+        if (isShared(last) || top.rows.size > MAX_UNFREEZE_ROWS) return
         const later = top
         top = last
         topSeq = last.firstSeq
@@ -372,12 +381,12 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
         for (const [id, entry] of rowsInOrder(later)) place(id, entry ?? undefined)
       }
     },
-    /** Takes another content, and returns the way back. */
+    /** Loads another content and returns the rollback. */
     load(other: TableImage<R>): () => void {
       const before = { below, top, topSeq, seq }
       below = other.layers
       seq = other.seq
-      top = nothing
+      top = emptyTop
       topSeq = seq
       newest = undefined
       return () => {
@@ -392,31 +401,34 @@ export function createTable<R>(spec: TableSpec<R>, image: TableImage<R> = { laye
 }
 
 // Putting this many rows into a layer takes about 10 ms.
-const MAX_THAWED = 10_000
-// A read looks through every layer, so small ones are joined; joining this many rows costs well under 1 ms.
-const JOINED_ROWS = 512
+const MAX_UNFREEZE_ROWS = 10_000
+// A read searches every layer, so small ones are merged; merging this many rows takes well under 1 ms.
+const MAX_MERGED_ROWS = 512
 
-/** Joins the uppermost layers while the upper is not much smaller than the one below it: few are left of many. */
-function withFewLayers<R>(spec: TableSpec<R>, layers: readonly Layer<R>[]): readonly Layer<R>[] {
+/**
+ * Merges the uppermost layers while the upper one is not much smaller than the one below it, so that the number of
+ * layers stays small.
+ */
+function mergeSmallLayers<R>(spec: TableSpec<R>, layers: readonly Layer<R>[]): readonly Layer<R>[] {
   const [lower, upper] = layers.slice(-2) as [Layer<R>, Layer<R>]
-  // The one at the bottom stays: other worlds stand on it, and changes are told against it.
+  // The bottom layer is never merged: other worlds share it, and changes are relative to it.
   if (layers.length < 3 || lower.rows.size > 2 * upper.rows.size) return layers
-  if (lower.rows.size + upper.rows.size > JOINED_ROWS) return layers
-  const joined = createTable(spec, { layers: layers.slice(0, -2), seq: lower.firstSeq })
+  if (lower.rows.size + upper.rows.size > MAX_MERGED_ROWS) return layers
+  const merged = createTable(spec, { layers: layers.slice(0, -2), seq: lower.firstSeq })
   const ids = new Set([...lower.rows.keys(), ...upper.rows.keys()])
   const entries = [...ids].map((id) => [id, findIn(layers, id)] as const)
   entries.sort(([, a], [, b]) => (a?.seq ?? 0) - (b?.seq ?? 0))
   for (const [id, entry] of entries) {
-    const old = joined.entry(id)
-    // One made anew after its removal has another place in the lists.
-    if (old && old.seq !== entry?.seq) joined.remove(id)
-    if (entry) joined.place(id, entry)
+    const old = merged.entry(id)
+    // A row that was inserted again after its removal has another position in the lists.
+    if (old && old.seq !== entry?.seq) merged.remove(id)
+    if (entry) merged.place(id, entry)
   }
-  // Joined, it may in turn not be much smaller than the one below.
-  return joined.image().layers
+  // `image` merges again if the merged layer is not much smaller than the one below.
+  return merged.image().layers
 }
 
-/** What the uppermost of the lowest `depth` layers that knows an id has under it; `null`: it was removed there. */
+/** The newest entry of an id in the lowest `depth` layers; `null`: removed there; `undefined`: never there. */
 function findLast<R>(layers: readonly Layer<R>[], id: string, depth = layers.length) {
   for (let i = depth - 1; i >= 0; i--) {
     const entry = layers[i]!.rows.get(id)
@@ -425,16 +437,16 @@ function findLast<R>(layers: readonly Layer<R>[], id: string, depth = layers.len
   return undefined
 }
 
-/** What stands in a stack of layers, or in the lowest `depth` of them, under an id. */
+/** The entry of an id in a stack of layers, or in the lowest `depth` of them; `undefined` if there is none. */
 const findIn = <R>(layers: readonly Layer<R>[], id: string, depth?: number) =>
   findLast(layers, id, depth) ?? undefined
 
-/** A row that is not the same in two images; `undefined` where it is not there. */
+/** A row that differs between two images; `undefined` if it does not exist in one of them. */
 export type RowDifference<R> = { id: string; before: R | undefined; after: R | undefined }
 
 /**
- * The rows that differ between two images, in the order they came; layers that both share cost nothing. Each `yield` is
- * a place to pause.
+ * Returns the rows that differ between two images, in insertion order; layers that both share cost nothing. The caller
+ * may pause at each `yield`.
  */
 export function* differences<R>(
   before: TableImage<R>,
@@ -461,7 +473,7 @@ export function* differences<R>(
 /** A table of one world. */
 export type Table<R> = ReturnType<typeof createTable<R>>
 
-/** A table's content made from rows given oldest first: the fixtures' base. */
+/** Builds an image from rows, oldest first: the base of the fixtures. */
 export function imageOf<R>(spec: TableSpec<R>, rows: readonly R[]): TableImage<R> {
   const table = createTable(spec)
   for (const row of rows) table.put(row)
@@ -470,15 +482,15 @@ export function imageOf<R>(spec: TableSpec<R>, rows: readonly R[]): TableImage<R
 }
 
 /**
- * Renders an entry's JSON text and keeps it from its second use on; a row has room for two views.
- * Most rows are shown once, by the call that makes them, and a kept text is most of what a row weighs.
+ * Renders the JSON text of an entry and memoizes it from its second use on; a row has room for two views. Most rows
+ * are rendered once, by the call that creates them, and a memoized text needs more memory than the rest of the row.
  */
 export function memoizedText<R>(slot: 'text' | 'otherText', render: (row: R) => string) {
   return (entry: Entry<R>): string => {
-    const kept = entry[slot]
-    if (kept) return kept
+    const memoized = entry[slot]
+    if (memoized) return memoized
     const text = render(entry.row)
-    entry[slot] = kept === undefined ? '' : text
+    entry[slot] = memoized === undefined ? '' : text
     return text
   }
 }

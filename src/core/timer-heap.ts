@@ -3,7 +3,7 @@ import type { TimerRow } from './timer.ts'
 const isBefore = (a: TimerRow, b: TimerRow) =>
   a.due_at < b.due_at || (a.due_at === b.due_at && a.seq < b.seq)
 
-/** A binary heap of what is due, soonest first; cancelled timers are skipped when they come up. */
+/** A binary heap of timers, soonest first; the caller skips cancelled timers at the top. */
 export function createTimerHeap() {
   const items: TimerRow[] = []
   function up(start: number) {
@@ -46,7 +46,7 @@ export function createTimerHeap() {
     clear: () => {
       items.length = 0
     },
-    /** All of them in no order, cancelled ones too. */
+    /** All timers in no order, including cancelled ones. */
     all: (): readonly TimerRow[] => items,
   }
 }

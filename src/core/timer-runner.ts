@@ -2,24 +2,27 @@ import { SandboxError } from '../model/errors.ts'
 import type { CommitOrder, Fired, KindOptions, TimerHandler, TimerRow, TimerRows } from './timer.ts'
 import { createTimerHeap } from './timer-heap.ts'
 
-/** What running a timer came to: whether it happened, what it began, and what is told of it besides its payload. */
-type Ran = { happened: boolean; begun?: Promise<void>; result?: object }
+/**
+ * The result of running a timer: whether it took effect, the work that it started, and the fields to report besides its
+ * payload.
+ */
+type RunResult = { happened: boolean; begun?: Promise<void>; result?: object }
 
 export type RunnerDeps = {
   rows: TimerRows
   onError: (error: unknown, timer: TimerRow) => void
-  /** Told inside the change that ends a timer. */
+  /** Called inside the change that removes a timer. */
   onRun?: ((timer: TimerRow) => void) | undefined
 }
 
-// The work of the timers that run as one change: about this much, and at least one timer.
+// The maximum cost of the timers that run as one change; at least one timer runs.
 const BATCH_COST = 64
-// Of those that go together an advance begins no more while so many run, until so few do: a long backlog is not
-// begun as a whole.
+// An advance pauses starting parallel timers when `MANY_RUNNING` run, until `FEW_RUNNING` are left, so that a long
+// backlog is not started all together.
 const [MANY_RUNNING, FEW_RUNNING] = [128, 64]
 
-/** Whether a timer may run well the next time: its change could not be written. */
-export const isPassing = (error: unknown): error is SandboxError =>
+/** Whether a timer may succeed on a retry: its change could not be written. */
+export const isTemporary = (error: unknown): error is SandboxError =>
   error instanceof SandboxError && error.code === 'storage_unavailable'
 
 export const firedTimer = (timer: TimerRow, result?: object): Fired => ({
@@ -31,20 +34,20 @@ export const firedTimer = (timer: TimerRow, result?: object): Fired => ({
   ...result,
 })
 
-/** Finds the timer that is due next, and runs timers by the handlers of their kinds. */
+/** Finds the next due timer, and runs timers with the handlers of their kinds. */
 export function createRunner({ rows, onError, onRun }: RunnerDeps) {
   const heap = createTimerHeap()
   const kinds = new Map<string, KindOptions & { handler: TimerHandler }>()
   const running = new Set<Promise<void>>()
-  /** Attempts whose receivers have not answered yet. */
-  const atReceivers = new Set<Promise<void>>()
-  // Called when so few run that an advance may begin more.
+  /** Attempts whose receivers have not responded yet. */
+  const receiverAttempts = new Set<Promise<void>>()
+  // Called when an advance may start more timers.
   let fewRunning = () => {}
   let isInBatch = false
 
-  const isTogether = ({ kind }: TimerRow) => kinds.get(kind)?.together === true
+  const runsInParallel = ({ kind }: TimerRow) => kinds.get(kind)?.parallel === true
 
-  // A row that was replaced has another place in the heap.
+  // A row that was replaced has another entry in the heap.
   const isCurrent = ({ timer_id, due_at, seq }: TimerRow) => {
     const row = rows.get(timer_id)
     return row !== undefined && row.due_at === due_at && row.seq === seq
@@ -59,21 +62,21 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     return undefined
   }
 
-  /** Follows what a timer has begun to its end. */
+  /** Tracks the work that a timer has started until it ends. */
   function track(begun: Promise<void>, timer: TimerRow): Promise<void> {
     const tracked = begun
       .catch((error) => onError(error, timer))
       .then(() => {
-        atReceivers.delete(tracked)
+        receiverAttempts.delete(tracked)
         running.delete(tracked)
         if (running.size <= FEW_RUNNING) fewRunning()
       })
     running.add(tracked)
-    if (isTogether(timer)) atReceivers.add(tracked)
+    if (runsInParallel(timer)) receiverAttempts.add(tracked)
     return tracked
   }
 
-  function run(timer: TimerRow, order?: CommitOrder): Ran {
+  function run(timer: TimerRow, order?: CommitOrder): RunResult {
     let result: ReturnType<TimerHandler>
     try {
       result = rows.change(() => {
@@ -82,10 +85,10 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
         return kinds.get(timer.kind)?.handler(timer, order)
       })
     } catch (error) {
-      // It is stored again, and must be found again.
+      // The row was restored, so put it back on the heap.
       heap.push(timer)
-      if (isPassing(error)) throw error
-      // A handler that fails would fail for ever and keep back all that is due after it.
+      if (isTemporary(error)) throw error
+      // A failing handler would fail forever and block all later timers.
       rows.remove(timer.timer_id)
       onError(error, timer)
       result = false
@@ -95,13 +98,13 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
   }
 
   /**
-   * Runs what is due at an instant, up to an amount of work, as one change: one write for all of them.
-   * With an order they are told, and what one of them has begun ends before the next runs, but for kinds that go
-   * together.
+   * Runs the timers that are due at an instant, up to a maximum cost, as one change: one write for all of them. With
+   * an `order` it returns the fired timers, and the work of one timer ends before the next one runs, except for
+   * parallel kinds.
    */
-  function runDue(at: number, order?: CommitOrder): { ran: number; told: Fired[] } {
+  function runDue(at: number, order?: CommitOrder): { ran: number; fired: Fired[] } {
     const taken: TimerRow[] = []
-    const told: Fired[] = []
+    const fired: Fired[] = []
     let cost = 0
     isInBatch = true
     try {
@@ -109,21 +112,21 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
         for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
           const more = kinds.get(timer.kind)?.cost?.(timer) ?? 1
           if (cost > 0 && cost + more > BATCH_COST) break
-          if (order && running.size > 0 && !isTogether(timer)) break
+          if (order && running.size > 0 && !runsInParallel(timer)) break
           cost += more
           taken.push(timer)
           const { happened, result } = run(timer, order)
-          if (order && happened) told.push(firedTimer(timer, result))
+          if (order && happened) fired.push(firedTimer(timer, result))
         }
       })
     } catch (error) {
-      // All of them are stored again, and must be found again.
+      // All rows were restored, so put them back on the heap.
       for (const timer of taken) heap.push(timer)
       throw error
     } finally {
       isInBatch = false
     }
-    return { ran: taken.length, told }
+    return { ran: taken.length, fired }
   }
 
   return {
@@ -133,17 +136,17 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     soonest,
     run,
     runDue,
-    isTogether,
-    /** The soonest one known, which may be cancelled. */
+    runsInParallel,
+    /** The soonest timer on the heap; it may be cancelled. */
     peek: heap.peek,
     find: (timer: TimerRow) => heap.push(timer),
-    /** Takes the stored timers as they are. */
+    /** Reloads the stored timers. */
     reload() {
       heap.clear()
       for (const timer of rows.all()) heap.push(timer)
     },
-    /** How many timers are known to run until an instant; those that they will schedule are not counted. */
-    foreseen(end: number): number {
+    /** The number of timers that are known to run until an instant, without those that they will schedule. */
+    countDue(end: number): number {
       let count = 0
       for (const timer of heap.all())
         if (timer.due_at <= end && isCurrent(timer))
@@ -156,19 +159,19 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     get isAnyRunning() {
       return running.size > 0
     },
-    /** Whether a receiver has been sent something and has not answered yet. */
-    get isAtReceivers() {
-      return atReceivers.size > 0
+    /** Whether an attempt waits for the response of its receiver. */
+    get isWaitingForReceivers() {
+      return receiverAttempts.size > 0
     },
-    /** Resolves when the receivers that have been sent something by now have answered. */
-    answered: async (): Promise<void> => {
-      await Promise.all(atReceivers)
+    /** Resolves when the receivers of all current attempts have responded. */
+    receiversDone: async (): Promise<void> => {
+      await Promise.all(receiverAttempts)
     },
-    /** Resolves when all that was begun has ended. */
+    /** Resolves when all started work has ended. */
     settled: async (): Promise<void> => {
       await Promise.all(running)
     },
-    /** Resolves when an advance may begin more. */
+    /** Resolves when an advance may start more timers. */
     room: async (): Promise<void> => {
       if (running.size < MANY_RUNNING) return
       await new Promise<void>((resolve) => {

@@ -11,38 +11,38 @@ export type TimerRow = {
   payload: Record<string, unknown>
 }
 
-/** What ran, as `clock/advance` tells it. */
+/** A timer that ran, as `clock/advance` returns it. */
 export type Fired = { at: string; kind: string; timer_id: string; resource_id?: string } & Record<
   string,
   unknown
 >
 
-/** Those that run at once: what they come to is stored in this order, so that a run can be repeated. */
+/** The order in which the results of parallel timers are stored, so that a run is repeatable. */
 export type CommitOrder = {
-  /** Ends when the result of the one before is stored. */
+  /** Resolves when the result of the previous timer is stored. */
   last: Promise<void>
 }
 
-/** An order for those that one call runs. */
+/** Creates the order for the timers of one call. */
 export const createCommitOrder = (): CommitOrder => ({ last: Promise.resolve() })
 
 /**
- * Does what a timer says. A promise is waited for when time is advanced, and not when the clock ticks; fields tell what
- * came of it where that is not what the payload says; `false`: it could not happen any more.
+ * Runs a timer. An advance waits for a returned promise, a ticking clock does not. Returned fields override the
+ * payload in the report; `false`: the timer could no longer take effect.
  */
 export type TimerHandler = (
   timer: TimerRow,
-  /** Absent while the clock ticks: then nobody waits for a slow receiver. */
+  /** Undefined on a ticking clock: then no call waits for a slow receiver. */
   order: CommitOrder | undefined,
 ) => Promise<void> | Readonly<Record<string, unknown>> | false | undefined
 
 /** How timers of one kind are run. */
 export type KindOptions = {
-  /** They are sent to a receiver; an advance starts those of one instant together and waits for all of them. */
-  together?: boolean
+  /** They are sent to a receiver; an advance starts those of one instant in parallel and waits for all of them. */
+  parallel?: boolean
   /** How much work one is; 1 is a row or two. */
   cost?: (timer: TimerRow) => number
-  /** How often a timer that schedules itself again runs until an instant, that instant included. */
+  /** How often a repeating timer runs up to and including an instant. */
   countRuns?: (timer: TimerRow, at: number) => number
 }
 

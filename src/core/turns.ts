@@ -3,14 +3,14 @@
  * one event loop for all clients, so the slices are counted here for the whole process.
  */
 
-// How long one slice may keep the event loop, real ms.
+// The maximum time of one slice, real ms.
 const SLICE_MS = 10
 const TURNS_BETWEEN = 4
 
 let sliceEnds: number | undefined
 let lastTurn: Promise<void> = Promise.resolve()
 
-/** Whether long work has kept this turn of the event loop for long enough. */
+/** Whether the current slice of long work has used its time. */
 export function isSliceOver(): boolean {
   const now = performance.now()
   if (sliceEnds === undefined) {
@@ -22,13 +22,13 @@ export function isSliceOver(): boolean {
   return now >= sliceEnds
 }
 
-/** Some turns of the event loop without long work: a call needs several from its connection to its response. */
+/** Waits some turns of the event loop without long work: a call needs several from its connection to its response. */
 async function rest() {
   for (let turn = 0; turn < TURNS_BETWEEN; turn++) await new Promise(setImmediate)
   sliceEnds = undefined
 }
 
-/** Resolves when it is the caller's turn to go on: one slice at a time, first come first served. */
+/** Resolves when the caller may continue: one slice at a time, first come, first served. */
 export function ownTurn(): Promise<void> {
   lastTurn = lastTurn.then(rest)
   return lastTurn

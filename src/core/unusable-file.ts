@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import type { Disk } from './disk.ts'
 import { errnoOf, ignoreErrors, removeFile } from './files.ts'
 
-/** What stands in the place of a file of the store is nothing it could be kept in. It is left as it is. */
+/** The path of a store file is something that the store cannot use, such as a folder. It is not changed. */
 export class UnusableFile extends Error {
   constructor(message: string) {
     super(message)
@@ -17,7 +17,9 @@ function nameOf(kind: Stats): string {
   return kind.isSocket() ? 'a socket' : 'a device'
 }
 
-/** Throws `UnusableFile` where one of these is there and is no regular file: to read a FIFO or a device may never end. */
+/**
+ * Throws `UnusableFile` if one of the files exists and is not a regular file: reading a FIFO or a device may never end.
+ */
 export function requireRegularFiles(disk: Disk, files: readonly string[]): void {
   for (const file of files) {
     const found = disk.lstatSync(file, { throwIfNoEntry: false })
@@ -29,8 +31,8 @@ export function requireRegularFiles(disk: Disk, files: readonly string[]): void 
 }
 
 /**
- * Throws `UnusableFile` where the data file is mounted by itself, as containers can: no file can be renamed into its place,
- * and what stands beside it is gone with the container. A link to it can be made from its own mount only.
+ * Throws `UnusableFile` if the data file is mounted as a single file, as containers allow: no file can be renamed to
+ * its path, and the files beside it are lost with the container. The check: a hard link works only within one mount.
  */
 export function rejectMountedFile(disk: Disk, file: string): void {
   const probe = `${file}.tmp`

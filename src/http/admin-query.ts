@@ -11,7 +11,7 @@ function notKnown(name: string, known: readonly string[]): string {
   return `is not known here${near ? `${near} This` : '; this'} call takes ${allOf(known)}`
 }
 
-/** Refuses query parameters that a call does not know: a misspelled filter would be ignored without a word. */
+/** Throws if a call does not know a query parameter: a misspelled filter must not be ignored silently. */
 export function refuseUnknownQuery(request: FastifyRequest, query: z.ZodObject | undefined): void {
   const known = Object.keys(query?.shape ?? {})
   const unknown = Object.keys(request.query as object).filter((name) => !known.includes(name))

@@ -5,11 +5,11 @@ import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { World } from '../world.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
-import { type ClientChoice, sameSecret } from './clients.ts'
+import { type ClientResolver, sameSecret } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
 import { hangUpSignal } from './hang-up.ts'
-import { BODY_REFUSALS, takeLargeJson } from './json-body.ts'
-import { JsonPieces, sendPieces } from './large-answer.ts'
+import { acceptLargeJson, BODY_ERRORS } from './json-body.ts'
+import { JsonPieces, sendPieces } from './large-response.ts'
 
 type Shape<S> = S extends z.ZodType ? z.output<S> : undefined
 
@@ -22,22 +22,22 @@ export type AdminCall = {
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
-  /** Takes any bytes as its body and wants no admin token: whoever sends webhooks has none. */
+  /** Accepts any bytes as its body and needs no admin token: senders of webhooks have none. */
   raw?: boolean
-  /** Answered to anyone who can reach the port: no token, no client. */
+  /** Needs no token and has no client: anyone who can reach the port can call it. */
   open?: boolean
-  /** 200, if not told. */
+  /** Default: 200. */
   status?: 201
-  /** Takes a body of any size: it comes unchecked, and as `LargeJson` where it is large. */
+  /** Accepts a body of any size: it is not validated, and a large one is a `LargeJson`. */
   large?: true
-  answer: z.ZodType
-  /** Error words it can answer besides those every admin call can. */
+  response: z.ZodType
+  /** Error codes of this call besides those of every admin call. */
   errors?: readonly ErrorCode[]
   handle(world: World, input: Input<never, never, never>, sandbox: Sandbox): unknown
-  /** Sends its answer by itself, in place of `handle`. */
+  /** Sends the response itself, instead of `handle`. */
   stream?(world: World, request: FastifyRequest, reply: FastifyReply): void
-  /** Is no part of a recording, and so must change nothing: a new name in its base path makes no client. */
-  unseen?: true
+  /** Not part of a recording, so it must change nothing: a new name in its base path creates no client. */
+  unrecorded?: true
 }
 
 type Input<P, Q, B> = {
@@ -45,30 +45,30 @@ type Input<P, Q, B> = {
   query: Q
   body: B
   headers: FastifyRequest['headers']
-  /** Aborted when the caller hangs up: for calls that may take long. */
+  /** A signal that aborts when the caller disconnects: for calls that can take long. */
   hangUpSignal: () => AbortSignal
 }
 
-type Given<S> = S extends z.ZodType ? z.input<S> : undefined
+type RequestInput<S> = S extends z.ZodType ? z.input<S> : undefined
 
 /** The types of one call, for the library's client; `types` is never there at run time. */
 type Typed<Id, P, Q, B, A> = {
   id: Id
   types?: {
-    params: Given<P>
+    params: RequestInput<P>
     query: Q extends z.ZodType ? Partial<z.output<Q>> : undefined
-    body: Given<B>
-    answer: A extends z.ZodType ? z.output<A> : undefined
+    body: RequestInput<B>
+    response: A extends z.ZodType ? z.output<A> : undefined
   }
 }
 
 /**
- * A schema that checks only the outline, with the type of the one that checks all: the reader of scenarios, which is
- * loaded when it is needed and has better messages.
+ * A schema that checks only the outline, with the type of the full schema: the reader of scenarios does the full check.
+ * It is loaded on demand and has better messages.
  */
 export const outlineOf = <S extends z.ZodType>(outline: z.ZodType): S => outline as unknown as S
 
-/** Describes one admin call; `handle` answers with the value of its body, or a promise of it. */
+/** Defines one admin call; `handle` returns the body of the response, or a promise of it. */
 export function adminCall<
   const Id extends string,
   A extends z.ZodType,
@@ -76,12 +76,12 @@ export function adminCall<
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(
-  definition: Omit<AdminCall, 'id' | 'params' | 'query' | 'body' | 'handle' | 'answer'> & {
+  definition: Omit<AdminCall, 'id' | 'params' | 'query' | 'body' | 'handle' | 'response'> & {
     id: Id
     params?: P
     query?: Q
     body?: B
-    answer: A
+    response: A
     handle(
       world: World,
       input: Input<Shape<P>, Shape<Q>, Shape<B>>,
@@ -92,43 +92,37 @@ export function adminCall<
   return definition as unknown as AdminCall & Typed<Id, P, Q, B, A>
 }
 
-/** The refusals that a call of the admin API may answer with. */
-export function errorsOf({
-  method,
-  open,
-  raw,
-  large,
-  errors: refusals = [],
-}: AdminCall): ErrorCode[] {
-  const words: ErrorCode[] = ['host_not_allowed', 'cross_site_refused', ...refusals]
-  if (!raw) words.push('validation_failed')
-  if (!open) words.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
-  if (!open && !raw) words.push('admin_token_required')
-  if (raw) words.push('payload_too_large')
-  else if (method !== 'GET') words.push(...BODY_REFUSALS)
-  if (large) words.push('server_busy')
-  return words
+/** The error codes of a call of the admin API. */
+export function errorsOf({ method, open, raw, large, errors = [] }: AdminCall): ErrorCode[] {
+  const codes: ErrorCode[] = ['host_not_allowed', 'cross_site_refused', ...errors]
+  if (!raw) codes.push('validation_failed')
+  if (!open) codes.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
+  if (!open && !raw) codes.push('admin_token_required')
+  if (raw) codes.push('payload_too_large')
+  else if (method !== 'GET') codes.push(...BODY_ERRORS)
+  if (large) codes.push('server_busy')
+  return codes
 }
 
-/** The body of a POST that takes none: a field of it would do nothing, and whoever sent it would not know. */
-const NoFields = z.strictObject({}).default({})
+/** The body of a POST without fields: an unknown field is an error and not silently ignored. */
+const EmptyBody = z.strictObject({}).default({})
 
 export type AdminDeps = {
   sandbox: Sandbox
-  /** One large body at a time, for all calls together. */
+  /** Limits concurrent large bodies of all calls together to one. */
   largeBodies: Gate
-  /** A few large answers at once, for all calls together; how long their readers are waited for. */
+  /** Limits concurrent large responses of all calls together, and the time that their readers may take. */
   largeAnswers: { gate: Gate; patienceMs?: number | undefined }
-  choice: ClientChoice
+  choice: ClientResolver
   adminToken: string | undefined
   explain: boolean
 }
 
-/** Hands the body over as it came. */
-const takeRaw = (app: FastifyInstance) => {
+/** Passes the body on as raw bytes. */
+const acceptRawBody = (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  // A Content-Type that names no type would be refused: it counts as none.
+  // Fastify would reject a Content-Type without a media type: treat it as missing.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.mediaType === undefined) delete request.headers['content-type']
     done()
@@ -138,7 +132,7 @@ const takeRaw = (app: FastifyInstance) => {
 /** Serves one admin call behind its guards: admin token, client. */
 export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDeps) {
   const { sandbox, choice, adminToken, explain, largeBodies, largeAnswers } = deps
-  function rejectStranger(request: FastifyRequest) {
+  function checkAdminToken(request: FastifyRequest) {
     if (adminToken === undefined) return
     const sent = request.headers['x-admin-token']
     if (typeof sent === 'string' && sameSecret(sent, adminToken)) return
@@ -147,7 +141,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       'The admin API needs its token. Send it in the header X-Admin-Token. It is the value of --admin-token, or the token that is printed at start.',
     )
   }
-  async function answer(request: FastifyRequest, reply: FastifyReply) {
+  async function handleCall(request: FastifyRequest, reply: FastifyReply) {
     const { world, params, query, body: given, headers } = request
     const input = {
       params,
@@ -156,15 +150,15 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       headers,
       hangUpSignal: () => hangUpSignal(request, reply),
     } as Input<never, never, never>
-    const told = (await call.handle(world, input, sandbox)) as
+    const result = (await call.handle(world, input, sandbox)) as
       | { httpStatus?: number }
       | JsonPieces
       | undefined
-    if (told instanceof JsonPieces) return sendPieces(reply, told, largeAnswers)
-    const { httpStatus = call.status ?? 200, ...body } = told ?? {}
+    if (result instanceof JsonPieces) return sendPieces(reply, result, largeAnswers)
+    const { httpStatus = call.status ?? 200, ...body } = result ?? {}
     return reply.code(httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(body))
   }
-  const body = call.body ?? (call.method === 'POST' && !call.raw ? NoFields : undefined)
+  const body = call.body ?? (call.method === 'POST' && !call.raw ? EmptyBody : undefined)
   const route: RouteOptions = {
     method: call.method,
     url: call.url,
@@ -173,19 +167,19 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       ...(call.query && { querystring: call.query }),
       ...(body && !call.large && { body }),
     },
-    config: { admin: call, ownSiteOnly: true },
+    config: { admin: call, sameSiteOnly: true },
     ...(call.stream && { exposeHeadRoute: false }),
     onRequest(request, _reply, done) {
       try {
         if (!call.open) {
-          if (!call.raw) rejectStranger(request)
-          if (call.unseen) choice.check(request)
+          if (!call.raw) checkAdminToken(request)
+          if (call.unrecorded) choice.check(request)
           else {
             const known = choice.known(request)
             if (known) request.world = known
           }
         }
-        // Who sends webhooks may have a query in the URL.
+        // The URL of a webhook may have a query.
         if (!call.raw) refuseUnknownQuery(request, call.query)
         done()
       } catch (error) {
@@ -193,27 +187,27 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       }
     },
     async handler(request, reply) {
-      // All is checked: a call that is refused makes no client.
-      if (!call.open && !call.unseen) request.world = choice.forAdmin(request)
-      // A stream is sent past all hooks.
+      // Everything is validated now: a rejected call creates no client.
+      if (!call.open && !call.unrecorded) request.world = choice.forAdmin(request)
+      // A stream bypasses the hooks of Fastify.
       if (call.stream && explain) reply.raw.setHeader('x-sandbox-client', request.world.name)
       let failed = true
       try {
         const answered = call.stream
           ? call.stream(request.world, request, reply)
-          : await answer(request, reply)
+          : await handleCall(request, reply)
         failed = reply.statusCode >= 400
         return answered
       } finally {
-        request.bodyRead?.()
+        request.releaseGate?.()
         choice.settle(request.world, failed)
       }
     },
   }
   if (call.raw || call.large)
     app.register(async (scope) => {
-      if (call.raw) takeRaw(scope)
-      else takeLargeJson(scope, largeBodies)
+      if (call.raw) acceptRawBody(scope)
+      else acceptLargeJson(scope, largeBodies)
       scope.route(route)
     })
   else app.route(route)

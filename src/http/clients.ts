@@ -7,7 +7,7 @@ import type { World } from '../world.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The world this request is for, once its client is known. */
+    /** The world of this request, set when its client is known. */
     world: World
   }
 }
@@ -17,11 +17,11 @@ export type AuthMode = 'spec' | 'strict' | 'off'
 const CLIENT = Symbol('client named in the base path')
 type WithClient = IncomingMessage & { [CLIENT]?: string }
 
-/** Fastify's `rewriteUrl`: takes `/@name` off the path and keeps the name. */
-export function takeClientFromPath(request: IncomingMessage): string {
+/** Fastify's `rewriteUrl`: removes `/@name` from the path and stores the name on the request. */
+export function rewriteClientPath(request: IncomingMessage): string {
   const url = request.url ?? '/'
   if (!url.startsWith('/@')) {
-    // An absolute form could name another host than the Host header does; no route has such a path.
+    // A URL in absolute form could have another host than the Host header: rewrite it to a path without a route.
     return url.startsWith('/') ? url : '/absolute-form-is-not-answered'
   }
   const end = url.indexOf('/', 2)
@@ -30,32 +30,32 @@ export function takeClientFromPath(request: IncomingMessage): string {
   return end === -1 ? '/' : url.slice(end)
 }
 
-/** The base path of a request: `/@name`, or nothing. */
+/** The base path of a request: `/@name` or empty. */
 export function basePathOf({ raw }: FastifyRequest): string {
   const name = (raw as WithClient)[CLIENT]
   return name === undefined ? '' : `/@${name}`
 }
 
-/** Whether a call is refused without a token. */
+/** Whether a call requires a token. */
 export const isTokenNeeded = ({ tokenNeeded }: { tokenNeeded: boolean }, mode: AuthMode) =>
   mode === 'strict' || (mode === 'spec' && tokenNeeded)
 
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 
-/** Finds the client of a request: by its token, else by its base path, else the default one. */
-export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
-  // Made for an admin call, and how many such calls are for it that are not answered yet; no other call has used it.
-  const fresh = new Map<World, number>()
+/** Finds the client of a request: by its token, else by its base path, else the default client. */
+export function createClientResolver(sandbox: Sandbox, mode: AuthMode) {
+  // Worlds that admin calls created and no other call has used yet, with the number of their open admin calls.
+  const uncommitted = new Map<World, number>()
 
-  /** The world of a name in a base path, or the name where the world is still to be made. */
+  /** The world of a name in a base path, or the name if the world must be created first. */
   function named(name: string): World | string {
     const world = sandbox.worlds.get(name)
     if (!world) sandbox.checkNew(name)
     return world ?? name
   }
 
-  /** `name`: of the base path; its first call may bring the token that the new client is about to have. */
+  /** `name` is of the base path; the first call of a new client may already have its token. */
   function byToken(authorization: string, name: string | undefined): World | string {
     const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
     const world = token === undefined ? undefined : sandbox.byToken(token)
@@ -68,7 +68,7 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     )
   }
 
-  /** The world of a request, or the name of the one that is to be made for it. */
+  /** The world of a request, or the name of the world that must be created for it. */
   function choose(request: FastifyRequest, tokenNeeded: boolean): World | string {
     const name = (request.raw as WithClient)[CLIENT]
     const { authorization } = request.headers
@@ -89,68 +89,68 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
     return world
   }
 
-  /** The world of a request, if it is there. */
-  function known(request: FastifyRequest, tokenNeeded = false): World | undefined {
+  /** The world of a request, if it exists. */
+  function find(request: FastifyRequest, tokenNeeded = false): World | undefined {
     const chosen = choose(request, tokenNeeded)
     return typeof chosen === 'string' ? undefined : chosen
   }
 
-  /** Only a name in the base path can be of a world that is not there. */
+  /** Creates the world of the base path: only there can a name be new. */
   const make = ({ raw }: FastifyRequest): World => sandbox.byName((raw as WithClient)[CLIENT]!)
 
   return {
-    /** A hook for a `/v1` call. */
+    /** Makes the `onRequest` hook of a `/v1` route. */
     forService: (tokenNeeded: boolean) => {
       const needed = isTokenNeeded({ tokenNeeded }, mode)
       return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
         try {
-          const world = known(request, needed) ?? make(request)
+          const world = find(request, needed) ?? make(request)
           if (world.profile().status !== 'active') {
             throw new SandboxError(
               'client_inactive',
               `The client ${world.name} is not active. Use another client's token or base path.`,
             )
           }
-          fresh.delete(world)
+          uncommitted.delete(world)
           request.world = world
-          request.cameAt = world.clock.now()
+          request.receivedAt = world.clock.now()
           done()
         } catch (error) {
           done(error as Error)
         }
       }
     },
-    /** The world that a refused call was meant for, if it is there: none is made. */
-    ofRefused(request: FastifyRequest): World | undefined {
+    /** The world of a rejected request, if it exists; creates none. */
+    ofRejected(request: FastifyRequest): World | undefined {
       try {
-        return known(request)
+        return find(request)
       } catch {
         return undefined
       }
     },
-    /** Refuses a request of no client, and makes none. */
+    /** Throws if a request has no valid client; creates none. */
     check: (request: FastifyRequest): void => void choose(request, false),
-    /** The world an admin call is for, if it is there; a client need not be active to be administered. */
-    known,
-    /** The world that a checked admin call is for; `settle` ends the call. */
+    /** The world of an admin call, if it exists; the client can be inactive. */
+    known: find,
+    /** The world of a validated admin call, created if it is new; `settle` must end the call. */
     forAdmin(request: FastifyRequest): World {
-      const there = known(request)
-      const world = there ?? make(request)
-      const open = fresh.get(world) ?? 0
-      if (!there || open > 0) fresh.set(world, open + 1)
+      const existing = find(request)
+      const world = existing ?? make(request)
+      const open = uncommitted.get(world) ?? 0
+      if (!existing || open > 0) uncommitted.set(world, open + 1)
       return world
     },
-    /** Ends an admin call: a client that such calls made goes where all of them failed and no other call has used it. */
+    /** Ends an admin call: deletes a client that only failed admin calls have used. */
     settle(world: World, failed: boolean) {
-      const open = fresh.get(world)
+      const open = uncommitted.get(world)
       if (open === undefined) return
       if (failed && open > 1) {
-        fresh.set(world, open - 1)
+        uncommitted.set(world, open - 1)
         return
       }
-      fresh.delete(world)
+      uncommitted.delete(world)
       if (!failed) return
-      // Where the disk takes nothing it can't be taken away either.
+      // If the disk fails, it cannot be deleted either.
       try {
         sandbox.delete(world.name)
       } catch {}
@@ -158,9 +158,9 @@ export function createClientChoice(sandbox: Sandbox, mode: AuthMode) {
   }
 }
 
-export type ClientChoice = ReturnType<typeof createClientChoice>
+export type ClientResolver = ReturnType<typeof createClientResolver>
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Whether two secrets are equal, in a time that tells nothing. */
+/** Compares two secrets in constant time. */
 export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 
-// How long a peer may take to read a last answer before its connection is destroyed, real ms.
+// How long a peer may take to read the last response before its connection is destroyed, real ms.
 const LINGER_MS = 1_000
-// How much of what a peer still sends is read and dropped: a connection that is closed with unread bytes is reset, and
-// the reset can overtake the answer.
+// The maximum of further bytes that are read and dropped: closing a connection with unread bytes resets it, and the
+// reset can arrive before the response.
 const MAX_DROPPED = 16 * 1024 * 1024
-// How long a refused body may take to arrive before its refusal is sent all the same, real ms.
+// How long a rejected body may take to arrive before the error is sent, real ms.
 const MAX_BODY_MS = 2_000
 
 const closing = new WeakSet<Socket>()
 
-/** Whether a connection has its last answer: what comes on it now is dropped. */
+/** Whether a connection has its last response: further bytes are dropped. */
 export const isClosing = (socket: Socket): boolean => closing.has(socket)
 
 /**
@@ -21,7 +21,7 @@ export const isClosing = (socket: Socket): boolean => closing.has(socket)
 export function closeWith(socket: Socket, text: string): void {
   closing.add(socket)
   let dropped = 0
-  // The HTTP parser gets no more of it: the rest of a late request must not be carried out.
+  // The HTTP parser gets no more bytes: the rest of a late request must not be executed.
   socket.removeAllListeners('data')
   socket.on('data', (chunk: Buffer) => {
     dropped += chunk.length
@@ -35,15 +35,15 @@ export function closeWith(socket: Socket, text: string): void {
 /** Reads a body to its end and drops it, within limits; then calls back. */
 export function dropBody(body: Readable, done: () => void): void {
   let dropped = 0
-  function take(chunk: Buffer) {
+  function drop(chunk: Buffer) {
     dropped += chunk.length
     if (dropped > MAX_DROPPED) finish()
   }
   function finish() {
     clearTimeout(timer)
-    body.off('data', take).off('end', finish).off('close', finish)
+    body.off('data', drop).off('end', finish).off('close', finish)
     done()
   }
   const timer = setTimeout(finish, MAX_BODY_MS)
-  body.on('data', take).once('end', finish).once('close', finish).resume()
+  body.on('data', drop).once('end', finish).once('close', finish).resume()
 }

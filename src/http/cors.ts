@@ -4,17 +4,20 @@ import { isOfService } from './log-request.ts'
 
 export type CorsDeps = {
   origin: string
-  /** Headers of an answer that a page may read. */
+  /** Response headers that a page may read. */
   exposedHeaders: readonly string[]
-  /** Refuses what no route takes. */
-  unknown: (request: FastifyRequest) => SandboxError
+  /** Makes the error of a request without a route. */
+  noRouteError: (request: FastifyRequest) => SandboxError
 }
 
 /**
- * Lets a browser app of an origin read what the service answers, refusals of unknown paths included, and ask before it
- * calls. `app` gets the hook that comes before they are refused; answers with what the service's own scope needs.
+ * Allows a browser app of `origin` to read the responses of the service, including errors of unknown paths, and to send
+ * preflight requests. Adds a hook to `app` and returns the plugin for the service's own scope.
  */
-export function allowOrigin(app: FastifyInstance, { origin, exposedHeaders, unknown }: CorsDeps) {
+export function allowOrigin(
+  app: FastifyInstance,
+  { origin, exposedHeaders, noRouteError }: CorsDeps,
+) {
   const headers = {
     'access-control-allow-origin': origin,
     'access-control-expose-headers': exposedHeaders.join(', '),
@@ -24,12 +27,12 @@ export function allowOrigin(app: FastifyInstance, { origin, exposedHeaders, unkn
     done()
   })
   return async (service: FastifyInstance) => {
-    // An OPTIONS that asks for nothing is a method like any other.
+    // An OPTIONS request that is no preflight is an unsupported method.
     service.addHook('onRequest', (request, reply, done) => {
       const { origin: from, 'access-control-request-method': wanted } = request.headers
       if (request.method !== 'OPTIONS' || (from && wanted)) return done()
       reply.headers(headers)
-      done(unknown(request))
+      done(noRouteError(request))
     })
     const { default: cors } = await import('@fastify/cors')
     await service.register(cors, {

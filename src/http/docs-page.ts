@@ -8,7 +8,7 @@ const FILES = {
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
 } as const
 
-/** Where the build puts Swagger UI's files; in a source checkout they are taken from its package. */
+/** The folder into which the build copies Swagger UI's files; a source checkout reads them from the package. */
 const FOLDERS = ['dist/swagger-ui', 'node_modules/@fastify/swagger-ui/static']
 
 function readAsset(name: string): Buffer {
@@ -18,10 +18,10 @@ function readAsset(name: string): Buffer {
   return readFileSync(join(folder!, name))
 }
 
-// Beside the page, so that a client's page shows the calls of that client.
+// Relative to the page, so that a client's page shows the calls of that client.
 const DOCUMENTS = { service: 'openapi.json', admin: '__admin/openapi.json' }
 
-// The font, the width and the control of Swagger UI.
+// Font, width and controls as in Swagger UI.
 const STYLE = `<style>
 .api { max-width: 1460px; margin: 0 auto; padding: 20px 20px 0; box-sizing: border-box; color: #3b4151; font: 14px sans-serif; }
 .api select { font: inherit; font-weight: 700; padding: 5px 10px; border: 2px solid #41444e; border-radius: 4px; background: #f7f7f7; }
@@ -61,7 +61,7 @@ if (select) {
 show(documents[select ? select.value : 'service'])
 `
 
-/** `/docs`: Swagger UI over the documents of the service and the admin API, from files of our own, read when first asked for. */
+/** `/docs`: Swagger UI over the documents of the service and the admin API, from local files, read on first use. */
 export function serveDocs(app: FastifyInstance, { admin }: { admin: boolean }) {
   const page = pageOf(admin ? SELECTOR : '')
   const kept = new Map<string, Buffer>()

@@ -6,20 +6,20 @@ import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
 import { closeWith, dropBody, isClosing } from './closing.ts'
-import { NOT_WHOLE, TOO_LARGE } from './json-body.ts'
+import { LENGTH_MISMATCH, TOO_LARGE } from './json-body.ts'
 
-/** The content type of every JSON answer. */
+/** The content type of every JSON response. */
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** What every answer carries unless it says otherwise: nobody guesses its type, and nobody keeps it. */
+/** Default headers of every response: no type sniffing, no caching. */
 export const COMMON_HEADERS = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 } as const
 
-/** What Fastify and Node call an error, in our words. */
-const WORD_OF: Readonly<Record<string, [ErrorCode, string]>> = {
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', NOT_WHOLE],
+/** Our error code and message for error codes of Fastify and Node. */
+const ERROR_OF: Readonly<Record<string, [ErrorCode, string]>> = {
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_json', LENGTH_MISMATCH],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', TOO_LARGE],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
@@ -43,10 +43,10 @@ const WORD_OF: Readonly<Record<string, [ErrorCode, string]>> = {
   ],
 }
 
-/** Any thrown value as a refusal; what is no refusal of ours is logged and told without its text. */
+/** Converts any thrown value to a `SandboxError`; an unknown error is logged, and its text is not sent. */
 export function sandboxErrorOf(error: unknown, log: Log): SandboxError {
   if (error instanceof SandboxError) return error
-  const known = WORD_OF[(error as FastifyError | undefined)?.code ?? '']
+  const known = ERROR_OF[(error as FastifyError | undefined)?.code ?? '']
   if (known) return new SandboxError(...known)
   const status = (error as FastifyError | undefined)?.statusCode
   if (status !== undefined && status >= 400 && status < 500) {
@@ -62,27 +62,27 @@ export function sandboxErrorOf(error: unknown, log: Log): SandboxError {
   )
 }
 
-/** The JSON text of a refusal. */
+/** The JSON text of an error. */
 export const errorBody = ({ status, code: word, message, errors }: SandboxError): string =>
   errorText(status, word, message, errors)
 
-/** Sends a thrown value in the one error envelope. */
+/** Makes Fastify's error handler, which sends every error in the error envelope. */
 export function createErrorHandler(
   log: Log,
-  note: (request: FastifyRequest, refusal: SandboxError, body: string) => void,
+  logError: (request: FastifyRequest, sandboxError: SandboxError, body: string) => void,
 ) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const refusal = sandboxErrorOf(error, log)
     const body = errorBody(refusal)
-    note(request, refusal, body)
-    // The rest of such a body may never end; the connection can't be used again.
+    logError(request, refusal, body)
+    // The rest of such a body may never end, so the connection cannot be reused.
     if (refusal.status === 413) reply.header('connection', 'close')
     reply
       .code(refusal.status)
       .headers(COMMON_HEADERS)
       .headers(refusal.headers)
       .header('content-type', JSON_TYPE)
-    // A client that is still sending its body reads the answer only once the body is through.
+    // A caller that is still sending its body reads the response only after the whole body.
     if (hasUnreadBody(request)) dropBody(request.raw, () => reply.send(body))
     else reply.send(body)
   }
@@ -92,28 +92,28 @@ const hasUnreadBody = ({ raw, headers }: FastifyRequest): boolean =>
   !raw.readableEnded &&
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
 
-// After these their connection is closed: what came behind their calls was no HTTP.
-const lastAnswers = new WeakSet<ServerResponse>()
+// Responses after which the connection is closed, because malformed bytes followed the request.
+const lastResponses = new WeakSet<ServerResponse>()
 
-/** Answers what is no HTTP at all, in our envelope, and closes the connection. */
+/** Responds to malformed HTTP with the error envelope, and closes the connection. */
 export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (isClosing(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  // An answer to what came behind a whole call would be read as that call's, or as part of it.
-  const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
-  if (earlier?.headersSent) {
+  // The caller would read an error now as the response of the earlier request, or as a part of it.
+  const { _httpMessage: pending } = socket as { _httpMessage?: ServerResponse | null }
+  if (pending?.headersSent) {
     socket.destroySoon()
     return
   }
-  if (earlier?.req.complete) {
-    if (!lastAnswers.has(earlier)) earlier.once('finish', () => socket.destroySoon())
-    lastAnswers.add(earlier)
+  if (pending?.req.complete) {
+    if (!lastResponses.has(pending)) pending.once('finish', () => socket.destroySoon())
+    lastResponses.add(pending)
     return
   }
-  const [word, message] = WORD_OF[error.code ?? ''] ?? [
+  const [word, message] = ERROR_OF[error.code ?? ''] ?? [
     'malformed_request' as const,
     'The request is not well-formed HTTP.',
   ]
@@ -130,7 +130,7 @@ const jsonHeaders = (body: string) => ({
   'content-length': Buffer.byteLength(body),
 })
 
-/** Answers an `Expect` that is none we can meet. */
+/** Responds to an unsupported `Expect` header. */
 export function rejectExpectation(request: IncomingMessage, response: ServerResponse): void {
   const [status] = ERRORS.expectation_failed
   const message = `Expect: ${excerptOf(String(request.headers.expect), 40)} is not supported. Send the request without this header.`
@@ -138,7 +138,7 @@ export function rejectExpectation(request: IncomingMessage, response: ServerResp
   response.writeHead(status, { ...jsonHeaders(body), connection: 'close' }).end(body)
 }
 
-/** The refusal of a path that no route has. */
+/** The error of a path without a route. */
 export const noRoute = (method: string, url: string): SandboxError =>
   new SandboxError(
     'not_found',

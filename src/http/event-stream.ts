@@ -3,38 +3,42 @@ import type { Feed, FeedEvent } from '../services/feed.ts'
 import { COMMON_HEADERS } from './errors.ts'
 
 export type StreamOptions = {
-  /** The id of the last event that the reader has had, to go on from. */
+  /** The id of the last event that the reader received; the stream continues after it. */
   lastEventId?: string | undefined
-  /** Real ms between the comments that keep the connection alive and find out that it is not. */
+  /** Real ms between the comments that keep the connection alive and detect a broken one. */
   heartbeatMs?: number
-  /** A reader that leaves more bytes than this unread is cut off. */
-  mostUnread?: number
+  /** A reader with more unread bytes than this is disconnected. */
+  maxUnread?: number
 }
 
 const HEARTBEAT_MS = 15_000
 const MAX_UNREAD = 1024 * 1024
-// How long a reader waits before it connects again, real ms.
+// How long a reader waits before it reconnects, real ms.
 const RETRY_MS = 1_000
 
 const textOf = ({ id, kind, data }: FeedEvent) => `id: ${id}\nevent: ${kind}\ndata: ${data}\n\n`
 
-/** Sends a client's feed as server-sent events until the reader leaves, is too slow, or the feed ends. */
+/** Sends a client's feed as server-sent events until the reader disconnects, is too slow, or the feed closes. */
 export function streamEvents(
   feed: Feed,
   response: ServerResponse,
-  { lastEventId, heartbeatMs = HEARTBEAT_MS, mostUnread = MAX_UNREAD }: StreamOptions = {},
+  {
+    lastEventId,
+    heartbeatMs = HEARTBEAT_MS,
+    maxUnread: mostUnread = MAX_UNREAD,
+  }: StreamOptions = {},
 ): void {
   response.writeHead(200, {
     ...COMMON_HEADERS,
     'content-type': 'text/event-stream; charset=utf-8',
-    // The connection is of no more use once the stream has ended.
+    // The connection cannot be reused after the stream.
     connection: 'close',
   })
   let stop: (() => void) | undefined
-  // The connection keeps the process alive, where anything should.
+  // Only the connection may keep the process alive, not this timer.
   const heartbeat = setInterval(() => send(': still here\n\n'), heartbeatMs).unref()
 
-  function leave() {
+  function stopStream() {
     clearInterval(heartbeat)
     stop?.()
   }
@@ -43,26 +47,26 @@ export function streamEvents(
     if (response.destroyed) return
     response.write(text)
     if (response.writableLength <= mostUnread) return
-    leave()
+    stopStream()
     response.destroy()
   }
 
-  response.on('close', leave)
+  response.on('close', stopStream)
   const { events, missed } = lastEventId === undefined ? NOTHING_MISSED : feed.after(lastEventId)
-  // An id without data is where a reader goes on that has had no event yet.
-  const place = events.length > 0 ? '' : `id: ${feed.lastId}\n`
-  send(`retry: ${RETRY_MS}\n${place}: connected\n\n`)
+  // An id without data lets a reader continue from here before its first event.
+  const startId = events.length > 0 ? '' : `id: ${feed.lastId}\n`
+  send(`retry: ${RETRY_MS}\n${startId}: connected\n\n`)
   if (missed) send(`event: gap\ndata: ${JSON.stringify({ kept: events.length })}\n\n`)
   for (const event of events) send(textOf(event))
   stop = feed.read({
     onEvent: (event) => send(textOf(event)),
     onEnd() {
-      leave()
+      stopStream()
       response.end()
     },
   })
-  // It may have been cut off by what it missed.
-  if (response.destroyed) leave()
+  // The missed events may have been too many for the reader.
+  if (response.destroyed) stopStream()
 }
 
 const NOTHING_MISSED = { events: [], missed: false }

@@ -2,13 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** A signal that is aborted when the caller closes the connection before the response. */
 export function hangUpSignal({ watched }: FastifyRequest, { raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  function leave() {
+  const controller = new AbortController()
+  function onClose() {
     if (raw.writableEnded) return
     watched?.left()
-    gone.abort()
+    controller.abort()
   }
-  if (raw.destroyed) leave()
-  else raw.once('close', leave)
-  return gone.signal
+  if (raw.destroyed) onClose()
+  else raw.once('close', onClose)
+  return controller.signal
 }

@@ -11,12 +11,12 @@ export function hostNameOf(header: string): string {
 }
 
 /**
- * Which Host names are answered: loopback names, IP addresses, one-word names (those of a compose file or a CI job;
- * no public DNS name is one word) and those allowed. Others are a page that rebound its own name to this machine.
+ * Accepts these Host names: loopback names, IP addresses, names without a dot (of a compose file or a CI job; no public
+ * DNS name is without a dot) and allowed ones. Other names can come from a page with a DNS rebinding attack.
  */
 export function createHostGuard(allowed: readonly string[]) {
   const names = new Set(allowed.map((name) => name.toLowerCase()))
-  // The same few headers come with every request.
+  // A cache: most requests have one of a few values.
   const known = new Map<string, boolean>()
 
   function isAllowed(header: string): boolean {

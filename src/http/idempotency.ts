@@ -3,22 +3,22 @@ import { SandboxError } from '../model/errors.ts'
 import type { ResponseFault } from '../scenarios/compiled.ts'
 import type { World } from '../world.ts'
 
-const KEPT_MS = 24 * 3_600_000
+const RETENTION_MS = 24 * 3_600_000
 
-/** An answer as it is sent: kept and replayed whole. */
+/** A response as it is sent, stored and replayed. */
 export type StoredResponse = {
   status: number
   body: string
   replayed?: boolean
   headers?: Readonly<Record<string, string>>
-  /** How the answer is broken on purpose. */
+  /** The fault that a scenario injects. */
   fault?: ResponseFault
 }
 
-/** Keeps an answer for the key of its request. */
+/** Stores a response for the key of its request. */
 export type StoreResponse = (answer: StoredResponse) => void
 
-/** The key of a header, bare or in quotes; refused if it is empty or too long. */
+/** The key of a header, with or without quotes; throws if it is empty or too long. */
 export function keyOf(header: string): string {
   const key = /^".*"$/.test(header) ? header.slice(1, -1) : header
   if (key.length >= 1 && key.length <= 255) return key
@@ -28,11 +28,11 @@ export function keyOf(header: string): string {
   })
 }
 
-// Keys whose request is running, by world; none of them outlives the process.
+// Keys whose request is running, by world; in memory only.
 const running = new WeakMap<World, Set<string>>()
 
-/** Replays the kept answer of a key, or refuses the key; `undefined` where it is new. */
-function earlier(world: World, scoped: string, fingerprint: string): StoredResponse | undefined {
+/** Returns the stored response of a key, or `undefined` for a new key; throws if the key cannot be used. */
+function findStored(world: World, scoped: string, fingerprint: string): StoredResponse | undefined {
   if (running.get(world)?.has(scoped)) {
     throw new SandboxError(
       'idempotency_in_flight',
@@ -50,7 +50,7 @@ function earlier(world: World, scoped: string, fingerprint: string): StoredRespo
   return { status: row.status, body: row.body, replayed: true }
 }
 
-/** Drops the longest expired keys: two for each new one, so that they can't pile up and no call does much. */
+/** Removes the two oldest expired keys: done for each new key, so that they cannot accumulate and every call is fast. */
 function dropExpired({ tables, clock }: World) {
   const { idempotency } = tables.tables
   const oldest = idempotency.page('all', 'all', Math.max(0, idempotency.count('all', 'all') - 2), 2)
@@ -60,10 +60,10 @@ function dropExpired({ tables, clock }: World) {
 }
 
 /**
- * Runs a POST once for its key: the same request again gets the kept answer.
- * Answers of 401 and 5xx are not kept.
+ * Runs a POST once for its key: the same request again gets the stored response.
+ * Responses with 401 and 5xx are not stored.
  *
- * `run` answers refusals too; what it throws is a fault and is not kept.
+ * `run` also returns the responses of errors; what it throws is not stored.
  */
 export async function runOnce(
   world: World,
@@ -72,7 +72,7 @@ export async function runOnce(
 ): Promise<StoredResponse> {
   const scoped = `${request.route} ${request.key}`
   const fingerprint = createHash('sha256').update(request.body).digest('base64url')
-  const replay = earlier(world, scoped, fingerprint)
+  const replay = findStored(world, scoped, fingerprint)
   if (replay) return replay
   const keys = running.get(world) ?? new Set<string>()
   running.set(world, keys.add(scoped))
@@ -81,9 +81,9 @@ export async function runOnce(
       if (status === 401 || status >= 500) return
       world.change(() => {
         dropExpired(world)
-        // An expired row of this key would keep its old place in the order of expiry.
+        // An expired row of this key would retain its old position in the order of expiry.
         world.tables.remove('idempotency', scoped)
-        const kept_until = world.clock.now() + KEPT_MS
+        const kept_until = world.clock.now() + RETENTION_MS
         world.tables.put('idempotency', { key: scoped, fingerprint, status, body, kept_until })
       })
     })

@@ -8,58 +8,58 @@ import { LargeJson } from '../core/large-json.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
-const PACKED = 'Content-Encoding is not supported. Send the body uncompressed.'
+const CONTENT_ENCODED = 'Content-Encoding is not supported. Send the body uncompressed.'
 const NOT_UTF8 = 'The request body is not valid UTF-8.'
 
-/** What a body that ends early is answered. */
-export const NOT_WHOLE = 'The length of the body does not match its Content-Length.'
+/** The message for a body with a wrong Content-Length. */
+export const LENGTH_MISMATCH = 'The length of the body does not match its Content-Length.'
 
-/** A body up to this size is parsed in one go, bytes. */
+/** A body up to this size is parsed without a pause, bytes. */
 export const SMALL_BODY = 1024 * 1024
-// A body of more values takes longer than 200 ms to check, whatever is wrong with each.
+// A body with more values can take longer than 200 ms to validate.
 const SMALL = { depth: MAX_DEPTH, values: 100_000 }
-// A state holds whole scenarios, rules and timers some levels down, and these may be as deep as a body. It is checked in
-// slices, so it may have any number of values.
+// A state contains whole scenarios, rules and timers, each of which can be as deep as a body. It is validated in slices,
+// so it can have any number of values.
 const STATE = { depth: MAX_DEPTH + 8, values: Number.POSITIVE_INFINITY }
 
-/** The refusals of what is no body that can be read. */
-export const BODY_REFUSALS: readonly ErrorCode[] = [
+/** The error codes of a body that cannot be read. */
+export const BODY_ERRORS: readonly ErrorCode[] = [
   'malformed_json',
   'json_too_deep',
   'payload_too_large',
   'unsupported_media_type',
 ]
 
-const mostText = `${Math.floor(MAX_BODY / 1024 / 1024)} MiB`
-/** What a body that is too large is answered. */
-export const TOO_LARGE = `The body is too large. The maximum is 1 MiB, or ${mostText} for a whole state. Send less.`
+const maxText = `${Math.floor(MAX_BODY / 1024 / 1024)} MiB`
+/** The message for a body that is too large. */
+export const TOO_LARGE = `The body is too large. The maximum is 1 MiB, or ${maxText} for a whole state. Send less.`
 
-function refuseOtherForms({ headers }: FastifyRequest) {
+function rejectOtherForms({ headers }: FastifyRequest) {
   if (OTHER_CHARSET.test(headers['content-type']!))
     throw new SandboxError('unsupported_media_type', NOT_UTF8)
   const { 'content-encoding': encoding = 'identity' } = headers
   if (encoding.toLowerCase() !== 'identity')
-    throw new SandboxError('unsupported_media_type', PACKED)
+    throw new SandboxError('unsupported_media_type', CONTENT_ENCODED)
 }
 
-/** A body that is small enough to be parsed in one go. */
+/** Parses a small body without a pause. */
 function parseSmall(request: FastifyRequest, bytes: Buffer, most: typeof SMALL): unknown {
   if (!isUtf8(bytes)) throw malformed(NOT_UTF8)
   rejectTooComplex(bytes, most)
   const text = bytes.toString('utf8')
   request.bodyText = text
-  // A call that takes no body may still be sent as JSON.
+  // A request without a body may still have the content type of JSON.
   if (text === '') return undefined
-  request.sent = parseJson(text)
-  return request.sent
+  request.sentBody = parseJson(text)
+  return request.sentBody
 }
 
-/** Bodies are JSON or refused; a form or plain text could be sent by any web page. */
-export function takeJsonOnly(app: FastifyInstance) {
+/** Accepts only JSON bodies: any web page could send a form or plain text. */
+export function acceptJsonOnly(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      refuseOtherForms(request)
+      rejectOtherForms(request)
       done(null, parseSmall(request, body as Buffer, SMALL))
     } catch (error) {
       done(error as Error)
@@ -67,7 +67,7 @@ export function takeJsonOnly(app: FastifyInstance) {
   })
 }
 
-/** Collects a body of at most `MAX_BODY`; `enter` is called once it is known that it is no small one. */
+/** Collects a body of at most `MAX_BODY` bytes; calls `enter` as soon as the body is known to be large. */
 function collect(
   { headers }: FastifyRequest,
   payload: IncomingMessage,
@@ -77,7 +77,7 @@ function collect(
     const declared = Number(headers['content-length'] ?? 0)
     let bytes = Buffer.alloc(0)
     let size = 0
-    function makeRoom(most: number) {
+    function reserve(most: number) {
       if (most > MAX_BODY) throw new SandboxError('payload_too_large', TOO_LARGE)
       if (most > SMALL_BODY) enter()
       if (most <= bytes.length) return
@@ -87,15 +87,15 @@ function collect(
     }
     function take(chunk: Buffer) {
       try {
-        makeRoom(size + chunk.length)
+        reserve(size + chunk.length)
         chunk.copy(bytes, size)
         size += chunk.length
       } catch (error) {
-        refuse(error)
+        fail(error)
       }
     }
-    /** What still comes of the body is read and dropped: so its sender gets to the answer. */
-    function refuse(error: unknown) {
+    /** Rejects, and drops the rest of the body, so that its sender reads the response. */
+    function fail(error: unknown) {
       payload.off('data', take)
       payload.resume()
       reject(error)
@@ -103,32 +103,32 @@ function collect(
     payload.on('data', take)
     payload.on('end', () => {
       if (declared === 0 || declared === size) resolve(bytes.subarray(0, size))
-      else reject(malformed(NOT_WHOLE))
+      else reject(malformed(LENGTH_MISMATCH))
     })
-    payload.on('error', () => reject(malformed(NOT_WHOLE)))
-    payload.on('close', () => reject(malformed(NOT_WHOLE)))
+    payload.on('error', () => reject(malformed(LENGTH_MISMATCH)))
+    payload.on('close', () => reject(malformed(LENGTH_MISMATCH)))
     try {
-      makeRoom(declared)
+      reserve(declared)
     } catch (error) {
-      refuse(error)
+      fail(error)
     }
   })
 }
 
-/** Takes large bodies too, one at a time: such a one comes as `LargeJson`, to be read in slices. */
-export function takeLargeJson(app: FastifyInstance, gate: Gate) {
+/** Also accepts large bodies, one at a time: such a body is a `LargeJson`, to be read in slices. */
+export function acceptLargeJson(app: FastifyInstance, gate: Gate) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',
     async (request: FastifyRequest, payload: IncomingMessage) => {
-      refuseOtherForms(request)
+      rejectOtherForms(request)
       let leave: (() => void) | undefined
       try {
         const bytes = await collect(request, payload, () => {
           leave ??= gate.enter()
         })
         if (bytes.length > SMALL_BODY) {
-          request.bodyRead = leave
+          request.releaseGate = leave
           return new LargeJson(bytes, STATE.depth)
         }
         leave?.()
@@ -143,7 +143,7 @@ export function takeLargeJson(app: FastifyInstance, gate: Gate) {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Lets the next large body in. */
-    bodyRead: (() => void) | undefined
+    /** Releases the gate for the next large body. */
+    releaseGate: (() => void) | undefined
   }
 }

@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify'
 const isHttpServer = (value: unknown): value is HttpServer => value instanceof HttpServer
 
 /**
- * The servers that listen for an app. For `localhost` Fastify opens a second one, on the other of 127.0.0.1 and ::1,
- * and shows it nowhere but in a list of its own.
+ * The servers that listen for an app. For `localhost` Fastify opens a second server, on the other one of 127.0.0.1 and
+ * ::1, which is only in a private list of Fastify.
  */
 export function listeningServers(app: FastifyInstance): HttpServer[] {
   const own = app as unknown as Record<symbol, unknown>
@@ -15,7 +15,7 @@ export function listeningServers(app: FastifyInstance): HttpServer[] {
   return [...new Set([app.server, ...others])]
 }
 
-/** Lets the process end though a server listens and connections to it are open. */
+/** Lets the process exit although a server listens and connections to it are open. */
 export function unrefServer(server: HttpServer) {
   // Fastify's own unref closes the second server.
   Server.prototype.unref.call(server)

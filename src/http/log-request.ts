@@ -1,20 +1,20 @@
 import type { FastifyRequest } from 'fastify'
 import { ERRORS, type SandboxError } from '../model/errors.ts'
 import type { World } from '../world.ts'
-import type { ClientChoice } from './clients.ts'
+import type { ClientResolver } from './clients.ts'
 import type { StoredResponse } from './idempotency.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When it came: real ms, and ms of its client's time; 0 where it was refused before that was known. */
-    began: number
-    cameAt: number
-    /** The scenario's rule that it met. */
+    /** When the request arrived: real ms, and ms of the client's time; 0 if it was rejected before that was known. */
+    startedAt: number
+    receivedAt: number
+    /** The scenario's rule that matched. */
     rule: string | undefined
   }
 }
 
-// Faults after which no answer reaches the client; nor does one after it has hung up.
+// Faults after which no response reaches the caller.
 const SILENT: ReadonlySet<string> = new Set(['reset', 'hang', 'empty'])
 
 function sizeOf(texts: readonly string[]): number {
@@ -23,7 +23,7 @@ function sizeOf(texts: readonly string[]): number {
   return size
 }
 
-/** Puts a call into the log of its client: references only, for most of them are never looked at. */
+/** Adds a request to the log of its client: only references, since most entries are never read. */
 function logRequest(
   world: World,
   request: FastifyRequest,
@@ -32,16 +32,16 @@ function logRequest(
 ) {
   const isSilent = (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
   world.requests.add({
-    at: request.cameAt || world.clock.now(),
+    at: request.receivedAt || world.clock.now(),
     wallAt: world.outside.wall(),
-    began: request.began || world.outside.elapsed(),
+    began: request.startedAt || world.outside.elapsed(),
     method: request.method,
     url: request.url,
     operation,
     params: request.params,
     headers: request.headers,
     headersSize: sizeOf(request.raw.rawHeaders),
-    // A URL that is not well-formed comes as a bare request.
+    // A request with a malformed URL does not have the decorated fields.
     body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
     response: isSilent ? '' : body,
@@ -51,26 +51,26 @@ function logRequest(
   })
 }
 
-/** Notes an answer of the service that is about to be sent. */
+/** Logs a response of the service before it is sent. */
 export const logResponse = (
   request: FastifyRequest,
   { id }: { id: string },
-  answer: StoredResponse,
-): void => logRequest(request.world, request, id, answer)
+  response: StoredResponse,
+): void => logRequest(request.world, request, id, response)
 
 const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 
-/** Whether a request is for the service, be there such a path or not. */
+/** Whether a request is for the service, even if the path does not exist. */
 export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
 
-// The Host of such a call is not ours, or a page of another site sent it: it is no call of the client.
-const NOBODYS: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_refused'])
+// Wrong Host, or sent by a page of another site: such a request does not belong to a client.
+const UNATTRIBUTED: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_refused'])
 
-/** Notes what the service refused, where it is known whose call it was. */
-export const createRefusalNote =
-  (choice: ClientChoice) => (request: FastifyRequest, refusal: SandboxError, body: string) => {
-    if (!isOfService(request) || NOBODYS.has(refusal.code)) return
-    const world = request.world ?? choice.ofRefused(request)
+/** Logs a request that the service rejected, if its client is known. */
+export const createErrorLogger =
+  (choice: ClientResolver) => (request: FastifyRequest, error: SandboxError, body: string) => {
+    if (!isOfService(request) || UNATTRIBUTED.has(error.code)) return
+    const world = request.world ?? choice.ofRejected(request)
     const operation = request.routeOptions.config.operation?.id
-    if (world) logRequest(world, request, operation, { status: refusal.status, body })
+    if (world) logRequest(world, request, operation, { status: error.status, body })
   }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { SandboxError } from '../model/errors.ts'
 import { noRoute } from './errors.ts'
 
-/** Notes which methods each path has, as the routes come; answers with how a request that fits none is refused. */
+/** Collects the methods of each path from the routes; returns the function that makes the error of a request without a route. */
 export function collectMethods(app: FastifyInstance) {
   const routes = new Map<string, { path: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -11,7 +11,7 @@ export function collectMethods(app: FastifyInstance) {
     if (!url.includes('*')) routes.set(url, route)
     for (const one of [method].flat()) route.methods.add(one)
   })
-  /** A known path refuses a method it does not have and says which it has. */
+  /** 405 with the allowed methods for a known path, else 404. */
   return (request: FastifyRequest): SandboxError => {
     const [path = ''] = request.url.split('?')
     const known = [...routes.values()].filter((route) => route.path.test(path))

@@ -3,14 +3,14 @@ import { type AdminCall, errorsOf } from './admin.ts'
 import {
   type Components,
   createComponents,
+  errorResponses,
   type Json,
   parametersOf,
   pathOf,
-  refusals,
 } from './openapi.ts'
 import { ADMIN_REQUESTS } from './openapi-requests.ts'
 
-/** The first part of a path -> its tag. */
+/** The tag of a call, by the first segment of its path. */
 const TAG_OF: Readonly<Record<string, keyof typeof TAGS>> = {
   health: 'Health',
   ready: 'Health',
@@ -57,7 +57,7 @@ function bodyOf({ id, body, raw }: AdminCall, { requestBody }: Components): Json
   return body ? { requestBody: requestBody(body, `${upper(id)}Body`, example) } : {}
 }
 
-// A token picks the client, and the base path does too; the admin token is wanted only where one was set.
+// A token or the base path chooses the client; the admin token is needed only if one is set.
 const SECURITY = [{}, { adminToken: [] }, { accessToken: [] }, { adminToken: [], accessToken: [] }]
 
 const LAST_EVENT_ID = {
@@ -69,9 +69,9 @@ const LAST_EVENT_ID = {
   schema: { type: 'string' },
 }
 
-function callOf(call: AdminCall, components: Components): Json {
-  const { id, summary, params, query, answer, open, raw, stream, status = 200 } = call
-  const content = components.json(answer, 'output', `${upper(id)}Answer`)
+function operationOf(call: AdminCall, components: Components): Json {
+  const { id, summary, params, query, response, open, raw, stream, status = 200 } = call
+  const content = components.json(response, 'output', `${upper(id)}Answer`)
   return {
     operationId: id,
     tags: [tagOf(call)],
@@ -88,18 +88,18 @@ function callOf(call: AdminCall, components: Components): Json {
         description: summary,
         content: stream ? { 'text/event-stream': content['application/json'] } : content,
       },
-      ...refusals(components, errorsOf(call)),
+      ...errorResponses(components, errorsOf(call)),
     },
   }
 }
 
-/** The OpenAPI 3.1 document of the admin API, made from its calls and their zod schemas alone. */
+/** The OpenAPI 3.1 document of the admin API, generated from its calls and their zod schemas. */
 export function adminDocument(calls: readonly AdminCall[]): Json {
   const components = createComponents()
   const paths: Record<string, Json> = {}
   for (const call of calls) {
     const path = pathOf(call.url)
-    paths[path] = { ...paths[path], [call.method.toLowerCase()]: callOf(call, components) }
+    paths[path] = { ...paths[path], [call.method.toLowerCase()]: operationOf(call, components) }
   }
   const tags = [...new Set(calls.map(tagOf))]
   return {

@@ -1,4 +1,4 @@
-/** The request that shows a call: what fills in its path, and its body. A test sends each one to a fresh sandbox. */
+/** The example request of a call: its path parameters and its body. A test sends each one to a fresh sandbox. */
 export type ExampleRequest = {
   params?: Readonly<Record<string, string>>
   body?: unknown
@@ -12,7 +12,7 @@ const PAID = 'a0000000-0000-4000-8000-000000000001'
 const PENDING_PAYMENT = 'a0000000-0000-4000-8000-000000000045'
 const PENDING_KYC = 'd0000000-0000-4000-8000-000000000006'
 const PENDING_ACCOUNT = 'b0000000-0000-4000-8000-000000000010'
-// Of what is made after the start; put your own in its place. The payment is the first one after the webhook was created.
+// Ids of rows that are created after the start; replace them by your own. The payment is the first one after the webhook.
 const NEW_PAYMENT = '99401fac-1212-435e-9fc6-7b9ad791230e'
 const DELIVERY = 'dlv_7ce1050a7d924357ab9f500ed785b2c1'
 

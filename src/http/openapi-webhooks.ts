@@ -124,7 +124,7 @@ const WHEN: Readonly<Record<string, string>> = {
   webhook: 'Sent on request.',
 }
 
-/** An event as the document shows it: what the client's webhook is sent. */
+/** The description of one event: the request to the client's webhook. */
 function webhookOf(type: EventName, ref: (schema: z.ZodType) => Json): Json {
   const noun = type.slice(0, type.indexOf('.')) as keyof typeof WEBHOOK_EVENT_BODIES
   const example = {
@@ -161,6 +161,6 @@ function webhookOf(type: EventName, ref: (schema: z.ZodType) => Json): Json {
   }
 }
 
-/** The `webhooks` section of the OpenAPI document: every event that the client's webhook may be sent. */
+/** The `webhooks` section of the OpenAPI document: every event that the sandbox can send to the client's webhook. */
 export const webhooksOf = (ref: (schema: z.ZodType) => Json): Json =>
   Object.fromEntries(EVENTS.map((type) => [type, webhookOf(type, ref)]))

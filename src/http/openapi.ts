@@ -3,18 +3,18 @@ import { VERSION } from '../config/version.ts'
 import { ErrorResponse } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { type AuthMode, isTokenNeeded } from './clients.ts'
-import { BODY_REFUSALS } from './json-body.ts'
+import { BODY_ERRORS } from './json-body.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import { type ExampleRequest, SERVICE_REQUESTS } from './openapi-requests.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
-import { COMMON_REFUSALS, type Operation } from './operation.ts'
+import { COMMON_ERRORS, type Operation } from './operation.ts'
 
 export type Json = Record<string, unknown>
 
 /** `/user/:userId` -> `/user/{userId}`. */
 export const pathOf = (url: string) => url.replace(/:(\w+)/g, '{$1}')
 
-/** A schema written out, its named parts as references to the components. */
+/** The JSON Schema of a schema, with references to components for its named parts. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const found = z.toJSONSchema(schema, {
     io,
@@ -25,7 +25,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   return found
 }
 
-/** The components of one document: schemas by name, and all that these reach. */
+/** Collects the schema components of one document, by name. */
 export function createComponents() {
   const components: Json = {}
   const clean = (part: unknown): Json => {
@@ -34,13 +34,13 @@ export function createComponents() {
     return rest
   }
 
-  /** A reference to a schema, which is written down; one without a name of its own takes the other. */
-  function ref(schema: z.ZodType, io: 'input' | 'output', otherName?: string): Json {
+  /** Adds a schema and returns a reference to it; `fallbackName` is for a schema without a name. */
+  function ref(schema: z.ZodType, io: 'input' | 'output', fallbackName?: string): Json {
     const own = z.globalRegistry.get(schema)?.id
-    const name = own ?? otherName
+    const name = own ?? fallbackName
     if (name === undefined)
       throw new Error('A schema of a route has no name: give it one by .meta({ id })')
-    // Every named part stands in $defs, the schema itself too.
+    // $defs has every named part, including the schema itself.
     const { $defs = {}, ...rest } = schemaOf(schema, io) as { $defs?: Json }
     const parts = own === undefined ? { ...$defs, [name]: rest } : $defs
     for (const [part, written] of Object.entries(parts)) components[part] ??= clean(written)
@@ -52,15 +52,15 @@ export function createComponents() {
     json: (...schema: Parameters<typeof ref>) => ({
       'application/json': { schema: ref(...schema) },
     }),
-    /** What was referred to so far, by name. */
+    /** All components so far, sorted by name. */
     all: () => Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
-    /** The body of a request, shown by its example. */
-    requestBody(schema: z.ZodType, otherName?: string, { body }: ExampleRequest = {}): Json {
+    /** The body of a request, with its example. */
+    requestBody(schema: z.ZodType, fallbackName?: string, { body }: ExampleRequest = {}): Json {
       const required = !schema.safeParse(undefined).success
-      const content = { schema: ref(schema, 'input', otherName), example: body }
+      const content = { schema: ref(schema, 'input', fallbackName), example: body }
       return { required, content: { 'application/json': content } }
     },
-    /** Shows a named schema by an example. */
+    /** Adds an example to a named schema. */
     show(name: string, example: unknown) {
       components[name] = { ...(components[name] as Json), examples: [example] }
     },
@@ -84,15 +84,15 @@ export function parametersOf(
     name,
     in: place,
     required: place === 'path' || required.includes(name),
-    schema: place === 'query' ? queryWord(name, schema as Json) : schema,
+    schema: place === 'query' ? querySchema(name, schema as Json) : schema,
     ...(place === 'path' && params[name] !== undefined && { example: params[name] }),
   }))
 }
 
-/** A page or limit is text on the wire and a whole number to whoever reads the document. */
-const queryWord = (name: string, schema: Json): Json => {
+/** `page` and `limit` are strings in the schema, but integers in the document. */
+const querySchema = (name: string, schema: Json): Json => {
   const fallback = schema['default']
-  // A `limit` of what is no list of pages says by itself what it takes.
+  // A `limit` of a list without pages describes itself.
   if ((name !== 'page' && name !== 'limit') || typeof fallback !== 'string') return schema
   return {
     type: 'integer',
@@ -104,12 +104,12 @@ const queryWord = (name: string, schema: Json): Json => {
   }
 }
 
-function wordsOf(op: Operation): ErrorCode[] {
-  const words: ErrorCode[] = [...COMMON_REFUSALS, ...op.errors, 'storage_unavailable']
-  words.push('host_not_allowed', 'request_timeout', 'headers_too_large')
-  if (op.body) words.push(...BODY_REFUSALS)
-  if (op.method === 'POST') words.push('idempotency_in_flight', 'idempotency_mismatch')
-  return words
+function errorCodesOf(op: Operation): ErrorCode[] {
+  const codes: ErrorCode[] = [...COMMON_ERRORS, ...op.errors, 'storage_unavailable']
+  codes.push('host_not_allowed', 'request_timeout', 'headers_too_large')
+  if (op.body) codes.push(...BODY_ERRORS)
+  if (op.method === 'POST') codes.push('idempotency_in_flight', 'idempotency_mismatch')
+  return codes
 }
 
 const header = (description: string) => ({ description, schema: { type: 'string' } })
@@ -120,17 +120,17 @@ const HEADERS_OF: Readonly<Partial<Record<ErrorCode, Json>>> = {
   storage_unavailable: { 'Retry-After': header('Seconds to wait before a retry.') },
 }
 
-function headersOf(words: readonly ErrorCode[]): Json {
-  const headers = Object.assign({}, ...words.map((word) => HEADERS_OF[word]))
+function headersOf(codes: readonly ErrorCode[]): Json {
+  const headers = Object.assign({}, ...codes.map((code) => HEADERS_OF[code]))
   return Object.keys(headers).length > 0 ? { headers } : {}
 }
 
-/** Error answers, a status each, that say which words they come with. */
-export function refusals({ json }: Components, words: readonly ErrorCode[]): Json {
+/** The error responses by status; each description lists its error codes. */
+export function errorResponses({ json }: Components, codes: readonly ErrorCode[]): Json {
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const word of words) {
-    const [status] = ERRORS[word]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), word])
+  for (const code of codes) {
+    const [status] = ERRORS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   return Object.fromEntries(
     [...byStatus]
@@ -138,7 +138,7 @@ export function refusals({ json }: Components, words: readonly ErrorCode[]): Jso
       .map(([status, list]) => [
         String(status),
         {
-          description: list.map((word) => `\`${word}\`: ${ERRORS[word][1]}`).join(' '),
+          description: list.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
           ...headersOf(list),
           content: json(ErrorResponse, 'output'),
         },
@@ -160,10 +160,10 @@ const REPLAYED = {
   schema: { type: 'string', const: 'true' },
 }
 
-// Of a POST with a key; 401 and 5xx are never stored.
+// The statuses of stored responses; 401 and 5xx are never stored.
 const STORED = ['200', '201', '400', '404', '409', '422']
 
-/** Adds the header of an answer that was stored for a key. */
+/** Adds the header of a stored response. */
 function withReplayed(responses: Json): Json {
   for (const status of STORED) {
     const response = responses[status] as Json | undefined
@@ -174,7 +174,7 @@ function withReplayed(responses: Json): Json {
 }
 
 /** A content with what the sandbox really answers; a test makes the file. */
-const exampled = (content: { 'application/json': Json }, id: string) => ({
+const withExample = (content: { 'application/json': Json }, id: string) => ({
   'application/json': {
     ...content['application/json'],
     example: (examples as Json)[id],
@@ -196,15 +196,18 @@ function operationOf(op: Operation, components: Components, auth: AuthMode): Jso
   const { json } = components
   const example = SERVICE_REQUESTS[op.id]
   const responses: Json = {
-    [op.status]: { description: op.summary, content: exampled(json(op.answer, 'output'), op.id) },
-    ...refusals(components, wordsOf(op)),
+    [op.status]: {
+      description: op.summary,
+      content: withExample(json(op.response, 'output'), op.id),
+    },
+    ...errorResponses(components, errorCodesOf(op)),
   }
   return {
     operationId: op.id,
     tags: [op.tag],
     summary: op.summary,
     ...(op.description && { description: op.description }),
-    // An empty requirement beside the token: it may be left out.
+    // An empty requirement makes the token optional.
     security: isTokenNeeded(op, auth) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
     parameters: [
       ...parametersOf(op.params, 'path', example),
@@ -226,7 +229,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Webhook: 'The URL to which the client’s events are sent.',
 }
 
-/** The service's OpenAPI 3.1 document, made from the operations and their zod schemas alone; `auth`: how it is served. */
+/** The service's OpenAPI 3.1 document, generated from the operations and their zod schemas; `auth` is the mode of the server. */
 export function openApiDocument(
   operations: readonly Operation[],
   serverUrl: string,

@@ -4,26 +4,26 @@ import type { ErrorCode } from '../model/errors.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { Log } from '../sandbox.ts'
 import type { World } from '../world.ts'
+import type { ClientResolver } from './clients.ts'
+import { errorBody, JSON_TYPE, sandboxErrorOf } from './errors.ts'
+import { hangUpSignal } from './hang-up.ts'
+import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
+import { logResponse } from './log-request.ts'
 import {
-  type Decided,
+  type CallDecision,
   decideCall,
   delayOf,
   respondHeaders,
   respondText,
   sendBroken,
-} from './answer.ts'
-import type { ClientChoice } from './clients.ts'
-import { errorBody, JSON_TYPE, sandboxErrorOf } from './errors.ts'
-import { hangUpSignal } from './hang-up.ts'
-import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
-import { logResponse } from './log-request.ts'
+} from './scenario-response.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came. */
+    /** The received body as text. */
     bodyText: string
-    /** The body as it was sent, before anything was left out of it or filled in. */
-    sent: unknown
+    /** The parsed body, before validation removes fields or adds defaults. */
+    sentBody: unknown
   }
   interface FastifyContextConfig {
     operation?: Operation
@@ -32,7 +32,7 @@ declare module 'fastify' {
 
 type Input<P, Q, B> = { params: P; query: Q; body: B }
 
-/** One endpoint of the service: all that validation, OpenAPI and the tests know of it. */
+/** The definition of one endpoint of the service, for validation, OpenAPI and the tests. */
 export type Operation = {
   id: string
   method: 'GET' | 'POST' | 'PUT'
@@ -44,24 +44,24 @@ export type Operation = {
   query?: z.ZodObject
   body?: z.ZodType
   status: 200 | 201
-  answer: z.ZodType
-  /** Error words it can answer besides those every endpoint can. */
+  response: z.ZodType
+  /** Error codes of this endpoint besides those of every endpoint. */
   errors: readonly ErrorCode[]
-  /** Needs a token in the mode `spec` too. */
+  /** Whether a token is also required in the mode `spec`. */
   tokenNeeded: boolean
-  /** All its refusals that need no change: they come before a scenario is asked. What it found is for `handle`. */
+  /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
   check?(world: World, input: Input<never, never, never>): unknown
   handle(
     world: World,
     input: Input<never, never, never>,
-    life: Decided['life'],
+    life: CallDecision['life'],
     checked: unknown,
   ): string
 }
 
 type Shape<S> = S extends z.ZodType ? z.output<S> : undefined
 
-/** Describes one endpoint; `handle` answers with the JSON text of its body. */
+/** Defines one endpoint; `handle` returns the JSON text of the response body. */
 export function operation<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
@@ -77,7 +77,7 @@ export function operation<
     handle(
       world: World,
       input: Input<Shape<P>, Shape<Q>, Shape<B>>,
-      life: Decided['life'],
+      life: CallDecision['life'],
       checked: C,
     ): string
   },
@@ -98,15 +98,15 @@ function send(op: Operation, reply: FastifyReply, answer: StoredResponse) {
   return reply.code(status).send(body)
 }
 
-/** Serves an operation: its client is found, its input checked, and its answer sent or kept for its key. */
+/** Adds the route of an operation: finds the client, validates the input, sends the response or stores it for its key. */
 export function serve(
   app: FastifyInstance,
   op: Operation,
-  { choice, log, explain }: { choice: ClientChoice; log: Log; explain: boolean },
+  { choice, log, explain }: { choice: ClientResolver; log: Log; explain: boolean },
 ) {
-  /** Refuses what is wrong, then asks the scenarios; throws the refusal. */
-  function decided(request: FastifyRequest): Decided {
-    // The check has run; its refusal is thrown here so that an idempotency key keeps it like any other.
+  /** Throws the errors of the request, then lets the scenarios decide. */
+  function decide(request: FastifyRequest): CallDecision {
+    // The validation error is thrown here, so that it is stored for an idempotency key like any other error.
     if (request.validationError) throw request.validationError
     const checked = op.check?.(request.world, inputOf(request))
     const outcome = decideCall(op, request)
@@ -115,20 +115,20 @@ export function serve(
     return outcome
   }
 
-  const execute = (request: FastifyRequest, { life, checked }: Decided): StoredResponse => ({
+  const execute = (request: FastifyRequest, { life, checked }: CallDecision): StoredResponse => ({
     status: op.status,
     body: op.handle(request.world, inputOf(request), life, checked),
   })
 
-  /** The operation and the keeping of its answer are one change; a refusal is kept by itself. */
+  /** Executes the operation and stores its response in one change; an error is stored separately. */
   function executeAndStore(
     request: FastifyRequest,
-    outcome: Decided,
-    keep: StoreResponse,
+    outcome: CallDecision,
+    storeResponse: StoreResponse,
   ): StoredResponse {
     return request.world.change(() => {
       const done = execute(request, outcome)
-      keep(done)
+      storeResponse(done)
       return done
     })
   }
@@ -138,19 +138,27 @@ export function serve(
     error: unknown,
     keep: StoreResponse,
   ): StoredResponse {
-    const refusal = sandboxErrorOf(error, log)
-    // One that hung up before the operation may come again for it.
-    if (refusal.code === 'caller_gone' || refusal.status === 401 || refusal.status >= 500)
-      throw refusal
-    const done = { status: refusal.status, body: errorBody(refusal) }
+    const sandboxError = sandboxErrorOf(error, log)
+    // The caller disconnected before the operation: a retry must run it.
+    if (
+      sandboxError.code === 'caller_gone' ||
+      sandboxError.status === 401 ||
+      sandboxError.status >= 500
+    )
+      throw sandboxError
+    const done = { status: sandboxError.status, body: errorBody(sandboxError) }
     request.world.change(() => keep(done))
     return done
   }
 
-  /** The scenario's own answer, or the operation's where it is carried out. */
-  function chosen(request: FastifyRequest, outcome: Decided, keep?: StoreResponse): StoredResponse {
+  /** The scenario's own response, or the response of the operation if it is executed. */
+  function respond(
+    request: FastifyRequest,
+    outcome: CallDecision,
+    keep?: StoreResponse,
+  ): StoredResponse {
     const { respond, fault, at } = outcome
-    // What is answered in the operation's place is not kept for a key: the next try may meet the operation.
+    // A response instead of the operation is not stored for a key: a retry may run the operation.
     if (respond)
       return {
         status: respond.status,
@@ -161,71 +169,71 @@ export function serve(
     return keep ? executeAndStore(request, outcome, keep) : execute(request, outcome)
   }
 
-  /** An answer that a scenario wants otherwise: another one, or broken. */
-  function stagedNow(
+  /** A response that a scenario replaces or breaks. */
+  function respondWithFault(
     request: FastifyRequest,
-    outcome: Decided,
+    outcome: CallDecision,
     keep?: StoreResponse,
   ): StoredResponse {
     const { fault } = outcome
-    const answer = chosen(request, outcome, keep)
+    const answer = respond(request, outcome, keep)
     return fault ? { ...answer, fault } : answer
   }
 
   /** The same, later where a scenario wants it so. */
-  async function staged(
+  async function respondLater(
     request: FastifyRequest,
     reply: FastifyReply,
-    outcome: Decided,
+    outcome: CallDecision,
     keep?: StoreResponse,
   ): Promise<StoredResponse> {
     const { delay } = outcome
-    if (!delay) return stagedNow(request, outcome, keep)
+    if (!delay) return respondWithFault(request, outcome, keep)
     const { world } = request
     const ms = delayOf(world, delay)
     // No time to wait for, so no frozen clock either.
-    if (ms === 0) return stagedNow(request, outcome, keep)
+    if (ms === 0) return respondWithFault(request, outcome, keep)
     const later = () => {
       // What was found then may be otherwise now.
       const checked = op.check?.(world, inputOf(request))
-      return stagedNow(request, { ...outcome, checked }, keep)
+      return respondWithFault(request, { ...outcome, checked }, keep)
     }
     const call = `${request.method} ${maskLogText(request.url.split('?')[0]!)}`
     return world.after(ms, call, later, hangUpSignal(request, reply))
   }
 
-  const isPlain = ({ respond, delay, fault }: Decided) => !respond && !delay && !fault
+  const isUnchanged = ({ respond, delay, fault }: CallDecision) => !respond && !delay && !fault
 
-  function explainRule(reply: FastifyReply, { rule }: Decided) {
+  function setRuleHeader(reply: FastifyReply, { rule }: CallDecision) {
     if (explain && rule) reply.header('x-sandbox-rule', rule.replaceAll(/[^\x20-\x7e]/g, '?'))
   }
 
-  function once(request: FastifyRequest, reply: FastifyReply, header: string) {
+  function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
     const key = keyOf(header)
     const route = `${op.method} ${op.url}`
     return runOnce(request.world, { key, route, body: request.bodyText }, async (keep) => {
       try {
-        const outcome = decided(request)
-        explainRule(reply, outcome)
-        return isPlain(outcome)
+        const outcome = decide(request)
+        setRuleHeader(reply, outcome)
+        return isUnchanged(outcome)
           ? executeAndStore(request, outcome, keep)
-          : await staged(request, reply, outcome, keep)
+          : await respondLater(request, reply, outcome, keep)
       } catch (error) {
         return storedError(request, error, keep)
       }
     }).then((done) => send(op, reply, done))
   }
 
-  /** Answers when what the call did is written: with all else that this turn of the event loop brings. */
-  function undelayed(request: FastifyRequest, reply: FastifyReply) {
+  /** Responds when the change is written, together with the other changes of this turn of the event loop. */
+  function handleWithoutKey(request: FastifyRequest, reply: FastifyReply) {
     const { world } = request
-    let outcome!: Decided
+    let outcome!: CallDecision
     const done = world.batch(() => {
-      outcome = decided(request)
-      return isPlain(outcome) ? execute(request, outcome) : undefined
+      outcome = decide(request)
+      return isUnchanged(outcome) ? execute(request, outcome) : undefined
     })
-    explainRule(reply, outcome)
-    if (!done) return staged(request, reply, outcome).then((later) => send(op, reply, later))
+    setRuleHeader(reply, outcome)
+    if (!done) return respondLater(request, reply, outcome).then((later) => send(op, reply, later))
     world.onDurable((error) => {
       if (error) reply.send(error)
       else send(op, reply, done)
@@ -245,14 +253,14 @@ export function serve(
     onRequest: choice.forService(op.tokenNeeded),
     handler(request, reply) {
       const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
-      if (header !== undefined) return once(request, reply, String(header))
-      return undelayed(request, reply)
+      if (header !== undefined) return handleWithKey(request, reply, String(header))
+      return handleWithoutKey(request, reply)
     },
   })
 }
 
-/** The refusals that any endpoint of the service may answer with. */
-export const COMMON_REFUSALS: readonly ErrorCode[] = [
+/** The error codes of every endpoint of the service. */
+export const COMMON_ERRORS: readonly ErrorCode[] = [
   'validation_failed',
   'unauthorized',
   'client_inactive',

@@ -4,14 +4,14 @@ import { isOfService } from './log-request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Is refused to pages of other sites, as all of `/v1` is. */
-    ownSiteOnly?: true
+    /** Rejects requests of pages of other sites, as all of `/v1` does. */
+    sameSiteOnly?: true
   }
 }
 
 /**
- * Whether a browser sent a request for a page of another site. A browser says so by `Sec-Fetch-Site`, an older one by
- * `Origin` alone; other callers send neither.
+ * Whether a browser sent a request for a page of another site. Browsers send `Sec-Fetch-Site`, older ones only
+ * `Origin`; other callers send neither.
  */
 function isCrossSite({ headers }: FastifyRequest): boolean {
   const { 'sec-fetch-site': site, origin, host } = headers
@@ -20,15 +20,15 @@ function isCrossSite({ headers }: FastifyRequest): boolean {
 }
 
 /**
- * Refuses calls that a browser sent for a page of another site, before anything is done for them: of the service,
- * unless `allowed` is that page's origin, and of the admin API.
+ * Rejects requests that a browser sent for a page of another site, before they have any effect: to the service, unless
+ * `allowed` is the origin of the page, and to the admin API.
  */
 export function createSiteGuard(allowed: string | undefined) {
   /** A Fastify `onRequest` hook. */
   return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
     if (!isCrossSite(request)) return done()
     const isService = isOfService(request)
-    if (!isService && !request.routeOptions.config.ownSiteOnly) return done()
+    if (!isService && !request.routeOptions.config.sameSiteOnly) return done()
     if (isService && allowed !== undefined && request.headers.origin === allowed) return done()
     done(
       new SandboxError(

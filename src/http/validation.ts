@@ -2,15 +2,15 @@ import type * as z from 'zod'
 import { SandboxError } from '../model/errors.ts'
 import { fieldErrors, LIST_KNOWN_KEYS, validationFailed } from '../model/issues.ts'
 
-/** How a sentence about a part of a request starts: a field of the body speaks for itself. */
+/** The subject of a message about a part of a request; a field of the body needs no prefix. */
 function subjectOf(part: string, field: string): string {
   if (part === 'querystring') return `The query parameter ${field}`
   if (part === 'params') return `The path parameter ${field}`
   return field === 'body' ? 'The request body' : field
 }
 
-/** The refusal of a request whose body, query or path is not as its schema says. */
-function refusalOf(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
+/** The error of a request whose body, query or path does not match its schema. */
+function errorOf(error: z.core.$ZodError, data: unknown, part: string): SandboxError {
   if (part === 'body' && data == null) {
     return new SandboxError(
       'validation_failed',
@@ -23,14 +23,14 @@ function refusalOf(error: z.core.$ZodError, data: unknown, part: string): Sandbo
   return validationFailed(errors, { subject, count: Math.max(errors.length, error.issues.length) })
 }
 
-/** Fastify's validator compiler: zod's `safeParse`, and a `SandboxError` where it fails. */
+/** Fastify's validator compiler: zod's `safeParse`, with a `SandboxError` on failure. */
 export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
   const zod = schema as z.ZodType
   return (data: unknown) => {
-    // No body at all comes as null; a schema with a default takes it as left out.
+    // Fastify passes a missing body as null; a schema with a default needs undefined.
     const result = zod.safeParse(data ?? undefined, LIST_KNOWN_KEYS)
     return result.success
       ? { value: result.data }
-      : { error: refusalOf(result.error, data, httpPart ?? 'body') }
+      : { error: errorOf(result.error, data, httpPart ?? 'body') }
   }
 }

@@ -5,32 +5,32 @@ import type { ResponseFault } from '../scenarios/compiled.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where calls are watched: tells of the body as it is read, and of an answer that was broken on purpose. */
+    /** Set if requests are watched: reports the body as it is read, and a response with an injected fault. */
     watched:
       | {
           read: () => void
           broken: (fault: ResponseFault) => void
-          /** The caller closed the connection, and that ended the call. */
+          /** Reports that the caller closed the connection and so ended the call. */
           left: () => void
         }
       | undefined
   }
 }
 
-/** Pages and documents change nothing, and a recording is no part of itself. */
+/** Pages and documents change nothing, and the recording does not contain its own calls. */
 function isWatched({ is404, routeOptions }: FastifyRequest): boolean {
   const { operation, admin } = routeOptions.config
-  return is404 || operation !== undefined || (admin !== undefined && !admin.unseen)
+  return is404 || operation !== undefined || (admin !== undefined && !admin.unrecorded)
 }
 
 const bytesOf = (chunk: unknown) =>
   typeof chunk === 'string' ? Buffer.from(chunk) : chunk instanceof Uint8Array ? chunk : undefined
 
 /**
- * Tells what is answered, when it is: status and headers as the sandbox sets them, and every byte of the body. Of a
- * stream, which has no end, only that it began.
+ * Reports a response when it is sent: status and headers as the sandbox sets them, and every byte of the body. A stream
+ * is reported when it starts, without a body.
  */
-function watchAnswer(
+function watchResponse(
   raw: ServerResponse,
   isStream: boolean,
   answered: (answer: SentResponse) => void,
@@ -41,38 +41,38 @@ function watchAnswer(
   >
   const chunks: Uint8Array[] = []
   let head: Pick<SentResponse, 'status' | 'headers'> = {}
-  let isTold = false
-  function keep(chunk: unknown) {
+  let isReported = false
+  function collect(chunk: unknown) {
     const bytes = bytesOf(chunk)
-    if (bytes && !isTold) chunks.push(bytes)
+    if (bytes && !isReported) chunks.push(bytes)
   }
-  function tell(fault?: ResponseFault) {
-    if (isTold) return
-    isTold = true
+  function report(fault?: ResponseFault) {
+    if (isReported) return
+    isReported = true
     answered({ ...head, ...(fault && { fault }), body: Buffer.concat(chunks) })
   }
   Object.assign(raw, {
     writeHead(status: number, headers: Record<string, unknown>) {
       head = { status, headers }
-      if (isStream && status === 200) tell()
+      if (isStream && status === 200) report()
       return writeHead.call(raw, status, headers)
     },
     write(chunk: unknown, ...more: unknown[]) {
-      keep(chunk)
+      collect(chunk)
       return write.call(raw, chunk, ...more)
     },
     end(chunk: unknown, ...more: unknown[]) {
-      keep(chunk)
-      tell()
+      collect(chunk)
+      report()
       return end.call(raw, chunk, ...more)
     },
   })
-  return tell
+  return report
 }
 
-/** Tells a watch of the calls of an app as they come, and of their answers; to be added before any other hook. */
-export function watchCalls(app: FastifyInstance, watch: RequestObserver) {
-  function see(request: FastifyRequest, reply: FastifyReply) {
+/** Reports the requests of an app and their responses to a watcher; must be added before any other hook. */
+export function watchRequests(app: FastifyInstance, watch: RequestObserver) {
+  function watchRequest(request: FastifyRequest, reply: FastifyReply) {
     const { raw, originalUrl, headers } = request
     const isStream = request.routeOptions?.config?.admin?.stream !== undefined
     const hasBody =
@@ -83,34 +83,34 @@ export function watchCalls(app: FastifyInstance, watch: RequestObserver) {
     )
     const chunks: Buffer[] = []
     let isWhole = !hasBody
-    let isAnswered = false
-    const broken = watchAnswer(reply.raw, isStream, (answer) => {
+    let hasResponse = false
+    const broken = watchResponse(reply.raw, isStream, (answer) => {
       if (!isWhole && chunks.length > 0)
         watch.onBody(call, Buffer.concat(chunks), raw.destroyed ? 'left' : 'refused')
-      isAnswered = true
+      hasResponse = true
       watch.onResponse(call, answer)
     })
     function read() {
       if (!hasBody) return
       raw.on('data', (chunk: Buffer) => chunks.push(chunk))
-      // Before the parser hears of it.
+      // Before the listener of the parser runs.
       raw.on('end', () => {
         isWhole = true
-        // What was refused by its headers is read to its end all the same.
-        if (!isAnswered) watch.onBody(call, Buffer.concat(chunks))
+        // A request that was rejected by its headers is still read to its end.
+        if (!hasResponse) watch.onBody(call, Buffer.concat(chunks))
       })
     }
-    request.watched = { read, broken, left: () => watch.left(call) }
+    request.watched = { read, broken, left: () => watch.onHangUp(call) }
   }
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (isWatched(request)) see(request, reply)
+    if (isWatched(request)) watchRequest(request, reply)
     done()
   })
   app.addHook('preParsing', (request, _reply, payload, done) => {
     request.watched?.read()
     done(null, payload)
   })
-  /** Sees a request that comes by no route: its URL is not well-formed. */
-  return see
+  /** Also watches a request without a route: its URL is malformed. */
+  return watchRequest
 }

@@ -1,6 +1,6 @@
 const TURNED = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4]
 
-/** The product of two symmetries of a pentagon: 0 to 4 turn it, 5 to 9 flip it. */
+/** The product of two symmetries of a pentagon: 0 to 4 are rotations, 5 to 9 reflections. */
 function product(a: number, b: number): number {
   if (a < 5) return b < 5 ? (a + b) % 5 : 5 + ((a + b) % 5)
   return b < 5 ? 5 + ((a - b) % 5) : (a - b + 5) % 5

@@ -12,7 +12,7 @@ export const IfscCode = z
   .string()
   .regex(/^[A-Z]{4}0[A-Z0-9]{6}$/, { error: 'must be four letters, 0, and six letters or digits' })
 
-/** A bank account as stored: full numbers, and the name the bank told. */
+/** A bank account as stored: full numbers, and the account name that the bank returned. */
 export const BankAccountRow = z.strictObject({
   bank_id: Uuid,
   user_id: Uuid,
@@ -49,7 +49,7 @@ export const BankMetadata = z
   .meta({ id: 'BankMetadata' })
 export type BankMetadata = z.infer<typeof BankMetadata>
 
-const shown = {
+const publicFields = {
   bank_id: Uuid,
   user_id: Uuid,
   bank_name: z.string().nullable(),
@@ -60,11 +60,11 @@ const shown = {
 
 /** Interface 2.3, without metadata. */
 export const BankAccount = z
-  .strictObject({ ...shown, created_at: Timestamp, updated_at: Timestamp })
+  .strictObject({ ...publicFields, created_at: Timestamp, updated_at: Timestamp })
   .meta({ id: 'BankAccount' })
 
 /** The receiving account inside a transaction. */
-export const BenifBank = z.strictObject(shown).meta({ id: 'BenifBank' })
+export const BenifBank = z.strictObject(publicFields).meta({ id: 'BenifBank' })
 
 /** Body of POST /bank. */
 export const AddBankAccount = z
@@ -78,7 +78,7 @@ export const AddBankAccountResponse = envelope(
     status: z.boolean(),
     message: z.string(),
     data: z.strictObject({
-      ...shown,
+      ...publicFields,
       // An object or null, says the contract.
       metadata: sandboxDefault(BankMetadata, BankMetadata.nullable()),
       created_at: Timestamp,
@@ -91,7 +91,7 @@ export const ListBankAccountsResponse = envelope(200, z.array(BankAccount)).meta
   id: 'ListBankAccountsAnswer',
 })
 
-/** The JSON text of what any answer shows of a bank account, without braces; only what people write needs escaping. */
+/** The JSON text of the public fields of a bank account, without braces; only user input needs escaping. */
 export const accountTextParts = (
   bank_id: string,
   user_id: string,

@@ -8,18 +8,18 @@ const name = () =>
     error: 'must be 1 to 63 of a-z, 0-9 and -, and must not start with -',
   })
 
-/** How a client is named in base paths and admin calls. */
+/** The name of a client in base paths and admin calls. */
 export const ClientName = name()
 
-/** How a named state of a client is called. */
+/** The name of a snapshot. */
 export const SnapshotName = name()
 
-/** A token that a client may be given: what can stand in an Authorization header. */
+/** The access token of a client: any text that an Authorization header may contain. */
 export const AccessToken = z.string().regex(/^[\x21-\x7e]{1,256}$/, {
   error: 'must be 1 to 256 visible ASCII characters',
 })
 
-/** A client as stored: its profile, and the token that stands for it. */
+/** A client as stored: its profile and its access token. */
 export const ClientRow = z.strictObject({
   client: ClientName,
   client_id: Uuid,

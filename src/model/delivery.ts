@@ -13,7 +13,7 @@ export type EventRow = {
   body: string
 }
 
-/** `recorded`: there was no webhook yet, so nothing is sent unless somebody asks. */
+/** `recorded`: the client had no webhook, so the event is sent only on request. */
 export const DeliveryStatus = z.enum([
   'pending',
   'delivered',
@@ -24,7 +24,7 @@ export const DeliveryStatus = z.enum([
 ])
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 
-/** One attempt as it is shown: times on the client's clock, the duration in real ms, signatures masked. */
+/** One attempt as the API shows it: times on the client's clock, the duration in real ms, signatures masked. */
 const DeliveryAttempt = z
   .strictObject({
     number: z.int().min(1),
@@ -41,13 +41,13 @@ const DeliveryAttempt = z
   .meta({ id: 'DeliveryAttempt' })
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>
 
-/** One attempt as it is kept: of the headers only what can't be told from the rest. */
+/** One attempt as stored: of the headers only what cannot be derived from the other fields. */
 export type StoredAttempt = Omit<DeliveryAttempt, 'headers'> & {
   timestamp: number
   signatures: number
 }
 
-/** What a scenario makes wrong about a delivery. */
+/** The fault that a scenario injects into a delivery. */
 export const DeliveryFault = z
   .strictObject({
     signature: z.exactOptional(z.enum(['wrong', 'missing'])),
@@ -57,7 +57,7 @@ export const DeliveryFault = z
   .meta({ id: 'DeliveryFault' })
 export type DeliveryFault = z.infer<typeof DeliveryFault>
 
-/** One delivery of an event, as stored; a scenario may want several. */
+/** One delivery of an event, as stored; a scenario may create several. */
 export type DeliveryRow = {
   delivery_id: string
   event_id: string
@@ -67,17 +67,17 @@ export type DeliveryRow = {
   status: Exclude<DeliveryStatus, 'recorded'>
   /** Later events of its resource wait for it, and it waits for earlier ones. */
   ordered: boolean
-  /** Client's time, ms; null where it is finished or waits for an earlier event; gone by while it is sent. */
+  /** Client's time, ms; null if it is finished or waits for an earlier event; in the past while it is being sent. */
   next_attempt_at: number | null
-  /** The timer of that attempt; gone while it is sent. */
+  /** The timer of that attempt; removed while it is being sent. */
   timer_id: string | null
   attempts: StoredAttempt[]
-  /** It goes out once this event of its resource has. */
+  /** The delivery waits until this event of its resource was sent. */
   hold_until?: string
-  /** A single further attempt, asked for by hand. */
+  /** One further attempt, requested by a call. */
   once?: true
   fault?: DeliveryFault
-  /** The webhook rule that decided about it. */
+  /** The webhook rule that matched the event. */
   rule?: string
 }
 
@@ -99,7 +99,7 @@ export const Delivery = z
   .meta({ id: 'Delivery' })
 export type Delivery = z.infer<typeof Delivery>
 
-/** A delivery with the body that is sent; null for an event that was only recorded. */
+/** A delivery with its body; null for an event that was only recorded. */
 export const DeliveryDetail = Delivery.extend({ body: z.string().nullable() }).meta({
   id: 'DeliveryDetail',
 })

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { ERRORS, type ErrorCode, type FieldError } from './errors.ts'
 
-/** The envelope of most answers. */
+/** The envelope of most responses. */
 export const envelope = <T extends z.ZodType>(code: number, data: T) =>
   z.strictObject({ status: z.literal(true), code: z.literal(code), message: z.string(), data })
 
-const words = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
+const errorCodes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
 
 /** The one error body of every endpoint. */
 export const ErrorResponse = z
@@ -14,7 +14,7 @@ export const ErrorResponse = z
     code: z.int().meta({ description: 'The HTTP status code.' }),
     error: z
       .string()
-      .meta({ description: `A stable error code, such as ${words.slice(0, 3).join(', ')}.` }),
+      .meta({ description: `A stable error code, such as ${errorCodes.slice(0, 3).join(', ')}.` }),
     message: z.string(),
     data: z.null(),
     errors: z.array(z.strictObject({ field: z.string(), code: z.string(), message: z.string() })),
@@ -33,15 +33,15 @@ export const ErrorResponse = z
     ],
   })
 
-/** The JSON text of an error answer. */
+/** The JSON text of an error response. */
 export const errorText = (
   status: number,
-  word: string,
+  error: string,
   message: string,
   errors: readonly FieldError[] = [],
 ): string =>
-  JSON.stringify({ status: false, code: status, error: word, message, data: null, errors })
+  JSON.stringify({ status: false, code: status, error: error, message, data: null, errors })
 
-/** The JSON text of a success answer around data that is JSON text already. */
+/** The JSON text of a success response; `data` is already JSON text. */
 export const successText = (code: number, message: string, data: string): string =>
   `{"status":true,"code":${code},"message":"${message}","data":${data}}`

@@ -1,6 +1,5 @@
 /**
- * The one registry of error words: what each means and the status it is sent with.
- * `docs/errors.md` is held equal to it both ways by a test.
+ * The registry of all error codes: the HTTP status and the meaning of each. A test compares `docs/errors.md` with it.
  */
 export const ERRORS = {
   malformed_json: [
@@ -108,13 +107,16 @@ export const ERRORS = {
   not_ready: [503, 'The sandbox is still starting or already stopping.'],
 } as const satisfies Record<string, readonly [status: number, meaning: string]>
 
-/** A stable machine word for one kind of refusal, a key of `ERRORS`. */
+/** A stable error code, a key of `ERRORS`. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** One field at fault: its path (`kyc[0].dateOfBirth`), a code (`required`, `invalid_format`, …) and a sentence. */
+/** One invalid field: its path (`kyc[0].dateOfBirth`), a code (`required`, `invalid_format`, …) and a sentence. */
 export type FieldError = { field: string; code: string; message: string }
 
-/** A refusal with a word of the registry; thrown only before anything was changed, but for time that went some of its way. */
+/**
+ * An error with a code of the registry. It is thrown before any state is changed; only an advance may have moved the
+ * clock part of the way.
+ */
 export class SandboxError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -122,14 +124,14 @@ export class SandboxError extends Error {
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
-    word: ErrorCode,
+    code: ErrorCode,
     message: string,
     more: { errors?: readonly FieldError[]; headers?: Record<string, string> } = {},
   ) {
     super(message)
     this.name = 'SandboxError'
-    this.code = word
-    this.status = ERRORS[word][0]
+    this.code = code
+    this.status = ERRORS[code][0]
     this.errors = more.errors ?? []
     this.headers = more.headers ?? {}
   }

@@ -9,5 +9,5 @@ export type FeedKind =
   | 'reset'
   | 'restore'
 
-/** What a reader of the stream gets: also `gap`, some events that it asked for are no longer kept. */
+/** The event kinds that a reader of the stream receives. `gap`: some requested events are no longer stored. */
 export type StreamKind = FeedKind | 'gap'

@@ -11,7 +11,7 @@ import { CreateWebhook } from './webhook.ts'
 const times = { created_at: Timestamp, updated_at: Timestamp.optional() }
 const owner = { client: ClientName.default('default') }
 
-/** What a fixture file may say, by noun; `fixtures/README.md` explains it. */
+/** The row schemas of a fixture file, by noun; `fixtures/README.md` explains them. */
 export const FIXTURE_ROWS = {
   clients: ClientRow.extend({
     email_verified: z.boolean().default(true),
@@ -85,10 +85,10 @@ export const FIXTURE_ROWS = {
 /** The nouns of a fixture set: the keys of one file, or the file names of a folder. */
 export type FixtureNoun = keyof typeof FIXTURE_ROWS
 
-/** The names that files of a fixture folder have. */
+/** The file names of a fixture folder. */
 export const FIXTURE_FILES: readonly string[] = Object.keys(FIXTURE_ROWS).map(
   (noun) => `${noun.replaceAll('_', '-')}.json`,
 )
 
-/** A whole checked set, its rows as read. */
+/** A validated set of fixtures. */
 export type Fixtures = { [N in FixtureNoun]: z.output<(typeof FIXTURE_ROWS)[N]>[] }

@@ -24,7 +24,7 @@ export const HistoryRecord = z
     status: PaymentStatus,
     currency: z.string().length(3),
     utr: z.string().max(100).nullable(),
-    // An optional note, says the contract; null wherever metadata was seen, and nothing says more.
+    // The contract: an optional note. In all known examples it is null.
     remark: sandboxDefault(z.string().max(50), z.string().max(50).nullish()),
     metadata: sandboxDefault(PaymentFailure.nullable(), ANY_VALUE),
     created_at: Timestamp,
@@ -49,8 +49,8 @@ export const historyUserOf = (row: PaymentRow): string =>
   row.transaction_type === 'debit' ? row.from_user_id : row.to_user_id
 
 /**
- * The JSON text of a payment in the view of 2.5, less its opening, id and client id. The UTR is full here. Put together
- * as that of 2.4 is.
+ * The JSON text of a payment in the view of 2.5, without the opening brace, id and client id. The UTR is not masked
+ * here. Built like the text of 2.4.
  */
 export const historyTextParts = (row: PaymentRow): string =>
   `"client_transaction_id":${JSON.stringify(row.client_transaction_id)},` +

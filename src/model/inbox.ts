@@ -2,24 +2,24 @@ import * as z from 'zod'
 import { listFields, listQuery } from './list.ts'
 import { Timestamp } from './text.ts'
 
-/** What reached the built-in receiver, as stored and shown; signatures masked. */
+/** A request to the built-in receiver, as stored and shown; signatures masked. */
 export const InboxRow = z
   .strictObject({
     message_id: z.string(),
     received_at: Timestamp,
     webhook_id: z.string().nullable(),
-    /** The event's type, where the body says one. */
+    /** The type of the event, if the body has one. */
     type: z.string().nullable(),
     attempt: z.int().nullable(),
-    /** The webhook-id came before. */
+    /** The webhook-id was received before. */
     repeated: z.boolean(),
     verified: z.boolean(),
-    /** Why it does not verify: a word and a sentence. */
+    /** Why it does not verify: a code and a sentence. */
     code: z.string().nullable(),
     reason: z.string().nullable(),
     headers: z.record(z.string(), z.string()),
     body: z.string(),
-    /** The body had more than is kept. */
+    /** The body was longer than the stored part. */
     truncated: z.boolean(),
   })
   .meta({ id: 'InboxMessage' })

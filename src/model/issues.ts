@@ -3,7 +3,7 @@ import { didYouMean } from './closest-word.ts'
 import { type FieldError, SandboxError } from './errors.ts'
 import { excerptOf, isSecretName, quoteInput } from './mask.ts'
 
-const MAX_SHOWN = 40
+const MAX_VALUE_LENGTH = 40
 
 /** `kyc[0].dateOfBirth` for the path of an issue. */
 export const fieldOf = (path: readonly PropertyKey[]): string =>
@@ -17,22 +17,22 @@ export const fieldOf = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-/** What stands at a path; `undefined` where nothing does. */
+/** The value at a path; `undefined` if there is none. */
 export const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (value, part) => (value as Record<PropertyKey, unknown> | null | undefined)?.[part],
     data,
   )
 
-/** A value as its sender is shown it again: whole but for its length, unless it is a secret. */
-function shown(value: unknown, path: readonly PropertyKey[]): string {
+/** Describes an invalid value to its sender: truncated if it is long, hidden if it is a secret. */
+function describeValue(value: unknown, path: readonly PropertyKey[]): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return `a list of ${value.length}`
   const isSecret = isSecretName(String(path.at(-1)))
   if (typeof value === 'string') {
     if (isSecret) return `a text of ${value.length} characters`
-    const start = excerptOf(value, MAX_SHOWN)
-    return JSON.stringify(start + (value.length > MAX_SHOWN ? '…' : ''))
+    const start = excerptOf(value, MAX_VALUE_LENGTH)
+    return JSON.stringify(start + (value.length > MAX_VALUE_LENGTH ? '…' : ''))
   }
   if (typeof value === 'number') return isSecret ? 'a number' : String(value)
   if (typeof value === 'boolean') return String(value)
@@ -45,7 +45,7 @@ const EXPECTED_FORMAT: Readonly<Record<string, string>> = {
   datetime: 'must be an ISO 8601 instant',
 }
 
-const KIND: Readonly<Record<string, string>> = {
+const TYPE_NAME: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',
   int: 'a whole number',
@@ -86,7 +86,7 @@ function expectationOf(issue: Issue, code: string): string {
     case 'invalid_type':
       // A schema may have a better sentence than zod's own.
       return issue.message.startsWith('Invalid input')
-        ? `must be ${KIND[issue.expected] ?? issue.expected}`
+        ? `must be ${TYPE_NAME[issue.expected] ?? issue.expected}`
         : issue.message
     case 'invalid_format':
       return EXPECTED_FORMAT[issue.format] ?? issue.message
@@ -105,22 +105,22 @@ const UNIT: Readonly<Record<string, string>> = { string: ' character', array: ' 
 const unitOf = (origin: string, count: number | bigint) =>
   UNIT[origin] ? `${UNIT[origin]}${Number(count) === 1 ? '' : 's'}` : ''
 
-/** What is wanted at the place of an issue, as a sentence's end. */
+/** The expectation that an issue violates, as the end of a sentence. */
 export function expectedAt(issue: Issue, data: unknown): string {
   return expectationOf(issue, codeOf(issue, valueAt(data, issue.path)))
 }
 
-/** What zod found at one place, in our words. */
+/** Converts a zod issue to our error code and message. */
 export function describeIssue(issue: Issue, data: unknown): Omit<FieldError, 'field'> {
   const value = valueAt(data, issue.path)
   const code = codeOf(issue, value)
   const expectation = expectationOf(issue, code)
   const message =
-    code === 'required' ? expectation : `${expectation}; found ${shown(value, issue.path)}`
+    code === 'required' ? expectation : `${expectation}; found ${describeValue(value, issue.path)}`
   return { code, message }
 }
 
-/** The refusal of what was sent: its first error in a sentence, and how many more there are. */
+/** The error for invalid input: the first error in a sentence, and the number of further errors. */
 export function validationFailed(
   errors: readonly FieldError[],
   { subject = errors[0]!.field, count = errors.length } = {},
@@ -134,7 +134,7 @@ export function validationFailed(
 // A large body may be wrong in every row.
 export const MAX_ERRORS = 100
 
-/** What zod found, as fields of an error answer; `at`: where the data stands in the body. */
+/** Converts zod issues to the field errors of a response; `at`: the path of the data in the body. */
 export function fieldErrors(
   error: z.core.$ZodError,
   data: unknown,

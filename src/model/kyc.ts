@@ -13,7 +13,7 @@ export const DocumentName = sandboxDefault(z.enum(['aadhar', 'pan']))
 /** Which document goes with which type. */
 export const DOCUMENT_OF = { pid: 'aadhar', tid: 'pan' } as const
 
-/** What a PAN check found; `name` and `dateOfBirth` are verdicts. */
+/** The result of a PAN check; `name` and `dateOfBirth` are results of comparisons. */
 export const PanResult = z.strictObject({
   pan: MaskedNumber,
   panStatus: z.string(),
@@ -69,7 +69,7 @@ export const KycRecord = z
   .strictObject({
     ...KycRow.omit({ metadata: true, created_at: true, updated_at: true }).shape,
     document_number: MaskedNumber,
-    // Null wherever it was seen, and nothing says more.
+    // Null in all known examples; the contract does not specify it.
     vp: sandboxDefault(z.null(), ANY_VALUE),
     metadata: KycMetadata.nullable(),
     created_at: Timestamp,
@@ -150,7 +150,7 @@ export const kycText = (row: KycRow): string => {
   })
 }
 
-/** Two-letter country of a Nationality; XX (unknown, in ISO 3166) where no code can be told from it. */
+/** The two-letter country code of a Nationality; XX (unknown in ISO 3166) if it has no known code. */
 export function countryOf(nationality: string): string {
   const word = nationality.trim().toUpperCase()
   if (['INDIAN', 'INDIA', 'IND', 'IN'].includes(word)) return 'IN'

@@ -3,7 +3,7 @@ import { sandboxDefault } from './contract.ts'
 
 const MAX_LIMIT = 100
 
-// A page further on than any list goes, and still a number that arithmetic is exact with.
+// Beyond the last page of any list, and still exact in number arithmetic.
 const LAST_PAGE = 10 ** 12
 
 const wholeNumber = (fallback: number, top: number) =>
@@ -13,14 +13,14 @@ const wholeNumber = (fallback: number, top: number) =>
     .default(String(fallback))
     .transform((text) => Math.min(Number(text), top))
 
-/** `page` and `limit` of a list; over 100 a limit is clamped. */
+/** The query `page` and `limit` of a list; a limit above 100 is clamped to 100. */
 export const listQuery = (defaultLimit: number) =>
   z.object({ page: wholeNumber(1, LAST_PAGE), limit: wholeNumber(defaultLimit, MAX_LIMIT) })
 
-/** Which part of a list is wanted. */
+/** The requested part of a list. */
 export type ListQuery = { page: number; limit: number }
 
-/** Counts that every list answers with. */
+/** The fields that every list response has. */
 export const listFields = {
   page: z.int().min(1),
   limit: sandboxDefault(z.int().min(1).max(MAX_LIMIT), z.int().min(1)),

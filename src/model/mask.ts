@@ -1,8 +1,8 @@
-/** Keeps the last four characters, the rest become X; four or fewer are all X. */
+/** Replaces all but the last four characters with X; four or fewer become all X. */
 export const maskNumber = (value: string): string =>
   value.length <= 4 ? 'X'.repeat(value.length) : 'X'.repeat(value.length - 4) + value.slice(-4)
 
-/** Keeps the first four and last three characters of an IFSC. */
+/** Masks an IFSC except for the first four and last three characters. */
 export const maskIfsc = (value: string): string =>
   value.length <= 7
     ? 'X'.repeat(value.length)
@@ -11,7 +11,7 @@ export const maskIfsc = (value: string): string =>
 const WHOLE_PAN = /^[A-Z]{5}\d{4}[A-Z]$/i
 const MASKED_RUN = /([Xx*#•·])\1{2}|^[Xx*#•·]*$/
 
-/** Whether some of a number is hidden, by whatever sign; an empty one has nothing to hide. */
+/** Whether a number is partly masked, with any mask character; an empty number counts as masked. */
 export const isPartlyMasked = (value: string): boolean =>
   MASKED_RUN.test(value) && !WHOLE_PAN.test(value)
 
@@ -20,7 +20,7 @@ const SENSITIVE_TEXT =
   /\d{9,}|(?<![A-Za-z0-9])[A-Za-z]{5}\d{4}[A-Za-z](?![A-Za-z0-9])|whsec_[A-Za-z0-9+/=]+|sbx_[\w-]+/g
 const USER_INFO = /(?<=:\/\/)[^/?#\s]*(?=@)/g
 
-/** What stands in the place of a secret. */
+/** The replacement of a secret. */
 export const HIDDEN = 'XXXX'
 
 /** Masks what looks like a number of a person, a secret, a token or a URL's user info inside a text. */
@@ -37,14 +37,14 @@ const IFSC_NAME = /ifsc/i
 /** Whether a header, query parameter or field of this name holds a secret. */
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name)
 
-// An id is kept whole, though it may be all digits; the quantifiers are bounded so that no text takes long.
+// An id is not masked, even if it is all digits; the quantifiers are bounded so that no text takes long.
 const UUID_OR_SENSITIVE =
   /(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{4}0[a-z0-9]{6}|\d{4}[ -]\d{4}[ -]\d{4})(?![a-z0-9])|\b(?:bearer|basic) +\S+/gi
 const IS_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const SECRET_IN_URL =
   /(?<=[?&;][^=&#?;\s]{0,40}(?:token|secret|signature|key|passw)[^=&#?;\s]{0,40}=)[^&#\s]+/gi
 
-function maskFound(found: string): string {
+function maskMatch(found: string): string {
   if (/^(?:bearer|basic) /i.test(found)) return `${found.slice(0, found.indexOf(' '))} ${HIDDEN}`
   return found.length === 11 ? maskIfsc(found) : maskNumber(found)
 }
@@ -55,7 +55,7 @@ export function maskLogText(value: string): string {
   let rest = 0
   const text = value.replace(USER_INFO, HIDDEN).replace(SECRET_IN_URL, HIDDEN)
   for (const { 0: found, index } of text.matchAll(UUID_OR_SENSITIVE)) {
-    masked += maskText(text.slice(rest, index)) + (IS_UUID.test(found) ? found : maskFound(found))
+    masked += maskText(text.slice(rest, index)) + (IS_UUID.test(found) ? found : maskMatch(found))
     rest = index + found.length
   }
   return masked + maskText(text.slice(rest))
@@ -68,21 +68,21 @@ export const maskSecrets = (value: string): string =>
   value.replace(USER_INFO, HIDDEN).replace(SECRET_IN_URL, HIDDEN).replace(SECRET_TEXT, HIDDEN)
 
 /**
- * The beginning of a text for the person who sent it: without secrets, and cut where it is long. What is cut off never
- * leaves a few digits of a longer number: a log that masks the message would take them for a harmless number.
+ * The beginning of a text, to show to its sender: without secrets, truncated to `maxLength`. The cut never leaves a
+ * few digits of a longer number: a log that masks the message would not recognise them.
  */
-export function excerptOf(text: string, most: number): string {
-  const clean = maskSecrets(text.slice(0, 4 * most))
-  const start = clean.slice(0, most)
-  return /\d/.test(clean[most] ?? '') ? start.replace(/(?<!\d)\d{1,8}$/, '') : start
+export function excerptOf(text: string, maxLength: number): string {
+  const clean = maskSecrets(text.slice(0, 4 * maxLength))
+  const start = clean.slice(0, maxLength)
+  return /\d/.test(clean[maxLength] ?? '') ? start.replace(/(?<!\d)\d{1,8}$/, '') : start
 }
 
 const MAX_ECHO = 64
 
-/** An id or a name of a request, as its refusal may repeat it. */
-export const quoteInput = (asked: string): string => excerptOf(asked, MAX_ECHO)
+/** An id or a name of a request, safe to repeat in an error message. */
+export const quoteInput = (input: string): string => excerptOf(input, MAX_ECHO)
 
-// Deeper levels hold nothing that the service would read.
+// The service reads nothing in deeper levels.
 const MAX_LEVELS = 32
 
 /** Masks a text of a JSON value; `name` is the name of its field. */
@@ -116,44 +116,44 @@ function maskForLog(text: string, name: string): string {
 /** Masks a JSON value for a log by the names of its fields and by what its texts look like. */
 export const maskValue = (value: unknown, name = ''): unknown => maskJson(value, name, maskForLog)
 
-/** Hides the secrets of a JSON value; all else stays as it is. */
+/** Hides the secrets of a JSON value; does not change other values. */
 export const hideSecrets = (value: unknown, name = ''): unknown =>
   maskJson(value, name, maskSecrets)
 
 // GET /transaction and GET /user show these in full; texts of digits alone look like an account number.
 const SHOWN_IN_FULL: ReadonlySet<string> = new Set(['reference_id', 'amount', 'mobile'])
 
-/** Masks what a call sent, but for the fields that the service itself shows in full. */
+/** Masks the input of a call, except for the fields that the service itself shows in full. */
 export const maskRequest = (value: unknown, name = ''): unknown =>
   maskJson(value, name, (text, field) =>
     SHOWN_IN_FULL.has(field) ? maskSecrets(text) : maskForLog(text, field),
   )
 
-type Refusal = { message: string; errors: readonly { field: string; message: string }[] }
+type ErrorBody = { message: string; errors: readonly { field: string; message: string }[] }
 
-// A scenario may answer with any JSON, so the form is checked to the end.
-function isRefusal(answer: unknown): answer is Refusal {
-  const { message, errors } = (answer ?? {}) as Partial<Refusal>
+// A scenario may respond with any JSON, so check the whole form.
+function isErrorBody(response: unknown): response is ErrorBody {
+  const { message, errors } = (response ?? {}) as Partial<ErrorBody>
   const isError = (one: unknown) => {
-    const { field, message } = (one ?? {}) as Partial<Refusal['errors'][number]>
+    const { field, message } = (one ?? {}) as Partial<ErrorBody['errors'][number]>
     return typeof field === 'string' && typeof message === 'string'
   }
   return typeof message === 'string' && Array.isArray(errors) && errors.every(isError)
 }
 
-/** Hides what a refusal repeats of a field with a person's number: it may be too short to be known by its form. */
-function maskRefusal(refusal: Refusal): Refusal {
-  let { message } = refusal
-  const errors = refusal.errors.map((error) => {
+/** Hides the repeated value of a field with a person's number: it may be too short to be recognised by its form. */
+function maskErrorBody(errorBody: ErrorBody): ErrorBody {
+  let { message } = errorBody
+  const errors = errorBody.errors.map((error) => {
     const name = error.field.match(/[^.[\]]+/g)?.findLast((part) => !/^\d+$/.test(part)) ?? ''
     if (!NUMBER_NAME.test(name) && !IFSC_NAME.test(name)) return error
     const masked = error.message.replace(/(?<=; found ).*/s, HIDDEN)
     message = message.replaceAll(error.message, masked)
     return { ...error, message: masked }
   })
-  return { ...refusal, message, errors }
+  return { ...errorBody, message, errors }
 }
 
-/** The JSON of an answer, masked for a log. A refusal repeats to its caller what was sent; a log must not. */
-export const maskResponse = (answer: unknown): unknown =>
-  maskValue(isRefusal(answer) ? maskRefusal(answer) : answer)
+/** The JSON of a response, masked for a log. An error repeats the input to its caller; a log must not. */
+export const maskResponse = (response: unknown): unknown =>
+  maskValue(isErrorBody(response) ? maskErrorBody(response) : response)

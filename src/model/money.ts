@@ -1,9 +1,9 @@
 import * as z from 'zod'
 
 const DECIMAL = /^\d{1,10}(\.\d{1,2})?$/
-/** The least amount that may be paid, in paise. */
+/** The minimum amount of a payment, in paise. */
 export const MIN_PAISE = 100
-/** The largest amount there is, in paise. */
+/** The maximum amount, in paise. */
 export const MAX_PAISE = 999_999_999_999
 
 /** Whole paise of a number or decimal text; `undefined` for a third decimal, a sign, an exponent or too many digits. */
@@ -28,7 +28,7 @@ const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; amount
 export const AmountInput = z
   .union(
     [
-      // The bounds are told to readers of the document here, and checked once, below.
+      // These bounds are only for the OpenAPI document; the refinement below checks them.
       z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 }),
       z.string().meta({ pattern: DECIMAL.source }),
     ],
@@ -40,5 +40,5 @@ export const AmountInput = z
   .refine((amount) => (paiseOf(amount) ?? 0) >= MIN_PAISE, { error: MESSAGE })
   .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.', examples: [1500.5] })
 
-/** An amount in an answer: decimal text with two places. */
+/** An amount in a response: decimal text with two places. */
 export const Amount = z.string().regex(/^\d{1,10}\.\d{2}$/)

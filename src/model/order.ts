@@ -27,8 +27,8 @@ function orderOf(schema: z.ZodType): Order | undefined {
 }
 
 /**
- * Puts the fields of an object, and of those in it, in the order of a strict schema, which has them all: equal rows
- * then have equal JSON, whichever way they came to be. Where the schema leaves the fields open, they stay as they are.
+ * Sorts the fields of an object and its nested objects in the order of a strict schema, which has them all, so that
+ * equal rows have equal JSON. The fields of a loose schema are not changed.
  */
 export function inOrderOf(schema: z.ZodType): (value: object) => object {
   return (orderOf(schema) ?? ((value) => value)) as (value: object) => object

@@ -6,7 +6,7 @@ import { Timestamp, Uuid } from './text.ts'
 export const PaymentStatus = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
 export type PaymentStatus = z.infer<typeof PaymentStatus>
 
-/** Why a payment failed, as the history's metadata tells it. */
+/** Why a payment failed, as the metadata of the history returns it. */
 export const PaymentFailure = z
   .strictObject({
     reason: z.string(),
@@ -41,21 +41,21 @@ export const PaymentRow = z.strictObject({
   remark: z.string(),
   failure: PaymentFailure.nullable(),
   created_at: Timestamp,
-  /** When it came into its present state. */
+  /** When it reached its current status. */
   updated_at: Timestamp,
-  /** When it came into the states between its first and its present one. */
+  /** When it reached the statuses between the first and the current one. */
   earlier: z
     .strictObject({ PROCESSING: Timestamp.optional(), SUCCESS: Timestamp.optional() })
     .optional(),
 })
 export type PaymentRow = z.infer<typeof PaymentRow>
 
-/** A state that a payment came into, and when. */
+/** A status of a payment, and when it was reached. */
 export const PaymentStep = z
   .strictObject({ status: PaymentStatus, at: Timestamp })
   .meta({ id: 'PaymentStep' })
 
-/** The states that a payment has been in, oldest first. */
+/** The statuses of a payment so far, oldest first. */
 export function stepsOf(row: PaymentRow): z.infer<typeof PaymentStep>[] {
   const { created_at, earlier = {}, status, updated_at } = row
   const between = (['PROCESSING', 'SUCCESS'] as const).flatMap((was) => {
@@ -66,7 +66,7 @@ export function stepsOf(row: PaymentRow): z.infer<typeof PaymentStep>[] {
   return [{ status: 'PENDING', at: created_at }, ...between, ...now]
 }
 
-/** What a failure reason means, and whose it is; an unlisted reason is the gateway's. */
+/** The description and the source of each failure reason; the source of any other reason is `gateway`. */
 const FAILURES: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
   beneficiary_bank_offline: {
     description: 'The beneficiary bank is offline.',
@@ -118,12 +118,12 @@ const FAILURES: Readonly<Record<string, Omit<PaymentFailure, 'reason'>>> = {
   server_error: { description: 'An internal error stopped the payment.', source: 'internal' },
 }
 
-/** The reasons that have a sentence of their own; others are taken too. */
+/** The reasons with a description of their own; other reasons are accepted too. */
 export const FAILURE_REASONS: readonly string[] = Object.keys(FAILURES)
 
 /** A full failure from its reason. */
 export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): PaymentFailure {
-  // What an object inherits, such as `constructor`, is no reason that we know.
+  // An inherited property such as `constructor` is not a known reason.
   const known = (Object.hasOwn(FAILURES, reason) && FAILURES[reason]) || {
     description: `The payment failed: ${reason.replaceAll('_', ' ')}.`,
     source: 'gateway' as const,
@@ -135,7 +135,7 @@ export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): P
   }
 }
 
-/** From where a payment may move: terminal states stay, save a late reversal. */
+/** Whether a payment may move between two statuses: terminal statuses never change, except for a late reversal. */
 export const canTransition = (from: PaymentStatus, to: PaymentStatus): boolean =>
   from === 'PENDING'
     ? to !== 'PENDING'
@@ -143,7 +143,7 @@ export const canTransition = (from: PaymentStatus, to: PaymentStatus): boolean =
       ? to === 'SUCCESS' || to === 'FAILED'
       : from === 'SUCCESS' && to === 'FAILED'
 
-/** What a payment may become, as the end of a refusal. */
+/** The possible next statuses of a payment, as the end of an error message. */
 export function transitionsText(from: PaymentStatus): string {
   const open = PaymentStatus.options.filter((to) => canTransition(from, to))
   if (open.length === 0) return 'This status is final.'

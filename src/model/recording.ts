@@ -1,21 +1,21 @@
 import * as z from 'zod'
 
 const Id = z.int().min(1)
-/** Wall time, ms since 1970: what the sandbox took for now from here on. */
+/** Wall time, ms since 1970: the sandbox's current time from this line on. */
 const At = z.int().min(0)
-/** Bytes as text where they are UTF-8, else in base64; without either there were none. */
+/** Bytes as text if they are UTF-8, otherwise as base64; neither if there are no bytes. */
 const bytes = { text: z.string().optional(), base64: z.string().optional() }
 
 /** The format of recordings that this version writes and replays. */
 export const RECORDING_FORMAT = 3
 
-/** The first line of a recording: all that a sandbox is started with, so that no other file is needed. */
+/** The first line of a recording: the whole input of a start, so that no other file is needed. */
 export const RecordingStart = z.strictObject({
   /** The format of this file. */
   recording: z.literal(RECORDING_FORMAT),
   version: z.string(),
   at: At,
-  /** The options of `start` that change responses, by their names in the config file. */
+  /** The options of `start` that affect responses. */
   options: z.record(z.string(), z.unknown()),
   fixtures: z.record(z.string(), z.unknown()),
   scenarios: z.array(
@@ -28,16 +28,16 @@ export const RecordingStart = z.strictObject({
   ),
 })
 
-/** A call as it came; its body in the same line, in a later one where something came between, or none. */
+/** A received call; its body is in the same line, or in a later one if something happened in between. */
 const Call = z.strictObject({
   call: Id,
   at: At,
   method: z.string(),
   url: z.string(),
   http: z.string(),
-  /** Names and values in turn, as they were sent. */
+  /** Alternating names and values, as they were sent. */
   headers: z.array(z.string()),
-  /** When the whole body was there. */
+  /** When the whole body had arrived. */
   body_at: At.optional(),
   body_later: z.literal(true).optional(),
   ...bytes,
@@ -45,31 +45,31 @@ const Call = z.strictObject({
 const Body = z.strictObject({
   body: Id,
   at: At,
-  /** Why it is not whole: it was refused on its way, or its sender left. */
+  /** Why it is incomplete: the server refused the rest, or the sender disconnected. */
   partial: z.enum(['refused', 'left']).optional(),
   ...bytes,
 })
-/** The caller closed the connection before the response, which ended what the call had begun. */
+/** The caller closed the connection before the response, which ended the work of the call. */
 const Left = z.strictObject({ left: Id, at: At })
 const ResponseLine = z.strictObject({
   answer: Id,
-  /** Absent where the connection was broken before an answer. */
+  /** Absent if the connection was broken before a response. */
   status: z.int().optional(),
   headers: z.record(z.string(), z.unknown()).optional(),
   /** How a scenario broke it. */
   fault: z.string().optional(),
   ...bytes,
 })
-/** A real timer of the sandbox ended: what is due on a ticking clock runs, or a wait gives up. */
+/** A real timer of the sandbox fired: due timers of a ticking clock run, or a wait times out. */
 const Timer = z.strictObject({ timer: Id, at: At })
-/** A client's timer ran: by a ticking clock, or within a call that moved time. `due_at`: on the client's clock, ms. */
+/** A client's timer ran: on a ticking clock, or in a call that moved the clock. `due_at`: on the client's clock, ms. */
 const Ran = z.strictObject({
   ran: z.string(),
   client: z.string(),
   kind: z.string(),
   due_at: z.int(),
 })
-/** An attempt of a webhook, or a probe, and how it ended. */
+/** A sent webhook attempt or probe request. */
 const Send = z.strictObject({
   send: Id,
   method: z.string(),
@@ -82,10 +82,10 @@ const Sent = z.strictObject({
   at: At,
   result: z.looseObject({ ok: z.boolean(), answer: z.string(), duration_ms: z.number() }),
 })
-/** Digits that nobody could guess, for a token that a call did not give. */
+/** Random digits for a token that a call did not specify. */
 const Secret = z.strictObject({ secret: z.string() })
 
-/** One of the further lines: what reached the sandbox, or what it answered or sent, in order. */
+/** Any later line: an input, a response or a sent request of the sandbox, in order. */
 export const RecordingLine = z.union([
   Call,
   Body,
@@ -107,5 +107,5 @@ export type RecordedResponse = z.infer<typeof ResponseLine>
 export type RecordedTimer = z.infer<typeof Ran>
 export type RecordedSend = z.infer<typeof Send>
 
-/** Bytes as a line has them. */
+/** Bytes in the form of a recording line. */
 export type RecordedBytes = { text?: string | undefined; base64?: string | undefined }

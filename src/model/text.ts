@@ -1,17 +1,16 @@
 import * as z from 'zod'
 
-// Every text here is one line: no control character (C0, DEL, C1) has a place in it; lone surrogates can't be sent.
-const UNFIT = /[\u0000-\u001f\u007f-\u009f]/
+// Every text is one line without control characters (C0, DEL, C1); lone surrogates cannot be sent as UTF-8.
+const FORBIDDEN_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/
 
-const isFit = (text: string) => text.isWellFormed() && !UNFIT.test(text)
+const isAllowed = (text: string) => text.isWellFormed() && !FORBIDDEN_CHARACTERS.test(text)
 
 /** A text of bounded length without control characters or lone surrogates. */
 export const text = (max: number, min = 1) =>
-  z
-    .string()
-    .min(min)
-    .max(max)
-    .refine(isFit, { error: 'must not contain control characters or lone surrogates', abort: true })
+  z.string().min(min).max(max).refine(isAllowed, {
+    error: 'must not contain control characters or lone surrogates',
+    abort: true,
+  })
 
 /** An identifier: a UUID of any version, compared in lower case. */
 export const Uuid = z.guid().toLowerCase()
@@ -21,16 +20,16 @@ export const Timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ examples: ['2026-01-01T09:30:00.000Z'] })
 
-/** The last instant (ms) that a timestamp of four-digit years can tell. */
+/** The last instant (ms) that a timestamp with a four-digit year can express. */
 export const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Whether a clock may stand at an instant (ms): from 1970, and told in four-digit years. */
+/** Whether a clock may be set to an instant (ms): from 1970 to the year 9999. */
 export const isClockTime = (ms: number): boolean => ms >= 0 && ms <= LAST_INSTANT
 
 /** A calendar date, YYYY-MM-DD. */
 export const IsoDate = z.iso.date()
 
-/** Turns DD-MM-YYYY into YYYY-MM-DD; `undefined` where there is no such day. */
+/** Converts DD-MM-YYYY to YYYY-MM-DD; `undefined` if that day does not exist. */
 export function isoDateOf(dayFirst: string): string | undefined {
   const parts = /^(\d{2})-(\d{2})-(\d{4})$/.exec(dayFirst)
   if (!parts) return undefined

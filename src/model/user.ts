@@ -6,7 +6,7 @@ import { Timestamp, text, Uuid } from './text.ts'
 
 const UserType = sandboxDefault(z.enum(['individual', 'business']))
 
-/** A user as stored. `client_id` is the world's and is added when it is shown. */
+/** A user as stored. `client_id` is the same for the whole world and is added to responses. */
 export const UserRow = z.strictObject({
   user_id: Uuid,
   user_type: UserType,
@@ -49,7 +49,7 @@ export const ListUsersResponse = envelope(
   z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
 ).meta({ id: 'ListUsersAnswer' })
 
-/** The JSON text of a user, in the order of the answers, without what depends on the client. */
+/** The JSON text of a user, in the order of the responses, without the fields that depend on the client. */
 export const userTextParts = (row: UserRow): string =>
   JSON.stringify({
     user_type: row.user_type,

@@ -7,7 +7,7 @@ import { Transaction } from './transaction.ts'
 import { User } from './user.ts'
 import { Webhook } from './webhook.ts'
 
-/** What every event has, around the resource as its GET shows it. */
+/** The fields of every event, around the resource as its GET returns it. */
 const event = <D extends z.ZodType>(id: string, data: D) =>
   z
     .strictObject({
@@ -19,7 +19,7 @@ const event = <D extends z.ZodType>(id: string, data: D) =>
     })
     .meta({ id })
 
-/** The body of each event, by the noun before the point of its name. */
+/** The body of each event, by the noun before the dot in its name. */
 export const WEBHOOK_EVENT_BODIES = {
   transaction: event(
     'TransactionEvent',

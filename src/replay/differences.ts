@@ -1,15 +1,15 @@
 import type { RecordedBytes, RecordedResponse, RecordedSend } from '../model/recording.ts'
 
-/** The first thing in which a replay is not as recorded: where, what, and both sides where there are two. */
-export type Difference = { at: string; what: string; recorded?: string; found?: string }
+/** The first difference between a replay and its recording: where, what, and both values if they exist. */
+export type ReplayDifference = { at: string; what: string; recorded?: string; found?: string }
 
-// What stands around the place where two texts part.
-const BEFORE = 40
-const AFTER = 60
+// The number of characters that are shown before and after the first difference of two texts.
+const CONTEXT_BEFORE = 40
+const CONTEXT_AFTER = 60
 
-const shown = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value))
+const format = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value))
 
-function jsonOf(text: string | undefined): unknown {
+function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '')
   } catch {
@@ -17,71 +17,86 @@ function jsonOf(text: string | undefined): unknown {
   }
 }
 
-const isTree = (value: unknown): value is Record<string, unknown> =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null
 
-/** The first place at which two JSON values differ, such as `data[0].amount`. */
-function firstPlace(a: unknown, b: unknown, path = ''): [string, unknown, unknown] | undefined {
-  if (!isTree(a) || !isTree(b) || Array.isArray(a) !== Array.isArray(b))
+/** The path of the first difference of two JSON values, such as `data[0].amount`, with both values. */
+function firstJsonDifference(
+  a: unknown,
+  b: unknown,
+  path = '',
+): [string, unknown, unknown] | undefined {
+  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b))
     return JSON.stringify(a) === JSON.stringify(b) ? undefined : [path, a, b]
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
     const at = Array.isArray(a) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
-    const found = firstPlace(a[key], b[key], at)
+    const found = firstJsonDifference(a[key], b[key], at)
     if (found) return found
   }
   return undefined
 }
 
-/** Where two bodies part: the field where both are JSON, else the byte. */
+/** The first difference of two bodies: a field if both are JSON, otherwise a character. */
 function bodyDifference(
   recorded: RecordedBytes,
   found: RecordedBytes,
-): Omit<Difference, 'at'> | undefined {
+): Omit<ReplayDifference, 'at'> | undefined {
   if (recorded.text === found.text && recorded.base64 === found.base64) return undefined
-  const place = firstPlace(jsonOf(recorded.text), jsonOf(found.text))
-  if (place && place[0] !== '')
-    return { what: `body, ${place[0]}`, recorded: shown(place[1]), found: shown(place[2]) }
+  const difference = firstJsonDifference(parseJson(recorded.text), parseJson(found.text))
+  if (difference && difference[0] !== '')
+    return {
+      what: `body, ${difference[0]}`,
+      recorded: format(difference[1]),
+      found: format(difference[2]),
+    }
   const [a, b] = [recorded, found].map(({ text, base64 }) => text ?? base64 ?? '') as [
     string,
     string,
   ]
   let at = 0
   while (at < a.length && a[at] === b[at]) at++
-  const around = (text: string) => shown(text.slice(Math.max(0, at - BEFORE), at + AFTER))
+  const around = (text: string) =>
+    format(text.slice(Math.max(0, at - CONTEXT_BEFORE), at + CONTEXT_AFTER))
   return { what: `body, from character ${at + 1} on`, recorded: around(a), found: around(b) }
 }
 
 function headersDifference(
   recorded: Readonly<Record<string, unknown>> = {},
   found: Readonly<Record<string, unknown>> = {},
-): Omit<Difference, 'at'> | undefined {
+): Omit<ReplayDifference, 'at'> | undefined {
   const [a, b] = [recorded, found].map((headers) => JSON.parse(JSON.stringify(headers)))
-  const place = firstPlace(a, b)
-  return place && { what: `header ${place[0]}`, recorded: shown(place[1]), found: shown(place[2]) }
+  const difference = firstJsonDifference(a, b)
+  return (
+    difference && {
+      what: `header ${difference[0]}`,
+      recorded: format(difference[1]),
+      found: format(difference[2]),
+    }
+  )
 }
 
-/** In what an answer is not as recorded. */
+/** The first difference of a response from the recorded one. */
 export function responseDifference(
   at: string,
   recorded: RecordedResponse,
   found: RecordedResponse,
-): Difference | undefined {
+): ReplayDifference | undefined {
   for (const key of ['status', 'fault'] as const)
     if (recorded[key] !== found[key])
-      return { at, what: key, recorded: shown(recorded[key]), found: shown(found[key]) }
+      return { at, what: key, recorded: format(recorded[key]), found: format(found[key]) }
   const difference =
     bodyDifference(recorded, found) ?? headersDifference(recorded.headers, found.headers)
   return difference && { at, ...difference }
 }
 
-/** In what an attempt is not as recorded. */
+/** The first difference of a webhook attempt from the recorded one. */
 export function sendDifference(
   send: number,
   recorded: RecordedSend | undefined,
   found: Omit<RecordedSend, 'send'>,
-): Difference | undefined {
+): ReplayDifference | undefined {
   const at = `webhook ${send}, ${found.method} ${found.url}`
-  if (!recorded) return { at, what: 'is sent here, and was not in the recording' }
+  if (!recorded) return { at, what: 'was sent in the replay, but not in the recording' }
   for (const key of ['method', 'url'] as const)
     if (recorded[key] !== found[key])
       return { at, what: key, recorded: recorded[key], found: found[key] }

@@ -9,13 +9,13 @@ import { loadReader } from '../scenarios/reader.ts'
 import { scenarioPath } from '../scenarios/shipped.ts'
 import { fixtureContent } from '../services/fixtures.ts'
 
-/** A file that is no recording, or a damaged one: the message names the line. */
+/** A file is not a recording, or is damaged. The message names the line. */
 export class BadRecording extends Error {}
 
-/** What a recording holds; `isTorn`: its last line was cut off. */
+/** A parsed recording. `isTorn`: its last line is incomplete. */
 export type Recording = { start: RecordingStart; lines: readonly RecordingLine[]; isTorn: boolean }
 
-/** Reads a recording; the last line may be torn, where the sandbox was killed. */
+/** Parses a recording. The last line may be incomplete, because the sandbox was killed. Throws `BadRecording`. */
 export function readRecording(text: string): Recording {
   const texts = text.split('\n')
   const isTorn = texts.pop() !== ''
@@ -23,7 +23,7 @@ export function readRecording(text: string): Recording {
     try {
       return JSON.parse(line) as unknown
     } catch {
-      throw new BadRecording(`line ${i + 1} is no JSON`)
+      throw new BadRecording(`line ${i + 1} is not valid JSON`)
     }
   })
   const { recording, version } = (values[0] ?? {}) as Record<string, unknown>
@@ -33,16 +33,18 @@ export function readRecording(text: string): Recording {
     )
   const start = RecordingStart.safeParse(values[0])
   if (!start.success)
-    throw new BadRecording('line 1 is no start of a recording, as --record FILE writes it')
+    throw new BadRecording(
+      'line 1 is not the start of a recording; replay needs a file that --record wrote',
+    )
   const lines = values.slice(1).map((value, i) => {
     const line = RecordingLine.safeParse(value)
     if (line.success) return line.data
-    throw new BadRecording(`line ${i + 2} is no line of a recording`)
+    throw new BadRecording(`line ${i + 2} is not a valid line of a recording`)
   })
   return { start: start.data, lines, isTorn }
 }
 
-/** Options that say where something is or who is told, and change no answer; what stands in files is recorded itself. */
+/** Options that do not change a response, such as paths and the log level. The content of the files is recorded itself. */
 const UNRECORDED: ReadonlySet<OptionName> = new Set([
   'port',
   'data',
@@ -72,7 +74,7 @@ const scenariosOf = ({ names, get, fileOf }: Library): RecordingStart['scenarios
     return { name, file, definition: get(name)!.definition, source }
   })
 
-/** Begins a recording of the run of these options. */
+/** Starts recording to a file. Throws `CannotRecord` if the file cannot be created. */
 export async function startRecorder(
   file: string,
   options: Options,
@@ -81,11 +83,11 @@ export async function startRecorder(
   log: Log,
 ): Promise<Recorder> {
   await loadReader()
-  // What can fail comes first: a start that fails leaves no file that would refuse the next one.
+  // Steps that can fail come first, so that a failed start leaves no file that would block the next start.
   const content = { fixtures: fixtureContent(fixtures), scenarios: scenariosOf(library) }
   const recorder = createRecorder({
     file,
-    onFailure: (error) => log.error(`The recording ${file} ends here; it cannot be written`, error),
+    onFailure: (error) => log.error(`The recording ${file} cannot be written; it ends here`, error),
   })
   recorder.begin({
     recording: RECORDING_FORMAT,

@@ -2,19 +2,22 @@ import { recordedSend } from '../core/recorder.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { SendRequest, SendResult } from '../core/send.ts'
 import type { RecordedSend } from '../model/recording.ts'
-import { type Difference, sendDifference } from './differences.ts'
+import { type ReplayDifference, sendDifference } from './differences.ts'
 import type { Recording } from './recording.ts'
 
-/** Which event a request is about; a cut body begins with it too. */
+/** The event of a webhook request, or `probe`. A truncated body also contains the event, at its start. */
 function eventOf({ method, body }: SendRequest): string {
   if (method === 'GET') return 'probe'
   return /"type":"([\w.]+)"/.exec(Buffer.from(body as Uint8Array).toString('utf8'))?.[1] ?? 'other'
 }
 
-/** The outside of a replay: time, timers, receivers and secrets are those of the recording; `differs` is told of what it has none for. */
+/**
+ * The runtime of a replay. Time, timers, receivers and secrets come from the recording. Calls `onDifference` if the replay
+ * needs one that was not recorded.
+ */
 export function createReplayRuntime(
   { start, lines }: Recording,
-  differs: (difference: Difference) => void,
+  onDifference: (difference: ReplayDifference) => void,
 ) {
   const sends = new Map<number, RecordedSend>()
   const secrets: string[] = []
@@ -23,60 +26,72 @@ export function createReplayRuntime(
     if ('secret' in line) secrets.push(line.secret)
   }
   const timers = new Map<number, () => void>()
-  const waiting = new Map<number, (result: SendResult) => void>()
+  const pendingSends = new Map<number, (result: SendResult) => void>()
   let now = start.at
-  let [laters, sent] = [0, 0]
+  let [timerCount, sendCount] = [0, 0]
   const events: Record<string, number> = {}
 
-  const outside: Runtime = {
+  const runtime: Runtime = {
     wall: () => now,
     elapsed: () => now,
     yieldsToOthers: false,
     later(_ms, run) {
-      const timer = ++laters
+      const timer = ++timerCount
       timers.set(timer, run)
       return () => timers.delete(timer)
     },
     send(request) {
-      const send = ++sent
+      const send = ++sendCount
       const recorded = sends.get(send)
       const found = recordedSend(request)
       const difference = sendDifference(send, recorded, found)
-      if (difference) differs(difference)
+      if (difference) onDifference(difference)
       const event = eventOf(request)
       events[event] = (events[event] ?? 0) + 1
-      return new Promise((resolve) => waiting.set(send, resolve))
+      return new Promise((resolve) => pendingSends.set(send, resolve))
     },
     secret() {
       const secret = secrets.shift()
-      if (secret === undefined) differs({ at: 'a secret', what: 'none was made in the recording' })
+      if (secret === undefined)
+        onDifference({
+          at: 'a secret',
+          what: 'was generated in the replay, but not in the recording',
+        })
       return secret ?? ''
     },
     close() {},
   }
   return {
-    outside,
-    /** How many attempts were made here, by event. */
+    runtime,
+    /** The number of webhook attempts of the replay, by event. */
     events,
     get sends() {
-      return sent
+      return sendCount
     },
-    set(at: number) {
+    setTime(at: number) {
       now = at
     },
-    /** Ends a timer that ended in the recording. */
-    ring(timer: number) {
+    /** Fires a timer that fired in the recording. */
+    fireTimer(timer: number) {
       const run = timers.get(timer)
       timers.delete(timer)
       if (run) run()
-      else differs({ at: `timer ${timer}`, what: 'ran in the recording, and there is none here' })
+      else
+        onDifference({
+          at: `timer ${timer}`,
+          what: 'fired in the recording, but does not exist in the replay',
+        })
     },
-    /** Ends an attempt as it ended in the recording. */
-    end(send: number, result: object) {
-      const resolve = waiting.get(send)
-      waiting.delete(send)
+    /** Completes a webhook attempt with its recorded result. */
+    completeSend(send: number, result: object) {
+      const resolve = pendingSends.get(send)
+      pendingSends.delete(send)
       if (resolve) resolve(result as SendResult)
-      else differs({ at: `webhook ${send}`, what: 'was sent in the recording, and is not here' })
+      else
+        onDifference({
+          at: `webhook ${send}`,
+          what: 'was sent in the recording, but not in the replay',
+        })
     },
   }
 }

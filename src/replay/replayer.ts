@@ -18,31 +18,31 @@ import { createLibrary } from '../scenarios/library.ts'
 import { loadReader } from '../scenarios/reader.ts'
 import { assemble, optionsOf } from '../server.ts'
 import { fixturesOf } from '../services/fixtures.ts'
-import { type Difference, responseDifference } from './differences.ts'
-import { awaited, happens } from './happens.ts'
+import { createDeferred, resolvesInTime } from './deferred.ts'
+import { type ReplayDifference, responseDifference } from './differences.ts'
 import { BadRecording, readRecording } from './recording.ts'
 import { createReplayRuntime } from './replay-runtime.ts'
 import { createTimerCheck } from './timer-check.ts'
 
-/** What a replay came to. */
-export type Replayed = {
+/** The result of a replay. */
+export type ReplayResult = {
   calls: number
-  /** Attempts that were made, and of which events. */
+  /** The number of webhook attempts, and by event. */
   webhooks: number
   webhook_events: Record<string, number>
-  /** Timers of clients that ran, within a call that moved time too, and of which kinds. */
+  /** The number of client timers that ran, also within a call that moved the clock, and by kind. */
   timers: number
   timer_kinds: Record<string, number>
-  /** The first thing that is not as recorded. */
-  difference: Difference | undefined
-  /** What the person should know besides. */
+  /** The first difference from the recording. */
+  difference: ReplayDifference | undefined
+  /** Further information for the user. */
   notes: string[]
 }
 
 const bufferOf = ({ text, base64 }: RecordedBytes): Buffer =>
   base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64')
 
-/** The request line and headers, byte for byte as they came. */
+/** The request line and headers, with the same bytes as recorded. */
 function headOf({ method, url, http, headers }: RecordedCall): Buffer {
   const lines = [`${method} ${url} HTTP/${http}`]
   for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`)
@@ -57,171 +57,178 @@ const isChunked = (call: RecordedCall) => headerOf(call, 'transfer-encoding') !=
 const hasBody = (call: RecordedCall) =>
   isChunked(call) || Number(headerOf(call, 'content-length') ?? 0) > 0
 
-function bodyOf(call: RecordedCall, bytes: Buffer, isWhole: boolean): Buffer {
+function bodyOf(call: RecordedCall, bytes: Buffer, isComplete: boolean): Buffer {
   if (!isChunked(call)) return bytes
   const chunk = bytes.length === 0 ? '' : `${bytes.length.toString(16)}\r\n`
-  const end = `${bytes.length === 0 ? '' : '\r\n'}${isWhole ? '0\r\n\r\n' : ''}`
+  const end = `${bytes.length === 0 ? '' : '\r\n'}${isComplete ? '0\r\n\r\n' : ''}`
   return Buffer.concat([Buffer.from(chunk), bytes, Buffer.from(end)])
 }
 
-/** One call as it is sent again. */
-type Sending = {
+/** A call that is sent again. */
+type ReplayedCall = {
   line: RecordedCall
   socket: Socket
-  whole: ReturnType<typeof awaited<void>>
-  left: ReturnType<typeof awaited<void>>
-  answer: ReturnType<typeof awaited<SentResponse>>
+  bodyReceived: ReturnType<typeof createDeferred<void>>
+  hungUp: ReturnType<typeof createDeferred<void>>
+  response: ReturnType<typeof createDeferred<SentResponse>>
 }
 
 /**
- * Plays a recording against a sandbox that is started for it in this process, and holds every answer and every webhook
- * against what was recorded, byte for byte, up to the first difference. Nothing is sent to a receiver. Throws
- * `BadRecording`.
+ * Replays a recording in a new sandbox in this process, and compares every response and every webhook with the recorded
+ * one, byte for byte, up to the first difference. Sends no webhook to a receiver. Throws `BadRecording`.
  */
-export async function replayRun(text: string, log: Log): Promise<Replayed> {
+export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
   const recording = readRecording(text)
   const { start, lines, isTorn } = recording
   const notes: string[] = []
   let calls = 0
-  let difference: Difference | undefined
-  let isOver = false
-  if (isTorn) notes.push('the last line is torn and left out')
+  let difference: ReplayDifference | undefined
+  let isFinished = false
+  if (isTorn) notes.push('the last line is incomplete and was ignored')
   if (start.version !== VERSION)
     notes.push(`recorded by version ${start.version}, replayed by ${VERSION}`)
-  const differs = (found: Difference) => {
-    // What ends with the replay is no part of the run.
-    if (!isOver) difference ??= found
+  const onDifference = (found: ReplayDifference) => {
+    // Calls and timers that end because the replay stops are not part of the run.
+    if (!isFinished) difference ??= found
   }
 
-  const fed = createReplayRuntime(recording, differs)
-  const timers = createTimerCheck(recording, differs)
-  const sendings = new Map<number, Sending>()
-  let expected: { call: Sending; came: () => void } | undefined
+  const replay = createReplayRuntime(recording, onDifference)
+  const timers = createTimerCheck(recording, onDifference)
+  const replayedCalls = new Map<number, ReplayedCall>()
+  let expected: { call: ReplayedCall; onArrival: () => void } | undefined
   const watch: RequestObserver = {
     onRequest() {
-      const mine = expected
+      const arrived = expected
       expected = undefined
-      // A stranger found the port.
-      if (!mine) return 0
-      fed.set(mine.call.line.at)
-      mine.came()
-      return mine.call.line.call
+      // The request of another program on this port.
+      if (!arrived) return 0
+      replay.setTime(arrived.call.line.at)
+      arrived.onArrival()
+      return arrived.call.line.call
     },
     onBody(id) {
-      const call = sendings.get(id)
-      if (call?.line.body_at !== undefined) fed.set(call.line.body_at)
-      call?.whole.resolve()
+      const call = replayedCalls.get(id)
+      if (call?.line.body_at !== undefined) replay.setTime(call.line.body_at)
+      call?.bodyReceived.resolve()
     },
-    left: (id) => sendings.get(id)?.left.resolve(),
-    onResponse: (id, answer) => sendings.get(id)?.answer.resolve(answer),
+    onHangUp: (id) => replayedCalls.get(id)?.hungUp.resolve(),
+    onResponse: (id, response) => replayedCalls.get(id)?.response.resolve(response),
   }
 
   await loadReader()
-  const { sandbox, app } = await assembled(
+  const { sandbox, app } = await assembleRecorded(
     start,
-    { outside: () => fed.outside, timerRan: timers.ran, watch },
+    { outside: () => replay.runtime, timerRan: timers.onTimer, watch },
     log,
   )
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
 
-  /** Sends a call up to where something else happened in the recording. */
-  async function send(line: RecordedCall) {
+  /** Sends a call again, without its body if the recording has another event before the body. */
+  async function sendCall(line: RecordedCall) {
     const socket = connect(port, '127.0.0.1')
-    // What comes back is seen where it is sent; a broken connection may be what was recorded.
+    // `onResponse` sees the response; a connection error can be part of the recording.
     socket.on('error', () => {}).resume()
     await once(socket, 'connect')
     const call = {
       line,
       socket,
-      whole: awaited<void>(),
-      left: awaited<void>(),
-      answer: awaited<SentResponse>(),
+      bodyReceived: createDeferred<void>(),
+      hungUp: createDeferred<void>(),
+      response: createDeferred<SentResponse>(),
     }
-    sendings.set(line.call, call)
-    const came = awaited<void>()
-    expected = { call, came: came.resolve }
+    replayedCalls.set(line.call, call)
+    const arrival = createDeferred<void>()
+    expected = { call, onArrival: arrival.resolve }
     const withBody = hasBody(line) && line.body_later === undefined
     const body = withBody ? bodyOf(line, bufferOf(line), true) : Buffer.alloc(0)
     socket.write(Buffer.concat([headOf(line), body]))
-    const reached = await happens(withBody ? call.whole.promise : came.promise)
-    if (!reached) differs({ at: placeOf(call), what: 'does not come through in the replay' })
+    const isReceived = await resolvesInTime(withBody ? call.bodyReceived.promise : arrival.promise)
+    if (!isReceived)
+      onDifference({ at: labelOf(call), what: 'does not reach the sandbox in the replay' })
     calls++
   }
 
   async function sendBody({ body: id, at, partial, ...bytes }: RecordedBody) {
-    const call = sendings.get(id)
-    if (!call) throw new BadRecording(`the body of call ${id} comes before its call`)
+    const call = replayedCalls.get(id)
+    if (!call) throw new BadRecording(`the body of call ${id} is recorded before the call`)
     call.line.body_at = at
     const body = bodyOf(call.line, bufferOf(bytes), !partial)
     if (partial === 'left') call.socket.end(body)
     else call.socket.write(body)
-    const there = partial ? call.answer.promise : call.whole.promise
-    if (!(await happens(there)))
-      differs({ at: placeOf(call), what: 'its body does not come through in the replay' })
+    const received = partial ? call.response.promise : call.bodyReceived.promise
+    if (!(await resolvesInTime(received)))
+      onDifference({ at: labelOf(call), what: 'its body does not reach the sandbox in the replay' })
   }
 
   async function hangUp({ left: id, at }: RecordedHangUp) {
-    const call = sendings.get(id)
-    if (!call) throw new BadRecording(`the end of call ${id} comes before its call`)
-    fed.set(at)
+    const call = replayedCalls.get(id)
+    if (!call) throw new BadRecording(`the hang-up of call ${id} is recorded before the call`)
+    replay.setTime(at)
     call.socket.destroy()
-    if (!(await happens(call.left.promise)))
-      differs({ at: placeOf(call), what: 'was ended by its caller in the recording, not here' })
+    if (!(await resolvesInTime(call.hungUp.promise)))
+      onDifference({
+        at: labelOf(call),
+        what: 'its caller hung up in the recording, but the replay does not notice it',
+      })
   }
 
-  async function compare(line: RecordedResponse) {
-    const call = sendings.get(line.answer)
-    if (!call) throw new BadRecording(`the answer ${line.answer} comes before its call`)
-    if (!(await happens(call.answer.promise))) {
-      differs({ at: placeOf(call), what: 'was answered in the recording, and is not here' })
+  async function compareResponse(line: RecordedResponse) {
+    const call = replayedCalls.get(line.answer)
+    if (!call)
+      throw new BadRecording(`the response to call ${line.answer} is recorded before the call`)
+    if (!(await resolvesInTime(call.response.promise))) {
+      onDifference({
+        at: labelOf(call),
+        what: 'has a response in the recording, but not in the replay',
+      })
       return
     }
-    const { body, ...given } = await call.answer.promise
-    const found = { answer: line.answer, ...given, ...recordedBytes(body) } as RecordedResponse
-    const difference = responseDifference(placeOf(call), line, found)
-    if (difference) differs(difference)
-    sendings.delete(line.answer)
+    const { body, ...head } = await call.response.promise
+    const found = { answer: line.answer, ...head, ...recordedBytes(body) } as RecordedResponse
+    const difference = responseDifference(labelOf(call), line, found)
+    if (difference) onDifference(difference)
+    replayedCalls.delete(line.answer)
     call.socket.destroy()
   }
 
-  async function feed(line: RecordingLine) {
-    if ('call' in line) return send(line)
+  async function replayLine(line: RecordingLine) {
+    if ('call' in line) return sendCall(line)
     if ('body' in line) return sendBody(line)
     if ('left' in line) return hangUp(line)
-    if ('answer' in line) return compare(line)
+    if ('answer' in line) return compareResponse(line)
     if ('timer' in line) {
-      fed.set(line.at)
-      fed.ring(line.timer)
+      replay.setTime(line.at)
+      replay.fireTimer(line.timer)
     }
     if ('sent' in line) {
-      fed.set(line.at)
-      fed.end(line.sent, line.result)
+      replay.setTime(line.at)
+      replay.completeSend(line.sent, line.result)
     }
     if ('ran' in line) return timers.next()
   }
 
   try {
     for (const line of lines) {
-      timers.refuseExtra()
-      await feed(line)
-      // All that follows from it happens before the next.
+      timers.checkExtra()
+      await replayLine(line)
+      // Let all its consequences happen before the next line.
       await new Promise(setImmediate)
       if (difference) break
     }
-    // Before the stop below makes more of them.
+    // Copied before the stop below adds more of them.
     return {
       calls,
-      webhooks: fed.sends,
-      webhook_events: { ...fed.events },
+      webhooks: replay.sends,
+      webhook_events: { ...replay.events },
       timers: timers.count,
       timer_kinds: { ...timers.kinds },
       difference,
       notes,
     }
   } finally {
-    isOver = true
-    for (const { socket } of sendings.values()) socket.destroy()
+    isFinished = true
+    for (const { socket } of replayedCalls.values()) socket.destroy()
     sandbox.stop()
     app.server.closeAllConnections()
     await app.close()
@@ -229,13 +236,13 @@ export async function replayRun(text: string, log: Log): Promise<Replayed> {
   }
 }
 
-const placeOf = ({ line: { call, method, url, at } }: Sending) =>
+const labelOf = ({ line: { call, method, url, at } }: ReplayedCall) =>
   `call ${call}, ${method} ${url}, ${new Date(at).toISOString()}`
 
-/** The sandbox as it was started, in memory. */
-function assembled(
+/** Starts the recorded sandbox, in memory. */
+function assembleRecorded(
   start: RecordingStart,
-  watched: Pick<Parameters<typeof assemble>[1], 'outside' | 'timerRan' | 'watch'>,
+  hooks: Pick<Parameters<typeof assemble>[1], 'outside' | 'timerRan' | 'watch'>,
   log: Log,
 ) {
   const recorded = Object.entries(start.options).map(([key, value]) => [swapDashes(key), value])
@@ -248,5 +255,5 @@ function assembled(
       ]),
     ),
   )
-  return assemble(options, { fixtures: fixturesOf(start.fixtures), library, ...watched }, log)
+  return assemble(options, { fixtures: fixturesOf(start.fixtures), library, ...hooks }, log)
 }

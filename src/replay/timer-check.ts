@@ -1,53 +1,60 @@
 import type { TimerObserver } from '../core/recorder.ts'
 import type { RecordedTimer } from '../model/recording.ts'
-import type { Difference } from './differences.ts'
-import { awaited, happens } from './happens.ts'
+import { createDeferred, resolvesInTime } from './deferred.ts'
+import type { ReplayDifference } from './differences.ts'
 import type { Recording } from './recording.ts'
 
-const placeOf = ({ ran, kind, client }: RecordedTimer) =>
+const labelOf = ({ ran, kind, client }: RecordedTimer) =>
   `timer ${ran} (${kind}) of client ${client}`
 
-/** Compares the timers that run in a replay with those that ran in the recording, in their order. */
-export function createTimerCheck({ lines }: Recording, differs: (difference: Difference) => void) {
+/** Compares the timers that run in a replay with the timers of the recording, in their order. */
+export function createTimerCheck(
+  { lines }: Recording,
+  onDifference: (difference: ReplayDifference) => void,
+) {
   const expected = lines.filter((line) => 'ran' in line)
-  const seen = expected.map(() => awaited<void>())
+  const deferreds = expected.map(() => createDeferred<void>())
   const kinds: Record<string, number> = {}
-  let [count, fed] = [0, 0]
-  // A recording may end between a call and what it does: a timer too many counts only if more was recorded.
+  let [count, nextIndex] = [0, 0]
+  // A recording can end between a call and its timers, so an extra timer is a difference only if the recording goes on.
   let extra: RecordedTimer | undefined
 
   function compare(found: RecordedTimer, recorded: RecordedTimer | undefined) {
     if (!recorded) extra ??= found
     else if (JSON.stringify(recorded) !== JSON.stringify(found))
-      differs({
-        at: placeOf(found),
-        what: 'another timer ran in the recording',
+      onDifference({
+        at: labelOf(found),
+        what: 'is not the timer that ran in the recording',
         recorded: JSON.stringify(recorded),
         found: JSON.stringify(found),
       })
   }
 
-  const ran: TimerObserver = (client, { timer_id, kind, due_at }) => {
+  const onTimer: TimerObserver = (client, { timer_id, kind, due_at }) => {
     compare({ ran: timer_id, client, kind, due_at }, expected[count])
-    seen[count++]?.resolve()
+    deferreds[count++]?.resolve()
     kinds[kind] = (kinds[kind] ?? 0) + 1
   }
 
   return {
-    ran,
+    onTimer,
     kinds,
     get count() {
       return count
     },
-    /** To be called where the recording goes on. */
-    refuseExtra() {
-      if (extra) differs({ at: placeOf(extra), what: 'runs here, and did not in the recording' })
+    /** Reports an extra timer. Call it only if the recording goes on. */
+    checkExtra() {
+      if (extra)
+        onDifference({ at: labelOf(extra), what: 'ran in the replay, but not in the recording' })
     },
-    /** Waits for the next timer that ran in the recording. */
+    /** Waits for the next timer of the recording. */
     async next() {
-      const at = fed++
-      if (await happens(seen[at]!.promise)) return
-      differs({ at: placeOf(expected[at]!), what: 'ran in the recording, and does not here' })
+      const index = nextIndex++
+      if (await resolvesInTime(deferreds[index]!.promise)) return
+      onDifference({
+        at: labelOf(expected[index]!),
+        what: 'ran in the recording, but not in the replay',
+      })
     },
   }
 }

@@ -59,7 +59,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     }
   }
 
-  /** Puts an account in its new state, and the first verified one's id on the user. */
+  /** Stores an account with its new status; the user gets the id of its first verified account. */
   function settle(row: BankAccountRow) {
     const entry = store.put('bank_accounts', row)
     if (row.bank_status === 'success' && users.get(row.user_id).row.bank_id === null) {
@@ -71,7 +71,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
 
   function simulate(row: BankAccountRow, step: BankStep) {
     const { bank_id, user_id } = row
-    // Two pending accounts with one number: the second to be verified is the same account again.
+    // Of two pending accounts with the same number, the second one fails as a duplicate.
     const duplicate =
       step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
     const bank_status = duplicate ? 'failed' : step.status
@@ -79,7 +79,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     return settle({ ...row, bank_id, user_id, bank_status, account_name, updated_at: clock.iso() })
   }
 
-  /** All refusals of POST /bank, with nothing changed. */
+  /** Throws the errors of POST /bank without changing anything. */
   function check(input: AddBankAccount) {
     users.get(input.user_id, 'user_id')
     const duplicate = bank_accounts.findUnique('verified', accountKey(input))
@@ -95,7 +95,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
   scheduler.handle('bank.step', ({ resource_id, payload }) => {
     const row = bank_accounts.get(resource_id!)
     if (row?.bank_status !== 'pending') return false
-    // The same account again fails whatever the step says.
+    // A duplicate fails whatever the step says.
     return { status: simulate(row, payload as BankStep).row.bank_status }
   })
 
@@ -106,7 +106,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
       return entry
     },
     check,
-    /** Adds an account. `life` says what a scenario wants to happen. Answers the row and the bank's words. */
+    /** Adds an account and schedules its steps. Returns the row and the message and metadata of the bank. */
     add: (input: AddBankAccount, steps = DEFAULT_STEPS) =>
       store.change(() => {
         check(input)
@@ -140,7 +140,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
           metadata: metadataOf(entry.row, first),
         }
       }),
-    /** Moves a pending account by hand. */
+    /** Sets the status of a pending account on request. */
     simulate: (id: string, step: Omit<BankStep, 'after_ms'>) =>
       store.change(() => {
         const row = bank_accounts.get(id)

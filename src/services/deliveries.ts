@@ -13,20 +13,20 @@ import type { Override, WebhookEvents } from './webhook-events.ts'
 import type { Webhooks } from './webhooks.ts'
 import { notFound, type WorldContext } from './world-context.ts'
 
-/** The kind of timer that an attempt is. */
+/** The kind of the timers of attempts. */
 export const WEBHOOK_ATTEMPT = 'webhook.attempt'
 
-// Nothing is sent of these but what somebody asks for (defaults: Webhook).
+// These events are only sent on request (defaults: Webhook).
 const ON_REQUEST: ReadonlySet<string> = new Set(['user.created', 'webhook.test'])
-// A log that grows without end would fill the memory; what is pending is never dropped.
+// An unlimited log would fill the memory; pending deliveries are never dropped.
 const MAX_FINISHED = 10_000
 const MAX_RECORDED = 1_000
-// An event that is held for one that never comes goes out after this long, ms of the client's time.
+// An event that waits for another one is sent at the latest after this time, ms of the client's time.
 const MAX_HOLD = 3_600_000
-// A result that could not be written is tried again after this long, real ms.
+// The delay before a result that could not be written is written again, real ms.
 const REWRITE_MS = 1_000
 
-/** An event from before there was a webhook: that it happened, and no more. */
+/** An event that happened before the webhook existed: it has no body. */
 export type RecordedEvent = { delivery_id: string; event: string; resource_id: string; at: number }
 
 export type DeliveriesDeps = WorldContext & {
@@ -34,20 +34,20 @@ export type DeliveriesDeps = WorldContext & {
   scenarios: Scenarios
   webhookEvents: WebhookEvents
   attempts: DeliveryAttempts
-  /** Ms after the first attempt at which each is made. */
+  /** When each attempt is made, in ms after the first attempt. */
   retryPlan: readonly number[]
-  /** The store's verbs for changes that are written at the end of a turn of the event loop. */
+  /** The store's functions for changes that are written at the end of a turn of the event loop. */
   storeHooks: Pick<SandboxStore, 'afterCommit' | 'batch' | 'onDurable'>
   onError: (error: unknown) => void
-  /** Told of every delivery that is made or changed, inside the change. */
+  /** Called for every new or changed delivery, inside the change. */
   onChanged: (row: DeliveryRow) => void
 }
 
 /**
- * Events on their way to the client's webhook: recorded, decided about, attempted on the client's clock, retried.
+ * Deliveries of events to the client's webhook: the scenario decides about each, attempts run on the client's clock.
  *
- * Of one resource an event waits until the earlier ones are delivered or given up; several resources are sent to at
- * once. What a scenario delays, holds or copies stands outside that order. Delivery is at least once: an attempt whose
+ * An event waits until the earlier events of its resource are delivered or failed; different resources are independent.
+ * Events that a scenario delays, holds or copies are outside that order. Delivery is at least once: an attempt whose
  * result was not written is made again.
  */
 export function createDeliveries(deps: DeliveriesDeps) {
@@ -57,11 +57,11 @@ export function createDeliveries(deps: DeliveriesDeps) {
   const { deliveries, events: eventRows, payments, kyc, bank_accounts, timers } = store.tables
   const sending = new Map<string, Promise<void>>()
   let recorded: RecordedEvent[] = []
-  // Finished deliveries, the first finished first; those before `dropped` are gone.
+  // Finished deliveries in order of completion; those before index `dropped` were removed.
   let finished: string[] = []
   let dropped = 0
   let recordedEver = 0
-  // Results of attempts from before a reset are about rows that are gone.
+  // Results of attempts from before a reset belong to rows that no longer exist.
   let epoch = 0
   let stopped = false
 
@@ -72,16 +72,16 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return store.put('deliveries', row).row
   }
 
-  /** Stores a delivery that is due; its timer carries what `clock/advance` tells. */
+  /** Stores a delivery with the timer of its next attempt; `clock/advance` shows the payload. */
   function schedule(row: DeliveryRow, due_at: number) {
     const timer = scheduler.schedule({
       due_at,
       kind: WEBHOOK_ATTEMPT,
-      // Not the id of what the event is about: moving a payment by hand cancels the payment's timers.
+      // Not the id of the event's resource: a status set on request cancels the timers of that resource.
       resource_id: row.delivery_id,
       payload: { event: row.event, event_id: row.event_id, attempt: row.attempts.length + 1 },
     })
-    // The timer's time: at the end of all time it is earlier than what was asked for.
+    // The time of the timer: the scheduler limits it to the last possible instant.
     put({ ...row, next_attempt_at: timer.due_at, timer_id: timer.timer_id })
   }
 
@@ -92,19 +92,19 @@ export function createDeliveries(deps: DeliveriesDeps) {
     if (row.timer_id !== null) scheduler.cancel(row.timer_id)
   }
 
-  /** Whether a payment has steps to come; asked only about what waits for a late reversal. */
+  /** Whether a payment has pending steps; needed only for events that wait for a late reversal. */
   function hasSteps(resource_id: string): boolean {
     for (const timer of timers.rows()) if (timer.resource_id === resource_id) return true
     return false
   }
 
-  /** The first event of a resource that is still to be delivered in order. */
+  /** The first pending ordered delivery of a resource. */
   function firstInOrder(resource_id: string): DeliveryRow | undefined {
     const count = deliveries.count('ordered', resource_id)
     return count === 0 ? undefined : deliveries.page('ordered', resource_id, count - 1, 1)[0]!.row
   }
 
-  /** Whether an event may still happen to a resource, by itself or by hand. */
+  /** Whether an event can still happen to a resource, automatically or on request. */
   function isReachable(event: string, resource_id: string): boolean {
     const status = event.slice(event.indexOf('.') + 1)
     switch (kindOf(event)) {
@@ -124,7 +124,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   // ---- an event happens
 
-  /** `createCommitOrder`: it does not wait for earlier events of its resource. */
+  /** Creates a delivery; with `skipsOrder` it does not wait for earlier events of its resource. */
   function deliver(
     event: EventRow,
     copy: number,
@@ -166,7 +166,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return deliveries.get(row.delivery_id)!
   }
 
-  /** Makes an event and its deliveries, inside the open change. */
+  /** Creates an event and its deliveries, inside the open change. */
   function publish(
     type: string,
     resource_id: string,
@@ -191,7 +191,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       publish(type, resourceId)
       return
     }
-    // Most sandboxes have no webhook: what happens there costs a payment next to nothing.
+    // Most clients have no webhook: this path must cost a payment almost nothing.
     const at = clock.now()
     afterCommit(() => {
       recordedEver++
@@ -203,12 +203,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   // ---- an attempt ends
 
-  /** Notes that a delivery is finished, and drops the oldest such one beyond the number that is kept. */
+  /** Records that a delivery is finished, and removes the oldest finished ones beyond the maximum. */
   function trackFinished(delivery_id: string) {
     finished.push(delivery_id)
     while (finished.length - dropped > MAX_FINISHED) {
       const oldest = deliveries.get(finished[dropped++]!)
-      // Asked for once more meanwhile, or what finished it was undone.
+      // It may be pending again: redelivered, or the change that finished it was rolled back.
       if (oldest && oldest.status !== 'pending') remove(oldest)
     }
     if (dropped > MAX_FINISHED) {
@@ -225,14 +225,14 @@ export function createDeliveries(deps: DeliveriesDeps) {
     store.remove('events', event_id)
   }
 
-  /** What a finished delivery kept back may go: the next event in order, and what was held for it. */
+  /** Schedules what a finished delivery blocked: the next event in order, and the events that waited for it. */
   function releaseBlocked({ event, resource_id }: DeliveryRow) {
     const next = firstInOrder(resource_id)
     if (next && next.next_attempt_at === null) schedule(next, clock.now())
     if (deliveries.count('held', resource_id) === 0) return
     for (const { row } of deliveries.page('held', resource_id, 0, Number.POSITIVE_INFINITY)) {
       const { hold_until, ...free } = row
-      // What it waits for went out, or can't come any more.
+      // Release it if its event was sent, or can no longer happen.
       if (hold_until !== event && (next || isReachable(hold_until!, resource_id))) continue
       cancel(row)
       schedule(free, clock.now())
@@ -256,7 +256,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   type AttemptResult = { attempt: StoredAttempt; retryAfterMs: number; gone: boolean }
 
-  /** Stores how an attempt ended, and what follows from it. */
+  /** Stores the result of an attempt and schedules the next one, if there is one. */
   function applyResult(
     row: DeliveryRow,
     due_at: number,
@@ -271,7 +271,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     else schedule({ ...row, attempts: tried }, Math.max(due_at + gap, clock.now() + retryAfterMs))
   }
 
-  /** Writes a result, with all else of this turn; where the disk takes nothing, tries again until it does. */
+  /** Writes a result with the other changes of this turn; if the disk fails, retries until it succeeds. */
   function storeResult(
     delivery_id: string,
     due_at: number,
@@ -299,7 +299,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     })
   }
 
-  /** Makes the attempt of a timer that ran, and ends when its result is written. */
+  /** Makes the attempt of a timer that ran; resolves when the result is written. */
   async function attempt(timer: TimerRow, delivery_id: string, order: CommitOrder | undefined) {
     const mine = epoch
     const earlier = order?.last
@@ -310,21 +310,21 @@ export function createDeliveries(deps: DeliveriesDeps) {
       })
     let written: Promise<void> | undefined
     try {
-      // After the change that ends the timer: where it was undone, the timer is there again and nothing is sent.
+      // Wait for the change that removes the timer: after a rollback the timer exists again and nothing is sent.
       await undefined
       const result = timers.get(timer.timer_id) ? undefined : await send(delivery_id, mine)
-      // Receivers answer as they like; what follows, ids of timers too, must not hang on it.
+      // Receivers respond in any order; the order of the results, and so the ids of timers, must not depend on it.
       await earlier
       if (result) written = storeResult(delivery_id, timer.due_at, result, mine)
     } finally {
-      // After a reset the same id may stand for another attempt.
+      // After a reset the same id can belong to another attempt.
       if (mine === epoch) sending.delete(delivery_id)
       stored()
     }
     await written
   }
 
-  /** Makes the next attempt of a delivery, when there is room; nothing where there is none to be made any more. */
+  /** Makes the next attempt of a delivery when a slot is free; `undefined` if no attempt is needed any more. */
   async function send(delivery_id: string, mine: number): Promise<AttemptResult | undefined> {
     await attempts.lane.enter()
     try {
@@ -349,10 +349,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
       sending.set(delivery_id, mine)
       return mine
     },
-    { together: true },
+    { parallel: true },
   )
 
-  // ---- by hand
+  // ---- on request
 
   function get(id: string): DeliveryRow {
     const row = deliveries.get(id)
@@ -368,7 +368,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       )
   }
 
-  /** Makes those attempts that are due, whatever the clock does, and waits for their ends. */
+  /** Makes the attempts that are due, even on a frozen clock, and waits for their results. */
   async function sendDue(ids: readonly string[]): Promise<DeliveryRow[]> {
     const due = ids
       .map((id) => timerOf(get(id)))
@@ -381,7 +381,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return ids.map(get)
   }
 
-  /** Fires an event about a resource, the newest of its kind unless one is named, and waits for what is sent at once. */
+  /** Creates an event about a resource (default: the newest of its kind) and waits for the attempts that are due now. */
   async function trigger(type: string, resource = 'latest', override?: Override) {
     requireWebhook()
     const made = store.change(() =>
@@ -390,7 +390,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return sendDue(made.map(({ delivery_id }) => delivery_id))
   }
 
-  /** Sends a delivery once more, at once; an event that was only recorded is made of the resource as it is now. */
+  /** Sends a delivery again, immediately. The body of a recorded event is made from the present state of the resource. */
   async function redeliver(id: string): Promise<DeliveryRow> {
     requireWebhook()
     const old = recorded.find(({ delivery_id }) => delivery_id === id)
@@ -400,7 +400,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       store.change(() => {
         cancel(row)
         const { hold_until: _, ...free } = row
-        // A pending one is ahead of its time; a finished one has a single attempt more.
+        // A pending delivery is sent early; a finished one gets a single additional attempt.
         schedule(
           row.status === 'pending'
             ? free
@@ -411,7 +411,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     return (await sendDue([id]))[0]!
   }
 
-  /** A timer of an attempt was cancelled by hand: it is not made, and the next event may go. */
+  /** Handles a cancelled timer: its delivery ends as `cancelled`, and the next event can be sent. */
   function handleCancelled({ kind, resource_id }: TimerRow) {
     const row = kind === WEBHOOK_ATTEMPT ? deliveries.get(resource_id!) : undefined
     if (row?.status === 'pending') store.change(() => finish(row, 'cancelled'))
@@ -425,11 +425,11 @@ export function createDeliveries(deps: DeliveriesDeps) {
     get,
     /** The stored event of a delivery. */
     eventOf: (row: DeliveryRow) => eventRows.get(row.event_id)!,
-    /** Every delivery, in the order they came. */
+    /** All deliveries in order of creation. */
     all: () => deliveries.rows(),
-    /** Events from before there was a webhook, oldest first. */
+    /** Events from before the webhook existed, oldest first. */
     recorded: () => recorded.slice(-MAX_RECORDED),
-    /** At start: takes note of what is finished, and schedules what was being sent when the process ended. */
+    /** After a start or restore: collects finished deliveries, and schedules those that were being sent when the process ended. */
     recover() {
       store.change(() => {
         for (const row of [...deliveries.rows()]) {
@@ -441,7 +441,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
         }
       })
     },
-    /** Drops every delivery and event, inside the open change. */
+    /** Removes all deliveries and events, inside the open change. */
     clear() {
       for (const row of [...deliveries.rows()]) {
         cancel(row)
@@ -449,7 +449,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       }
       for (const { event_id } of [...eventRows.rows()]) store.remove('events', event_id)
     },
-    /** Forgets what this process alone knows: the rows were dropped. */
+    /** Resets the state in memory after the rows were replaced or removed. */
     forget() {
       epoch++
       recorded = []

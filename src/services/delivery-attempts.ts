@@ -9,10 +9,10 @@ import type { SendLane } from './send-room.ts'
 
 /** How webhooks are sent, the same for every client. */
 export type WebhookSettings = {
-  /** Whose clock `webhook-timestamp` shows. */
+  /** The clock of `webhook-timestamp`. */
   time: 'wall' | 'client'
   retries: keyof typeof RETRY_PLANS
-  /** Real time for a whole attempt; the sender's 10 s unless given. */
+  /** Real ms for a whole attempt (default: 10 s of the sender). */
   deadlineMs?: number
 }
 
@@ -25,7 +25,7 @@ export const RETRY_PLANS = {
 
 const MASKED = 'XXXX'
 
-/** Headers as they may be shown: signatures are as good as the secret for that body. */
+/** Masks the signatures in headers: they are as sensitive as the secret for that body. */
 export const maskSignatures = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -38,14 +38,14 @@ export const maskSignatures = (headers: Readonly<Record<string, string>>): Recor
     ]),
   )
 
-/** An answer that may repeat what was sent, as debug pages do, less what would let its reader sign or call. */
+/** A response without secrets, signatures and tokens: debug pages can repeat what was sent. */
 function withoutSecrets(
   answer: string,
   secret: string,
   headers: Readonly<Record<string, string>>,
 ): string {
   let text = answer
-  // A shorter one would mask half of any text.
+  // A shorter secret would mask parts of any text.
   for (const known of [secret, secret.replace(/^whsec_/, ''), headers['x-webhook-signature']])
     if (known && known.length > 3) text = text.replaceAll(known, MASKED)
   return text
@@ -54,13 +54,13 @@ function withoutSecrets(
     .replace(/\bsbx_[A-Za-z0-9_-]+/g, MASKED)
 }
 
-/** What every attempt carries, save what signs it. */
+/** The headers of every attempt, except for the signatures. */
 const plainHeaders = {
   'content-type': 'application/json',
   'user-agent': `payout-sandbox/${VERSION}`,
 }
 
-/** An attempt of an event with its headers, as it may be shown. */
+/** An attempt with its headers, masked. */
 export const attemptDetails = (
   event_id: string,
   { timestamp, signatures, ...attempt }: StoredAttempt,
@@ -78,10 +78,10 @@ export const attemptDetails = (
   },
 })
 
-/** A body cut in the middle, as a broken sender or proxy does. */
+/** The first half of a body, as a broken sender or proxy sends it. */
 const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 
-/** Makes single attempts: signed, sent, and told as they are kept. */
+/** Signs and sends single attempts, and returns their results as they are stored. */
 export function createDeliveryAttempts({
   clock,
   outside,
@@ -95,10 +95,10 @@ export function createDeliveryAttempts({
 }) {
   const { time, deadlineMs } = settings
 
-  /** Unix seconds as receivers of this sandbox should hold timestamps against. */
+  /** Unix seconds that receivers of this sandbox should compare timestamps with. */
   const unixNow = () => Math.floor((time === 'client' ? clock.now() : outside.wall()) / 1_000)
 
-  // Hardly ever another one than the time before.
+  // A cache of one: the URL rarely changes.
   let [lastUrl, lastMasked] = ['', '']
   function maskedUrl(url: string): string {
     if (url !== lastUrl) {
@@ -110,9 +110,9 @@ export function createDeliveryAttempts({
 
   return {
     unixNow,
-    /** Where an attempt waits for room, outside its deadline. */
+    /** The queue in which an attempt waits for a slot; this time is not part of its deadline. */
     lane,
-    /** Makes one attempt; `undefined` where the sandbox stopped meanwhile, so that it is not known how it ended. */
+    /** Makes one attempt; returns `undefined` if the sandbox stopped meanwhile and the result is unknown. */
     async send(
       event: { event_id: string; body: string },
       number: number,
@@ -120,7 +120,7 @@ export function createDeliveryAttempts({
       fault: DeliveryFault = {},
     ): Promise<{ attempt: StoredAttempt; retryAfterMs: number; gone: boolean } | undefined> {
       const at = clock.iso()
-      // The bytes that are signed; a fault may cut what is sent.
+      // The whole body is signed, even if a fault truncates the sent one.
       const whole = Buffer.from(event.body)
       const signed = {
         id: event.event_id,

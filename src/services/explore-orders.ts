@@ -1,12 +1,12 @@
 /** One way in which events may arrive: at least once each, in any order. */
 export type DeliveryOrder<T> = {
-  /** What arrives, in turn; an event that is delivered twice is here twice. */
+  /** The events in order of arrival; an event that is delivered twice is here twice. */
   sequence: T[]
   /** The same as positions in the given list, from 0. */
   indexes: number[]
-  /** How many deliveries are repeats. */
+  /** The number of repeated deliveries. */
   copies: number
-  /** How far it is from the order that was given: pairs that swapped places, plus how late each repeat comes. */
+  /** The distance from the given order: the number of swapped pairs, plus how late each repeat arrives. */
   disturbance: number
 }
 
@@ -15,14 +15,14 @@ export type ExploreOrdersInput<T> = {
   events: readonly T[]
   /** A fraction in [0, 1), from the world's seeded source. */
   random: () => number
-  /** How many orders to make at most; the one that was given is not among them. */
+  /** The maximum number of orders; the given order is not one of them. */
   max_orders: number
 }
 
-// Of the orders of one length, this share is the least disturbed ones; the rest is drawn from all of them, since a
-// bug may need a change farther off than a bounded search in order would ever come.
+// This share of the orders of one length has the smallest distance. The others are drawn from all orders, since a bug
+// may need a larger distance than a bounded search in order reaches.
 const NEAREST_SHARE = 0.75
-// Draws that repeat an order already there are made again, this often at most.
+// A draw that repeats a known order is repeated at most this often.
 const DRAWS_PER_ORDER = 8
 
 type Draft = { indexes: number[]; disturbance: number }
@@ -34,14 +34,14 @@ function* permutations(rest: number[], swaps: number): Generator<number[]> {
     if (swaps === 0) yield []
     return
   }
-  // Taking the item at place i moves it before i others; what is left can make at most left*(left-1)/2 swaps.
+  // Taking the item at position i moves it before i others; the rest can have at most left*(left-1)/2 swaps.
   for (let i = Math.max(0, swaps - (left * (left - 1)) / 2); i <= Math.min(left, swaps); i++) {
     const others = rest.filter((_, at) => at !== i)
     for (const tail of permutations(others, swaps - i)) yield [rest[i]!, ...tail]
   }
 }
 
-/** Every way to put `copies` repeats into `base`, each after `from`, that come `late` places late in all. */
+/** Every way to put `copies` repeats into `base`, each after `from`, with a total delay of `late` positions. */
 function* withCopies(base: number[], copies: number, late: number, from = 0): Generator<number[]> {
   if (copies === 0) {
     if (late === 0) yield base
@@ -59,7 +59,7 @@ function* withCopies(base: number[], copies: number, late: number, from = 0): Ge
   }
 }
 
-/** Every order of n events with so many repeats, least disturbed first. */
+/** Every order of n events with this number of repeats, smallest distance first. */
 function* nearest(n: number, copies: number): Generator<Draft> {
   const inOrder = Array.from({ length: n }, (_, i) => i)
   const most = (n * (n - 1)) / 2 + copies * (n + copies)
@@ -70,7 +70,7 @@ function* nearest(n: number, copies: number): Generator<Draft> {
           yield { indexes, disturbance }
 }
 
-/** One order of n events with so many repeats, drawn from all of them. */
+/** One random order of n events with this number of repeats. */
 function draw(n: number, copies: number, random: () => number): Draft {
   const below = (limit: number) => Math.min(limit - 1, Math.floor(random() * limit))
   const indexes = Array.from({ length: n }, (_, i) => i)
@@ -97,7 +97,7 @@ function disturbanceOf(indexes: number[]): number {
   return sum
 }
 
-/** At most `room` orders of one length: all of them, or the nearest and a draw from the others. */
+/** At most `room` orders of one length: all of them, or the nearest ones and a random choice of the others. */
 function ordersOfLength(
   n: number,
   copies: number,
@@ -107,7 +107,7 @@ function ordersOfLength(
   const found: Draft[] = []
   for (const order of nearest(n, copies)) {
     if (order.disturbance === 0 && copies === 0) continue
-    // One more than there is room for tells that these are not all.
+    // One order more than the maximum proves that these are not all.
     if (found.push(order) > maxCount) break
   }
   if (found.length <= maxCount) return found
@@ -124,13 +124,13 @@ function ordersOfLength(
 }
 
 /**
- * Yields the orders in which at-least-once delivery may bring the events of one resource to a receiver, besides the
- * one they happened in: reordered, then with one delivery repeated, then two, up to as many as there are events.
+ * Yields the orders in which a receiver can get the events of one resource by at-least-once delivery, except for the
+ * original order: first reordered, then with one repeated delivery, then with two, up to the number of events.
  *
- * The shortest come first, and of one length the least disturbed; so the first order that breaks a receiver is as
- * short as any that was tried. No order comes twice, every event is in each, and the same input and draws give the
- * same orders. Each length may use half of what is left of `maxOrders`, so that the many reorderings of a long list
- * do not push out the repeats; what one length does not need, the next ones have.
+ * Shorter orders come first, and within one length those with the smallest distance; so the first order that breaks a
+ * receiver is as short as any that was tried. No order is repeated, every order has all events, and the same input and
+ * draws give the same orders. Each length may use half of the remaining `maxOrders`, so that the many reorderings of a
+ * long list leave space for the repeats.
  */
 export function* exploreOrders<T>({
   events,

@@ -8,14 +8,14 @@ import type { SendLane } from './send-room.ts'
 import type { Webhooks } from './webhooks.ts'
 import { notFound, type WorldContext } from './world-context.ts'
 
-/** Where a probe's URL has the payment's id. */
+/** The placeholder for the payment's id in the URL of a probe. */
 export const PROBE_PLACEHOLDER = '{transaction_id}'
 
-// What a receiver refuses comes again behind the others, as a retry does, this many times.
+// Rejected events are sent again after the others, like retries, until this number of rounds.
 const ROUNDS = 3
 const ENCODED_PLACEHOLDER = encodeURIComponent(PROBE_PLACEHOLDER)
 
-/** An order that was sent, and the state that the probe told afterwards. */
+/** An order that was sent, and the state that the probe returned afterwards. */
 export type ReplayedOrder = {
   sequence: string[]
   event_ids: string[]
@@ -23,13 +23,13 @@ export type ReplayedOrder = {
   state: unknown
 }
 
-/** What exploring found: `found` is the shortest order whose state differs from that of the right order. */
+/** The result of exploring: `found` is the shortest order whose state differs from that of the original order. */
 export type ExploreResult = {
   transaction_id: string
   orders_tried: number
   in_order: ReplayedOrder
   found: (ReplayedOrder & { copies: number; differs_at: string[] }) | null
-  /** Parts of the state that differ between two runs in the right order, such as times; not compared. */
+  /** Paths of the state that differ between two runs in the original order, such as times; not compared. */
   ignored: string[]
 }
 
@@ -39,7 +39,7 @@ type EventBody = {
   data: Record<string, unknown> & { history: Record<string, unknown> }
 }
 
-/** A state as paths and values, so that two can be compared part by part. */
+/** The leaves of a state, by path, so that two states can be compared. */
 function leavesOf(value: unknown, path = '', parts = new Map<string, string>()) {
   if (typeof value === 'object' && value !== null && Object.keys(value).length > 0)
     for (const [name, inner] of Object.entries(value)) leavesOf(inner, `${path}/${name}`, parts)
@@ -55,7 +55,7 @@ function differences(a: unknown, b: unknown): string[] {
   )
 }
 
-/** The payment's events told anew: other ids and references, so that a receiver takes it for a payment it never saw. */
+/** Copies of the payment's events with new ids and references, so that a receiver treats them as a new payment. */
 function withFreshIds(bodies: readonly EventBody[], random: Random) {
   const transaction_id = random.uuid()
   const id = random.uuid()
@@ -82,7 +82,7 @@ function withFreshIds(bodies: readonly EventBody[], random: Random) {
   return { transaction_id, events }
 }
 
-/** Sends the events of a payment to the receiver in the orders that at-least-once delivery allows, and compares where it ends. */
+/** Sends the events of a payment in the orders that at-least-once delivery allows, and compares the final states. */
 export function createExplore({
   store,
   random,
@@ -121,7 +121,7 @@ export function createExplore({
     }
   }
 
-  /** Asks the integrator's own URL what they believe of a payment. */
+  /** Gets the state of a payment from the integrator's own URL. */
   async function callProbe(probe: string, transaction_id: string): Promise<unknown> {
     const url = probe
       .replaceAll(PROBE_PLACEHOLDER, transaction_id)
@@ -147,7 +147,7 @@ export function createExplore({
     }
   }
 
-  /** Sends one order to the receiver as a payment of its own, then asks the probe. */
+  /** Sends one order to the receiver as a new payment, then calls the probe. */
   async function replay(
     bodies: readonly EventBody[],
     indexes: readonly number[],
@@ -182,8 +182,8 @@ export function createExplore({
   }
 
   /**
-   * Explores the orders of a payment's events, shortest first, and ends at the first after which the probe tells
-   * another state than after the right order. Throws `explore_failed` where receiver or probe don't answer.
+   * Explores the orders of a payment's events, shortest first, and stops at the first one after which the probe returns
+   * a different state than after the original order. Throws `explore_failed` if receiver or probe do not respond.
    */
   return async function explore(
     transaction_id: string,
@@ -193,10 +193,10 @@ export function createExplore({
     webhooks.get()
     const bodies = eventBodiesOf(transaction_id)
     const right = bodies.map((_, i) => i)
-    // A receiver remembers ids; those of a seed would come again after a reset, or from another client.
+    // A receiver remembers ids; ids from the seed would repeat after a reset or from another client.
     const ids = createRandom(Number.parseInt(outside.secret().slice(0, 12), 16))
     const in_order = await replay(bodies, right, probe, ids)
-    // Twice, so that what is new in each run (ids, times) is known for what it is.
+    // Twice, to find the values that are new in each run (ids, times).
     const again = await replay(bodies, right, probe, ids)
     const ignored = differences(in_order.state, again.state)
     if (in_order.refused > 0)

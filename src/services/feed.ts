@@ -4,24 +4,24 @@ import type { DeliveryRow } from '../model/delivery.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import { type RequestLogEntry, requestSummary } from './request-log.ts'
 
-/** What a client's feed tells of, by kind. */
+/** The subjects of a client's feed, by kind of event. */
 export type FeedEvents = {
   request: RequestLogEntry
-  /** A resource came into a state, as the events of webhooks name it. */
+  /** A resource changed its status; `type` is the name of the webhook event. */
   change: { type: string; resource_id: string; at: string }
   timer: TimerRow
   delivery: DeliveryRow
-  /** Somebody moved it, stopped it, or changed its speed. */
+  /** The clock was moved or frozen, or its speed changed. */
   clock: { now: string; mode: string; speed: number }
-  /** Another scenario decides, a rule was pushed or taken away, or the files were read again. */
+  /** Another scenario became active, a rule was pushed or removed, or the files were reloaded. */
   scenario: { name: string }
   reset: { parts: readonly string[] }
-  /** All of the client's content was replaced. */
+  /** The client's whole state was replaced. */
   restore: { from: 'snapshot' | 'state' }
 }
 export type AnyFeedEvent = { [K in FeedKind]: { kind: K; subject: FeedEvents[K] } }[FeedKind]
 
-/** One event of a feed as it is sent: its data is masked JSON text. */
+/** One event of a feed as it is sent; `data` is masked JSON text. */
 export type FeedEvent = { id: string; seq: number; kind: FeedKind; data: string }
 
 export type Watcher = { onEvent: (event: AnyFeedEvent) => void; onEnd: () => void }
@@ -60,15 +60,14 @@ function summaryOf({ kind, subject }: AnyFeedEvent): object {
 }
 
 /**
- * What happens in a client's world, told as it happens.
+ * The live events of a client's world.
  *
- * Nothing is kept before the first reader comes, so that a client that nobody watches pays nothing; from then on the
- * last 1,000 events, at most 1 Mi characters of them, can be read again from an id on. `name` sets this feed's ids
- * apart from those of another one.
+ * The feed stores no events before its first reader, so an unused feed costs nothing. From then on it buffers the last
+ * 1,000 events, at most 1 Mi characters, so that a reader can continue after an id. `name` is the prefix of the ids.
  */
 export function createFeed(name: string) {
   const ring = createRing<FeedEvent>({
-    most: MAX_EVENTS,
+    max: MAX_EVENTS,
     maxSize: MAX_SIZE,
     sizeOf: ({ data }) => data.length,
   })
@@ -90,7 +89,7 @@ export function createFeed(name: string) {
     for (const { onEvent: read } of [...readers]) read(event)
   }
 
-  /** The events after an id; `missed` where some of them are no longer known. */
+  /** The buffered events after an id; `missed` is true if older ones were dropped or the id is unknown. */
   function eventsAfter(id: string): { events: FeedEvent[]; missed: boolean } {
     const text = id.startsWith(`${name}-`) ? id.slice(name.length + 1) : ''
     const n = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -102,28 +101,28 @@ export function createFeed(name: string) {
   return {
     publish,
     after: eventsAfter,
-    /** Whether anybody listens, or may ask later for what happens now. */
+    /** Whether an event has a listener now or must be buffered for a later one. */
     get isWanted() {
       return isWanted()
     },
-    /** The id of the last event, to go on from. */
+    /** The id of the last event, from which a reader can continue. */
     get lastId() {
       return idOf(seq)
     },
-    /** Hands over each thing as it is told, until the answered verb is called; `end` is called when the feed ends. */
+    /** Subscribes to events as objects. Returns the function that unsubscribes; `onEnd` is called when the feed closes. */
     watch(watcher: Watcher): () => void {
       if (closed) watcher.onEnd()
       else watchers.add(watcher)
       return () => void watchers.delete(watcher)
     },
-    /** The same, as events with an id, which are kept from now on. */
+    /** Subscribes to events as masked text with ids; starts the buffering. Returns the function that unsubscribes. */
     read(reader: Reader): () => void {
       isBuffering = true
       if (closed) reader.onEnd()
       else readers.add(reader)
       return () => void readers.delete(reader)
     },
-    /** Ends it for everybody who listens. */
+    /** Closes the feed and calls `onEnd` of every listener. */
     close() {
       closed = true
       for (const { onEnd: end } of [...watchers, ...readers]) end()

@@ -3,7 +3,7 @@ import { type JsonPath, type JsonPlaces, jsonPlaces } from '../core/json-places.
 import { type Problem, problemText } from '../core/problem.ts'
 import { quoteInput } from '../model/mask.ts'
 
-/** A fixture set that can't be used: one line a problem, each with its file, the place and the path in it. */
+/** An invalid fixture set. The message has one line per problem, with file, position and path. */
 export class BadFixtures extends Error {
   readonly problems: readonly Problem[]
   constructor(problems: readonly Problem[]) {
@@ -19,7 +19,7 @@ const pathText = (path: JsonPath) =>
     .join('')
     .replace(/^\./, '')
 
-/** A problem of a set that is not a text, or whose text has not been looked at yet. */
+/** A problem without a position: the set is not a file, or the file was not searched yet. */
 export const problemAt = (
   file: string,
   path: JsonPath,
@@ -33,7 +33,7 @@ export const problemAt = (
   at: path,
 })
 
-/** The problems of files with their places in them: only a set that is refused pays for finding them. */
+/** Adds line and column to the problems of files; only an invalid set has this cost. */
 export function withPositions(problems: readonly ReturnType<typeof problemAt>[]): Problem[] {
   const texts = new Map<string, JsonPlaces>()
   return problems.map(({ at, ...problem }) => {
@@ -44,11 +44,11 @@ export function withPositions(problems: readonly ReturnType<typeof problemAt>[])
   })
 }
 
-/** Problems that are yet to get their places. */
+/** Problems that have no line and column yet. */
 export class FixtureError extends Error {
   readonly problems: readonly ReturnType<typeof problemAt>[]
   constructor(problems: readonly ReturnType<typeof problemAt>[]) {
-    super('refused')
+    super('invalid fixtures')
     this.problems = problems
   }
 }
@@ -56,7 +56,7 @@ export class FixtureError extends Error {
 /** A file's text, without a byte order mark. */
 export const textOf = (file: string) => readFileSync(file, 'utf8').replace(/^\ufeff/, '')
 
-/** Runs a reader; what it refuses is told with places, if files were read, or by paths. */
+/** Runs a reader and turns its `FixtureError` into `BadFixtures`; `position` can add lines and columns. */
 export function toBadFixtures<T>(
   read: () => T,
   places = (problems: FixtureError['problems']): Problem[] => [...problems],

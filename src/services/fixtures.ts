@@ -23,14 +23,14 @@ import {
 } from './fixture-problems.ts'
 import { accountKey, type Rows } from './tables.ts'
 
-/** The worlds that a fixture set makes: by client name, the rows of each table, and a key that names the content. */
+/** The worlds of a fixture set, by client name: the rows of each table, and a key that identifies the content. */
 export type FixtureWorlds = Map<string, { key: string; rows: BaseRows<Rows> }>
 
 const NOUNS = Object.keys(FIXTURE_ROWS) as FixtureNoun[]
 const fileOf = (noun: FixtureNoun) => `${noun.replaceAll('_', '-')}.json`
 const MAX_PROBLEMS = 20
 
-/** One noun's rows as they stand in a file, and how to call the file. */
+/** The unchecked rows of one noun, with their file and their path in it. */
 type RawTable = { noun: FixtureNoun; file: string; path: JsonPath; rows: unknown }
 
 function parseFile(file: string): unknown {
@@ -64,7 +64,7 @@ function readRaw(path: string): RawTable[] {
   return rawOf(path, parseFile(path))
 }
 
-/** JSON files of a fixture folder that nothing reads, each with the name that was probably meant. */
+/** A problem for each JSON file of a fixture folder that is not read, with the probably intended name. */
 function misnamedFiles(path: string): Problem[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return []
   const normalized = (name: string) =>
@@ -101,7 +101,7 @@ function rawOf(file: string, content: unknown): RawTable[] {
   })
 }
 
-/** Collects problems and checks rows and what they refer to. */
+/** Checks rows against their schemas and collects the problems. */
 function createCheck() {
   const problems: ReturnType<typeof problemAt>[] = []
   const places = new Map<object, { file: string; path: JsonPath }>()
@@ -234,7 +234,7 @@ function kycMetadata(row: Fixtures['kyc'][number]): KycMetadata | null {
   }
 }
 
-/** Stored rows of one client, oldest first, with what the rows imply for each other (`pid`, `tid`, `bank_id`). */
+/** The stored rows of one client, oldest first, with the ids that follow from other rows (`pid`, `tid`, `bank_id`). */
 function rowsOfClient(set: Fixtures, name: string): BaseRows<Rows> {
   const users = new Map(
     set.users.filter((row) => row.client === name).map((row) => [row.user_id, row]),
@@ -322,7 +322,7 @@ function rowsOfClient(set: Fixtures, name: string): BaseRows<Rows> {
   }
 }
 
-/** The client that is there when a set names none. */
+/** The client of a set that has no clients. */
 const DEFAULT_CLIENT = {
   client: 'default',
   client_id: 'c0000000-0000-4000-8000-000000000001',
@@ -351,11 +351,11 @@ function worldsOf(rawTables: RawTable[], content: string): FixtureWorlds {
   )
 }
 
-/** What stands in a folder of fixture files, or in one file, unchecked: what `fixturesOf` takes. */
+/** The unchecked content of a folder of fixture files or of one file, as `fixturesOf` takes it. */
 export const fixtureContent = (path: string): Record<string, unknown> =>
   Object.fromEntries(readRaw(path).map(({ noun, rows }) => [noun, rows]))
 
-/** Reads a folder of fixture files, or one file with everything; refuses all of it if anything is wrong. */
+/** Reads a folder of fixture files, or one file with everything; throws `BadFixtures` if anything is wrong. */
 export function readFixtures(path: string): FixtureWorlds {
   const misnamed = misnamedFiles(path)
   const worlds = toBadFixtures(() => {
@@ -370,11 +370,11 @@ export function readFixtures(path: string): FixtureWorlds {
   return worlds
 }
 
-/** The shipped set as the build checked it; `undefined` where nothing was built. */
+/** The shipped set as the build checked it; `undefined` if there is no build. */
 export function shippedWorlds(path: string): FixtureWorlds | undefined {
   return existsSync(path) ? new Map(JSON.parse(readFileSync(path, 'utf8'))) : undefined
 }
 
-/** A set given in a call or a test, as `readFixtures` would read it from a file of that name. */
+/** A set from a request or a test, checked as `readFixtures` checks a file with that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>
   toBadFixtures(() => worldsOf(rawOf(file, content), JSON.stringify(content)))

@@ -6,7 +6,7 @@ import { maskSignatures } from './delivery-attempts.ts'
 import type { Webhooks } from './webhooks.ts'
 import type { WorldContext } from './world-context.ts'
 
-// Enough for a test to look at; the oldest goes first.
+// Enough for a test; the oldest message is removed first.
 const MAX_MESSAGES = 500
 const MAX_BODY = 64 * 1024
 const STORED_HEADERS = /^(?:content-type|content-length|user-agent|webhook-.*|x-webhook-.*)$/
@@ -14,7 +14,7 @@ const MAX_HEADER = 1_024
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** A header as it is kept: those that sign or name the message whole, the rest masked. */
+/** A header as it is stored: masked, except for the webhook's own headers. */
 const storedHeader = (name: string, value: string): string =>
   (name.includes('webhook-') ? value : maskLogText(value)).slice(0, MAX_HEADER)
 
@@ -28,7 +28,7 @@ function typeOf(body: string): string | null {
   }
 }
 
-/** The built-in receiver: takes every message, and says of each whether its signature verifies with the client's secret. */
+/** The built-in receiver: stores every message and whether its signature is valid for the client's secret. */
 export function createInbox({
   store,
   clock,
@@ -59,7 +59,7 @@ export function createInbox({
   const isKnown = (id: string) => [...inbox.rows()].some(({ webhook_id }) => webhook_id === id)
 
   return {
-    /** Keeps a message as it came, whatever it is. */
+    /** Stores a message, whatever its content is. */
     receive(headers: Headers, bytes: Uint8Array): InboxRow {
       const given = headers['webhook-id']
       const id = typeof given === 'string' ? given.slice(0, 128) : null
@@ -90,12 +90,12 @@ export function createInbox({
         return row
       })
     },
-    /** What came, newest first. */
+    /** The messages, newest first. */
     list: ({ page, limit }: ListQuery) => ({
       total: inbox.count('all', 'all'),
       messages: inbox.page('all', 'all', (page - 1) * limit, limit).map(({ row }) => row),
     }),
-    /** Empties it; answers how many messages there were. */
+    /** Removes all messages and returns their number. */
     clear(): number {
       const ids = [...inbox.rows()].map(({ message_id }) => message_id)
       store.change(() => {

@@ -37,7 +37,7 @@ const INVALID_PAN: KycStep = {
   },
 }
 
-/** What happens to a document that no scenario speaks of (defaults: KYC). */
+/** The steps of a document that no scenario rule matches (defaults: KYC). */
 function defaultSteps({ document_type, document_number }: KycItem): readonly KycStep[] {
   if (document_type === 'tid') return [{ status: 'success', after_ms: 0 }]
   if (document_number === '') return [{ status: 'pending', after_ms: 0 }]
@@ -47,7 +47,7 @@ function defaultSteps({ document_type, document_number }: KycItem): readonly Kyc
   ]
 }
 
-/** A number that no scenario can make good. */
+/** The failed step of a malformed number, whatever the scenario says; else `undefined`. */
 function formatError({ document_type, document_number }: KycItem): KycStep | undefined {
   if (document_type === 'tid') return PAN.test(document_number) ? undefined : INVALID_PAN
   if (document_number === '' || AADHAAR.test(document_number)) return undefined
@@ -67,7 +67,7 @@ const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatu
   },
 }
 
-/** KYC records: a PAN is decided at once by the system, an Aadhaar later (defaults: KYC). */
+/** KYC records: the system decides a PAN immediately and an Aadhaar later (defaults: KYC). */
 export function createKyc(context: WorldContext & { users: Users }) {
   const { store, clock, random, scheduler, events, users } = context
   const { kyc } = store.tables
@@ -104,13 +104,13 @@ export function createKyc(context: WorldContext & { users: Users }) {
     return panMetadata(row.document_number, step, messageOf(row.document_type, step))
   }
 
-  /** The newest successful record of a row's user and document type: a late success of an older one does not win. */
+  /** The newest successful record of a row's user and document type; an older record that succeeds late does not replace it. */
   const latestSuccess = ({ user_id, document_type }: KycRow): string | undefined =>
     kyc
       .page('user', user_id, 0, Number.POSITIVE_INFINITY)
       .find(({ row }) => row.document_type === document_type && row.kyc_status === 'success')?.id
 
-  /** Puts a record in its new state, and with a success its id on the user. */
+  /** Stores a record with its new status; a success also sets the record's id on the user. */
   function settle(row: KycRow) {
     const entry = store.put('kyc', row)
     if (row.kyc_status === 'success' && latestSuccess(row) === row.kyc_id) {
@@ -162,7 +162,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
 
   scheduler.handle('kyc.step', (timer) => {
     const row = kyc.get(timer.resource_id!)
-    // Only what is pending can still be decided.
+    // Only a pending record can still change.
     if (row?.kyc_status !== 'pending') return false
     simulate(row, timer.payload as KycStep)
     return undefined
@@ -174,9 +174,9 @@ export function createKyc(context: WorldContext & { users: Users }) {
       if (!entry) throw notFound('KYC record', id)
       return entry
     },
-    /** The refusals of POST /kyc, with nothing changed. */
+    /** Throws the errors of POST /kyc without changing anything. */
     check: ({ user_id }: SubmitKyc) => void users.get(user_id, 'user_id'),
-    /** Stores each item as a record. `lives` says, by item, what a scenario wants to happen. */
+    /** Stores each item as a record. `stepsOfItems` has the steps of a scenario for each item, if there are any. */
     submit: (
       { user_id, kyc: items }: SubmitKyc,
       stepsOfItems: readonly (readonly KycStep[] | undefined)[] = [],
@@ -188,7 +188,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
           return submitItem(user_id, item, bad ? [bad] : (stepsOfItems[i] ?? defaultSteps(item)))
         })
       }),
-    /** Moves a pending record by hand. */
+    /** Sets the status of a pending record on request. */
     simulate: (id: string, step: Omit<KycStep, 'after_ms'>) =>
       store.change(() => {
         const row = kyc.get(id)

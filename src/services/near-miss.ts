@@ -1,10 +1,10 @@
 import { hideSecrets, maskLogText } from '../model/mask.ts'
 import { type CallParts, passes, readerOf, type Test } from '../scenarios/match.ts'
 
-/** A field that is not as it was asked for: what was wanted as it was sent, what was found as the API shows it. */
+/** A field that does not match: the wanted value as the caller sent it, and the found value as the API shows it. */
 export type FieldMismatch = { field: string; wanted: string; found: string }
 
-/** What failed about one thing, not yet masked and put in words: most are only counted. */
+/** One check that an item failed, not yet masked or formatted: most of them are only counted. */
 export type FailedCheck = {
   field: string
   name: string
@@ -12,10 +12,10 @@ export type FailedCheck = {
   value: unknown
 }
 
-/** One test of a match, with the name of its field and the way to its value. */
+/** One test of a match, with the name of its field and a function that reads its value. */
 export type Check = { field: string; test: Test; read: (parts: CallParts) => unknown }
 
-/** Something that does not match, in words, and why not. */
+/** A description of an item that does not match, and its mismatches. */
 export type NearMiss = { what: string; differences: FieldMismatch[] }
 
 const MAX_SHOWN = 200
@@ -56,15 +56,15 @@ function mismatchOf(
 
 export type NearestOptions<T> = {
   failuresOf: (item: T) => FailedCheck[]
-  /** How far off a failure makes an item; 1 unless given. */
+  /** The distance that a failed check adds (default: 1). */
   weightOf?: (failure: FailedCheck) => number
-  /** The item in words. */
+  /** Returns the item as text. */
   describe: (item: T) => string
-  /** How a value that was found is shown; as it is unless given, but for secrets. */
+  /** Masks a found value (default: only secrets). */
   redactFound?: Redact
 }
 
-/** The things that come nearest to a match without being one, the nearest first, of equal ones the first. */
+/** The items that almost match, the nearest first; of equally near ones the first in `items`. */
 export function nearestOf<T>(
   items: Iterable<T>,
   {
@@ -90,7 +90,7 @@ export function nearestOf<T>(
   }))
 }
 
-/** Near misses as the fields of an error answer. */
+/** Near misses as the `errors` of an error response. */
 export const missErrors = (misses: readonly NearMiss[]) =>
   misses.flatMap(({ what, differences }) =>
     differences.map(({ field, wanted, found }) => ({
@@ -100,7 +100,7 @@ export const missErrors = (misses: readonly NearMiss[]) =>
     })),
   )
 
-/** The nearest miss in words, to end a message with; `none` where there was nothing to look at. */
+/** A sentence about the nearest miss, for the end of a message; `emptyText` if there was no item. */
 export function missText([nearest]: readonly NearMiss[], emptyText: string): string {
   if (!nearest) return emptyText
   const { field, wanted, found } = nearest.differences[0]!

@@ -14,7 +14,7 @@ import type { TransactionStep } from '../scenarios/compiled.ts'
 import type { Users } from './users.ts'
 import { fieldError, notFound, type WorldContext } from './world-context.ts'
 
-/** What happens to a payment that no scenario speaks of (defaults: Transactions and history). */
+/** The steps of a payment that no scenario rule matches (defaults: Transactions and history). */
 const DEFAULT_STEPS: readonly TransactionStep[] = [
   { status: 'PENDING', after_ms: 0 },
   { status: 'PROCESSING', after_ms: 1_000 },
@@ -23,12 +23,12 @@ const DEFAULT_STEPS: readonly TransactionStep[] = [
 const DEFAULT_REASON = 'beneficiary_bank_failure'
 const DAY_MS = 86_400_000
 
-/** What a step does, without the time it takes to come: the payload of its timer. */
+/** A step without its delay: the payload of its timer. */
 type Transition = Omit<TransactionStep, 'after_ms'>
 
 const transitions = new WeakMap<TransactionStep, Transition>()
 
-/** The same for every payment that lives by the step. */
+/** Returns one shared object for all payments that use the step. */
 function transitionOf(step: TransactionStep): Transition {
   let transition = transitions.get(step)
   if (!transition) {
@@ -42,13 +42,13 @@ function transitionOf(step: TransactionStep): Transition {
 const failureBy = ({ status: _, reason = DEFAULT_REASON, ...more }: Transition) =>
   failureOf(reason, more)
 
-/** Who pays, and where to. */
+/** The payer and the account of the receiver. */
 type Parties = { payer_id: string; account: BankAccountRow }
 
-/** `transaction.success` for SUCCESS: the event of a state. */
+/** The event of a status: `transaction.success` for SUCCESS. */
 export const eventOf = (status: PaymentStatus) => `transaction.${status.toLowerCase()}`
 
-/** Refuses a second payment. It must not lead a client that lost the first answer to pay twice. */
+/** The error of a second payment. A caller that lost the first response must not pay twice because of it. */
 function duplicateReference({ transaction_id, status }: PaymentRow): SandboxError {
   const used = `was used for transaction ${transaction_id}, which is ${API_STATUS[status]}`
   return new SandboxError(
@@ -58,12 +58,12 @@ function duplicateReference({ transaction_id, status }: PaymentRow): SandboxErro
   )
 }
 
-/** Payments: made once, seen as transactions and as history (defaults: Transactions and history). */
+/** Payments: stored once, shown as transactions and as history (defaults: Transactions and history). */
 export function createPayments(context: WorldContext & { users: Users; checkKyc: () => boolean }) {
   const { store, clock, random, scheduler, events, users, checkKyc } = context
   const { payments, bank_accounts, kyc } = store.tables
 
-  // The first four digits of a UTR, and the day since 1970 that they are of.
+  // The first four digits of a UTR, and their day, counted since 1970.
   let utrDay = Number.NaN
   let utrHead = ''
 
@@ -76,12 +76,12 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
       utrHead = `${year % 10}${String(dayOfYear).padStart(3, '0')}`
       utrDay = today
     }
-    // A factor prime to 10 turns the running number into eight digits that look drawn and never meet.
+    // A factor coprime to 10 maps the running number to eight digits that look random and are unique.
     const serial = (random.next() * 48_271) % 100_000_000
     return `${utrHead}${String(serial).padStart(8, '0')}`
   }
 
-  /** The id of a payment without a reference; nobody has used it as one. */
+  /** The id of a payment without a reference; no payment has it as its reference. */
   function newTransactionId(): string {
     const id = `TXN${random.digits(15)}`
     return payments.findUnique('reference', id) ? newTransactionId() : id
@@ -139,9 +139,9 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
     return entry
   }
 
-  /** The row after a step: UTR with SUCCESS, failure with FAILED; a reversed payment keeps its UTR. */
+  /** The row after a transition: SUCCESS sets the UTR, FAILED the failure; a reversed payment retains its UTR. */
   function applyTransition(row: PaymentRow, transition: Transition): PaymentRow {
-    // A plain copy, and then its fields: several times as fast as both in one literal.
+    // A copy first, then its fields: several times as fast as both in one literal.
     const next = { ...row }
     next.status = transition.status
     if (transition.status === 'SUCCESS') next.utr = newUtr()
@@ -167,7 +167,7 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
       reference_id: input.reference_id ?? null,
       client_transaction_id: input.reference_id ?? newTransactionId(),
       partner_transaction_id: `PTX${random.digits(15)}`,
-      // The user's and the account's own texts: a copy of each for every payment would add up.
+      // References to the strings of the user and the account: copies for every payment would need much memory.
       from_user_id: payer_id,
       to_user_id: account.user_id,
       benif_bank_id: account.bank_id,
@@ -184,8 +184,8 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
       failure: null,
       created_at: now,
       updated_at: now,
-      // Named from the first: a field that only some rows get would give each of them a hidden class of its own, which
-      // weighs more than the row.
+      // Present from the start: a field that is added later would give each such row a hidden class of its own, which
+      // needs more memory than the row.
       earlier: undefined,
     }
     const entry = settle(first.status === 'PENDING' ? row : applyTransition(row, first))
@@ -207,10 +207,10 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
     const id = timer.resource_id!
     const row = payments.get(id)
     const step = timer.payload as Transition
-    // What a state does not lead to does not happen.
+    // A step that is no valid transition is ignored.
     if (!row || !canTransition(row.status, step.status)) return false
     settle(applyTransition(row, step))
-    // Steps that were left out are not made up for; a late reversal may still come.
+    // Skipped steps do not run later, but a reversal may still follow.
     if (scheduler.isEarly(timer))
       scheduler.cancelAll(
         'transaction.step',
@@ -233,18 +233,18 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
 
   return {
     get,
-    /** All refusals of POST /transaction, with nothing changed. */
+    /** Throws the errors of POST /transaction without changing anything. */
     check: checkInput,
-    /** Makes a payment and schedules its steps. `life` says what a scenario wants to happen. */
+    /** Creates a payment and schedules its steps. */
     create: (
       input: CreateTransaction,
       steps: readonly TransactionStep[] = DEFAULT_STEPS,
       parties = checkInput(input),
     ) => store.change(() => make(input, 'debit', parties, steps)),
-    /** Makes an incoming payment: what a scenario's `credit` does. */
+    /** Creates an incoming payment, for the `credit` action of a scenario. */
     credit: (input: CreateTransaction, steps: readonly TransactionStep[] = DEFAULT_STEPS) =>
       store.change(() => make(input, 'credit', checkInput(input), steps)),
-    /** Moves a payment by hand; its scheduled steps are dropped. */
+    /** Sets the status of a payment on request and cancels its scheduled steps. */
     simulate: (id: string, step: Transition) =>
       store.change(() => {
         const { row } = get(id)
@@ -258,7 +258,7 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
         return settle(applyTransition(row, step))
       }),
     list: (query: ListQuery) => page('all', 'all', query),
-    /** History of the whole client, or of its debits. */
+    /** History of the whole client, or only its debits. */
     history: (query: ListQuery, type?: 'debit') =>
       type ? page('type', type, query) : page('all', 'all', query),
     historyOfUser(userId: string, query: ListQuery) {

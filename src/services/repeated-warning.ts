@@ -1,6 +1,6 @@
 /**
- * Logs a warning when it comes for the first time, and with its count when it has come 10, 100, 1,000, ... times:
- * nobody reads a million equal lines. `key` says which warnings are equal; there must be few keys.
+ * Logs a warning the first time, and with its count the 10th, 100th, 1,000th, ... time: nobody reads a million equal
+ * lines. Warnings with the same `key` are equal; there must be few keys.
  */
 export function createRepeatedWarning(warn: (message: string) => void) {
   const counts = new Map<string, number>()

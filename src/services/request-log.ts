@@ -2,12 +2,12 @@ import { type Budget, createRing } from '../core/ring.ts'
 import type { LoggedRequest } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 
-/** What is known of a call when it is answered. Texts and objects are kept as they are, and masked when they are shown. */
+/** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
 export type CompletedRequest = {
-  /** Client's time when it came, and wall time when it was answered, ms. */
+  /** Client's time of the request, and wall time of the response, ms. */
   at: number
   wallAt: number
-  /** When it began, ms of the process's own clock. */
+  /** Start of the request, ms of the process's monotonic clock. */
   began: number
   method: string
   /** Path and query, without the client's base path. */
@@ -16,9 +16,9 @@ export type CompletedRequest = {
   params: unknown
   headers: Readonly<Record<string, string | string[] | undefined>>
   headersSize: number
-  /** The body as it came; empty where there was none or it was not read. */
+  /** The received body; empty if there was none or it was not read. */
   body: string
-  /** `undefined`: the connection was broken. */
+  /** `undefined`: no response, the connection was broken. */
   status: number | undefined
   response: string
   rule: string | undefined
@@ -26,7 +26,7 @@ export type CompletedRequest = {
   replayed: boolean
 }
 
-/** A call in the log: its body stands from `start` of a page on, its answer from `middle` to `end`. */
+/** An entry of the log: in `page`, its body is from `start` to `middle` and its response from `middle` to `end`. */
 export type RequestLogEntry = Omit<
   CompletedRequest,
   'body' | 'response' | 'began' | 'headersSize'
@@ -46,35 +46,35 @@ const MAX_CALLS = 1_000
 // In bytes, of one client and of all clients together.
 const MAX_SIZE = 4 * 1024 * 1024
 const MAX_SIZE_OF_ALL = 64 * 1024 * 1024
-// Bodies that are sent are what a test is about; long answers are lists, which would push out much else.
+// Tests are about request bodies; long responses are lists, which would displace many other entries.
 const MAX_BODY = 64 * 1024
 const MAX_RESPONSE = 4 * 1024
-// What a call weighs besides its texts.
+// Estimated bytes of an entry besides its texts.
 const ENTRY_OVERHEAD = 1_024
 
-/** What the logs of all clients may hold together. */
-export const createLogBudget = (): Budget => ({ used: 0, most: MAX_SIZE_OF_ALL })
+/** The memory limit that the logs of all clients share. */
+export const createLogBudget = (): Budget => ({ used: 0, max: MAX_SIZE_OF_ALL })
 
-// Bytes; the first is small, for most clients send little.
+// Bytes; the first page is small, since most clients send little.
 const FIRST_PAGE = 8 * 1024
 const MAX_PAGE = 64 * 1024
 
 /**
- * Puts texts into pages of bytes. As strings they would live just long enough to be moved to where the garbage
- * collector looks oncePerBurst and at everything, which costs each call more than it does.
+ * Stores texts in buffers. As strings they would live just long enough to reach the old generation of the garbage
+ * collector, which would cost each request more than this copy.
  */
 function createPages() {
   let page = Buffer.alloc(0)
   let size = FIRST_PAGE
   let end = 0
   return {
-    /** Where a body and an answer were put, one after the other. */
+    /** Stores a body and a response, one after the other, and returns their position. */
     put(body: string, answer: string) {
-      // At most three bytes for each unit of UTF-16; long texts are measured, so that no page is mostly empty.
-      let most = 3 * (body.length + answer.length)
-      if (most > FIRST_PAGE) most = Buffer.byteLength(body) + Buffer.byteLength(answer)
-      if (end + most > page.length) {
-        page = Buffer.allocUnsafeSlow(Math.max(size, most))
+      // At most three bytes per UTF-16 unit; long texts are measured, so that no page stays mostly empty.
+      let max = 3 * (body.length + answer.length)
+      if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(answer)
+      if (end + max > page.length) {
+        page = Buffer.allocUnsafeSlow(Math.max(size, max))
         size = Math.min(2 * size, MAX_PAGE)
         end = 0
       }
@@ -86,7 +86,7 @@ function createPages() {
   }
 }
 
-/** The last calls of one client, in memory: the newest 1,000, and at most 4 MiB of them. */
+/** The last requests of one client, in memory: at most 1,000, and at most 4 MiB. */
 export function createRequestLog({
   budget,
   onLogged,
@@ -94,11 +94,11 @@ export function createRequestLog({
 }: {
   budget: Budget
   onLogged: (call: RequestLogEntry) => void
-  /** The clock that durations are told by, ms. */
+  /** The monotonic clock for durations, ms. */
   elapsed: () => number
 }) {
   const ring = createRing<RequestLogEntry>({
-    most: MAX_CALLS,
+    max: MAX_CALLS,
     maxSize: MAX_SIZE,
     sizeOf: ({ size }) => size,
     budget,
@@ -110,7 +110,7 @@ export function createRequestLog({
   return {
     add(call: CompletedRequest) {
       const { body, response: answer, began, url } = call
-      // What was under way when the log was emptied is not about what comes after.
+      // A request that started before the log was cleared does not belong to it.
       if (began < clearedAt) return
       const storedBody = body.length > MAX_BODY ? '' : body
       const storedResponse = answer.length > MAX_RESPONSE ? '' : answer
@@ -144,11 +144,11 @@ export function createRequestLog({
     get count() {
       return ring.count
     },
-    /** How many older calls the log no longer has. */
+    /** The number of older requests that were dropped. */
     get dropped() {
       return ring.dropped
     },
-    /** Empties it; answers how many calls there were. */
+    /** Removes all entries and returns their number. */
     clear(): number {
       const { count } = ring
       clearedAt = elapsed()
@@ -156,7 +156,7 @@ export function createRequestLog({
       ring.clear()
       return count
     },
-    /** Empties it and counts from 1 again: after a reset the same calls have the same ids. */
+    /** Removes all entries and restarts the ids at 1: after a reset the same requests get the same ids. */
     restart() {
       this.clear()
       seq = 0
@@ -164,15 +164,15 @@ export function createRequestLog({
   }
 }
 
-// ---- how a call looks
+// ---- reading and showing an entry
 
 export const requestId = ({ seq }: RequestLogEntry): string => `req_${seq}`
 
-/** The body of a call; empty where there was none, or it is too long to be kept. */
+/** The request body; empty if there was none or it was too long to be stored. */
 export const bodyOf = ({ page, start, middle }: RequestLogEntry): string =>
   page.toString('utf8', start, middle)
 
-/** Likewise its answer. */
+/** The response; empty if there was none or it was too long to be stored. */
 const responseOf = ({ page, middle, end }: RequestLogEntry): string =>
   page.toString('utf8', middle, end)
 
@@ -181,7 +181,7 @@ export const pathOf = ({ url }: RequestLogEntry): string => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** The query as it came: texts, or lists of them where a name stands more than once. */
+/** The query parameters: a string, or an array if a name occurs more than once. */
 export function queryOf({ url }: RequestLogEntry): Record<string, string | string[]> {
   const at = url.indexOf('?')
   const query: Record<string, string | string[]> = Object.create(null)
@@ -193,7 +193,7 @@ export function queryOf({ url }: RequestLogEntry): Record<string, string | strin
   return query
 }
 
-/** The value of a JSON text; `undefined` where it is none. */
+/** Parses JSON; returns `undefined` if the text is not JSON. */
 export function parseJsonOrUndefined(text: string): unknown {
   if (!text) return undefined
   try {
@@ -211,14 +211,14 @@ const maskedHeaders = (headers: RequestLogEntry['headers']) =>
     ]),
   )
 
-/** What was answered: masked JSON, or the masked text of another kind. */
+/** The response as masked JSON or masked text. */
 const maskedResponse = (answer: string): unknown =>
   answer ? maskResponse(parseJsonOrUndefined(answer) ?? answer) : null
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const round = (ms: number) => Math.round(ms * 1_000) / 1_000
 
-/** A call in one line: all of it but headers and bodies. */
+/** An entry without its headers, query and bodies. */
 export const requestSummary = (call: RequestLogEntry) => ({
   request_id: requestId(call),
   at: iso(call.at),
@@ -233,7 +233,7 @@ export const requestSummary = (call: RequestLogEntry) => ({
   replayed: call.replayed,
 })
 
-/** A call as the log shows it. */
+/** An entry with all details, masked. */
 export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   ...requestSummary(call),
   query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,

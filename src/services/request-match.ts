@@ -23,13 +23,13 @@ import {
 } from './request-log.ts'
 import type { SandboxTables } from './tables.ts'
 
-/** Which calls of the log are meant, and what sets another one apart from them. */
+/** A compiled match: decides which entries of the log match, and why an entry does not. */
 export type RequestMatch = {
   holds(call: RequestLogEntry): boolean
   failures(call: RequestLogEntry): FailedCheck[]
 }
 
-/** A call of the log as conditions see it: as it was sent; the user and the account as they are now. */
+/** A logged request as conditions read it: as it was sent; the user and the account in their present state. */
 class LoggedCall implements CallParts {
   readonly #call: RequestLogEntry
   readonly #tables: SandboxTables['tables']
@@ -75,12 +75,12 @@ class LoggedCall implements CallParts {
   }
 }
 
-/** Of some things a match wants one; these are the failures of the one that is nearest. */
+/** The failures of the item that fails the fewest checks: a match needs only one item. */
 function fewestFailures(found: readonly FailedCheck[][]): FailedCheck[] {
   return found.reduce((best, one) => (one.length < best.length ? one : best))
 }
 
-/** Compiles what a call must be like. */
+/** Compiles a match definition. */
 export function compileMatch(definition: MatchDefinition, store: SandboxTables): RequestMatch {
   const { operation, method, path, status } = definition
   const operations = operation === undefined ? undefined : new Set<string>(operationsOf(operation))
@@ -107,7 +107,7 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
     },
   ]
 
-  /** What fails, which call it is first. */
+  /** The failed checks; those that identify the request come first. */
   function failures(call: RequestLogEntry): FailedCheck[] {
     const failed: FailedCheck[] = []
     if (operations && !(call.operation !== undefined && operations.has(call.operation)))
@@ -149,13 +149,13 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
   }
 }
 
-// ---- verifying
+// ---- near misses
 
 const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
 const describeRequest = (call: RequestLogEntry) =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
-/** The calls that come nearest to a match without being one. */
+/** The requests that almost match. */
 export const nearestRequests = (
   match: RequestMatch,
   calls: Iterable<RequestLogEntry>,
@@ -167,11 +167,11 @@ export const nearestRequests = (
     redactFound: maskRequest,
   })
 
-/** The nearest call in words, to end a message with. */
+/** A sentence about the nearest request, for the end of a message. */
 export const nearestRequestText = (misses: readonly NearMiss[], count: number): string =>
   missText(misses, count === 0 ? ' The log is empty.' : '')
 
-/** The refusal of a `match` that can't be used. */
+/** The error of an invalid `match`. */
 export function invalidMatch([first, ...more]: readonly Pick<
   Problem,
   'path' | 'message'
@@ -181,7 +181,7 @@ export function invalidMatch([first, ...more]: readonly Pick<
     `The match is invalid: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
     {
       errors: [first!, ...more].map(({ path, message }) => ({
-        // The fields of a resource stand in the match itself.
+        // In the match itself, the fields of a resource have no prefix `data.`.
         field: path ? `match.${path.replace(/^data\./, '')}` : 'match',
         code: 'invalid_value',
         message,

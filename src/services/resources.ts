@@ -1,7 +1,7 @@
 import { SandboxError } from '../model/errors.ts'
 import type { SandboxTables } from './tables.ts'
 
-/** The nouns that events are about: the part of an event's name before the point. */
+/** The kinds of resources: the part of an event's name before the dot. */
 export type ResourceKind = 'transaction' | 'kyc' | 'bank' | 'user' | 'webhook'
 
 export const kindOf = (event: string) => event.slice(0, event.indexOf('.')) as ResourceKind
@@ -14,7 +14,7 @@ const TABLE = {
   webhook: 'webhook',
 } as const
 
-/** The id of a resource that is named, or of the newest of its kind for `latest`; throws `not_found` where there is none. */
+/** The given id, or for `latest` the id of the newest resource of its kind; throws `not_found` if there is none. */
 export function resourceIdOf(
   { tables }: SandboxTables,
   kind: ResourceKind,

@@ -13,26 +13,26 @@ import type { ScenarioDefinition } from '../scenarios/schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
 import type { WorldContext } from './world-context.ts'
 
-/** The kind of timer that an entry of a timeline is. */
+/** The kind of the timers of timeline entries. */
 export const TIMELINE_ENTRY = 'timeline.entry'
 
-/** The name of a scenario that was given by its definition and not by a name of the library. */
+/** The name of a scenario that has a definition and is not in the library. */
 const INLINE = 'inline'
 
-/** A rule in front of the scenario, as stored. */
+/** A pushed rule, as stored: it comes before the scenario. */
 export type PushedRuleRow = { rule_id: string; seq: number; definition: RuleDefinition }
 
-/** How often a rule matched and acted, as stored. */
+/** The number of matches and hits of a rule, as stored. */
 export type CounterRow = Counter & { name: string }
 
 /** The active scenario, as stored: a name of the library, or a definition. */
 export type ActiveScenario = { name: string; definition?: ScenarioDefinition; startedAs: string }
 
-/** Whether a rule has acted as often as it may; one with a `key` always has keys that it has not met. */
+/** Whether a rule has reached its maximum of hits; a rule with a `key` never has, since a new key can follow. */
 const isUsedUp = ({ keyOf, times, thenOn, turns }: CompiledRule, hits: number): boolean =>
   !keyOf && hits >= (thenOn === 'pass' ? Math.min(times, turns.length) : times)
 
-/** A refusal of what came as JSON at `root` of a body. */
+/** The error of an invalid scenario or rule at `root` of a body. */
 const invalidDefinition = ([first, ...more]: readonly Problem[], root: '' | 'definition') => {
   const fieldOf = ({ path }: Problem) => [root, path].filter(Boolean).join('.') || 'body'
   return new SandboxError(
@@ -48,13 +48,13 @@ const invalidDefinition = ([first, ...more]: readonly Problem[], root: '' | 'def
   )
 }
 
-/** What was read from JSON, and what is allowed but looks like a mistake. */
+/** A valid definition, and warnings about what is allowed but looks like a mistake. */
 export type Checked<T> = { definition: T; warnings: string[] }
 
 const warningTexts = (warnings: readonly Problem[]) =>
   warnings.map(({ path, message }) => (path ? `${path}: ${message}` : message))
 
-/** What a scenario expects of one operation, and what was found. */
+/** The expected and the counted calls of one operation. */
 export type Expectation = {
   operation: OperationId
   at_least?: number
@@ -63,27 +63,27 @@ export type Expectation = {
   met: boolean
 }
 
-/** A scenario that was active, and what it had expected and not found when another took its place. */
+/** A previous scenario and its expectations that were not met when another one became active. */
 export type PreviousScenario = { name: string; expect: Expectation[] }
 
-// Definitions have no names, so that a long run may leave any number of them.
+// Definitions have no names, so a long run can produce any number of them.
 const MAX_PREVIOUS = 100
 
 export type ScenariosDeps = WorldContext & {
   library: () => Library
   startScenario: string
-  /** Told the active scenario's name when what decides is another than before. */
+  /** Called with the active scenario's name when scenario, rules or library have changed. */
   onChanged: (name: string) => void
 }
 
-/** What decides about the calls of one client: header, pushed rules, active scenario, default (scenarios: Promises). */
+/** Decides about the calls of one client, by header, pushed rules, active scenario and default (scenarios: Promises). */
 export function createScenarios(parts: ScenariosDeps) {
   const { store, random, library, startScenario, onChanged } = parts
   const { rules, counters, settings } = store.tables
   // Compiled once for each state of the pushed rules and the active scenario.
   let cachedDecider: { version: number; decider: Decider } | undefined
   let version = 0
-  // Calls since the scenario was activated; a restart counts anew.
+  // Calls since the activation of the scenario or the last restart.
   const calls = new Map<OperationId, number>()
   // By name, or by the definition of one without; the newest last.
   const previous = new Map<string, PreviousScenario>()
@@ -112,7 +112,7 @@ export function createScenarios(parts: ScenariosDeps) {
 
   const pushedRows = (): PushedRuleRow[] => [...rules.rows()].sort((a, b) => b.seq - a.seq)
 
-  /** The newest pushed rule comes first: it is the one that a test has just asked for. */
+  /** The pushed rules, newest first. */
   const pushed = (): CompiledScenario[] =>
     pushedRows().map(({ rule_id, definition }) =>
       compileScenario({ rules: [definition] }, `rule:${rule_id}`),
@@ -130,7 +130,7 @@ export function createScenarios(parts: ScenariosDeps) {
 
   function decider(header?: string): Decider {
     if (header !== undefined) {
-      // The default scenario lies at the bottom anyway; on top only where the call names it.
+      // The default scenario is the last layer anyway; it is first only if the call names it.
       const first = library()
         .layersOf(getScenario(header))
         .filter(({ name }) => name !== DEFAULT_SCENARIO || header === DEFAULT_SCENARIO)
@@ -141,7 +141,7 @@ export function createScenarios(parts: ScenariosDeps) {
     return cachedDecider.decider
   }
 
-  /** What is compiled is stale: a rule, the scenario or the library changed. */
+  /** Invalidates the compiled rules: a rule, the scenario or the library has changed. */
   const changed = () => {
     version++
     onChanged(active().name)
@@ -161,7 +161,7 @@ export function createScenarios(parts: ScenariosDeps) {
       .filter(({ name }) => name !== DEFAULT_SCENARIO || name === scenario.name)
   const hitCount = (rule: { scenario: string; id: string; name: string }) => ({
     name: rule.name,
-    // Only what another scenario brings says whose it is.
+    // Only a rule of another scenario shows its scenario.
     ...(rule.scenario !== active().name && { scenario: rule.scenario }),
     hits: hitsOf(rule),
   })
@@ -171,7 +171,7 @@ export function createScenarios(parts: ScenariosDeps) {
       if (name.startsWith(prefix)) store.remove('counters', name)
   }
 
-  /** Counters start anew: the scenario's own and those of what it extends. */
+  /** Resets the counters of a scenario and of those that it extends. */
   function removeLayerCounters(scenario: CompiledScenario) {
     for (const { name } of library().layersOf(scenario)) removeCounters(`${name}#`)
   }
@@ -194,10 +194,10 @@ export function createScenarios(parts: ScenariosDeps) {
   const keyOf = ({ name, definition }: Pick<ActiveScenario, 'name' | 'definition'>) =>
     definition ? JSON.stringify(definition) : name
 
-  /** Makes a scenario the active one: it counts anew, and what the one before had not found is kept. */
+  /** Activates a scenario, resets its counters, and stores the unmet expectations of the previous one. */
   function activate(scenario: CompiledScenario, next: Pick<ActiveScenario, 'name' | 'definition'>) {
     const before = active()
-    // The file of the one before may be gone.
+    // The file of the previous scenario may be deleted.
     const isThere = before.definition !== undefined || library().names.includes(before.name)
     const unmet = isThere ? expected(activeScenario()).filter(({ met }) => !met) : []
     store.change(() => {
@@ -218,7 +218,7 @@ export function createScenarios(parts: ScenariosDeps) {
     changed()
   }
 
-  /** What checks rules that come as JSON, one after the other. */
+  /** Loads the function that checks one rule given as JSON. */
   async function createRuleCheck() {
     const { readRule } = await loadReader()
     return (value: unknown): Checked<RuleDefinition> => {
@@ -230,7 +230,7 @@ export function createScenarios(parts: ScenariosDeps) {
 
   return {
     changed,
-    /** The scenarios that can be used. */
+    /** All scenarios of the library. */
     list: () =>
       library().names.map((name) => {
         const { title = null, description = null } = library().get(name)!
@@ -242,11 +242,11 @@ export function createScenarios(parts: ScenariosDeps) {
           active: active().name === name,
         }
       }),
-    /** The name of the active one. */
+    /** The name of the active scenario. */
     get name() {
       return active().name
     },
-    /** A scenario as it decides, the file that it was read from, if any, and its rules with their hits. */
+    /** The definition of a scenario, its file, if it has one, and its rules with their hits. */
     textOf(name: string) {
       const scenario = active().name === name ? activeScenario() : getScenario(name)
       const counted = (rules: CompiledScenario['rules'] | CompiledScenario['webhooks']) =>
@@ -259,24 +259,24 @@ export function createScenarios(parts: ScenariosDeps) {
         webhooks: counted(scenario.webhooks),
       }
     },
-    /** The values that the default scenario gives a meaning. */
+    /** The magic values of the default scenario. */
     magicValues: () => magicValuesOf(getScenario(DEFAULT_SCENARIO)),
-    /** Decides about a call, and spends the rules that decide it before anything else happens. */
+    /** Decides about a call, and counts the hits of the deciding rules before anything else happens. */
     decide: (call: RuleCall, header?: string) => store.change(() => decider(header).decide(call)),
-    /** Decides about an event on its way out, and spends the rule. */
+    /** Decides about an outgoing event, and counts the hit of the rule. */
     decideWebhook: (event: RuleEvent) => store.change(() => decider().decideWebhook(event)),
     /** Counts a call for `expect`. */
     countCall(operation: OperationId) {
       calls.set(operation, (calls.get(operation) ?? 0) + 1)
     },
-    /** The entries that run from the activation on, those of extended scenarios too. */
+    /** The timeline entries of the active scenario and of those that it extends. */
     timeline: () =>
       library()
         .layersOf(activeScenario())
         .flatMap(({ timeline }) => timeline),
     /**
-     * Whether the start scenario is yet to be activated: a new world, another `--scenario` than before, or the file of
-     * the active one is gone.
+     * Whether the start scenario must be activated: the world is new, `--scenario` has changed, or the active scenario is
+     * no longer in the library.
      */
     get isStale() {
       const setting = settings.get('scenario')
@@ -284,7 +284,7 @@ export function createScenarios(parts: ScenariosDeps) {
       const { name, definition } = setting.value
       return definition === undefined && !library().names.includes(name)
     },
-    /** The active scenario with each rule's hits, whether what it expects has happened, and who was left without that. */
+    /** The active scenario with the hits of its rules, its expectations, and unmet expectations of previous scenarios. */
     describe() {
       const { name, definition } = active()
       const scenario = activeScenario()
@@ -292,16 +292,16 @@ export function createScenarios(parts: ScenariosDeps) {
         name,
         title: scenario.title ?? null,
         ...(definition && { definition }),
-        // What it extends lies under it; the default lies under all and is told of by its magic values.
+        // With the scenarios that it extends, but without the default one, whose magic values are listed elsewhere.
         rules: visibleLayers(scenario).flatMap(({ rules: theirs }) => theirs.map(hitCount)),
         webhooks: visibleLayers(scenario).flatMap(({ webhooks }) => webhooks.map(hitCount)),
         expect: expected(scenario),
         ...(previous.size > 0 && { left: [...previous.values()] }),
       }
     },
-    /** Activates a scenario by its name; its counters and those of what it extends start anew. */
+    /** Activates a scenario by its name and resets its counters and those of the scenarios that it extends. */
     use: (name: string) => activate(getScenario(name), { name }),
-    /** Checks a scenario that came as JSON. */
+    /** Checks a scenario given as JSON. */
     async check(value: unknown): Promise<Checked<ScenarioDefinition>> {
       const { readDefinition } = await loadReader()
       const read = readDefinition(value, { name: INLINE, file: 'definition' })
@@ -312,24 +312,24 @@ export function createScenarios(parts: ScenariosDeps) {
       }
       return { definition: read.scenario.definition, warnings: warningTexts(read.warnings) }
     },
-    /** Checks a rule that came as JSON. */
+    /** Checks a rule given as JSON. */
     checkRule: async (value: unknown): Promise<Checked<RuleDefinition>> =>
       (await createRuleCheck())(value),
     ruleCheck: createRuleCheck,
-    /** Activates a scenario that was checked; its counters start anew. */
+    /** Activates a checked definition and resets its counters. */
     useDefinition: (definition: ScenarioDefinition) =>
       activate(compileScenario(definition, INLINE), { name: INLINE, definition }),
-    /** Puts a rule that was checked in front of all others. */
+    /** Adds a checked rule before all others. */
     push(definition: RuleDefinition): PushedRuleRow {
       const row = store.change(() => {
-        // After a reset of the data alone the series starts anew, and the kept rules have its first numbers.
+        // After a reset of only the data the series restarts, and the retained rules already have its first numbers.
         const seq = Math.max(random.next(), (pushedRows()[0]?.seq ?? 0) + 1)
         return store.put('rules', { rule_id: `rul_${seq}`, seq, definition }).row
       })
       changed()
       return row
     },
-    /** Back to the start scenario, without pushed rules and counts. */
+    /** Activates the start scenario and removes all pushed rules and counters. */
     reset() {
       for (const { rule_id } of pushedRows()) store.remove('rules', rule_id)
       removeCounters('')
@@ -339,11 +339,11 @@ export function createScenarios(parts: ScenariosDeps) {
       })
       resetCounts()
     },
-    /** The stored tables are others now: what was compiled and counted of them is forgotten. */
+    /** Drops compiled rules and counts after the stored tables were replaced. */
     reload: resetCounts,
-    /** Whether a name can be used, checked before anything is changed. */
+    /** Throws `not_found` if no scenario has this name. */
     checkName: (name: string) => void getScenario(name),
-    /** Takes what `reset` would lose, and returns the verb that puts it back: a reset of the data alone keeps it. */
+    /** Captures scenario, rules, counters and timeline, and returns the function that restores them after a reset of only the data. */
     capture() {
       const before = {
         rules: [...rules.rows()],
@@ -357,13 +357,13 @@ export function createScenarios(parts: ScenariosDeps) {
         for (const row of before.rules) store.put('rules', row)
         for (const row of before.counters) store.put('counters', row)
         if (before.setting) store.put('settings', before.setting)
-        // By ids and numbers of their own: the series starts again, and none may be drawn of it here.
+        // With ids and numbers of their own: the random series restarts, and nothing may be drawn from it here.
         for (const [i, row] of before.timeline.entries())
           store.put('timers', { ...row, timer_id: `tml_${i}`, seq: i - before.timeline.length })
         changed()
       }
     },
-    /** Takes a pushed rule away again. */
+    /** Removes a pushed rule. */
     removeRule(id: string) {
       if (!rules.get(id))
         throw new SandboxError('not_found', `No rule ${quoteInput(id)} was pushed for this client.`)
@@ -373,7 +373,7 @@ export function createScenarios(parts: ScenariosDeps) {
       })
       changed()
     },
-    /** The pushed rules, the one asked first at the top. */
+    /** The pushed rules with their hits, in the order in which they are checked. */
     pushed: () =>
       pushedRows().map(({ rule_id, definition }) => {
         const [rule] = compileScenario({ rules: [definition] }, `rule:${rule_id}`).rules

@@ -1,15 +1,15 @@
-/** One client's way into the room; each `enter` is followed by a `leave`. */
+/** The queue of one client; each `enter` is followed by a `leave`. */
 export type SendLane = {
-  /** Waits for room; `undefined` where there is some. */
+  /** Waits for a free slot; returns `undefined` if one is free now. */
   enter(): Promise<void> | undefined
   leave(): void
 }
 
-// Webhook attempts of all clients at once, where the limit on descriptors is not lower.
+// Concurrent webhook attempts of all clients, if the limit on descriptors is not lower.
 export const MAX_ATTEMPTS = 256
-// Attempts of one client at once.
+// Concurrent attempts of one client.
 const MAX_PER_LANE = 64
-// The room is short when attempts have waited for it this long, real ms: as long as a receiver may hang.
+// Attempts have waited too long after this time, real ms: as long as a receiver may hang.
 const SATURATED_MS = 10_000
 
 /** A queue whose cost does not grow with its length. */
@@ -38,20 +38,20 @@ function createQueue<T>() {
 }
 
 /**
- * Room for webhook attempts, shared by all clients: so many at once, so that hanging receivers leave descriptors for
- * the port. Who waits gets in by turns, one attempt of each client; the attempts of one client keep their order.
+ * Limits the concurrent webhook attempts of all clients, so that hanging receivers leave descriptors for the port.
+ * Waiting clients take turns, one attempt each; the attempts of one client stay in order.
  */
 export function createSendRoom({
   most: maxConcurrent = MAX_ATTEMPTS,
   onShort: onSaturated,
 }: {
   most?: number
-  /** Told with each attempt while the room is short. */
+  /** Called with each attempt while attempts wait too long. */
   onShort: () => void
 }) {
   let totalRunning = 0
   let saturatedSince: number | undefined
-  // One for each client with a waiting attempt that its own limit lets in; the next turn first.
+  // One for each client that has a waiting attempt and is below its own limit; the next turn first.
   const turns = createQueue<() => void>()
 
   function checkSaturation() {
@@ -63,7 +63,7 @@ export function createSendRoom({
   }
 
   return {
-    /** A client's way in. */
+    /** Makes the queue of one client. */
     lane(): SendLane {
       const waiting = createQueue<() => void>()
       let running = 0
@@ -109,5 +109,5 @@ export function createSendRoom({
   }
 }
 
-/** The room of a sandbox. */
+/** The limiter of a sandbox. */
 export type SendRoom = ReturnType<typeof createSendRoom>

@@ -5,14 +5,14 @@ import { SandboxError } from '../model/errors.ts'
 import { maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
 import { type Rows, type SandboxTables, TABLES } from './tables.ts'
 
-/** How many named states one client may keep; each keeps the rows it was made of in memory. */
+/** The maximum number of snapshots of one client; each retains its rows in memory. */
 export const MAX_SNAPSHOTS = 100
 
 type TableName = keyof Rows
 type SandboxImages = Images<Rows>
 const NAMES = Object.keys(TABLES) as TableName[]
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-/** Where the wall clock stood, how long an attempt took, and how the world was started, is no difference of its state. */
+/** Wall clock times, durations of attempts and start options are not part of a comparison. */
 const IGNORED_FIELDS = new Set(['wallAnchor', 'startedAs', 'duration_ms'])
 
 const HIDDEN = () => 'XXXX'
@@ -26,7 +26,7 @@ const MASKS: Readonly<Record<string, (value: string) => string>> = {
 }
 const masked = (text: string) => (UUID.test(text) ? text : maskText(text))
 
-/** A value as a difference shows it: numbers of people and secrets masked, however deep they stand. */
+/** A value with personal numbers and secrets masked, at any depth. */
 function redacted(value: unknown, key = ''): unknown {
   if (typeof value === 'string') return (MASKS[key] ?? masked)(value)
   if (Array.isArray(value)) return value.map((one) => redacted(one, key))
@@ -38,7 +38,7 @@ function redacted(value: unknown, key = ''): unknown {
   )
 }
 
-/** What became of one row: each field that is not what it was, before and after. */
+/** The changed fields of one row, each with its value before and after. */
 function changedFields(before: object, after: object) {
   const [a, b] = [before, after] as Record<string, unknown>[]
   const comparable = (value: unknown) =>
@@ -53,7 +53,7 @@ function changedFields(before: object, after: object) {
   )
 }
 
-/** What changed in one table, by id. */
+/** The changes of one table, by id. */
 export type TableDiff = {
   added: string[]
   removed: string[]
@@ -62,7 +62,7 @@ export type TableDiff = {
 
 export type StateDiff = Partial<Record<TableName, TableDiff>>
 
-/** The named states of one client: all it has, its clock, timers, scenario and place in its random series included. */
+/** The snapshots of one client: its whole state, with clock, timers, scenario and position in the random series. */
 export function createSnapshots({
   store,
   save,
@@ -72,7 +72,7 @@ export function createSnapshots({
   store: SandboxTables
   save: (name: string) => void
   adopt: (load: () => void) => void
-  /** Whether long work lets other calls in between. */
+  /** Whether long work yields to other calls. */
   pauses: boolean
 }) {
   function get(name: string) {
@@ -95,7 +95,7 @@ export function createSnapshots({
   return {
     check: get,
     list: () => [...store.snapshots.keys()].sort().map(summaryOf),
-    /** Keeps what is now under a name; what the name stood for is replaced. */
+    /** Stores the present state under a name; replaces an earlier snapshot with this name. */
     save(name: string) {
       const replaced = store.snapshots.has(name)
       if (!replaced && store.snapshots.size >= MAX_SNAPSHOTS) {
@@ -115,12 +115,12 @@ export function createSnapshots({
       get(name)
       store.forget(name)
     },
-    /** What became of the client since a snapshot, by table; tables that are the same are left out. */
+    /** The changes of the client since a snapshot, by table; unchanged tables are omitted. */
     async diff(name: string): Promise<StateDiff> {
       const before = get(name)
       const now = store.view()
       const isLarge = pauses && NAMES.some((table) => sizeOf(now[table]) > FEW_ROWS)
-      // A few rows are compared before anything changes; many must be kept as they are.
+      // A few rows are compared in one turn; many must be protected from changes meanwhile.
       const pinned = isLarge ? [store.pin(name), store.pin()] : []
       try {
         const [then, later] = isLarge ? pinned.map(({ images }) => images) : [before.images, now]
@@ -142,7 +142,7 @@ function* compare(before: SandboxImages, after: SandboxImages): Generator<undefi
     const found: TableDiff = { added: [], removed: [], changed: [] }
     for (const one of yield* differences<object>(before[table], after[table])) {
       yield
-      // An idempotency key is a user's own text; all other ids are to be looked up by.
+      // An idempotency key is a user's own text; all other ids are needed for look-ups.
       const id = table === 'idempotency' ? masked(one.id) : one.id
       if (!one.before) found.added.push(id)
       else if (!one.after) found.removed.push(id)
@@ -156,7 +156,7 @@ function* compare(before: SandboxImages, after: SandboxImages): Generator<undefi
   return told
 }
 
-/** The JSON text of differences, an id or a row a piece. */
+/** The JSON text of a diff, in pieces of one id or one row. */
 export function* stateDiffText(snapshot: string, tables: StateDiff): Generator<string> {
   yield `{"snapshot":${JSON.stringify(snapshot)},"tables":{`
   let between = ''
@@ -174,7 +174,7 @@ export function* stateDiffText(snapshot: string, tables: StateDiff): Generator<s
   yield '}}'
 }
 
-/** Whether differences are too many to be sent in one go. */
+/** Whether a diff is too large for one piece. */
 export const isLargeDiff = (tables: StateDiff): boolean =>
   Object.values(tables).some(
     ({ added, removed, changed }) => added.length + removed.length + changed.length > FEW_ROWS,

@@ -1,32 +1,32 @@
 import type { Random } from '../core/random.ts'
 
-/** What a table's rows are here: their ids are looked at, whatever else they have. */
+/** Tables with their rows; only the ids and UTRs of the rows are used. */
 type Tables = Readonly<Record<string, readonly object[]>>
 
-// Fields whose value an id of the series may be, and how many draws more belong to a row of it, at least.
+// Id fields whose value can come from the series, and the minimum number of further draws of the row after it.
 const DRAWN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   users: { user_id: 0 },
   kyc: { kyc_id: 0 },
   bank_accounts: { bank_id: 0 },
-  // Behind its two ids come the digits of its partner's id, two draws.
+  // After its two ids follow the digits of its partner's id, two draws.
   payments: { transaction_id: 3, id: 2 },
   webhook: { webhook_id: 0 },
   events: { event_id: 0 },
 }
 const NUMBERED: Readonly<Record<string, string>> = { timers: 'timer_id', inbox: 'message_id' }
 
-// A UTR ends with eight digits that the series makes of a draw by this factor; it goes through all of them.
+// A UTR ends with eight digits: the draw times this factor, which reaches all numbers of eight digits.
 const [UTR_FACTOR, UTR_SERIALS] = [48_271n, 100_000_000n]
 const UTR = /^\d{12}$/
 
-/** What times the factor is 1 among the serials. */
+/** The modular inverse of the factor. */
 const UNDO_FACTOR = ((): bigint => {
   let [a, b, x, y] = [UTR_FACTOR, UTR_SERIALS, 1n, 0n]
   while (b > 0n) [a, b, x, y] = [b, a % b, y, x - (a / b) * y]
   return ((x % UTR_SERIALS) + UTR_SERIALS) % UTR_SERIALS
 })()
 
-/** The first draw behind another one that gives this UTR. */
+/** The first draw after `after` that generates this UTR. */
 function drawOfUtr(utr: string, after: number): number {
   const serial = BigInt(utr.slice(4))
   const first = Number((serial * UNDO_FACTOR) % UTR_SERIALS)
@@ -40,8 +40,8 @@ const uuidIn = (id: string) =>
     : id
 
 /**
- * The least place in the random series from which no id of these rows is given again, and what needs it. A row that
- * another series made, such as one of the fixtures, needs none. Each `yield` is a place to pause.
+ * The lowest position in the random series from which no id of these rows is generated again, and the field that needs
+ * it. Rows from another series, such as fixtures, need none. The caller can pause at each `yield`.
  */
 export function* lowestDraws(
   tables: Tables,
@@ -63,7 +63,7 @@ export function* lowestDraws(
         const n = random.drawOf(uuidIn(row[field]!))
         if (n === undefined) continue
         own = n
-        // A payment without a reference has an id in its place: two draws more.
+        // A payment without a reference has a generated id instead: two further draws.
         const extra = table === 'payments' && row['reference_id'] === null ? 2 : 0
         raise(n + more + extra, () => `tables.${table}[${i}].${field}`)
       }

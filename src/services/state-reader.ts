@@ -5,13 +5,13 @@ import { fieldErrors, LIST_KNOWN_KEYS, MAX_ERRORS } from '../model/issues.ts'
 
 type Tables = Record<string, unknown>
 
-// A document with so many mistakes is read no further.
+// The reader stops after this many errors.
 const MAX_COUNTED_ERRORS = 1_000
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Counts what is wrong with a document, and keeps the first of it. */
+/** Counts the errors of a document and collects the first ones. */
 function createErrorCollector() {
   const errors: FieldError[] = []
   let count = 0
@@ -36,7 +36,7 @@ function createErrorCollector() {
   }
 }
 
-/** The rows of an object's tables, each as `take` has it. */
+/** Returns the tables with each row replaced by the result of its mapper. */
 function* mapTables(
   tables: Tables,
   rowMappers: Record<string, (row: unknown, index: number) => unknown>,
@@ -56,9 +56,9 @@ function* mapTables(
 }
 
 /**
- * Checks a state document row by row against its schema: `rows` has the schema of each table. Takes what a body was
- * parsed to, or a large body that is not parsed yet. Refuses it by its first hundred mistakes. Each `yield` is a place
- * to pause.
+ * Checks a state document row by row; `rows` has the schema of each table. `sent` is a parsed body, or a large body
+ * that is not parsed yet. Throws `validation_failed` with the first hundred errors. The caller can pause at each
+ * `yield`.
  */
 export function* readState<T>(
   sent: unknown,
@@ -80,7 +80,7 @@ export function* readState<T>(
   if (sent instanceof LargeJson) value = yield* sent.read({ tables: takes })
   else if (isObject(sent) && isObject(sent['tables']))
     value = { ...sent, tables: yield* mapTables(sent['tables'], takes) }
-  // The rows are checked: what is left is checked without them.
+  // The rows are already checked: now check the rest of the document.
   const tables = isObject(value) && isObject(value['tables']) ? value['tables'] : undefined
   const withoutTableRows = tables ? { ...(value as object), tables: withoutRows(tables) } : value
   const { success, data, error } = document.safeParse(withoutTableRows, LIST_KNOWN_KEYS)

@@ -26,7 +26,7 @@ import { type Rows, type SandboxTables, TABLES } from './tables.ts'
 import { checkTimer } from './timer-payloads.ts'
 import type { WorldContext } from './world-context.ts'
 
-/** The tables that a state tells row by row; the client and the settings have places of their own in it. */
+/** The tables that a state document has as rows; the client and the settings have their own fields in it. */
 type TableName = Exclude<keyof Rows, 'client' | 'settings'>
 
 const Integer = z.int()
@@ -100,8 +100,8 @@ const ROWS = {
 } satisfies Record<TableName, z.ZodType>
 const TABLE_NAMES = Object.keys(ROWS) as TableName[]
 
-// The counter of the random series must go on counting: a number near 2^53 stands still when 1 is added. What is left
-// above this lasts for ever.
+// The counter of the random series must stay exact: near 2^53, adding 1 has no effect. The numbers above this limit are
+// never used up.
 const MAX_DRAWS = 2 ** 48
 
 const Profile = ClientRow.omit({ client: true, client_id: true, access_token: true })
@@ -118,7 +118,7 @@ export const StateDocument = z
       speed: z.number().gt(0).max(1_000_000),
     }),
     scenario: z.strictObject({ name: z.string(), definition: z.looseObject({}).optional() }),
-    /** How far the random series was drawn. */
+    /** The position in the random series. */
     draws: Integer.min(0).max(MAX_DRAWS),
     profile: Profile,
     tables: z.strictObject(
@@ -143,7 +143,7 @@ function* idsOf<R>(rows: readonly R[], idOf: (row: R) => string) {
 }
 
 /**
- * What zod can't see: rows that are there twice, and rows that refer to none. Each `yield` is a place to pause.
+ * The errors that zod cannot find: duplicate rows and missing references. The caller can pause at each `yield`.
  */
 function* relationErrors({ tables, draws }: StateDocument): Generator<undefined, FieldError[]> {
   const errors: FieldError[] = []
@@ -190,7 +190,7 @@ function* relationErrors({ tables, draws }: StateDocument): Generator<undefined,
     const { status, utr } = row
     if (status === 'SUCCESS' && utr === null)
       addError(`tables.payments[${i}].utr`, 'is required for status SUCCESS')
-    // One that is reversed keeps the number of its SUCCESS.
+    // A reversed payment retains the number of its SUCCESS.
     if ((status === 'PENDING' || status === 'PROCESSING') && utr !== null)
       addError(`tables.payments[${i}].utr`, `must be null while the status is ${status}`)
     if (utr !== null && utrs.has(utr))
@@ -202,13 +202,13 @@ function* relationErrors({ tables, draws }: StateDocument): Generator<undefined,
     yield
     checkReference(`tables.deliveries[${i}].event_id`, events, row.event_id)
   }
-  // A rule's may be: rules outlive a reset of the data, with which the series starts anew.
+  // The number of a rule can be greater: rules survive a reset of the data, which restarts the series.
   for (const [i, { seq }] of tables.timers.entries())
     if (seq > draws) addError(`tables.timers[${i}].seq`, 'must not be greater than draws')
   return errors
 }
 
-/** Draws that would come again: an id that the series has given must not be given to another row. */
+/** An error if `draws` is too small: the series would generate the id of an existing row again. */
 function* drawErrors(
   { tables, draws }: StateDocument,
   random: Random,
@@ -219,7 +219,7 @@ function* drawErrors(
   return [{ field: 'draws', code: 'too_small', message }]
 }
 
-/** Throws the refusal of the first timeline entry that names a scenario or holds a rule that is none. */
+/** Throws the error of the first timeline entry with an unknown scenario or an invalid rule. */
 function* timelineErrors(
   scenarios: Scenarios,
   timers: StateDocument['tables']['timers'],
@@ -235,7 +235,7 @@ function* timelineErrors(
   }
 }
 
-/** Throws the refusal of the first rule that is none. */
+/** Throws the error of the first invalid rule. */
 function* ruleErrors(check: (rule: unknown) => unknown, rules: StateDocument['tables']['rules']) {
   for (const { definition } of rules) {
     check(definition)
@@ -243,7 +243,7 @@ function* ruleErrors(check: (rule: unknown) => unknown, rules: StateDocument['ta
   }
 }
 
-/** The refusal of a document that this process has no room for. */
+/** Throws `payload_too_large` if the heap is almost full. */
 function rejectIfHeapFull() {
   if (!isHeapFull()) return
   throw new SandboxError(
@@ -252,23 +252,23 @@ function rejectIfHeapFull() {
   )
 }
 
-// A state of fewer rows is sent in one go.
+// A state with fewer rows is sent in one piece.
 const FEW_ROWS = 2_000
-// What is stored by one change, rows.
+// Rows that are stored by one change.
 const ROWS_PER_CHANGE = 100
-// Every call asks all of them, and they are made ready in one go.
+// Every call checks all rules, and they are compiled without a pause.
 const MAX_RULES = 10_000
 
-/** A state to be sent: its JSON text in pieces. */
+/** The JSON text of a state, in pieces; call `done` after sending. */
 export type StateText = { pieces: Iterable<string>; isLarge: boolean; done: () => void }
 
 export type StateDeps = WorldContext & {
   scenarios: Scenarios
   clockNow: () => ClockState
   adopt: (load: () => void) => void
-  /** Makes an empty world that nobody sees, to gather rows in. */
+  /** Creates an empty hidden world, to collect rows in. */
   stage: () => SandboxTables
-  /** Whether long work lets other calls in between. */
+  /** Whether long work yields to other calls. */
   pauses: boolean
 }
 
@@ -279,13 +279,13 @@ const orderProfileFields = inOrderOf(Profile)
 
 type RowsOf = <K extends keyof Rows>(table: K) => Iterable<Rows[K]>
 
-/** A client's whole state, out and in. */
+/** Exports and imports the whole state of a client. */
 export function createState(deps: StateDeps) {
   const { store, scenarios, scheduler, random, clockNow, adopt, stage, pauses } = deps
-  // A state that comes back to its client finds the secret that the webhook of it had.
+  // Secrets of exported webhooks, by id: an import into the same client needs no secret.
   const secrets = new Map<string, string>()
 
-  /** The rows of a table as a document tells them. */
+  /** The rows of a table as they are in a document. */
   function* exportRows<K extends TableName>(name: K, rowsOf: RowsOf): Generator<object> {
     for (const row of rowsOf(name)) {
       if (name !== 'webhook') {
@@ -298,7 +298,7 @@ export function createState(deps: StateDeps) {
     }
   }
 
-  /** The JSON text of a document, a row a piece. */
+  /** The JSON text of a document, in pieces of one row. */
   function* textOf(rowsOf: RowsOf, clock: ClockState, draws: number): Generator<string> {
     const [client] = rowsOf('client')
     const settings = [...rowsOf('settings')]
@@ -333,7 +333,7 @@ export function createState(deps: StateDeps) {
     return rows
   }
 
-  /** A state as text; a large one is pinned as it is until it is sent. */
+  /** A state as text; a large one is protected from changes until it is sent. */
   function textOfState(state: Pick<Snapshot<Rows>, 'images' | 'counter'>, snapshot?: string) {
     const isLarge = pauses && sizeOf(state.images) > FEW_ROWS
     const retained = isLarge ? store.pin(snapshot) : undefined
@@ -344,7 +344,7 @@ export function createState(deps: StateDeps) {
     return { pieces: textOf(rowsOf, clock, counter), isLarge, done: () => retained?.release() }
   }
 
-  /** The webhook with its secret: that of the document, else the present one, else the one it was told out with. */
+  /** The webhook with its secret: from the document, else of the present webhook, else of an earlier export. */
   function webhookOf({ tables }: StateDocument): WebhookRow[] {
     const present = store.tables.webhook.newest('all', 'all')?.row.webhook_secret
     return tables.webhook.map((row, i) => {
@@ -361,7 +361,7 @@ export function createState(deps: StateDeps) {
   const inPausingSlices = <T>(work: Generator<unknown, T>) =>
     inSlices(work, { pauses, check: rejectIfHeapFull })
 
-  /** Refuses a document that can't be taken over as it is. */
+  /** Throws the errors of a document, before anything is changed. */
   async function check(state: StateDocument) {
     const errors = await inPausingSlices(relationErrors(state))
     if (errors.length === 0) errors.push(...(await inPausingSlices(drawErrors(state, random))))
@@ -374,7 +374,7 @@ export function createState(deps: StateDeps) {
     await inPausingSlices(timelineErrors(scenarios, tables.timers, await scenarios.ruleCheck()))
   }
 
-  /** Puts the rows of a document into a world of their own. */
+  /** Stores the rows of a document in the staging world. */
   function* gather(staged: SandboxTables, { tables }: StateDocument) {
     for (const name of TABLE_NAMES) {
       const rows = name === 'webhook' ? [] : tables[name]
@@ -387,7 +387,7 @@ export function createState(deps: StateDeps) {
     }
   }
 
-  /** Puts what was gathered in place of all that the client is, as one change. */
+  /** Replaces the client's state by the staged rows, as one change. */
   function replaceBy(staged: SandboxTables, state: StateDocument) {
     const { clock, scenario, draws, profile } = state
     const webhook = webhookOf(state)
@@ -406,13 +406,13 @@ export function createState(deps: StateDeps) {
   }
 
   return {
-    /** What is now. */
+    /** The present state. */
     export: (): StateText => textOfState({ images: store.view(), counter: store.random.counter }),
-    /** What was at a snapshot. */
+    /** The state of a snapshot. */
     exportSnapshot: (name: string): StateText => textOfState(store.snapshots.get(name)!, name),
     /**
-     * Reads a document, checks all of it, and puts it in place of what the client is. It takes its time and lets other
-     * calls in between, and yet it is one change. Answers how many rows there are in each table.
+     * Reads and checks a document and replaces the client's state by it. Other calls can run in between, but the
+     * replacement itself is one change. Returns the number of rows of each table.
      */
     async replace(sent: unknown): Promise<Record<string, number>> {
       const state = await inPausingSlices(readState(sent, StateDocument, ROWS))

@@ -12,14 +12,14 @@ import { mobileKey, type UserRow } from '../model/user.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { ActiveScenario, CounterRow, PushedRuleRow } from './scenarios.ts'
 
-/** A kept answer to a POST with an `Idempotency-Key`. */
+/** The stored response to a POST with an `Idempotency-Key`. */
 export type IdempotencyRow = {
   key: string
-  /** What the request asked, to tell the same request from another. */
+  /** A hash of the request body, to recognize a different request with the same key. */
   fingerprint: string
   status: number
   body: string
-  /** Client's time, ms. */
+  /** When the row expires: client's time, ms. */
   kept_until: number
 }
 
@@ -47,11 +47,11 @@ export type Rows = {
   counters: CounterRow
 }
 
-// As text: it sorts like the instants do, and a number of each would be one more thing to keep.
+// As text: ISO 8601 sorts like the instants, and a number would need more memory.
 const createdAt = ({ created_at }: { created_at: string }) => created_at
 const always = () => 'all'
 
-/** The key under which a verified account is one of its user. */
+/** The unique key of a verified account: a user cannot have it twice. */
 export const accountKey = (row: { user_id: string; account_number: string; ifsc_code: string }) =>
   `${row.user_id} ${row.ifsc_code} ${row.account_number}`
 
@@ -86,11 +86,11 @@ export const TABLES: Specs<Rows> = {
       type: (row) => (row.transaction_type === 'debit' ? 'debit' : undefined),
       user: historyUserOf,
     },
-    // An id that was made up for a payment without a reference is nobody's reference either.
+    // The generated id of a payment without a reference must not be a reference of another payment.
     uniques: { reference: (row) => row.reference_id ?? row.client_transaction_id },
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
-  // In the order they came, whatever the clock says: it may be set back.
+  // In order of creation and not of time, because the clock can be set back.
   events: {
     id: (row) => row.event_id,
     at: () => 0,
@@ -100,7 +100,7 @@ export const TABLES: Specs<Rows> = {
     id: (row) => row.delivery_id,
     at: () => 0,
     indexes: {
-      // None of them holds the backlog as one list: taking out of a long one would cost its length.
+      // No index has the whole backlog under one key: removal from a long list would be slow.
       ordered: (row) => (row.status === 'pending' && row.ordered ? row.resource_id : undefined),
       held: (row) => (row.status === 'pending' && row.hold_until ? row.resource_id : undefined),
     },

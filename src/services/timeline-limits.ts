@@ -2,27 +2,27 @@ import type { Clock } from '../core/clock.ts'
 import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compiled.ts'
 import type { SandboxTables } from './tables.ts'
 
-/** What a stored entry of a timeline says: the action, and how it comes again. */
+/** An entry of a timeline, as stored: the action, its interval in ms, and the number of runs left. */
 export type StoredTimelineEntry = { do: TimelineAction; every_ms?: number; left?: number }
 
-// An entry that is behind makes up for this many turns at most; the earlier ones are left out.
+// An entry that is late catches up at most this many runs; earlier ones are skipped.
 const MAX_BEHIND = 1_000
-// A scenario that runs for days must not fill the memory: a timeline adds nothing to a table beyond this.
+// A scenario that runs for days must not fill the memory: a timeline adds no rows to a table beyond this number.
 const MAX_ROWS = { users: 250_000, payments: 250_000, deliveries: 50_000, rules: 2_000 } as const
-// More work than this a real second is more than most machines do; 1 is a row or two.
+// Most machines cannot do more work than this per real second; 1 is a row or two.
 const MAX_COST_PER_SECOND = 10_000
-// What exchanges all that decides costs about as much as this many rows.
+// Replacing scenarios, rules or all data costs about as much as this many rows.
 const REPLACEMENT_COST = 64
 
 const formatCount = (n: number) => n.toLocaleString('en-US')
 
-/** The word of an action: `create_users`, `credit`, ... */
+/** The name of an action: `create_users`, `credit`, ... */
 export const actionName = (action: TimelineAction) => Object.keys(action)[0]!
 
-/** An action that ends the timeline it is part of. */
+/** Whether an action ends its timeline. */
 export const endsTimeline = (action: TimelineAction) => 'use' in action || 'reset' in action
 
-/** How much work an action is; 1 is a row or two. */
+/** The cost of an action; 1 is a row or two. */
 export function costOf(action: TimelineAction): number {
   if ('create_users' in action) return action.create_users
   return endsTimeline(action) || 'rule' in action ? REPLACEMENT_COST : 1
@@ -35,7 +35,7 @@ export const isRecurring = ({
 }: StoredTimelineEntry): boolean =>
   everyMs !== undefined && (left === undefined || left > 1) && !endsTimeline(action)
 
-/** How often an entry that is due at an instant runs from `now` until `at`; turns that it leaves out are not counted. */
+/** The number of times that an entry runs between `now` and `at`; skipped runs are not counted. */
 export function countRuns(
   entry: StoredTimelineEntry,
   due_at: number,
@@ -51,8 +51,8 @@ export function countRuns(
   )
 }
 
-/** When an entry comes again, and how many of its turns are left out since it is too far behind. */
-export function nextTurn(every_ms: number, due_at: number, now: number) {
+/** The time of the next run of an entry, and the number of runs that are skipped because it is too late. */
+export function nextTurn(everyMs: number, due_at: number, now: number) {
   const behind = Math.floor((now - due_at) / everyMs)
   const skipped = Math.max(0, behind - MAX_BEHIND)
   return { due_at: due_at + (skipped + 1) * everyMs, skipped }
@@ -66,14 +66,14 @@ const GROWING_TABLES: readonly [word: string, table: keyof typeof MAX_ROWS][] = 
   ['rule', 'rules'],
 ]
 
-/** Why an action is left out: the client has as many rows as a timeline may make; else `undefined`. */
+/** The reason why an action is skipped: a table has the maximum number of rows; else `undefined`. */
 export function limitReached(
   action: TimelineAction,
   { tables }: SandboxTables,
 ): string | undefined {
   for (const [word, table] of GROWING_TABLES) {
     if (!(word in action)) continue
-    // The rows of each layer, a row that was changed in several counted in each: cheap, and near enough.
+    // Counts the rows of each layer; a row that several layers contain counts more than once. Cheap and accurate enough.
     const rows = tables[table].view().layers.reduce((sum, layer) => sum + layer.rows.size, 0)
     if (rows >= MAX_ROWS[table])
       return `skipped: the client has ${formatCount(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
@@ -81,7 +81,7 @@ export function limitReached(
   return undefined
 }
 
-/** Says so where the entries of a timeline cannot keep their rates on a clock that ticks. */
+/** Returns a warning if the entries of a timeline are too frequent for a running clock. */
 export function rateWarnings(
   timeline: readonly CompiledTimelineEntry[],
   { mode, speed }: Clock['state'],

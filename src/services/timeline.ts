@@ -29,7 +29,7 @@ export type TimelineDeps = WorldContext & {
   kyc: Kyc
   bankAccounts: BankAccounts
   payments: Payments
-  /** Back to the fixtures and the start scenario. */
+  /** Resets the client to the fixtures and the start scenario. */
   reset: () => void
   warn: (message: string) => void
 }
@@ -39,7 +39,7 @@ function findRow<T>(rows: Iterable<T>, matches: (row: T) => boolean): T | undefi
   return undefined
 }
 
-/** Does what the active scenario's timeline says, from the moment it is activated (scenarios: Timeline). */
+/** Runs the timeline of the active scenario, from the moment of its activation (scenarios: Timeline). */
 export function createTimeline(deps: TimelineDeps) {
   const { store, clock, random, scheduler, events } = deps
   const { scenarios, users, kyc, bankAccounts, payments, reset, warn } = deps
@@ -47,7 +47,7 @@ export function createTimeline(deps: TimelineDeps) {
 
   const resourceOf = (kind: ResourceKind, resource: string) => resourceIdOf(store, kind, resource)
 
-  /** A receiver with a verified account and somebody who pays, where the action names none. */
+  /** Chooses payer, receiver and account for a credit; the action can name each of them. */
   function parties(credit: Extract<TimelineAction, { credit: unknown }>['credit']) {
     const matches = (row: BankAccountRow) =>
       row.bank_status === 'success' &&
@@ -71,7 +71,7 @@ export function createTimeline(deps: TimelineDeps) {
     return { from_user_id: payer, to_user_id: account.user_id, benif_bank_id: account.bank_id }
   }
 
-  /** Digits whose mobile nobody has yet: of many thousand users two may draw the same. */
+  /** Digits of a mobile that no user has yet: among many thousand users, two draws can be equal. */
   function unusedDigits(): string {
     for (;;) {
       const digits = random.digits(9)
@@ -123,7 +123,7 @@ export function createTimeline(deps: TimelineDeps) {
   }
 
   const warnOnce = createRepeatedWarning(warn)
-  /** Warns about an entry; equal warnings of equal entries are counted. */
+  /** Logs a warning about an entry; equal warnings about equal entries are counted. */
   function warnAboutEntry(
     { do: action, every_ms: everyMs }: StoredTimelineEntry,
     why: string,
@@ -134,9 +134,9 @@ export function createTimeline(deps: TimelineDeps) {
     warnOnce(`${name}${every}: ${why}`, `${name}${every}: ${message}`)
   }
 
-  // The entries of which it was said that their rate cannot be kept.
+  // The entries whose rate was already logged as too high.
   const warnedRates = new Set<string>()
-  /** Schedules the next turn of an entry that comes again. */
+  /** Schedules the next run of a recurring entry. */
   function scheduleNextTurn(entry: StoredTimelineEntry, everyMs: number, dueAt: number) {
     const { due_at, skipped } = nextTurn(everyMs, dueAt, clock.now())
     const { left } = entry
@@ -161,7 +161,7 @@ export function createTimeline(deps: TimelineDeps) {
       try {
         runAction(entry.do)
       } catch (error) {
-        // What can't be done now is told; the rest of the timeline goes on.
+        // An action that cannot run now is logged; the rest of the timeline continues.
         if (!(error instanceof SandboxError) || error.status >= 500) throw error
         warnAboutEntry(entry, error.code, error.message)
       }
@@ -174,11 +174,11 @@ export function createTimeline(deps: TimelineDeps) {
     },
   )
 
-  // The instant from which the present timeline counts, and whether what it says for that instant is being done.
+  // The start time of the active timeline, and whether its entries for that time are running now.
   let startedAt = Number.NEGATIVE_INFINITY
   let isRunningDueEntries = false
 
-  /** Drops what is pending of the former timeline and schedules the active one's entries, from an instant on. */
+  /** Cancels the pending entries of the previous timeline and schedules those of the active one, relative to `from`. */
   function scheduleEntries(from: number) {
     for (const { timer_id, kind } of [...tables.timers.rows()])
       if (kind === TIMELINE_ENTRY) scheduler.cancel(timer_id)
@@ -201,7 +201,7 @@ export function createTimeline(deps: TimelineDeps) {
     startedAt = from
   }
 
-  /** Activates a scenario and starts its timeline, both or neither; `from` where the clock is about to be set. */
+  /** Activates a scenario and starts its timeline in one change; `from` is the time to which the clock is about to be set. */
   function activate(setScenario: () => void, from = isRunningDueEntries ? startedAt : clock.now()) {
     store.change(() => {
       setScenario()
@@ -214,11 +214,11 @@ export function createTimeline(deps: TimelineDeps) {
       .filter(({ kind, due_at }) => kind === TIMELINE_ENTRY && due_at <= startedAt)
       .sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
 
-  /** Does what the timeline says for the instant it began at: a frozen clock would never come to it by itself. */
+  /** Runs the entries that are due at the start of the timeline: on a frozen clock they would never run otherwise. */
   function runDueEntries() {
     isRunningDueEntries = true
     try {
-      // A `use` puts other entries in the place of these.
+      // A `use` replaces these entries by others.
       for (let due = entriesDueAtStart(); due.length > 0; due = entriesDueAtStart())
         for (const timer of due) if (tables.timers.get(timer.timer_id)) scheduler.runNow(timer)
     } finally {
@@ -227,7 +227,7 @@ export function createTimeline(deps: TimelineDeps) {
   }
 
   return {
-    /** Activates a scenario; what its timeline says for this instant is done when this returns. */
+    /** Activates a scenario and runs the entries of its timeline that are due immediately. */
     start(setScenario: () => void) {
       store.change(() => {
         activate(setScenario)
@@ -236,7 +236,7 @@ export function createTimeline(deps: TimelineDeps) {
     },
     activate,
     runDueEntries,
-    /** What about the present timeline cannot be kept on the clock as it is. */
+    /** Warnings about entries of the active timeline that are too frequent for the clock's speed. */
     warnings: () => rateWarnings(scenarios.timeline(), clock.state),
   }
 }

@@ -5,7 +5,7 @@ import { PaymentFailure, PaymentStatus } from '../model/payment.ts'
 import { MIN_REPEAT_MS } from '../scenarios/compiled.ts'
 import { EVENTS } from '../scenarios/words.ts'
 
-/** What the timers of each kind say, for a state that a person may have written. */
+/** The payloads of timers by kind, to check a state document that a person may have written. */
 
 const afterMs = z.int().min(0).max(MAX_MS)
 const checkStatus = z.enum(['pending', 'success', 'failed'])
@@ -52,7 +52,7 @@ const ACTIONS: Readonly<Record<string, z.ZodType>> = {
 
 type Issues = { issues: z.core.$ZodRawIssue[] }
 
-/** Holds a value against a schema, and notes what is wrong at a place. */
+/** Validates a value and adds its issues at a path. */
 function validate(schema: z.ZodType, value: unknown, at: PropertyKey[], context: Issues) {
   const result = schema.safeParse(value, { reportInput: true })
   for (const issue of result.error?.issues ?? [])
@@ -118,7 +118,7 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: bo
   },
 }
 
-/** Checks what a stored timer says, by its kind. */
+/** Checks the payload of a stored timer, by its kind. */
 export function checkTimer(
   timer: { kind: string; resource_id?: string | undefined; payload: Record<string, unknown> },
   context: Issues,

@@ -4,11 +4,11 @@ import { quoteInput } from '../model/mask.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
 import { notFound, type WorldContext } from './world-context.ts'
 
-/** Users: made with an e-mail and a mobile that no other user of the client has (defaults: Users). */
+/** Users. The e-mail and the mobile of each are unique within the client (defaults: Users). */
 export function createUsers({ store, clock, random, events }: WorldContext) {
   const { users } = store.tables
 
-  /** `field`: where the id stands in a body, if it does. */
+  /** Returns a user or throws `not_found`; `field` is the body field of the id, if the id is in a body. */
   function get(id: string, field?: string) {
     const entry = users.entry(id)
     if (!entry) throw notFound('user', id, field)
@@ -54,7 +54,7 @@ export function createUsers({ store, clock, random, events }: WorldContext) {
         events.emit('user.created', entry.id)
         return entry
       }),
-    /** Sets the ids that KYC and bank checks leave on a user. */
+    /** Sets the ids of the verified KYC records and bank account on a user. */
     link(id: string, links: Partial<Pick<UserRow, 'pid' | 'tid' | 'bank_id'>>) {
       store.put('users', { ...get(id).row, ...links, updated_at: clock.iso() })
     },

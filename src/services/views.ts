@@ -6,12 +6,12 @@ import type { PaymentRow } from '../model/payment.ts'
 import { transactionTextParts } from '../model/transaction.ts'
 import { type UserRow, userTextParts } from '../model/user.ts'
 
-// A row's JSON text is made once and kept. Worlds share rows, so what depends on the client is put in when it is sent.
+// The JSON text of a row is memoized. Worlds share rows, so the client's id is inserted when the text is sent.
 const userText = memoizedText('text', userTextParts)
 const transactionText = memoizedText('text', transactionTextParts)
 const historyText = memoizedText('otherText', historyTextParts)
 
-/** How one client's rows look in its answers: JSON text, masked, with its client_id. */
+/** Formats one client's rows for its responses: masked JSON text with its client_id. */
 export function createViews(clientId: string) {
   return {
     clientId,

@@ -3,22 +3,22 @@ import { isSliceOver, ownTurn } from '../core/turns.ts'
 import { callerGone, SandboxError } from '../model/errors.ts'
 import type { AnyFeedEvent, Feed } from './feed.ts'
 
-/** Something to wait for: `look` searches what is there, `see` judges what is told of from now on. */
+/** Something to wait for: `findExisting` searches the present state, `onEvent` checks each later event of the feed. */
 export type WaitTarget<T> = {
   findExisting: () => Promise<T | undefined> | T | undefined
   onEvent: (told: AnyFeedEvent) => T | undefined
   /** Real ms. */
   timeout_ms: number
-  /** The refusal where it does not come in time. */
+  /** Makes the error that is thrown after the timeout. */
   timeoutError: () => SandboxError
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the caller stops waiting. */
   signal: AbortSignal
 }
 
 const feedEnded = () =>
   new SandboxError('not_ready', 'The client was deleted or the sandbox is shutting down.')
 
-/** Answers with what is waited for, as soon as it is there; throws `wait_timeout`, or `not_ready` where the feed ends. */
+/** Resolves with the match as soon as it exists; rejects with `timeoutError()`, or with `not_ready` if the feed closes. */
 export function waitFor<T>(
   { feed, outside }: { feed: Feed; outside: Pick<Runtime, 'later'> },
   {
@@ -32,11 +32,11 @@ export function waitFor<T>(
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
     let searching: Promise<unknown> = Promise.resolve()
-    // What is being looked through may have it already.
+    // A search that is still running may find it.
     const cancelTimeout = outside.later(timeoutMs, () => searching.then(() => fail(late())))
     stop = feed.watch({
       onEvent(told) {
-        // All there is was exchanged: what is waited for may be among it.
+        // The whole state was replaced: the match may be in the new one.
         if (told.kind === 'reset' || told.kind === 'restore') search()
         else resolveIfFound(see(told))
       },
@@ -68,7 +68,7 @@ export function waitFor<T>(
   })
 }
 
-/** The first of many things that is like this, looked for in slices that let others come in between, where it `pauses`. */
+/** The first defined result of `take`; with `pauses` the search lets other work run in between. */
 export async function firstOf<R, T>(
   rows: Iterable<R>,
   take: (row: R) => T | undefined,

@@ -6,13 +6,13 @@ import { kindOf } from './resources.ts'
 import type { Views } from './views.ts'
 import { notFound, type WorldContext } from './world-context.ts'
 
-/** Values that take the place of those of a resource: what `trigger` calls `override`. */
+/** Values that replace those of a resource: the `override` of a trigger. */
 export type Override = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `data` with the values of `override` put over it, objects merged. */
+/** `data` with the values of `override`; objects are merged recursively. */
 function merged(data: Record<string, unknown>, override: Override): Record<string, unknown> {
   const result = { ...data }
   for (const [name, value] of Object.entries(override)) {
@@ -22,7 +22,7 @@ function merged(data: Record<string, unknown>, override: Override): Record<strin
   return result
 }
 
-/** Events as they are sent: the resource as its GET shows it, in bytes that never change (defaults: Webhook). */
+/** Creates the bodies of events: the resource as its GET shows it, in bytes that never change (defaults: Webhook). */
 export function createWebhookEvents({
   store,
   clock,
@@ -60,7 +60,7 @@ export function createWebhookEvents({
   }
 
   return {
-    /** An event about a resource as it is now; throws `not_found` where there is no such resource. */
+    /** Creates an event about the present state of a resource; throws `not_found` if it does not exist. */
     create(type: string, resource_id: string, override?: Override) {
       const resource = dataOf(type, resource_id)
       const data = override ? JSON.stringify(merged(JSON.parse(resource), override)) : resource
@@ -75,7 +75,7 @@ export function createWebhookEvents({
         body: `{"id":"${event_id}","type":"${type}","timestamp":"${created_at}","client_id":"${views().clientId}","data":${data}}`,
       }
     },
-    /** The event as webhook rules see it; what they don't look at is not looked up. */
+    /** The event as webhook rules read it; data, user and account are looked up only when a rule needs them. */
     callOf(type: string, id: string, data: string): RuleEvent {
       const kind = kindOf(type)
       return {

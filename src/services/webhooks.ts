@@ -19,7 +19,7 @@ export function createWebhooks({ store, random }: WorldContext) {
 
   return {
     get,
-    /** The registration, if there is one. */
+    /** The registration, or `undefined`. */
     current,
     create: ({ url, webhook_secret }: CreateWebhook) =>
       store.change(() => {

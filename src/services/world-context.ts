@@ -5,7 +5,7 @@ import type { Scheduler } from '../core/scheduler.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { SandboxTables } from './tables.ts'
 
-/** What every service of a world is made from. */
+/** The dependencies of every service of a world. */
 export type WorldContext = {
   store: SandboxTables
   clock: Clock
@@ -14,12 +14,12 @@ export type WorldContext = {
   events: ResourceEvents
 }
 
-/** The refusal of an id that this client does not have; `field` is where a body has it. */
+/** The error of an id that this client does not have; `field` is the body field with the id. */
 export function notFound(noun: string, id: string, field?: string): SandboxError {
   const message = `No ${noun} ${id} for this client.`
   return new SandboxError('not_found', message, fieldError(field, 'not_found', message))
 }
 
-/** Names the field that a refusal is about. */
+/** The `errors` of an error about one field. */
 export const fieldError = (field: string | undefined, code: string, message: string) =>
   field === undefined ? {} : { errors: [{ field, code, message }] }

@@ -1,17 +1,17 @@
 import t from 'tap'
-import { takesColour } from '../../src/cli/colour.ts'
+import { supportsColour } from '../../src/cli/colour.ts'
 import { startSandbox } from '../../src/index.ts'
 import { run } from './program.ts'
 
 t.test('colours come on a terminal, unless NO_COLOR is set', async (t) => {
   const terminal = { isTTY: true }
-  t.ok(takesColour(terminal, { TERM: 'xterm' }))
-  t.notOk(takesColour(terminal, { NO_COLOR: '1' }))
-  t.notOk(takesColour(terminal, { TERM: 'dumb' }))
-  t.notOk(takesColour({}, {}), 'a pipe')
-  t.ok(takesColour({}, { FORCE_COLOR: '1' }))
-  t.notOk(takesColour(terminal, { FORCE_COLOR: '0' }))
-  t.notOk(takesColour(terminal, { NO_COLOR: '1', FORCE_COLOR: '1' }))
+  t.ok(supportsColour(terminal, { TERM: 'xterm' }))
+  t.notOk(supportsColour(terminal, { NO_COLOR: '1' }))
+  t.notOk(supportsColour(terminal, { TERM: 'dumb' }))
+  t.notOk(supportsColour({}, {}), 'a pipe')
+  t.ok(supportsColour({}, { FORCE_COLOR: '1' }))
+  t.notOk(supportsColour(terminal, { FORCE_COLOR: '0' }))
+  t.notOk(supportsColour(terminal, { NO_COLOR: '1', FORCE_COLOR: '1' }))
 })
 
 t.test(

@@ -5,22 +5,25 @@ t.test('conform ends with 0 where nothing differs, and with 1 where something do
   const { url, token } = await serve(t, ['--memory', '--clock', 'frozen'])
   const clean = await run(['conform', '--against', url, '--token', token])
   t.equal(clean.code, 0, clean.stderr)
-  t.match(clean.stdout, /^Not looked at\n\nendpoint +why\nGET \/clientWebhook +no webhook is set\n/)
   t.match(
     clean.stdout,
-    new RegExp(`\n\nNothing differs: \\d+ calls to ${url}, 9 endpoints held\n$`),
+    /^Not checked\n\nendpoint +reason\nGET \/clientWebhook +no webhook is set\n/,
+  )
+  t.match(
+    clean.stdout,
+    new RegExp(`\n\nNo differences: \\d+ calls to ${url}, 9 endpoints checked\n$`),
   )
   const written = await run(['conform', '--against', url, '--token', token, '--write'])
   t.equal(written.code, 0, written.stderr)
-  t.match(written.stdout, /^Made, and left there\n\nendpoint +id\nPOST \/user +[0-9a-f-]{36}\n/)
-  t.match(written.stdout, /, 16 endpoints held\n$/)
+  t.match(written.stdout, /^Created, and not deleted\n\nendpoint +id\nPOST \/user +[0-9a-f-]{36}\n/)
+  t.match(written.stdout, /, 16 endpoints checked\n$/)
 
   const open = await serve(t, ['--memory', '--auth', 'off'])
   const differing = await run(['conform', '--against', open.url, '--token', token])
   t.equal(differing.code, 1)
   t.match(
     differing.stdout,
-    /^Differs from the contract\n\nendpoint +asked +field +expected +found +times\nGET \/transaction\/history +without a token +HTTP status +401 unauthorized +200 +2\n/,
+    /^Differs from the contract\n\nendpoint +request +field +expected +found +times\nGET \/transaction\/history +without a token +HTTP status +401 unauthorized +200 +2\n/,
   )
   t.match(differing.stdout, /\n3 differences: \d+ calls to /)
   const json = await run(['conform', '--against', open.url, '--token', token, '--json'])
@@ -57,12 +60,12 @@ t.test(
       const against = `http://127.0.0.1:${port}${path}`
       const { code, stdout } = await run(['conform', '--against', against, ...own], { env })
       t.equal(code, 0, stdout)
-      t.match(stdout, /, 9 endpoints held\n$/)
+      t.match(stdout, /, 9 endpoints checked\n$/)
     }
     const { code, stdout } = await run(['conform', '--against', `http://127.0.0.1:${port}`])
     t.equal(code, 0)
-    t.match(stdout, /GET \/users +it wants a token: give --token\n/)
-    t.match(stdout, /, 0 endpoints held\n$/)
+    t.match(stdout, /GET \/users +the service requires a token: use --token\n/)
+    t.match(stdout, /, 0 endpoints checked\n$/)
   },
 )
 
@@ -73,18 +76,27 @@ t.test(
       code: 1,
       stdout: '',
       stderr:
-        /^payout-sandbox: No service answers at http:\/\/127\.0\.0\.1:1\/v1: no answer \(ECONNREFUSED\)\. Give its base URL with --against\.\n$/,
+        /^payout-sandbox: No service responds at http:\/\/127\.0\.0\.1:1\/v1: no response \(ECONNREFUSED\)\. Set its base URL with --against\.\n$/,
     })
     const base = 'http://127.0.0.1:1'
     const cases: [string[], RegExp][] = [
       [['conform'], /conform needs --against URL, such as /],
-      [['conform', base], /conform takes no "http:\/\/127\.0\.0\.1:1"/],
+      [['conform', base], /unexpected argument "http:\/\/127\.0\.0\.1:1"/],
       [['conform', '--against', 'localhost:4310'], /--against takes the base URL of a service/],
-      [['conform', '--against', 'http://a:b@127.0.0.1:1'], /without user info, query and fragment/],
-      [['conform', '--against', `${base}/v1?x=1`], /without user info, query and fragment/],
-      [['conform', '--against', `${base}/v1#x`], /without user info, query and fragment/],
+      [
+        ['conform', '--against', 'http://a:b@127.0.0.1:1'],
+        /without user name, password, query and fragment/,
+      ],
+      [
+        ['conform', '--against', `${base}/v1?x=1`],
+        /without user name, password, query and fragment/,
+      ],
+      [['conform', '--against', `${base}/v1#x`], /without user name, password, query and fragment/],
       [['conform', '--against', base, '--token', 'a b'], /--token takes an access token/],
-      [['conform', '--against', base, '--url', base], /conform takes no --url; it takes --against/],
+      [
+        ['conform', '--against', base, '--url', base],
+        /conform does not take --url; it takes --against/,
+      ],
       [['conform', '--against', base, '--wirte'], /did you mean --write\?/],
     ]
     for (const [args, message] of cases) {

@@ -76,7 +76,7 @@ t.test('what the scenario expects is checked at the end', async (t) => {
     code: 1,
     stdout: '',
     stderr:
-      'payout-sandbox: scenario mine expects other requests:\nexpected   requests  found  met\nlistUsers  2         1      no\n',
+      'payout-sandbox: the requests do not match the expectations of scenario mine:\nexpected   requests  found  met\nlistUsers  2         1      no\n',
   })
   t.match(await run([...options, ...list(3, 9)]), { code: 9, stderr: /listUsers/ })
 })
@@ -98,7 +98,7 @@ t.test('a scenario that makes way for another is held against what it expected',
     code: 1,
     stdout: '',
     stderr:
-      'payout-sandbox: scenario mine expects other requests:\nexpected   requests    found  met\nlistUsers  at least 1  0      no\n',
+      'payout-sandbox: the requests do not match the expectations of scenario mine:\nexpected   requests    found  met\nlistUsers  at least 1  0      no\n',
   })
   t.match(await ended(list + advance), { code: 0, stderr: '' })
   t.match(await ended(advance + list), { code: 1 }, 'what comes later is not for it')
@@ -158,15 +158,15 @@ t.test('without an admin API no address of one is told', async (t) => {
   t.notMatch(stdout, /ADMIN_URL/)
 })
 
-t.test('what cannot be run is told', async (t) => {
+t.test('a program that cannot be run is reported', async (t) => {
   const missing = await run(['exec', '--', 'no-such-program', '-x'])
-  t.match(missing, { code: 127, stdout: '', stderr: /there is no program "no-such-program"/ })
+  t.match(missing, { code: 127, stdout: '', stderr: /program "no-such-program" not found/ })
   const folder = t.testdir({ 'plain.txt': 'x' })
   t.match(await run(['exec', '--', join(folder, 'plain.txt')]), {
     code: 126,
     stderr: /cannot be run \(EACCES\)/,
   })
-  t.match(await run(['exec']), { code: 2, stderr: /exec needs a program behind --/ })
+  t.match(await run(['exec']), { code: 2, stderr: /exec needs a program after --/ })
   const meant: [args: string[], words: string][] = [
     [['exec', 'npm', 'test'], 'exec -- npm test'],
     [['exec', 'npm', 'test', '--watch', '--no-such', 'x'], 'exec -- npm test --watch --no-such x'],
@@ -183,7 +183,7 @@ t.test('what cannot be run is told', async (t) => {
     t.strictSame(await run(args), {
       code: 2,
       stdout: '',
-      stderr: `payout-sandbox: exec runs a program that follows --; use payout-sandbox ${words}\n`,
+      stderr: `payout-sandbox: exec needs -- in front of the program; use payout-sandbox ${words}\n`,
     })
   t.match(await run(['exec', '--clock', 'soon', ...node('')]), { code: 2, stderr: /--clock takes/ })
   t.match(await run(['exec', '--scenario', 'slwo', ...node('')]), { code: 2, stderr: /"slow"/ })
@@ -193,5 +193,8 @@ t.test('what cannot be run is told', async (t) => {
     code: 4,
     stderr: /The data file is damaged/,
   })
-  t.match(await run(['start', '--', 'more']), { code: 2, stderr: /start takes no "more"/ })
+  t.match(await run(['start', '--', 'more']), {
+    code: 2,
+    stderr: /unexpected argument "more" for start/,
+  })
 })

@@ -154,7 +154,7 @@ t.test('what it cannot make is refused', async (t) => {
     [['--users', '0'], /--users takes a whole number from 1 to 10000000, not "0"/],
     [['--users', '1e3'], /not "1e3"/],
     [['--users', '5', '--random-seed', 'x'], /--random-seed takes a whole number/],
-    [['--users', '5', 'more'], /generate takes no "more"/],
+    [['--users', '5', 'more'], /unexpected argument "more" for generate/],
   ]
   for (const [args, message] of cases)
     t.match(await run(['generate', ...args]), { code: 2, stdout: '', stderr: message })

@@ -36,7 +36,7 @@ t.test('exec --record keeps a run, and replay finds every byte of it again', asy
   t.match(replayed, { code: 0, stderr: '' })
   t.match(
     replayed.stdout,
-    /^\d+ calls, \d+ webhooks?, \d+ timers: every byte is as recorded\nwebhooks {2}[^\n]*3 transaction\.success[^\n]*\ntimers {4}\d+ webhook.attempt, 6 transaction\.step\n$/,
+    /^\d+ calls, \d+ webhooks?, \d+ timers: no differences, every byte is as recorded\nwebhooks {2}[^\n]*3 transaction\.success[^\n]*\ntimers {4}\d+ webhook.attempt, 6 transaction\.step\n$/,
   )
   const told = JSON.parse((await run(['replay', file, '--json'])).stdout)
   t.match(told, { ok: true, difference: null, timer_kinds: { 'transaction.step': 6 } })
@@ -53,7 +53,7 @@ t.test('replay says which timers ran within an advance', async (t) => {
   t.match(await run(['replay', 'run.ndjson'], { cwd }), {
     code: 0,
     stdout:
-      '6 calls, 3 webhooks, 5 timers: every byte is as recorded\n' +
+      '6 calls, 3 webhooks, 5 timers: no differences, every byte is as recorded\n' +
       'webhooks  1 transaction.pending, 1 transaction.processing, 1 transaction.success\n' +
       'timers    3 webhook.attempt, 2 transaction.step\n',
   })
@@ -66,7 +66,7 @@ t.test('the first byte that differs is shown, with exit code 1', async (t) => {
   t.equal(replayed.code, 1)
   t.match(
     replayed.stdout,
-    /^not as recorded, after [^\n]+\ncall \d+, POST \/v1\/transaction, [^\n]+: body, data\[0\]\.amount\n- recorded {2}"100\.50"\n\+ replayed {2}"100\.00"\n$/,
+    /^differs from the recording, after [^\n]+\ncall \d+, POST \/v1\/transaction, [^\n]+: body, data\[0\]\.amount\n- recorded {2}"100\.50"\n\+ replayed {2}"100\.00"\n$/,
   )
   t.match(JSON.parse((await run(['replay', file, '--json'])).stdout), {
     ok: false,
@@ -80,13 +80,16 @@ t.test('record export writes the run of a sandbox that goes on', async (t) => {
   await call(`${url}/users`)
   const at = ['--url', url]
   const told = await run(['record', 'export', 'run.ndjson', ...at], { cwd })
-  t.match(told, { code: 0, stdout: '3 lines written; see them by replay run.ndjson\n' })
+  t.match(told, {
+    code: 0,
+    stdout: '3 lines written; run payout-sandbox replay run.ndjson to replay them\n',
+  })
   const kept = readFileSync(join(cwd, 'kept.ndjson'), 'utf8')
   t.equal(readFileSync(join(cwd, 'run.ndjson'), 'utf8'), kept)
   t.equal(statSync(join(cwd, 'run.ndjson')).mode & 0o777, 0o600)
   t.match(await run(['replay', 'run.ndjson'], { cwd }), {
     code: 0,
-    stdout: '1 call, 0 webhooks, 0 timers: every byte is as recorded\n',
+    stdout: '1 call, 0 webhooks, 0 timers: no differences, every byte is as recorded\n',
   })
   const json = await run(['record', 'export', 'again.ndjson', '--json', ...at], { cwd })
   t.strictSame(JSON.parse(json.stdout), { file: 'again.ndjson', lines: 3 })
@@ -164,7 +167,7 @@ t.test('what can not be recorded, exported or replayed is refused in words', asy
     ],
     [['replay'], 2, 'replay needs FILE'],
     [['replay', 'none.ndjson'], 2, 'none.ndjson cannot be read (ENOENT)'],
-    [['replay', 'no.ndjson'], 2, 'no.ndjson: line 1 is no JSON'],
+    [['replay', 'no.ndjson'], 2, 'no.ndjson: line 1 is not valid JSON'],
     [['record', 'export'], 2, 'record export needs FILE'],
   ]
   for (const [args, code, stderr] of table)
@@ -173,6 +176,6 @@ t.test('what can not be recorded, exported or replayed is refused in words', asy
   const { url } = await serve(t, ['--memory'], { cwd })
   t.match(await run(['record', 'export', 'run.ndjson', '--url', url], { cwd }), {
     code: 1,
-    stderr: 'This run is not recorded. Start with --memory --record FILE.',
+    stderr: 'Recording is off. Start the sandbox with --memory --record FILE.',
   })
 })

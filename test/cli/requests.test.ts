@@ -7,7 +7,7 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
   const at = (...words: string[]) => run(['requests', ...words, '--url', url])
   const listed = async (...words: string[]) =>
     JSON.parse((await at(...words, '--json')).stdout).requests
-  t.equal((await at()).stdout, 'no request like this\n')
+  t.equal((await at()).stdout, 'no matching requests\n')
   await call(`${url}/users`)
   await call(`${url}/user/${ASHA}`)
   const refused = await call(`${url}/user`, { email: 'new@example.com' })
@@ -27,7 +27,7 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
   t.equal((await at('count', match)).stdout, '1\n')
 
   const get = '{"operation":"getUser"}'
-  t.match(await at('verify', get), { code: 0, stdout: 'as wanted: 1 found\n' })
+  t.match(await at('verify', get), { code: 0, stdout: 'ok, 1 found\n' })
   t.equal((await at('verify', get, '--exactly', '1')).code, 0)
   t.equal((await at('verify', '{"method":"GET"}', '--at-most', '2')).code, 0)
   for (const [flag, count] of [
@@ -38,7 +38,7 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
     t.match(await at('verify', get, flag, count), {
       code: 1,
       stdout: '',
-      stderr: new RegExp(`Wanted .*${count}.*; found 1 `),
+      stderr: new RegExp(`Expected .*${count}.*; found 1 `),
     })
   t.match(await at('verify', '{"operation":"getKyc"}'), { code: 1, stderr: /found 0/ })
   const missed = await at('verify', '{"operation":"getKyc"}', '--json')
@@ -51,11 +51,11 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
 t.test('a wrong call of requests ends with 2', async (t) => {
   const cases: [string[], RegExp][] = [
     [['find'], /requests find needs MATCH/],
-    [['find', 'getUser'], /requests find takes an object of JSON in quotes, not "getUser"/],
+    [['find', 'getUser'], /requests find takes a JSON object in quotes, not "getUser"/],
     [['verify', '{}', '--exactly', '-1'], /--exactly/],
     [['--limit', '0'], /--limit takes a whole number from 1 to 1000/],
-    [['clear', '--limit', '1'], /requests clear takes no --limit/],
-    [['list'], /requests takes no "list"/],
+    [['clear', '--limit', '1'], /requests clear does not take --limit/],
+    [['list'], /unexpected argument "list" for requests/],
   ]
   for (const [words, message] of cases)
     t.match(await run(['requests', ...words]), { code: 2, stdout: '', stderr: message })

@@ -79,9 +79,9 @@ t.test('files are checked: a line a problem, and exit 1', async (t) => {
   t.match(await lines('torn.json'), [1, /^torn\.json:\d:\d+: /])
   t.strictSame(await lines('gone.yaml', 'scenarios/notes.txt', 'scenarios/.hidden.yaml'), [
     1,
-    'gone.yaml:1:1: there is no such file or folder',
-    'scenarios/notes.txt:1:1: no scenario (.yaml, .yml, .json) and no fixture file (.json)',
-    'scenarios/.hidden.yaml:1:1: a name with a dot in front, or of a .schema.json, is that of no scenario',
+    'gone.yaml:1:1: no such file or folder',
+    'scenarios/notes.txt:1:1: neither a scenario file (.yaml, .yml, .json) nor a fixture file (.json)',
+    'scenarios/.hidden.yaml:1:1: files whose name starts with a dot or ends with .schema.json are not read as scenarios; rename the file',
   ])
 })
 
@@ -142,7 +142,7 @@ t.test('what a start reads in a folder, validate checks: the folders in it too',
   writeFileSync(join(cwd, 'mine/data/own.json'), '{}')
   t.match(await run(['validate', 'mine/data/own.json'], { cwd }), {
     code: 1,
-    stdout: /own\.json:1:1: a start takes each JSON file in a folder with fixtures for fixtures/,
+    stdout: /own\.json:1:1: in a folder with fixtures, start reads each JSON file as fixtures/,
   })
 })
 
@@ -169,7 +169,7 @@ t.test('without a file all that a start would read is checked', async (t) => {
   })
   t.match(await run(['validate', '--scenarios', 'gone'], { cwd }), {
     code: 1,
-    stdout: 'gone:1:1: there is no such folder\n',
+    stdout: 'gone:1:1: no such folder\n',
   })
 })
 

@@ -27,7 +27,7 @@ t.test('trigger sends an event about the newest resource or a named one, as told
   const { at } = await withWebhook(t, hook.url)
   t.strictSame(await at('trigger', 'user.created', '--resource', ASHA), {
     code: 0,
-    stdout: `user.created about ${ASHA}: delivered (204)\n`,
+    stdout: `user.created for ${ASHA}: delivered (204)\n`,
     stderr: '',
   })
   const override = '{"email":"other@example.com"}'
@@ -39,12 +39,12 @@ t.test('trigger sends an event about the newest resource or a named one, as told
   hook.answer(status(500))
   t.match(await at('trigger', 'user.created'), {
     code: 1,
-    stdout: /user\.created about .+: (pending|failed) \(.*500.*\)\n/,
+    stdout: /user.created for .+: (pending|failed) \(.*500.*\)\n/,
   })
   t.match(await at('trigger', 'user.gone'), { code: 2, stdout: '', stderr: /event/ })
   t.match(await at('trigger', 'user.created', '--override', '[1]'), {
     code: 2,
-    stderr: /--override takes an object of JSON in quotes, not "\[1\]"/,
+    stderr: /--override takes a JSON object in quotes, not "\[1\]"/,
   })
   t.match(await at('trigger'), { code: 2, stderr: /trigger needs EVENT/ })
 })
@@ -53,10 +53,10 @@ t.test('deliveries lists, narrows and sends again', async (t) => {
   const hook = await receiver(t)
   const box = await withWebhook(t, hook.url)
   const { at } = box
-  t.equal((await at('deliveries')).stdout, 'no delivery\n')
+  t.equal((await at('deliveries')).stdout, 'no deliveries\n')
   const id = await pay(box)
   const { stdout } = await at('deliveries')
-  t.match(stdout, /^created +delivery +event +about +status +attempts +last answer\n/)
+  t.match(stdout, /^created +delivery +event +resource +status +attempts +last response\n/)
   t.match(stdout, new RegExp(`transaction\\.success +${id} +delivered +1 +204\\n`))
   const listed = async (...flags: string[]) =>
     JSON.parse((await at('deliveries', '--json', ...flags)).stdout)
@@ -69,7 +69,7 @@ t.test('deliveries lists, narrows and sends again', async (t) => {
   const one = (await listed('--event', 'transaction.success')).deliveries[0].delivery_id
   t.match(await at('deliveries', '--redeliver', one), {
     code: 0,
-    stdout: `transaction.success about ${id}: delivered (204)\n`,
+    stdout: `transaction.success for ${id}: delivered (204)\n`,
   })
   t.equal(hook.received.length, 4)
   hook.answer(status(410))
@@ -79,7 +79,7 @@ t.test('deliveries lists, narrows and sends again', async (t) => {
   })
   t.match(await at('deliveries', '--redeliver', one, '--status', 'failed'), {
     code: 2,
-    stderr: /stands alone/,
+    stderr: /--redeliver excludes --status/,
   })
   t.match(await at('deliveries', '--redeliver', 'nobody/else'), { code: 1, stderr: /nobody/ })
   t.match(await at('deliveries', '--status', 'lost'), { code: 2, stderr: /status/ })
@@ -87,8 +87,12 @@ t.test('deliveries lists, narrows and sends again', async (t) => {
 
 t.test('explore ends with 1 where an order breaks the receiver', async (t) => {
   for (const [name, code, said] of [
-    ['handler-with-bug.mjs', 1, /^1 order tried; this one ends otherwise than the right order\n/],
-    ['handler.mjs', 0, /^30 orders tried; each ends as the right order does\n/],
+    [
+      'handler-with-bug.mjs',
+      1,
+      /^1 order tried; this order ends in another state than the right order\n/,
+    ],
+    ['handler.mjs', 0, /^30 orders tried; all end in the same state as the right order\n/],
   ] as const) {
     const base = await exampleHandler(t, name)
     const box = await withWebhook(t, `${base}/webhook`)
@@ -112,5 +116,5 @@ t.test('explore says what it needs', async (t) => {
     code: 2,
     stderr: /--max-orders takes a whole number from 1 to 10000, not "0"/,
   })
-  t.match(await run(['deliveries', '--probe', 'x']), { code: 2, stderr: /takes no --probe/ })
+  t.match(await run(['deliveries', '--probe', 'x']), { code: 2, stderr: /does not take --probe/ })
 })

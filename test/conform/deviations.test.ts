@@ -15,10 +15,10 @@ t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
     [
       'GET /clientWebhook: no webhook is set',
       ...['POST /user', 'POST /kyc', 'POST /bank', 'POST /transaction'].map(
-        (one) => `${one}: asked with --write only`,
+        (one) => `${one}: checked with --write only`,
       ),
-      'POST /clientWebhook: asked with --write only',
-      'PUT /clientWebhook: asked with --write only',
+      'POST /clientWebhook: checked with --write only',
+      'PUT /clientWebhook: checked with --write only',
     ],
   )
   const written = await conform({ base: url, token, write: true })
@@ -66,7 +66,9 @@ t.test('without a token what wants one is told, and is no difference', async (t)
   const { url } = await sandbox(t)
   const report = await conform({ base: url, token: undefined, write: false })
   t.strictSame([report.differs, report.notes], [[], []])
-  const wanting = report.unseen.filter(({ why }) => why === 'it wants a token: give --token')
+  const wanting = report.unseen.filter(
+    ({ why }) => why === 'the service requires a token: use --token',
+  )
   t.strictSame(
     wanting.map(({ endpoint }) => endpoint),
     ['GET /transaction/history', 'GET /transaction/history/user/:userId', 'GET /client/profile'],
@@ -157,7 +159,7 @@ t.test('ten planted deviations are named, all of them and nothing else', async (
     'GET /client/profile Content-Type: application/json; "text/plain"',
     'GET /clientWebhook HTTP status: 200; 202',
     'GET /kyc/:userId data.response.data.kycData[].country: is required; nothing',
-    'GET /transaction data.total_pages: as its counts tell; 6 with total_transation 48, page 1, limit 10',
+    'GET /transaction data.total_pages: the number that its counts imply; 6 with total_transation 48, page 1, limit 10',
     'GET /transaction/:transaction_id body: must be an object; a list of 1',
     'GET /transaction/history data.transactions[].account_number: must be masked with X except for the last four characters; "XXXXXXXX7890" (masked here)',
     'GET /transaction/history/user/:userId HTTP status: 401 unauthorized; 200 "unauthorized"',

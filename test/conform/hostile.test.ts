@@ -10,14 +10,14 @@ const LIST = { status: true, code: 200, message: 'x' }
 async function against(
   t: Test,
   answer: (request: IncomingMessage, response: ServerResponse, nth: number) => void,
-  { token = 'tok-abcdefghij' as string | undefined, answerMs = 5_000, write = true } = {},
+  { token = 'tok-abcdefghij' as string | undefined, responseTimeoutMs = 5_000, write = true } = {},
 ) {
   let calls = 0
   const base = await listen(t, (request, response) => {
     request.resume()
     answer(request, response, ++calls)
   })
-  const report = await conform({ base, token, answerMs, write })
+  const report = await conform({ base, token, responseTimeoutMs, write })
   t.equal(report.calls, calls, 'it counts its calls')
   return report
 }
@@ -27,15 +27,19 @@ const MAX_CALLS = 110
 t.test('a first call that nobody answers ends it', async (t) => {
   await t.rejects(conform({ base: 'http://127.0.0.1:1/v1', token: undefined, write: false }), {
     exitCode: 1,
-    message: /^No service answers at http:\/\/127\.0\.0\.1:1\/v1: no answer \(ECONNREFUSED\)/,
+    message: /^No service responds at http:\/\/127\.0\.0\.1:1\/v1: no response \(ECONNREFUSED\)/,
   })
   const cases: [string, RegExp, (response: ServerResponse) => void][] = [
-    ['no end', /no whole answer within 0.2 s/, (response) => response.writeHead(200).write('[')],
-    ['nothing', /no whole answer within 0.2 s/, () => {}],
-    ['cut off', /no answer \(/, (response) => response.socket?.destroy()],
+    [
+      'no end',
+      /no complete response within 0.2 s/,
+      (response) => response.writeHead(200).write('['),
+    ],
+    ['nothing', /no complete response within 0.2 s/, () => {}],
+    ['cut off', /no response \(/, (response) => response.socket?.destroy()],
     [
       'upgraded',
-      /no answer \(/,
+      /no response \(/,
       (response) => response.writeHead(101, { upgrade: 'x', connection: 'upgrade' }).end(),
     ],
     [
@@ -52,19 +56,19 @@ t.test('a first call that nobody answers ends it', async (t) => {
     ],
     [
       'packed',
-      /a packed answer/,
+      /a compressed response/,
       (response) => response.writeHead(200, { ...JSON_HEAD, 'content-encoding': 'gzip' }).end('{}'),
     ],
     [
       'not UTF-8',
-      /not in UTF-8/,
+      /not valid UTF-8/,
       (response) => response.writeHead(200, JSON_HEAD).end(Buffer.from([0x22, 0xff, 0x22])),
     ],
   ]
   for (const [what, message, answer] of cases) {
     const base = await listen(t, (_, response) => answer(response))
     await t.rejects(
-      conform({ base, token: undefined, answerMs: 200, write: true }),
+      conform({ base, token: undefined, responseTimeoutMs: 200, write: true }),
       { message },
       what,
     )
@@ -77,14 +81,17 @@ t.test('three calls without an answer end the asking, and the report is still ma
     (_, response, nth) => {
       if (nth === 1) response.writeHead(200, JSON_HEAD).end('{}')
     },
-    { answerMs: 50 },
+    { responseTimeoutMs: 50 },
   )
   t.equal(report.calls, 4)
   t.equal(report.ok, false)
-  t.match(lines(report.differs)[0], 'answer: a whole answer; no whole answer within 0.05 s')
+  t.match(
+    lines(report.differs)[0],
+    'response: a complete response; no complete response within 0.05 s',
+  )
   t.match(report.unseen.at(-1), {
     endpoint: 'PUT /clientWebhook',
-    why: /^stopped after three calls without an answer: /,
+    why: /^stopped after three calls without a response: /,
   })
 })
 
@@ -145,7 +152,9 @@ t.test('what each status does to a call is told, and nothing is followed', async
   t.ok(lines(redirecting.differs).includes('GET /users HTTP status: 200; 307'))
   const busy = await against(t, (_, response) => response.writeHead(429, JSON_HEAD).end('{}'))
   t.equal(busy.ok, true)
-  t.match(busy.unseen, [{ endpoint: 'GET /users', why: 'it answers 429, too many calls' }])
+  t.match(busy.unseen, [
+    { endpoint: 'GET /users', why: 'the service responds with 429 (too many requests)' },
+  ])
   t.strictSame(busy.held, [])
   const failing = await against(t, (_, response) => response.writeHead(503, JSON_HEAD).end('{}'))
   t.equal(failing.ok, false)
@@ -181,7 +190,7 @@ t.test(
     })
     const { calls } = await conform({ base, token, write: false })
     t.strictSame([...seen.keys()].sort(), [
-      'Bearer conform-is-no-token',
+      'Bearer conform-unknown-token',
       'Bearer sbx_test_token',
       'none',
     ])

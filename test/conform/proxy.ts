@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-import { conform, type Report } from '../../src/conform/conform.ts'
+import { type ConformReport, conform } from '../../src/conform/conform.ts'
 import type { Finding } from '../../src/conform/findings.ts'
 import { type SandboxOptions, startSandbox } from '../../src/index.ts'
 
@@ -90,7 +90,7 @@ export async function held(
   t: Test,
   alterations: Readonly<Record<string, Alter>>,
   { write = false, ...options }: SandboxOptions & { write?: boolean } = {},
-): Promise<Report> {
+): Promise<ConformReport> {
   const { url, token } = await sandbox(t, options)
   return conform({ base: await proxy(t, url, alterations), token, write })
 }

@@ -52,19 +52,19 @@ t.test('what is wrong with a write is named at its endpoint and field', async (t
   )
   const told = lines(report.differs).map((line) => line.replace(/X\d{4}"/, 'X0000"'))
   t.strictSame(told.sort(), [
-    'GET /kyc/:userId data.response.data.kycData: what was just made; not all of it',
-    'GET /user/:userId data.mobile: as it was answered when made; "+XXXXXXXX0000" (masked here)',
-    'POST /bank body: no number or secret in full; one as it was sent',
+    'GET /kyc/:userId data.response.data.kycData: all rows that were just created; some of them are missing',
+    'GET /user/:userId data.mobile: the value that its creation returned; "+XXXXXXXX0000" (masked here)',
+    'POST /bank body: no unmasked number or secret; a value as it was sent',
     'POST /bank data.data.ifsc_code: must be masked with X except for the first four and last three characters; "HDFCXXXX001" (masked here)',
     'POST /bank data.data.metadata.response.data.statusCode: must be a text; 200',
-    'POST /clientWebhook body: no number or secret in full; one as it was sent',
+    'POST /clientWebhook body: no unmasked number or secret; a value as it was sent',
     'POST /clientWebhook updatedWebhook.response.data.webhook_secret: no such field; an extra field',
-    'POST /kyc body: no number or secret in full; one as it was sent',
+    'POST /kyc body: no unmasked number or secret; a value as it was sent',
     'POST /kyc data: an entry for each of 2 documents; 1',
-    'POST /kyc data[].data.dob: as sent; "1990-08-16"',
-    'POST /transaction data[].amount: as sent; "1.49"',
+    'POST /kyc data[].data.dob: the sent value; "1990-08-16"',
+    'POST /transaction data[].amount: the sent value; "1.49"',
     'POST /user data.pid: null on creation; a text',
-    'PUT /clientWebhook updatedWebhook.response.data.url: as sent; "http://127.0.0.1:3000/webhook"',
+    'PUT /clientWebhook updatedWebhook.response.data.url: the sent value; "http://127.0.0.1:3000/webhook"',
   ])
   t.strictSame(places(report.notes), ['POST /kyc data[].data.vp', 'POST /user data.mobile'])
 })
@@ -99,14 +99,14 @@ t.test('a service without our defaults for writes is told as notes alone', async
   t.strictSame(lines(report.differs), [])
   t.equal(report.ok, true)
   const again = (endpoint: string, found: string) => [
-    `${endpoint} body: the same answer again; ${found}`,
+    `${endpoint} body: the same response again; ${found}`,
     `${endpoint} Idempotency-Replayed: true; nothing`,
   ]
   t.strictSame(
     lines(report.notes).sort(),
     [
       ...again('POST /user', '409 "user_exists"'),
-      ...again('POST /kyc', 'another one'),
+      ...again('POST /kyc', 'another response'),
       ...again('POST /bank', '409 "bank_account_exists"'),
       ...again('POST /transaction', '409 "duplicate_reference"'),
       ...again('POST /clientWebhook', '409 "webhook_exists"'),
@@ -175,7 +175,7 @@ t.test('a payment that a state forbids is no difference', async (t) => {
     { write: true },
   )
   t.match(refused, { ok: true, differs: [] })
-  t.match(refused.unseen, [{ endpoint: 'POST /transaction', why: 'refused: 422 "no_balance"' }])
+  t.match(refused.unseen, [{ endpoint: 'POST /transaction', why: 'rejected: 422 "no_balance"' }])
   const pending = await held(
     t,
     {
@@ -187,7 +187,7 @@ t.test('a payment that a state forbids is no difference', async (t) => {
   )
   t.match(pending, { ok: true, differs: [] })
   t.match(pending.unseen, [
-    { endpoint: 'POST /transaction', why: 'the account just made is not verified' },
+    { endpoint: 'POST /transaction', why: 'the account just created is not verified' },
   ])
 })
 
@@ -204,7 +204,7 @@ t.test('a webhook that is there is put back, and its secret is not touched', asy
   t.match(report.unseen, [
     {
       endpoint: 'POST /clientWebhook',
-      why: 'there is a webhook, whose secret could not be put back',
+      why: 'a webhook exists already, and its secret could not be restored',
     },
   ])
   const { requests } = await admin.requests.list({ limit: 1_000, method: 'PUT' })
@@ -221,7 +221,7 @@ t.test('a webhook that is there is put back, and its secret is not touched', asy
   })
   const unread = await conform({ base: lost, token, write: true })
   t.match(unread.differs, [
-    { endpoint: 'PUT /clientWebhook', found: 'an answer of more than 1 MiB' },
+    { endpoint: 'PUT /clientWebhook', found: 'a response of more than 1 MiB' },
   ])
   t.equal(await webhook(), before, 'also after an answer that could not be read')
 

@@ -10,11 +10,11 @@ const control = ({ page }: Opened, name: string | RegExp) =>
 async function press(opened: Opened, name: string | RegExp): Promise<string> {
   const button = control(opened, name)
   await button.waitFor()
-  const told = await opened.page
+  const copiedText = await opened.page
     .locator(`[id="${await button.getAttribute('aria-describedby')}"]`)
     .textContent()
   await button.click()
-  const line = opened.page.locator('footer code').filter({ hasText: told! })
+  const line = opened.page.locator('footer code').filter({ hasText: copiedText! })
   await line.waitFor()
   return lastCall(opened)
 }
@@ -250,7 +250,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.ok((await get('/__admin/requests')).body.total > 0)
     t.equal(await pressAndConfirm(opened, 'Empty the log'), 'DELETE /__admin/requests 200')
     t.equal((await get('/__admin/requests')).body.total, 0)
-    await see('The service was not called yet.')
+    await see('The service has not received any call yet.')
   })
 
   await t.test('snapshot, restore, forget', async (t) => {
@@ -297,24 +297,27 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(await page.evaluate('navigator.clipboard.readText()'), title)
   })
 
-  await t.test('copied where the browser trusts the page less, and told where not', async (t) => {
-    const other = await opened.context.newPage()
-    await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/`)
-    t.equal(await other.evaluate('navigator.clipboard'), undefined)
-    await other.getByRole('button', { name: 'Resume' }).click()
-    const copy = other.getByRole('button', { name: 'Copy as curl' })
-    const line = await copy.getAttribute('title')
-    await copy.click()
-    await other.locator('footer').getByText('Copied').waitFor()
-    await other.getByLabel('Duration or instant').fill('')
-    await other.keyboard.press('Control+V')
-    t.equal(await other.getByLabel('Duration or instant').inputValue(), line)
-    await other.evaluate('document.execCommand = () => false')
-    await other.getByRole('button', { name: 'Copied' }).click()
-    t.equal(await other.getByLabel('Copy it from here').inputValue(), line)
-    await other.close()
-    await post('/__admin/clock/freeze')
-  })
+  await t.test(
+    'copied where the browser trusts the page less, and reported if that fails',
+    async (t) => {
+      const other = await opened.context.newPage()
+      await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/`)
+      t.equal(await other.evaluate('navigator.clipboard'), undefined)
+      await other.getByRole('button', { name: 'Resume' }).click()
+      const copy = other.getByRole('button', { name: 'Copy as curl' })
+      const line = await copy.getAttribute('title')
+      await copy.click()
+      await other.locator('footer').getByText('Copied').waitFor()
+      await other.getByLabel('Duration or instant').fill('')
+      await other.keyboard.press('Control+V')
+      t.equal(await other.getByLabel('Duration or instant').inputValue(), line)
+      await other.evaluate('document.execCommand = () => false')
+      await other.getByRole('button', { name: 'Copied' }).click()
+      t.equal(await other.getByLabel('Copy it from here').inputValue(), line)
+      await other.close()
+      await post('/__admin/clock/freeze')
+    },
+  )
 
   await t.test('a new client, as a fork; switch between clients; delete', async (t) => {
     await pay()

@@ -68,7 +68,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
     assertCalm(t)
   })
 
-  await t.test('a lost connection is told, regained in silence, and loses nothing', async (t) => {
+  await t.test('a lost connection is shown, restored silently, and loses nothing', async (t) => {
     const { page, app, get, pay, see } = await openConsole(t, browser)
     const wire = await createWire(t, (app.server.address() as AddressInfo).port)
     await page.goto(`${wire.origin}/__admin/#/requests`)

@@ -16,7 +16,7 @@ t.test('what others do meanwhile', { skip: noBrowser }, async (t) => {
     await other.goto(`${origin}/__admin/#/requests`)
     await other.getByRole('button', { name: 'Empty the log' }).click()
     await other.getByRole('dialog').locator('button.danger').click()
-    await see('The service was not called yet.')
+    await see('The service has not received any call yet.')
 
     await go('control')
     await see('Keep a snapshot')
@@ -49,7 +49,7 @@ t.test('what others do meanwhile', { skip: noBrowser }, async (t) => {
     await see('1 of 1 calls')
     await call('DELETE', '/__admin/requests')
     wire.say(': still here\n\n')
-    await see('The service was not called yet.')
+    await see('The service has not received any call yet.')
   })
 
   await t.test('a server that says nothing any more is lost; a call waits', async (t) => {
@@ -80,7 +80,7 @@ t.test('what others do meanwhile', { skip: noBrowser }, async (t) => {
     const opened = await openConsole(t, browser, { client: 'worker-9', view: 'requests' })
     const { page, get, call, see, go, settle } = opened
     await page.getByText('live', { exact: true }).waitFor()
-    await see('The service was not called yet.')
+    await see('The service has not received any call yet.')
     await call('DELETE', '/__admin/clients/worker-9')
     await page.getByRole('heading', { name: 'This client was deleted' }).waitFor()
     await page.getByText('deleted', { exact: true }).waitFor()

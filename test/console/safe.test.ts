@@ -87,7 +87,7 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     const dialog = page.getByRole('dialog', { name: 'Admin token' })
     await dialog.getByLabel('Token').fill('wrong')
     await dialog.getByRole('button').click()
-    await dialog.getByText('The token was refused.').waitFor()
+    await dialog.getByText('The server rejected the token.').waitFor()
     await dialog.getByLabel('Token').fill(adminToken)
     await page.keyboard.press('Enter')
     await page.getByText('live', { exact: true }).waitFor()
@@ -117,7 +117,7 @@ t.test('safe', { skip: noBrowser }, async (t) => {
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'detached' })
       await see('Without the admin token')
-      await page.getByRole('alert').getByText('The admin API wants its token').waitFor()
+      await page.getByRole('alert').getByText('The admin API requires its token').waitFor()
       await page.getByRole('button', { name: 'Give the token' }).click()
     }
     await dialog.getByLabel('Token').fill('Schlüssel ✓')

@@ -15,7 +15,7 @@ rules:
 t.test('scenarios as they change', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
 
-  await t.test('what was wrong with changed files is told wherever one looks', async (t) => {
+  await t.test('every view reports the problems of changed files', async (t) => {
     const opened = await openConsole(t, browser, { view: 'scenarios' })
     const { page, see, go, sandbox, assertCalm } = opened
     await page.getByText('live', { exact: true }).waitFor()

@@ -10,7 +10,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
   await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   const lines = page.locator('.timeline > li')
 
-  /** Shows a payment, and answers its lines when so many are there. */
+  /** Shows a payment, and returns its lines when this number is there. */
   async function lineOf(id: string, count: number) {
     await go('payments')
     await page.getByRole('table', { name: 'Payments' }).waitFor()
@@ -37,7 +37,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     await advance('2d')
     const after = await lineOf(id, 6)
     t.match(after[3], /^00:00:03 \+3s SUCCESS UTR \d{12} transaction.success delivered \(204\)$/)
-    t.same(after.slice(4), ['2026-01-03', '00:00:01 now: it stays SUCCESS unless it is moved'])
+    t.same(after.slice(4), ['2026-01-03', '00:00:01 now: it stays SUCCESS until it is changed'])
   })
 
   await t.test('in one instant, the order in which it happened', async (t) => {
@@ -116,7 +116,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     await page.locator('.timeline').getByText('delivered after 6 attempts').waitFor()
   })
 
-  await t.test('instants in one second are told apart', async (t) => {
+  await t.test('instants within one second are distinguished', async (t) => {
     const id = await newPayment()
     await advance('250ms')
     await post('/__admin/webhooks/trigger', { event: 'transaction.pending', resource_id: id })
@@ -130,9 +130,9 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     const { transaction_id } = (await other.pay()).body.data[0]
     await other.advance('5s')
     await other.go(`payments/${transaction_id}`)
-    const told = other.page.locator('.told')
-    await told.nth(2).waitFor()
-    const texts = (await told.allInnerTexts()).map((text) => text.trim())
+    const lines = other.page.locator('.delivery-lines')
+    await lines.nth(2).waitFor()
+    const texts = (await lines.allInnerTexts()).map((text) => text.trim())
     const ids = (await other.get('/__admin/webhooks/deliveries')).body.deliveries.map(
       ({ delivery_id }: { delivery_id: string }) => delivery_id,
     )

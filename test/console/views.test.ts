@@ -62,10 +62,13 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await first.getByRole('link').click()
     await page.getByText('v1,XXXX').first().waitFor()
     const signature = page.getByRole('definition').filter({ hasText: 'v1,XXXX' })
-    const told = (await signature.textContent())!
-    t.match(told, /There are two, because the secret can be read as plain characters and as base64/)
-    t.match(told, /The signed text is evt_\w+\.\d{10}\. followed by the raw body\./)
-    t.notMatch(told, 'Forged')
+    const shownText = (await signature.textContent())!
+    t.match(
+      shownText,
+      /There are two, because the secret can be read as plain characters and as base64/,
+    )
+    t.match(shownText, /The signed text is evt_\w+\.\d{10}\. followed by the raw body\./)
+    t.notMatch(shownText, 'Forged')
     await see('the signature verifies')
     await page.getByText('Headers that were sent').click()
     await page.getByText('x-webhook-attempt').waitFor()

@@ -127,7 +127,7 @@ t.test('what waits can be written at once', (t) => {
   t.end()
 })
 
-t.test('a change that cannot be told to the journal is undone', async (t) => {
+t.test('a change that cannot be written to the journal is rolled back', async (t) => {
   const { change, record, add, writes, words } = build()
   const random = { counter: 0 }
   t.throws(

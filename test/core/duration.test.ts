@@ -39,7 +39,7 @@ t.test('a duration is read in ms, or not at all', async (t) => {
   for (const [text, ms] of READ) t.equal(parseDuration(text), ms, text)
 })
 
-t.test('ms are told in the largest unit that divides them, and read back', async (t) => {
+t.test('ms are formatted in the largest unit that divides them, and parsed back', async (t) => {
   const told: readonly (readonly [number, string])[] = [
     [0, '0s'],
     [1, '1ms'],

@@ -17,7 +17,7 @@ t.test('each part of a text has its place; what is missing has its parent’s', 
   t.strictSame([at('users', 0, 'nope', 3), at('gone')], ['3:5', '1:1'])
 })
 
-t.test('the first fault is told with its place', async (t) => {
+t.test('the first syntax error is reported with its position', async (t) => {
   const table: [string, string][] = [
     ['', '1:1 the text ends too early here'],
     ['{"a": [1, 2', '1:12 the text ends too early here'],

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { createRing } from '../../src/core/ring.ts'
 
-const ringOf = (most: number, mostSize = 1_000, budget?: { used: number; most: number }) =>
-  createRing<number>({ most, maxSize: mostSize, sizeOf: (n) => n, ...(budget && { budget }) })
+const ringOf = (max: number, mostSize = 1_000, budget?: { used: number; max: number }) =>
+  createRing<number>({ max, maxSize: mostSize, sizeOf: (n) => n, ...(budget && { budget }) })
 
 t.test('a ring holds the newest, in both orders, and counts what it dropped', async (t) => {
   const ring = ringOf(3)
@@ -38,7 +38,7 @@ t.test(
 t.test(
   'rings that share a budget hold no more than it together, and give back what they drop',
   async (t) => {
-    const budget = { used: 0, most: 100 }
+    const budget = { used: 0, max: 100 }
     const [a, b] = [ringOf(10, 100, budget), ringOf(10, 100, budget)]
     for (const n of [30, 30]) a.push(n)
     for (const n of [30, 30, 30]) b.push(n)

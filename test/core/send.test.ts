@@ -376,7 +376,7 @@ t.test('a receiver that does not listen gives refused', async (t) => {
   }
 })
 
-t.test('a name is looked up by the address rules, and its failures told', async (t) => {
+t.test('a name is resolved with the address rules, and failures are reported', async (t) => {
   const port = await listen(t, answering(200))
   const asked: string[] = []
   const lookup = ((host: string, _options: unknown, done: (...args: unknown[]) => void) => {
@@ -609,7 +609,7 @@ t.test('idle connections make room where as many are open as may be', async (t) 
   }
 })
 
-t.test('an attempt for which there is no descriptor is told of', async (t) => {
+t.test('an attempt without a free file descriptor is reported', async (t) => {
   let told = 0
   const lookup = ((_host: string, _options: unknown, done: (error: Error) => void) =>
     setImmediate(() =>

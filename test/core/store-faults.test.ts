@@ -168,7 +168,7 @@ t.test('no flipped bit of a journal makes a wrong row', async (t) => {
       refused++
     }
   }
-  t.equal(refused, whole.length, 'each is told')
+  t.equal(refused, whole.length, 'each is reported')
 })
 
 t.test('a document that is not as it was written is refused and left as it is', async (t) => {
@@ -359,7 +359,7 @@ t.test('a full disk refuses the change, keeps the rest, and heals', async (t) =>
   t.ok(new SandboxError('storage_unavailable', '').status === 503)
 })
 
-t.test('a file that cannot be written is told at once', async (t) => {
+t.test('a file that cannot be written is reported immediately', async (t) => {
   const dir = t.testdir({ file: '' })
   await t.rejects(open(t, join(dir, 'file/db.json')), { code: /ENOTDIR|EEXIST/ })
 })

@@ -302,7 +302,7 @@ function waitsByHand() {
 }
 
 t.test(
-  'a document is made by itself in a quiet moment, of all that was told until then',
+  'the document is rewritten automatically in an idle moment, with all changes until then',
   async (t) => {
     const dir = t.testdir({ live: {}, killed: {} })
     const { waits, how } = waitsByHand()

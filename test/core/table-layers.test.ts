@@ -147,7 +147,7 @@ t.test('many images of a table that changes little leave few layers', async (t) 
   }
 })
 
-t.test('the rows that differ between two images are told, whatever their layers', async (t) => {
+t.test('the rows that differ between two images are found, whatever their layers', async (t) => {
   const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a'), rowOf(1, 2, 'a')]))
   const before = table.image()
   t.same(allOf(differences(before, table.image())), [])
@@ -167,7 +167,7 @@ t.test('the rows that differ between two images are told, whatever their layers'
   t.same(allOf(differences(middle, table.image())), [told[1]])
 })
 
-t.test('changes are told over any number of the lowest layers', async (t) => {
+t.test('changes are listed over any number of the lowest layers', async (t) => {
   const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
   for (let i = 1; i < 40; i++) table.put(rowOf(i, i, 'a'))
   const image = table.image()

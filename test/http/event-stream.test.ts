@@ -101,7 +101,7 @@ t.test('a silent stream says that it is there', async (t) => {
 })
 
 t.test('a reader that does not read is cut off, and others are not', async (t) => {
-  const { feed, open, sockets } = await serve(t, { mostUnread: 64 * 1024 })
+  const { feed, open, sockets } = await serve(t, { maxUnread: 64 * 1024 })
   const slow = await open()
   await slow.until('connected')
   slow.answer.pause()

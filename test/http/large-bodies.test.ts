@@ -67,7 +67,7 @@ t.test('JSON that is nested too deep is refused before it is parsed, on every ca
         answer.body.message,
         depth - most === 1
           ? `nested ${url.endsWith('state') ? 41 : 33} levels deep`
-          : /at most (?:32|40)/,
+          : /the maximum is (?:32|40)/,
       )
     }
     const { body: fits } = await box.call(method, url, body(nested(most)), json)

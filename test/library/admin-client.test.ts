@@ -226,7 +226,7 @@ t.test('a refusal is an AdminError with status, word, message and fields', async
   t.match(await refused(createAdminClient({ url: `http://127.0.0.1:${port}` }).health()), {
     status: 200,
     code: 'no_answer',
-    message: /no JSON/,
+    message: /not JSON/,
   })
   for (const url of ['', 'localhost:4310', 'ftp://localhost', `${adminUrl}/clock`])
     t.throws(() => createAdminClient({ url }), { message: /takes the url of a sandbox/ }, url)

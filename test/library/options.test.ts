@@ -29,7 +29,7 @@ t.test('a value of another type is refused; nothing is read out of a text', asyn
     [{ clock: 'soon' }, 'clock takes real, frozen, or an ISO 8601 instant from 1970 to 9999'],
     [{ clockSped: 2 }, 'unknown option clockSped (did you mean clockSpeed?)'],
     [{ frozen: true }, "unknown option frozen (did you mean clock: 'frozen'?)"],
-    [{ logFormat: 'xml' }, 'logFormat takes pretty, json, not "xml"'],
+    [{ logFormat: 'xml' }, 'logFormat takes pretty or json, not "xml"'],
   ]
   for (const [options, message] of cases) t.match(await refusal(options), message)
 })

@@ -193,7 +193,7 @@ t.test('requests as no client sends them are sent again as they were', async (t)
     Buffer.from(post('Content-Length: 4')),
     Buffer.from('"\xff\xfe"', 'latin1'),
   ])
-  t.match(await raw(box.port, invalid), 'not in UTF-8')
+  t.match(await raw(box.port, invalid), 'not valid UTF-8')
   t.match(await raw(box.port, head('GET /v1/user/%zz HTTP/1.1')), 'not well-formed')
   t.match(await raw(box.port, head('GET /v1/users HTTP/1.1', 'Host: two')), 'Host headers')
   t.match(await raw(box.port, head('PUT /v1/users HTTP/1.0')), '405')
@@ -343,15 +343,15 @@ t.test('timers that run within a call that moves time are compared and counted',
   const lacks = lines.filter((_, i) => i !== ran)
   t.match((await replayRun(textOf(lacks), log)).difference, {
     at: /^timer tmr_\d+ \(transaction.step\) of client default$/,
-    what: 'another timer ran in the recording',
+    what: 'is not the timer that ran in the recording',
   })
   const last = lines.findLastIndex((line) => 'ran' in line)
   t.match((await replayRun(textOf(lines.filter((_, i) => i !== last)), log)).difference, {
-    what: 'runs here, and did not in the recording',
+    what: 'ran in the replay, but not in the recording',
   })
   const other = lines.map((line, i) => (i === ran ? { ...line, due_at: line.due_at + 1 } : line))
   t.match((await replayRun(textOf(other), log)).difference, {
-    what: 'another timer ran in the recording',
+    what: 'is not the timer that ran in the recording',
     recorded: /"kind":"transaction.step"/,
     found: /"kind":"transaction.step"/,
   })
@@ -445,12 +445,12 @@ t.test('the first difference is told: where, what, and both sides', async (t) =>
     [
       'a webhook that was not sent',
       changed(find('send', 2), undefined),
-      { at: /^webhook 2, POST/, what: 'is sent here, and was not in the recording' },
+      { at: /^webhook 2, POST/, what: 'was sent in the replay, but not in the recording' },
     ],
     [
       'an end of a webhook that is not sent',
       changed(find('sent', 2), { sent: 77 }),
-      { at: 'webhook 77', what: 'was sent in the recording, and is not here' },
+      { at: 'webhook 77', what: 'was sent in the recording, but not in the replay' },
     ],
     [
       'how a webhook ended',
@@ -475,7 +475,7 @@ t.test('the first difference is told: where, what, and both sides', async (t) =>
     (await replayRun(ring.map((line) => `${JSON.stringify(line)}\n`).join(''), log)).difference,
     {
       at: 'timer 9',
-      what: 'ran in the recording, and there is none here',
+      what: 'fired in the recording, but does not exist in the replay',
     },
   )
 })
@@ -489,7 +489,7 @@ t.test('a recording of another version, or with a torn end, is played and told o
     calls: 1,
     difference: undefined,
     notes: [
-      'the last line is torn and left out',
+      'the last line is incomplete and was ignored',
       `recorded by version 0.0.1, replayed by ${VERSION}`,
     ],
   })
@@ -499,10 +499,10 @@ t.test('what is no recording is refused by its line', async (t) => {
   const start = (await short(t))[0]
   const first = `${JSON.stringify(start)}\n`
   const table: [text: string, message: string][] = [
-    ['', 'line 1 is no start of a recording'],
-    ['{}\n', 'line 1 is no start of a recording'],
-    [`${first}{"call":\n`, 'line 2 is no JSON'],
-    [`${first}{"call":0}\n`, 'line 2 is no line of a recording'],
+    ['', 'line 1 is not the start of a recording'],
+    ['{}\n', 'line 1 is not the start of a recording'],
+    [`${first}{"call":\n`, 'line 2 is not valid JSON'],
+    [`${first}{"call":0}\n`, 'line 2 is not a valid line of a recording'],
     [`${first}{"answer":3}\n`, 'the answer 3 comes before its call'],
     [`${first}{"body":3,"at":1}\n`, 'the body of call 3 comes before its call'],
   ]
@@ -518,7 +518,7 @@ t.test('where the file takes no more, the sandbox goes on, the recording ends', 
   await t.rejects(createAdminClient({ url: server.adminUrl }).recording(), {
     status: 409,
     code: 'not_recorded',
-    message: /ended early: \/dev\/full cannot be written \(ENOSPC\)/,
+    message: /stopped early: \/dev\/full cannot be written \(ENOSPC\)/,
   })
 })
 

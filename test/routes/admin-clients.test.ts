@@ -305,16 +305,16 @@ t.test('a fork has the start options of its source, or those it is given', async
     check_kyc: false,
   })
   await create(box, { name: 'second-fork', from: { client: 'second' } })
-  const told = async (name: string) => {
+  const received = async (name: string) => {
     const { clients } = (await box.get(CLIENTS)).body
     const { check_kyc, scenario, now } = clients.find((one: { name: string }) => one.name === name)
     return [check_kyc, scenario, now, usersOf(box, name)]
   }
-  t.same(await told('same'), [true, 'kyc-failures', '2030-01-02T00:00:00.000Z', 1])
-  t.same(await told('other'), [false, 'default', '2026-01-01T00:00:00.000Z', 1])
+  t.same(await received('same'), [true, 'kyc-failures', '2030-01-02T00:00:00.000Z', 1])
+  t.same(await received('other'), [false, 'default', '2026-01-01T00:00:00.000Z', 1])
   for (const name of ['same', 'other']) await box.post(`/@${name}/__admin/reset`)
-  t.same(await told('same'), [true, 'kyc-failures', '2030-01-01T00:00:00.000Z', 0])
-  t.same(await told('other'), [false, 'default', '2026-01-01T00:00:00.000Z', 0])
+  t.same(await received('same'), [true, 'kyc-failures', '2030-01-01T00:00:00.000Z', 0])
+  t.same(await received('other'), [false, 'default', '2026-01-01T00:00:00.000Z', 0])
   const seconds = usersOf(box, 'second')
   t.not(seconds, 110)
   t.equal(usersOf(box, 'second-fork'), seconds)
@@ -341,11 +341,11 @@ t.test('forks, their snapshots and deletions survive a restart', async (t) => {
   await box.post('/@fork/__admin/snapshots', { name: 'own' })
   await box.call('DELETE', `${CLIENTS}/gone`)
   const seen = async () => {
-    const told: string[] = []
+    const received: string[] = []
     for (const base of ['', '/@fork'])
       for (const path of ['clock', 'timers', 'scenario', 'snapshots', 'state'])
-        told.push((await box.get(`${base}/__admin/${path}`)).text)
-    return [...told, (await box.get(CLIENTS)).text]
+        received.push((await box.get(`${base}/__admin/${path}`)).text)
+    return [...received, (await box.get(CLIENTS)).text]
   }
   const before = await seen()
   t.equal(JSON.parse(before[5]!).now, '2026-01-01T00:00:00.000Z')
@@ -423,10 +423,10 @@ t.test('fifty clients at once give the same bytes for the same script', async (t
     const made = await create(box, { name, from: { client: 'prepared', snapshot: 'ready' } })
     const { access_token, client_id } = made.body
     const headers = { authorization: `Bearer ${access_token}` }
-    const told: string[] = []
+    const received: string[] = []
     const ask = async (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => {
       const answer = await box.call(method, path, body, headers)
-      told.push(`${method} ${path} ${answer.status} ${answer.text}`)
+      received.push(`${method} ${path} ${answer.status} ${answer.text}`)
       return answer.body
     }
     const { user_id } = (
@@ -452,12 +452,12 @@ t.test('fifty clients at once give the same bytes for the same script', async (t
     await ask('GET', '/__admin/state')
     await ask('POST', '/__admin/reset')
     await ask('GET', '/v1/users')
-    return told.map((line) => line.replaceAll(client_id, 'ID').replaceAll(name, 'NAME'))
+    return received.map((line) => line.replaceAll(client_id, 'ID').replaceAll(name, 'NAME'))
   }
   const all = await Promise.all(Array.from({ length: 50 }, (_, i) => run(`worker-${i + 10}`)))
   t.equal(all[0]!.length, 12)
   t.notMatch(all[0]!.join('\n'), / 5\d\d /)
-  for (const told of all) t.same(told, all[0])
+  for (const received of all) t.same(received, all[0])
 })
 
 t.test('an admin call that fails on a new base path makes no client', async (t) => {

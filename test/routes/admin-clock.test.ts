@@ -31,22 +31,22 @@ t.test('the clock is moved, and what is due runs in order', async (t) => {
   const before = (await get('/__admin/clock')).text
   for (const [path, body, status] of bad)
     t.equal((await post(`/__admin/clock/${path}`, body)).status, status, JSON.stringify(body))
-  const told: [string, object, string][] = [
+  const received: [string, object, string][] = [
     ['speed', { factor: 0 }, 'factor must be more than 0; found 0.'],
     ['speed', { factor: 12345678901 }, 'factor must be at most 1000000; found 12345678901.'],
-    ['advance', {}, 'by or to must be sent, and not both.'],
+    ['advance', {}, 'by or to is required, and not both.'],
     [
       'advance',
       { by: 180_000 },
-      'by must be a duration such as "3m", "500ms", "2d" or "PT5S", of at most 10 years; found 180000.',
+      'by must be a duration such as "3m", "500ms", "2d" or "PT5S", at most 10 years; found 180000.',
     ],
     [
       'advance',
       180_000 as never,
-      'The request body must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" has its unit with it; found 180000.',
+      'The request body must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" includes its unit; found 180000.',
     ],
   ]
-  for (const [path, body, message] of told) {
+  for (const [path, body, message] of received) {
     const answer = await post(`/__admin/clock/${path}`, body)
     t.equal(answer.body.message, message)
   }
@@ -208,7 +208,10 @@ t.test('a deleted timer does not happen', async (t) => {
     'PROCESSING',
   )
   const gone = await call('DELETE', `/__admin/timers/${last.timer_id}`)
-  t.match(gone, { status: 404, body: { message: `No timer ${last.timer_id} is pending` } })
+  t.match(gone, {
+    status: 404,
+    body: { message: `This client has no pending timer ${last.timer_id}.` },
+  })
 })
 
 t.test('a fired timer happens now, once, and time stands', async (t) => {
@@ -295,7 +298,7 @@ t.test('what fired tells is what became of the resource', async (t) => {
     )
 })
 
-t.test('at the end of time what is made then still happens, and is told well', async (t) => {
+t.test('at the end of time, new timers still run and are reported correctly', async (t) => {
   const { post, get, put, pay, advance } = await start(t)
   await post('/__admin/clock/freeze', { at: '9999-12-31T23:59:59.000Z' })
   await pay()
@@ -334,9 +337,9 @@ t.test(
     ]
     full(1)
     for (const [path, body] of calls) {
-      const { status, body: told } = await post(`/__admin/clock/${path}`, body)
+      const { status, body: received } = await post(`/__admin/clock/${path}`, body)
       t.match(
-        [status, told],
+        [status, received],
         [503, { error: 'storage_unavailable', message: /nothing was changed/ }],
       )
       t.equal((await get('/__admin/clock')).text, before, `${path} ${JSON.stringify(body)}`)
@@ -351,10 +354,10 @@ t.test(
       await post('/__admin/reset')
       await pay()
       const body = path === 'advance' ? { by: '1h' } : { at: '2026-01-01T01:00:00Z' }
-      const { status, headers, body: told } = await post(`/__admin/clock/${path}`, body)
+      const { status, headers, body: received } = await post(`/__admin/clock/${path}`, body)
       t.match([status, headers], [503, { 'retry-after': '1' }])
-      t.match(told.message, /time went up to 2026-01-01T00:00:01\.000Z/)
-      t.notMatch(told.message, /nothing/)
+      t.match(received.message, /the clock stopped at 2026-01-01T00:00:01\.000Z/)
+      t.notMatch(received.message, /nothing/)
       t.match((await get('/__admin/clock')).body, {
         now: '2026-01-01T00:00:01.000Z',
         pending_timers: 1,

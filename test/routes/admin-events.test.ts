@@ -65,7 +65,7 @@ const PAYMENT = {
 }
 
 t.test(
-  'requests, changes, timers, deliveries and resets are told, each once and in order',
+  'requests, changes, timers, deliveries and resets are sent, each once and in order',
   async (t) => {
     const { origin, send } = await serve(t)
     const { url } = await receiver(t)
@@ -126,9 +126,9 @@ t.test('a stream goes on after the last event, and shows its own client alone', 
   first.leave()
   await send('GET', `/v1/user/${ASHA}`)
   const again = await read(t, origin, '/__admin/events', { 'last-event-id': id! })
-  const told = eventsOf(await again.until('req_2'))
+  const received = eventsOf(await again.until('req_2'))
   t.strictSame(
-    told.map(({ data }) => data.request_id),
+    received.map(({ data }) => data.request_id),
     ['req_2'],
   )
   const gap = await read(t, origin, '/__admin/events', { 'last-event-id': 'of-another-life-7' })
@@ -147,7 +147,7 @@ t.test('a stream goes on after the last event, and shows its own client alone', 
 })
 
 t.test(
-  'a restored snapshot and a put state are told, and a deleted client’s stream ends',
+  'a restored snapshot and an imported state are sent, and a deleted client’s stream ends',
   async (t) => {
     const { origin, send } = await serve(t)
     const stream = await read(t, origin, '/@gone/__admin/events')
@@ -155,9 +155,9 @@ t.test(
     await send('POST', '/@gone/__admin/snapshots/before/restore')
     const state = (await (await send('GET', '/@gone/__admin/state')).json()) as object
     t.equal((await send('PUT', '/@gone/__admin/state', state)).status, 200)
-    const told = eventsOf(await stream.until(/state/))
+    const received = eventsOf(await stream.until(/state/))
     t.strictSame(
-      told.filter(({ kind }) => kind === 'restore').map(({ kind, data }) => [kind, data]),
+      received.filter(({ kind }) => kind === 'restore').map(({ kind, data }) => [kind, data]),
       [
         ['restore', { from: 'snapshot' }],
         ['restore', { from: 'state' }],

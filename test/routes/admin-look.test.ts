@@ -117,7 +117,7 @@ t.test('one call of the log in full', async (t) => {
   t.strictSame((await get(`/__admin/requests/${call.request_id}`)).body, call)
   const { status, body } = await get('/__admin/requests/req_99')
   t.equal(status, 404)
-  t.match(body.message, /No call req_99/)
+  t.match(body.message, /no call req_99/)
 })
 
 t.test('timers, the first few', async (t) => {
@@ -207,9 +207,9 @@ t.test('the shipped scenarios are shown as they are written', async (t) => {
 
 t.test('the stream tells of the clock and of what decides', async (t) => {
   const { sandbox, post, put } = await start(t)
-  const told: string[] = []
+  const published: string[] = []
   sandbox.default.feed.read({
-    onEvent: ({ kind, data }) => told.push(`${kind} ${data}`),
+    onEvent: ({ kind, data }) => published.push(`${kind} ${data}`),
     onEnd() {},
   })
   await post('/__admin/clock/freeze', { at: '2026-02-01T00:00:00Z' })
@@ -218,7 +218,7 @@ t.test('the stream tells of the clock and of what decides', async (t) => {
   const { rule_id } = (
     await post('/__admin/rules', { when: { operation: 'getKyc' }, then: { delay: '1s' } })
   ).body
-  t.same(told, [
+  t.same(published, [
     'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":1}',
     'clock {"now":"2026-02-01T00:00:00.000Z","mode":"frozen","speed":60}',
     'scenario {"name":"slow"}',

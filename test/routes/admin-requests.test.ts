@@ -108,7 +108,7 @@ t.test('each client has a log of its own', async (t) => {
   )
 })
 
-t.test('rules, delays, faults and replays are told', async (t) => {
+t.test('the log shows rules, delays, faults and replays', async (t) => {
   const box = await start(t)
   const { post, get, pay, advance } = box
   const rule = (name: string, operation: string, then: object) =>
@@ -356,7 +356,7 @@ t.test(
     t.strictSame([total, dropped, requests.length], [1_000, 10, 1_000])
     t.equal(requests.at(-1).request_id, 'req_11')
     const { body } = await verify(box, { match: { operation: 'getUser' }, exactly: 1_010 })
-    t.match(body.message, 'found 1000 among 1000. The log no longer has 10 older calls.')
+    t.match(body.message, 'found 1000 among 1000. The log has discarded 10 older calls.')
   },
 )
 
@@ -429,7 +429,7 @@ t.test(
     const cases: [unknown, string, RegExp][] = [
       [{ opration: 'getUser' }, 'opration', /did you mean "operation"/],
       [{ operation: 'getUsr' }, 'operation', /getUser/],
-      [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /comparison/],
+      [{ body: { amount: { gthe: 1 } } }, 'body.amount.gthe', /operator/],
       [{ body: { account_number: 123 } }, 'body.account_number', /quotes/],
       [{ headers: { a: { matches: '(' } } }, 'headers.a.matches', /./],
       [{ path: { matches: '(' } }, 'path.matches', /./],
@@ -513,7 +513,7 @@ t.test('the nearest misses say which part differs', async (t) => {
   })
   t.match(
     body.message,
-    /^Wanted at least 1 like this; found 0 among 4\. The nearest was req_3 POST \/v1\/transaction: body\.reference_id is "A-2", wanted "A-1"\.$/,
+    /^Expected matching calls: at least 1; found 0 among 4\. The nearest was req_3 POST \/v1\/transaction: body\.reference_id is "A-2", wanted "A-1"\.$/,
   )
   t.strictSame(body.errors, [
     {
@@ -573,7 +573,7 @@ t.test('the nearest misses say which part differs', async (t) => {
 })
 
 t.test(
-  'a long reference is told in full, a number of a person only as it was wanted',
+  'a long reference is returned in full, a personal number only as in the match',
   async (t) => {
     const box = await start(t)
     await box.pay({ reference_id: '202601021234567891' })
@@ -592,7 +592,7 @@ t.test(
   },
 )
 
-t.test('the document of a KYC call that comes nearest is the one that is told', async (t) => {
+t.test('the closest document of a KYC call is the one in the error', async (t) => {
   const box = await start(t)
   const item = {
     document_type: 'tid',

@@ -60,8 +60,8 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
 
   const bad: [unknown, number, RegExp][] = [
     [{ name: 'rate-limitd' }, 404, /rate-limitd.*rate-limited/],
-    [{}, 400, /name or definition, one of the two/],
-    [{ name: 'slow', definition: {} }, 400, /one of the two/],
+    [{}, 400, /name or definition is required, and not both/],
+    [{ name: 'slow', definition: {} }, 400, /not both/],
     [{ definition: { rules: [{}] } }, 400, /invalid: /],
     [
       { definition: { rules: [{ when: { opration: 'listUsers' }, then: { delay: '1s' } }] } },
@@ -95,13 +95,13 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
   t.equal(body.error, 'bad_gateway')
 })
 
-t.test('what is allowed but looks like a mistake is told as a warning', async (t) => {
+t.test('what is allowed but looks like a mistake returns a warning', async (t) => {
   const box = await start(t)
   const twice = [respond(502, { name: 'down' }), respond(503, { name: 'never' })]
   const set = await define(box, { rules: twice })
   t.equal(set.status, 200)
   t.match(set.body.warnings, [/^rules\[1\]: .*down/])
-  t.notOk((await box.get('/__admin/scenario')).body.warnings, 'told once')
+  t.notOk((await box.get('/__admin/scenario')).body.warnings, 'returned once')
   const matches = { when: { operation: 'listUsers', body: { name: 'x' } }, then: { delay: '1s' } }
   t.match((await box.post('/__admin/rules', matches)).body.warnings, [/body/])
 })
@@ -267,7 +267,7 @@ t.test('a pushed rule that is used up stays listed with its hits, and says so', 
 t.test('--explain names the client on whatever is answered for it', async (t) => {
   const box = await start(t, { app: { explain: true, auth: 'strict' } })
   const token = (name: string) => ({ authorization: `Bearer sbx_${name}_token` })
-  const told: [string, number, string | undefined, Record<string, string>?][] = [
+  const cases: [string, number, string | undefined, Record<string, string>?][] = [
     ['/__admin/clock', 200, 'default'],
     ['/__admin/clock', 200, 'second', token('second')],
     ['/__admin/health', 200, 'default'],
@@ -289,7 +289,7 @@ t.test('--explain names the client on whatever is answered for it', async (t) =>
     ['/nope', 404, undefined],
     ['/openapi.json', 200, undefined],
   ]
-  for (const [url, status, name, headers] of told) {
+  for (const [url, status, name, headers] of cases) {
     const answer = await box.get(url, headers)
     t.same([answer.status, answer.headers['x-sandbox-client']], [status, name], url)
   }
@@ -416,7 +416,7 @@ t.test('magic-values has all there are', async (t) => {
 })
 
 t.test(
-  'what a scenario had not found when it was left is told until it is active again',
+  'the unmet expectations of a replaced scenario are returned until it is active again',
   async (t) => {
     const box = await start(t)
     const left = async () => (await box.get('/__admin/scenario')).body.left
@@ -436,7 +436,7 @@ t.test(
     t.strictSame(await left(), [unmet(2, 1)], 'a definition is known again')
     await users(box)
     await box.put('/__admin/scenario', { name: 'slow' })
-    t.strictSame(await left(), [unmet(2, 1)], 'what was met is not told')
+    t.strictSame(await left(), [unmet(2, 1)], 'met expectations are not returned')
     t.equal((await box.put('/__admin/scenario', { name: 'none' })).status, 404)
     t.strictSame(await left(), [unmet(2, 1)], 'a refusal leaves nothing')
     for (let i = 10; i < 112; i++) await put({ expect: { requests: { listUsers: i } } })
@@ -799,7 +799,7 @@ t.test(
   },
 )
 
-t.test('hits of webhook rules and of what a scenario extends are told too', async (t) => {
+t.test('hits of webhook rules and of extended scenarios are returned too', async (t) => {
   const box = await start(t)
   const definition = {
     extends: 'kyc-failures',

@@ -11,7 +11,7 @@ const HOOK = { url: 'http://127.0.0.1:9/hook', webhook_secret: 'whsec_very-secre
 
 /** All that can be seen of a client. */
 async function seen({ get }: Box, base = '') {
-  const told: [path: string, answer: object][] = []
+  const receivedValues: [path: string, answer: object][] = []
   for (const path of [
     '/v1/users?limit=100',
     '/v1/transaction?limit=100',
@@ -26,8 +26,8 @@ async function seen({ get }: Box, base = '') {
     '/__admin/rules',
     '/__admin/state',
   ])
-    told.push([path, (await get(base + path, base ? {} : TOKEN)).body])
-  return told
+    receivedValues.push([path, (await get(base + path, base ? {} : TOKEN)).body])
+  return receivedValues
 }
 
 /** A world in the midst of many things. */
@@ -367,7 +367,7 @@ t.test('a state with anything wrong is refused, and nothing changes', async (t) 
   t.same(await seen(box), wanted)
 })
 
-t.test('a state that is wrong in every row is told by its first hundred', async (t) => {
+t.test('the error of a state that is wrong in every row has the first hundred', async (t) => {
   const box = await start(t)
   const { body } = await box.get('/__admin/state')
   for (const row of body.tables.users) row.email = 5
@@ -458,7 +458,7 @@ t.test(
     await box.pay()
     await box.post(SNAPSHOTS, { name: 's' })
     const state = (await box.get('/__admin/state')).body
-    const told = async (base = '') => {
+    const receivedValues = async (base = '') => {
       hook.received.length = 0
       await box.post(`${base}/__admin/clock/advance`, { by: '1h' })
       const { total } = (await box.get(`${base}/__admin/webhooks/deliveries?status=delivered`)).body
@@ -466,16 +466,16 @@ t.test(
       return hook.received.map(({ type, id, attempt, verdict }) => [type, id, attempt, verdict.ok])
     }
     await box.post('/__admin/clients', { name: 'f', from: { client: 'default' } })
-    const wanted = await told()
+    const wanted = await receivedValues()
     t.equal(wanted.length, 3)
     t.ok(wanted.every(([, , attempt, ok]) => attempt === 1 && ok === true))
-    t.same(await told(), [], 'all are sent')
-    t.same(await told('/@f'), wanted, 'a fork sends its own')
+    t.same(await receivedValues(), [], 'all are sent')
+    t.same(await receivedValues('/@f'), wanted, 'a fork sends its own')
     await box.post(`${SNAPSHOTS}/s/restore`)
-    t.same(await told(), wanted, 'after a restore they are sent again')
+    t.same(await receivedValues(), wanted, 'after a restore they are sent again')
     await box.post('/__admin/reset')
     await box.put('/__admin/state', state)
-    t.same(await told(), wanted, 'and after an import')
+    t.same(await receivedValues(), wanted, 'and after an import')
   },
 )
 
@@ -506,7 +506,7 @@ async function played(box: Box) {
   await box.pay({ remark: 'still to come' })
 }
 
-t.test('a state that was put back is told by the same bytes', async (t) => {
+t.test('a state that was imported is exported with the same bytes', async (t) => {
   const dir = t.testdir({})
   const file = { sandbox: { file: `${dir}/db.json` } }
   let box = await start(t, file)
@@ -514,17 +514,17 @@ t.test('a state that was put back is told by the same bytes', async (t) => {
   const json = { 'content-type': 'application/json' }
   for (const play of [async () => {}, busy, played]) {
     await play(box)
-    const told = await text()
-    t.equal((await box.call('PUT', '/__admin/state', told, json)).status, 200)
-    t.equal(await text(), told, 'at once')
+    const receivedValues = await text()
+    t.equal((await box.call('PUT', '/__admin/state', receivedValues, json)).status, 200)
+    t.equal(await text(), receivedValues, 'at once')
     await box.call('PUT', '/@other/__admin/state', await text('/@other'), json)
     await box.close()
     box = await start(t, file)
-    t.equal(await text(), told, 'after a restart')
+    t.equal(await text(), receivedValues, 'after a restart')
     await box.sandbox.store.compact()
     await box.close()
     box = await start(t, file)
-    t.equal(await text(), told, 'after a rewrite and a restart')
+    t.equal(await text(), receivedValues, 'after a rewrite and a restart')
   }
   const { tables } = JSON.parse(await text())
   for (const name of ['kyc', 'events', 'deliveries', 'inbox', 'timers', 'rules', 'idempotency'])

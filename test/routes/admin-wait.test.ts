@@ -72,7 +72,7 @@ t.test('a wait ends by its deadline in real time, with what came nearest', async
   t.match(body, {
     error: 'wait_timeout',
     message:
-      'No request was like this within 20 ms. The nearest was req_1 GET /v1/users: query.page is "3", wanted "4".',
+      'No request matched within 20 ms. The nearest was req_1 GET /v1/users: query.page is "3", wanted "4".',
     errors: [{ field: 'query.page', code: 'differs' }],
   })
   for (const what of ['transaction', 'kyc', 'delivery']) {
@@ -185,7 +185,7 @@ t.test('a reset during a wait is seen: what it brings back counts', async (t) =>
   t.equal(body.transaction.transaction_id, FIRST)
 })
 
-t.test('a wait is told when the sandbox stops', async (t) => {
+t.test('a wait gets an error when the sandbox stops', async (t) => {
   const box = await start(t)
   const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000)
   t.ok(await isOpen(waiting))
@@ -193,7 +193,7 @@ t.test('a wait is told when the sandbox stops', async (t) => {
   t.strictSame([(await waiting).status, (await waiting).body.error], [503, 'not_ready'])
 })
 
-t.test('a wait is told when its client is deleted', async (t) => {
+t.test('a wait gets an error when its client is deleted', async (t) => {
   const box = await start(t)
   const waiting = waitFor(box, 'request', { operation: 'getUser' }, 60_000, '/@gone')
   t.ok(await isOpen(waiting))
@@ -258,7 +258,7 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   const body = await late('transaction', { reference_id: 'W-9', transaction_status: 'success' })
   t.equal(
     body.message,
-    `No transaction was like this within 0 ms. The nearest was transaction ${transaction_id}: transaction_status is "pending", wanted "success". The client's clock is frozen at 2026-01-01T00:00:00.000Z; the next timer is due in 1s: POST /__admin/clock/advance {"by":"1s"}.`,
+    `No transaction matched within 0 ms. The nearest was transaction ${transaction_id}: transaction_status is "pending", wanted "success". The client's clock is frozen at 2026-01-01T00:00:00.000Z; the next timer is due in 1s: POST /__admin/clock/advance {"by":"1s"}.`,
   )
   t.match(body.errors[0], {
     field: 'transaction_status',
@@ -268,14 +268,14 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   const misspelt = await late('transaction', { transaction_status: 'SUCCESS' })
   t.match(misspelt.message, ' transaction_status is never "SUCCESS": write "success".')
   const other = await late('kyc', { kyc_status: 'done' })
-  t.match(other.message, ' kyc_status is never "done": it is one of pending, success, failed.')
+  t.match(other.message, ' kyc_status is never "done": use one of pending, success, failed.')
   t.match(
     other.message,
     /The nearest was KYC record [0-9a-f-]{36}: kyc_status is "\w+", wanted "done"/,
   )
   t.match(
     (await late('delivery', { event: 'transaction.success' })).message,
-    'There is no delivery yet. This client has no webhook, so nothing is sent: create one with POST /v1/clientWebhook.',
+    'No delivery exists yet. This client has no webhook, so nothing is sent: create one with POST /v1/clientWebhook.',
   )
   const { url } = await receiver(t)
   await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
@@ -290,7 +290,7 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   await box.post('/__admin/clock/resume')
   t.notMatch((await late('request', { operation: 'getUser' })).message, 'frozen')
   const unknown = await late('transaction', { transaction_id: 'none' })
-  t.match(unknown.message, 'There is no such transaction yet.')
+  t.match(unknown.message, 'No such transaction exists yet.')
 })
 
 t.test('failed waits leave no client behind, also where two run at once', async (t) => {

@@ -61,7 +61,7 @@ t.test(
   },
 )
 
-t.test('a new user is announced to whoever asks for it, and to nobody else', async (t) => {
+t.test('a new user is announced only to a client that subscribed to it', async (t) => {
   const { hook, box, list } = await linked(t)
   const user = { email: 'new@example.com', mobile: '9812300001' }
   const { user_id } = (await box.post('/v1/user', user)).body.data

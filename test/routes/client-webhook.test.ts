@@ -56,10 +56,10 @@ t.test('a webhook is created once, read, and changed, and its secret is never sh
 
   const url = 'https://example.com/other'
   const changed = await put('/v1/clientWebhook', { url })
-  const told = 'Webhook updated successfully'
+  const messageText = 'Webhook updated successfully'
   t.strictSame(changed.body, {
-    message: told,
-    updatedWebhook: { response: { status: true, message: told, data: { ...data, url } } },
+    message: messageText,
+    updatedWebhook: { response: { status: true, message: messageText, data: { ...data, url } } },
   })
   t.equal((await put('/v1/clientWebhook', { webhook_secret: 'other' })).status, 200)
   const both = await put('/v1/clientWebhook', { url: URL_1, webhook_secret: 'third' })

@@ -258,7 +258,7 @@ t.test('an advance waits for an attempt that is answered soon, and then moves ti
   t.ok(body.fired.length > 0)
 })
 
-t.test('a delayed answer on a frozen clock is told in the log after a second', async (t) => {
+t.test('a delayed response on a frozen clock is reported in the log after a second', async (t) => {
   const { log, calling, post } = await served(t)
   await post('/__admin/rules', { when: { operation: 'listUsers' }, then: { delay: '2300ms' } })
   await calling('GET', '/v1/users?page=1')

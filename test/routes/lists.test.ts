@@ -89,7 +89,7 @@ for (const { path, rows, id, count, limit, all } of LISTS) {
     t.strictSame(
       (await page('?page=abc')).errors.map(({ field }: { field: string }) => field),
       ['page'],
-      'told once',
+      'returned once',
     )
     for (const twice of ['?page=1&page=2', '?limit=1&limit=2', '?page[]=1', '?page=1,2']) {
       const answer = await page(twice)

@@ -82,9 +82,9 @@ t.test('an advance beyond what one call may run is refused with the number', asy
     ['advance', { to: '2035-12-30T00:00:00Z' }],
     ['freeze', { at: '2035-12-30T00:00:00Z' }],
   ] as const) {
-    const { status, body: told } = await box.post(`/__admin/clock/${path}`, body)
+    const { status, body: received } = await box.post(`/__admin/clock/${path}`, body)
     t.match(
-      [status, told],
+      [status, received],
       [422, { error: 'too_many_timers', message: /at least 3,15[\d,]+ timers/ }],
     )
     t.equal((await box.get('/__admin/clock')).text, before)
@@ -111,7 +111,7 @@ t.test(
         [
           {
             field: 'definition.timeline[5].do.create_users',
-            message: /6000 users are made at once/,
+            message: /create 6000 users in the call/,
           },
         ],
       ],

@@ -146,14 +146,14 @@ t.test('a refused move says which there are', async (t) => {
   const { sandbox, pay, post } = await start(t)
   const { payments } = sandbox.default
   const [{ transaction_id }] = (await pay()).body.data
-  const told: ['PENDING' | 'PROCESSING' | 'SUCCESS' | 'FAILED', string][] = [
+  const cases: ['PENDING' | 'PROCESSING' | 'SUCCESS' | 'FAILED', string][] = [
     ['PENDING', 'PROCESSING, SUCCESS or FAILED.'],
     ['PROCESSING', 'SUCCESS or FAILED.'],
     ['SUCCESS', 'FAILED.'],
   ]
   const refusal = async () =>
     (await post(`/__admin/simulate/transactions/${transaction_id}`, { status: 'PENDING' })).body
-  for (const [status, open] of told) {
+  for (const [status, open] of cases) {
     if (status !== 'PENDING') payments.simulate(transaction_id, { status })
     t.match(await refusal(), {
       error: 'invalid_transition',

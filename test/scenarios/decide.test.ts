@@ -74,7 +74,7 @@ t.test('layers are asked in order, and what one leaves open the next decides', a
   )
 })
 
-t.test('how a call is answered and what becomes of a payment are two questions', async (t) => {
+t.test('the response of a call and the lifecycle of a payment are two decisions', async (t) => {
   const stuck = [{ status: 'PENDING', after_ms: 0 }]
   const late = { name: 'late', when: { operation: '*' }, ...delay('1s') }
   const life = {
@@ -104,7 +104,7 @@ t.test('how a call is answered and what becomes of a payment are two questions',
   t.equal(one.decide(pay())?.hit, 2, 'one call spends it once')
 })
 
-t.test('a call that is not carried out spends no rule about what becomes of it', async (t) => {
+t.test('a call whose operation does not run counts no lifecycle rule', async (t) => {
   const life = {
     when: { operation: 'createTransaction' },
     times: 1,

@@ -48,12 +48,14 @@ const sectionOf = (heading: string) =>
 
 t.test('the reference has the words of the schema, and no others', async (t) => {
   for (const [heading, node] of SECTIONS) {
-    const told = [...sectionOf(heading).matchAll(/^\| `([^`]+)` \|/gm)].map(([, word]) => word)
-    t.strictSame(told.sort(), Object.keys(node.properties!).sort(), heading)
+    const documented = [...sectionOf(heading).matchAll(/^\| `([^`]+)` \|/gm)].map(
+      ([, word]) => word,
+    )
+    t.strictSame(documented.sort(), Object.keys(node.properties!).sort(), heading)
   }
 })
 
-t.test('each word that a value can be is told with it', async (t) => {
+t.test('the docs list each allowed value of a field', async (t) => {
   for (const [heading, node] of SECTIONS) {
     for (const [word, value] of Object.entries(node.properties!)) {
       const row = sectionOf(heading)
@@ -68,7 +70,7 @@ t.test('each word that a value can be is told with it', async (t) => {
   for (const word of [...OPERATIONS, ...EVENTS]) t.ok(reference.includes(`\`${word}\``), word)
 })
 
-t.test('each known reason is told with the side it is of', async (t) => {
+t.test('the docs list each known reason with its source', async (t) => {
   const rows = [...sectionOf('Reasons').matchAll(/^\| `([^`]+)` \| (\S+) \| (.+) \|$/gm)]
   t.strictSame(
     rows.map(([, reason, source, description]) => ({ reason, description, source })),
@@ -77,17 +79,17 @@ t.test('each known reason is told with the side it is of', async (t) => {
 })
 
 t.test('every part of the schema has its section', async (t) => {
-  const told = new Set(SECTIONS.map(([, node]) => node))
-  const untold: string[] = []
+  const documented = new Set(SECTIONS.map(([, node]) => node))
+  const undocumented: string[] = []
   const seek = (node: Node, path: string) => {
     if (typeof node !== 'object' || node === null) return
-    if (node.properties && !told.has(node)) untold.push(path)
+    if (node.properties && !documented.has(node)) undocumented.push(path)
     for (const [key, inner] of Object.entries(node)) seek(inner as Node, `${path}/${key}`)
   }
   seek(root, '')
   // These three only vary what has a section: the outcome with a sequence, the operation's comparison, a count.
   t.strictSame(
-    untold.map((path) => path.replace(/\/anyOf\/\d+$/, '')),
+    undocumented.map((path) => path.replace(/\/anyOf\/\d+$/, '')),
     [
       '/properties/expect/properties/requests/additionalProperties',
       '/definitions/Rule/properties/then',

@@ -219,7 +219,7 @@ t.test('what is no text file of fair size inside the folder is refused', async (
   ])
 })
 
-t.test('a definition of one call is held against the names that there are', async (t) => {
+t.test('the names in a definition of one call are checked against the library', async (t) => {
   const library = libraryOf([shipped])
   const inline = (definition: object) => {
     const result = readDefinition(definition, { name: 'inline', file: 'definition' })

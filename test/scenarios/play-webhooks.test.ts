@@ -112,7 +112,7 @@ t.test('webhook-bad-signatures: each event of a payment is forged in its own way
   t.equal(codeOf('user.created'), 'ok', 'other events are as they should be')
 })
 
-t.test('live-demo: its payments are told of while time goes by', async (t) => {
+t.test('live-demo: its payments send events while time passes', async (t) => {
   const { hook, box } = await play(t, 'live-demo')
   await box.advance('1m')
   t.ok(hook.received.length >= 9)
@@ -217,6 +217,6 @@ t.test('a receiver that fails meets the same scenario again by the retries', asy
   t.same(
     deliveries.map(({ fault }: { fault: object | null }) => fault),
     [null, null, { signature: 'wrong' }],
-    'which ones it forged is told',
+    'the forged ones are reported',
   )
 })

@@ -627,7 +627,7 @@ t.test('a broken file is refused with its place, what was found and what to do',
       what,
     )
     // The first one bears the start of the parsers.
-    t.ok(ms < 250, `${what} is told within 250 ms (${ms.toFixed(0)})`)
+    t.ok(ms < 250, `${what} is reported within 250 ms (${ms.toFixed(0)})`)
   }
 })
 
@@ -818,25 +818,25 @@ t.test('a rule under one that does not always act is not warned of', async (t) =
   }
 })
 
-t.test('a definition that comes as JSON is told by path', async (t) => {
+t.test('the problems of a JSON definition have a path', async (t) => {
   const at = { name: 'inline', file: 'definition' }
-  const told = (value: unknown) => {
+  const problemsOf = (value: unknown) => {
     const result = readDefinition(value, at)
     return result.ok ? [] : result.problems.map(problemText)
   }
-  t.strictSame(told({ rules: [{ when: { operation: 'getUsr' }, then: { delay: '1s' } }] }), [
+  t.strictSame(problemsOf({ rules: [{ when: { operation: 'getUsr' }, then: { delay: '1s' } }] }), [
     'definition: rules[0].when.operation: unknown operation "getUsr"; did you mean "getUser"?',
   ])
-  t.strictSame(told(null), [
+  t.strictSame(problemsOf(null), [
     'definition: a scenario file must be a mapping (name: value), not nothing',
   ])
-  t.strictSame(told(JSON.parse('{"rules":[],"__proto__":{"title":"x"}}')), [
+  t.strictSame(problemsOf(JSON.parse('{"rules":[],"__proto__":{"title":"x"}}')), [
     'definition: the key __proto__ is not allowed; use another name',
   ])
-  t.match(told({ title: 'x'.repeat(70_000) })[0], /larger than 64 KiB/)
+  t.match(problemsOf({ title: 'x'.repeat(70_000) })[0], /larger than 64 KiB/)
   let deep: unknown = 1
   for (let i = 0; i < 10_000; i++) deep = [deep]
-  t.match(told({ rules: deep })[0], /more than 32 levels/)
+  t.match(problemsOf({ rules: deep })[0], /more than 32 levels/)
   t.ok(readDefinition({ rules: [{ when: { operation: '*' }, then: { delay: '1s' } }] }, at).ok)
 })
 

@@ -83,24 +83,27 @@ t.test('an edit of the active scenario is in force without a restart', async (t)
   t.equal((await admin('GET', '/scenario')).title, '503!')
 })
 
-t.test('a bad edit keeps the last good set, and is told with its place', async (t) => {
-  const { folder, write, users, until, list, log } = await watched(
-    t,
-    { 'mine.yaml': down(500) },
-    { scenario: 'mine' },
-  )
-  t.strictSame((await list()).problems, [])
-  write('mine.yaml', 'rules:\n  - { when: { opration: getUser } }\n')
-  const { problems, names } = await until(list, ({ problems }) => problems.length > 0)
-  const told = `${join(folder, 'mine.yaml')}:2:15: unknown key "opration"; did you mean "operation"?`
-  t.ok(problems.includes(told), problems.join('\n'))
-  t.ok(log.lines.includes(told), 'in the log too')
-  t.ok(names.includes('mine'))
-  t.equal(await users(), 500)
-  write('mine.yaml', down(502))
-  await until(list, ({ problems }) => problems.length === 0)
-  t.equal(await users(), 502)
-})
+t.test(
+  'a bad edit leaves the last valid set active, and is reported with its position',
+  async (t) => {
+    const { folder, write, users, until, list, log } = await watched(
+      t,
+      { 'mine.yaml': down(500) },
+      { scenario: 'mine' },
+    )
+    t.strictSame((await list()).problems, [])
+    write('mine.yaml', 'rules:\n  - { when: { opration: getUser } }\n')
+    const { problems, names } = await until(list, ({ problems }) => problems.length > 0)
+    const expected = `${join(folder, 'mine.yaml')}:2:15: unknown key "opration"; did you mean "operation"?`
+    t.ok(problems.includes(expected), problems.join('\n'))
+    t.ok(log.lines.includes(expected), 'in the log too')
+    t.ok(names.includes('mine'))
+    t.equal(await users(), 500)
+    write('mine.yaml', down(502))
+    await until(list, ({ problems }) => problems.length === 0)
+    t.equal(await users(), 502)
+  },
+)
 
 t.test('new files, deleted ones and ones put in place of others are seen', async (t) => {
   const { folder, write, users, until, list, admin, log } = await watched(t, {

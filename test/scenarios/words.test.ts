@@ -193,9 +193,9 @@ t.test('every word of a step is seen in what it makes', async (t) => {
   })
   const [record] = (await box.get(`/v1/kyc/${KABIR}`)).body.data.response.data.kycData
   t.equal(record.kyc_status, 'failed')
-  const told = JSON.stringify(record)
+  const jsonValues = JSON.stringify(record)
   for (const word of ['No.', '422', 'Deleted', 'NOT MATCHING', '"NA"'])
-    t.ok(told.includes(word), `${word} in ${told}`)
+    t.ok(jsonValues.includes(word), `${word} in ${jsonValues}`)
   const [account] = (await box.get(`/v1/bank/${KABIR}`)).body.data
   t.match(account, { bank_status: 'success' })
   t.match([...box.sandbox.default.tables.tables.bank_accounts.rows()].at(-1), {

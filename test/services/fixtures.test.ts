@@ -19,7 +19,7 @@ t.test('a broken set is refused with file, path and reason', async (t) => {
   const table: [unknown, RegExp][] = [
     [[], /^set\.json: must be an object/],
     [{ people: [] }, /^set\.json: people: is unknown; must be one of/],
-    [{ users: {} }, /^set\.json: users: must be a list/],
+    [{ users: {} }, /^set\.json: users: must be an array/],
     [
       { users: [user(1, { email: 'x' })] },
       /^set\.json: users\[0\]\.email: must be an e-mail address; found "x"/,
@@ -258,7 +258,7 @@ t.test('each relation that a set can break is told with its place', async (t) =>
         bank_accounts: [],
         transactions: [],
       },
-      'clients[0].client: one client must be called default',
+      'clients[0].client: one client must have the name default',
     ],
   ]
   t.doesNotThrow(() => fixturesOf(SET, 'set.json'), 'the set itself is good')

@@ -92,7 +92,7 @@ t.test('an advance settles, though receivers hang and all clients share little r
     response.on('close', () => open--)
   })
   const webhooks = { allow: [], time: 'wall', retries: 'fast', deadlineMs: 100 } as const
-  const box = await start(t, { sandbox: { webhooks, mostAttempts: 4 } })
+  const box = await start(t, { sandbox: { webhooks, maxAttempts: 4 } })
   const definition = { title: 'x', webhooks: [{ when: { event: '*' }, then: { copies: 10 } }] }
   const clients = ['a', 'b', 'c']
   await Promise.all(

@@ -129,7 +129,7 @@ async function runOnce(
     try {
       opened = await openSandbox({ dir, disk })
     } catch (error) {
-      // A start may fail by what was put there, told as what it is, and not by what it left behind.
+      // A start may fail because of the injected fault, with its real name, but not because of its own leftovers.
       if (!(error as { syscall?: string }).syscall || tries === MAX_TRIES) throw error
     }
   }

@@ -15,7 +15,7 @@ import { figures, LONG, SEED, seeded } from './part.ts'
 
 const IN_PROCESS = LONG ? 900_000 : 2_700
 const ON_SOCKETS = LONG ? 100_000 : 300
-// A fresh sandbox for each so many, so that what fails can be had again without all that came before.
+// A new sandbox after this number of requests, so that a failure can be reproduced without all earlier requests.
 const BATCH = 20_000
 const CONNECTIONS = 16
 // Real time of one answer; far above what a busy machine needs.
@@ -213,7 +213,7 @@ t.test(
     let sent = 0
 
     function judge(request: FuzzRequest, manner: Manner, spoilt: boolean, bytes: Buffer) {
-      // Whether it still is a HEAD, whose answer has no body, can't be told.
+      // It is unknown whether it is still a HEAD request, whose response has no body.
       if (spoilt && request.method === 'HEAD') return
       const answers: WireAnswer[] = answersIn(bytes, request.method === 'HEAD')
       if (manner === 'whole' && answers.length !== 1) throw new Error(`${answers.length} answers`)

@@ -126,7 +126,7 @@ function put(dir: string, files: ReadonlyMap<string, Buffer | undefined>) {
   }
 }
 
-t.test('a flipped bit of any file is told with its place, and no row comes of it', async (t) => {
+t.test('a flipped bit in any file is reported with its position and changes no row', async (t) => {
   const { dir, whole } = await killed(t)
   const files = readAll(dir)
   const good = await opened(dir)

@@ -17,7 +17,7 @@ const COMPACT_FROM = 1024
 const MAX_ANSWERS = 300
 const KILLED_AT_START = 0.1
 const MAX_START_MS = 150
-// A reset in so many calls keeps the stores small.
+// A reset after this number of calls limits the size of the stores.
 const RESETS = 1 / 30
 
 /** What one client was told is stored: texts that each stand for one row. */

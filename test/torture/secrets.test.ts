@@ -251,7 +251,7 @@ async function sweep(t: Test) {
       for (const kind of kinds()) {
         const canary = plant(kind, `${where} ${name} of ${place}`, {
           stored: name === 'Idempotency-Key',
-          // A page is told again.
+          // A page shows the same rows again.
           free: name === 'page',
         })
         const query = where === 'query' ? `?${name}=${canary.value}` : ''

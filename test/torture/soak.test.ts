@@ -16,7 +16,7 @@ const WARM_UP = LONG ? 5 : 2
 // A few blocks give no steady line; a leak of whole requests shows in them all the same.
 const MAX_BYTES = LONG ? 10 : 250
 const CONNECTIONS = 10
-// Of 1,000 requests so many are payments, of three webhooks each, and so many make a client and delete it.
+// Of 1,000 requests, the number of payments (three webhooks each), and of those that create and delete a client.
 const PAYMENTS = 20
 const NEW_CLIENTS = 2
 const PATIENCE_MS = 20_000

@@ -1,4 +1,4 @@
-// The framework's limit: Fastify without a schema, the rows in a Map. It checks nothing and keeps nothing.
+// The upper limit of the framework: Fastify without schemas, with the rows in a Map. It validates and stores nothing.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import Fastify from 'fastify'

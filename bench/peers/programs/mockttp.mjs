@@ -1,4 +1,4 @@
-// Mockttp with three fixed rules, its records of the traffic turned off.
+// Mockttp with three fixed rules and without its traffic recording.
 import { readFileSync } from 'node:fs'
 import { getLocal } from 'mockttp'
 

@@ -1,4 +1,4 @@
-// Mock Service Worker behind its own HTTP middleware, with handlers over a Map: its users write the state themselves.
+// Mock Service Worker behind its own HTTP middleware. Its users write the state themselves, here in a Map.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from '@mswjs/http-middleware'

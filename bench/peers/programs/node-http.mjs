@@ -1,4 +1,4 @@
-// The limit: node:http alone with the rows in a Map. It checks nothing and keeps nothing.
+// The upper limit: plain node:http with the rows in a Map. It validates and stores nothing.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// openapi-backend as its page shows: the mock of each operation's example behind Express.
+// openapi-backend as in its documentation: it mocks each operation with its example, behind Express.
 import { readFileSync } from 'node:fs'
 import express from 'express'
 import { OpenAPIBackend } from 'openapi-backend'

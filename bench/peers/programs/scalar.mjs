@@ -1,4 +1,4 @@
-// Scalar's mock server, as its page shows: examples of an OpenAPI document behind Hono.
+// Scalar's mock server as in its documentation: the examples of an OpenAPI document, behind Hono.
 import { readFileSync } from 'node:fs'
 import { serve } from '@hono/node-server'
 import { createMockServer } from '@scalar/mock-server'

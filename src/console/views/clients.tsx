@@ -63,7 +63,7 @@ export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string
 
 type Made = { name: string; access_token: string }
 
-/** The only moment at which a client's token is told. */
+/** Shows the token of a new client; it is never shown again. */
 const Token = ({ made, onClose }: { made: Made; onClose: () => void }) => (
   <Dialog title={`The client ${made.name} is made`} onClose={onClose}>
     <p>
@@ -85,7 +85,7 @@ const Token = ({ made, onClose }: { made: Made; onClose: () => void }) => (
   </Dialog>
 )
 
-/** The clients there are, and a new one. */
+/** List the clients, and a new one. */
 export function Clients({ client }: { client: Client }) {
   const { data, problem } = useClients()
   const [name, setName] = useState('')

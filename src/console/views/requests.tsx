@@ -50,11 +50,11 @@ function onTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) 
   return added.length === 0 ? before : [...added, ...before].slice(0, MOST)
 }
 
-/** The request log: read once, then each call as it comes. */
+/** The request log: read once, then updated with each call. */
 function useRequests() {
   const [calls, setCalls] = useState<readonly ShortRequest[]>()
   const [problem, setProblem] = useState<string>()
-  // What comes while the log is read may not be in the answer.
+  // The response may not contain calls that arrive while the log is read.
   const meanwhile = useRef<ShortRequest[]>([])
   const load = async () => {
     meanwhile.current = []
@@ -88,7 +88,7 @@ function useRequests() {
     }
   }, [])
   useEvents([], load)
-  // Nothing tells that the log was emptied.
+  // There is no event for a cleared log.
   useEvents(['look'], async () => {
     const log = await read<Log>('/requests?limit=1').catch(() => undefined)
     const [newest] = log?.requests ?? []
@@ -139,7 +139,11 @@ export function Requests() {
             columns={COLUMNS}
             {...listRows(found)}
             href={hrefOf}
-            empty={filter === '' ? 'The service was not called yet.' : 'No call is like this.'}
+            empty={
+              filter === ''
+                ? 'The service has not received any call yet.'
+                : 'No call matches the filter.'
+            }
           />
         </>
       )}

@@ -13,7 +13,7 @@ export type Listed = {
   problems: string[]
 }
 
-/** What `/scenario` answers of the active one; `definition` where it was given by that and not by a name. */
+/** The response of `/scenario`; it has a `definition` if the scenario was activated by definition and not by name. */
 type Active = {
   name: string
   title: string | null
@@ -21,14 +21,14 @@ type Active = {
   expect: { operation: string; found: number; met: boolean }[]
 }
 
-/** Says that changed files were refused, wherever one looks. */
+/** A notice in every view that changed scenario files were rejected. */
 export function Refused() {
   const { data } = useLoaded<Listed>('/scenarios', ['scenario'])
   const count = data?.problems.length ?? 0
   if (count === 0) return null
   return (
     <p class="problem" role="status">
-      Changed scenario files were refused; the last good set is in use.{' '}
+      Changed scenario files were rejected; the last valid set is still active.{' '}
       <a href="#/scenarios">
         {count} {count === 1 ? 'problem' : 'problems'}
       </a>
@@ -79,7 +79,7 @@ export function Scenarios() {
       </p>
       <Problem text={problem} />
       {data && data.problems.length > 0 && (
-        <Card title="The changed files were refused" wide>
+        <Card title="The changed files were rejected" wide>
           <p>The last good set is still in use.</p>
           <ul class="problems">
             {data.problems.map((one) => (

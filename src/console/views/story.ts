@@ -1,31 +1,31 @@
 // What happened to a payment, in the order in which it happened.
 import type { Delivery, Step } from '../types.ts'
 
-/** A state that the payment came into, or an event that was fired without one; with what was told of it. */
+/** A status that the payment reached, or an event that was sent without a status change; with its deliveries. */
 export type Moment = {
   key: string
   at: string
-  /** The state; of an event without one, that in which the payment was. */
+  /** The status; for an event without a status change, the status at that time. */
   status: Step['status']
   isStep: boolean
   deliveries: Delivery[]
 }
 
-// An event is made as its state is stored; what is later than this was fired by hand.
-const AT_ONCE_MS = 60_000
+// An event is created with its status change; an event later than this was triggered by hand.
+const MAX_EVENT_DELAY_MS = 60_000
 
 const eventOf = (status: string) => `transaction.${status.toLowerCase()}`
 
-/** Whether a delivery is of the event that a state makes. */
+/** Whether a delivery belongs to the event of a status change. */
 function isOf({ at, status, deliveries }: Moment, { event, event_id, created_at }: Delivery) {
   if (event !== eventOf(status)) return false
   const late = Date.parse(created_at) - Date.parse(at)
-  if (late < 0 || late > AT_ONCE_MS) return false
+  if (late < 0 || late > MAX_EVENT_DELAY_MS) return false
   // An event may be delivered in several copies.
   return deliveries.every((one) => event_id !== null && one.event_id === event_id)
 }
 
-/** Puts the deliveries, newest first as they are listed, to the states that they tell of. */
+/** Assigns the deliveries (newest first) to the status changes that they report. */
 export function storyOf(steps: readonly Step[], deliveries: readonly Delivery[]): Moment[] {
   const states: Moment[] = steps.map(({ status, at }) => ({
     key: status,
@@ -47,7 +47,7 @@ export function storyOf(steps: readonly Step[], deliveries: readonly Delivery[])
     else if (same) same.deliveries.push(delivery)
     else others.push({ key, at, status, isStep: false, deliveries: [delivery] })
   }
-  // Within one instant, normal on a frozen clock, the deliveries tell what came first.
+  // If times are equal, which is normal on a frozen clock, the deliveries give the order.
   const ranks = new Map<Moment, number>()
   let rank = 0
   for (const moment of states) {
@@ -61,13 +61,13 @@ export function storyOf(steps: readonly Step[], deliveries: readonly Delivery[])
   )
 }
 
-/** The number of a further copy: `dlv_…_2` is the second. An event that was only recorded, `rec_2`, has no copies. */
+/** Returns the number of a copy: `dlv_…_2` is the second. An event that was only recorded, such as `rec_2`, has no copies. */
 export const copyOf = (delivery_id: string): string | undefined =>
   /^dlv_[^_]+_(\d+)$/.exec(delivery_id)?.[1]
 
 const times = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
 
-/** How a delivery ended, or what it waits for. */
+/** Describes how a delivery ended, or what it waits for. */
 export function fateOf({
   status,
   attempts,
@@ -94,7 +94,7 @@ export function fateOf({
   }
 }
 
-/** How an attempt ended. Where no answer came, the message says why. */
+/** Describes how an attempt ended. If there was no response, the message says why. */
 export function endOf({ ok, status, error }: Delivery['attempts'][number]): string {
   if (status === null) return `failed: ${error?.message ?? 'no answer'}`
   return `${ok ? 'accepted' : 'refused'} (${status})`

@@ -23,8 +23,14 @@ function Detail({ payment, status }: { payment: Payment; status: Moment['status'
   )
 }
 
-/** A delivery in one line, and its attempts under it where there is more to tell than that it went well. */
-function Told({ delivery, timeOf }: { delivery: Delivery; timeOf: (at: string) => string }) {
+/** A delivery in one line, with its attempts below unless the first one succeeded. */
+function DeliveryLine({
+  delivery,
+  timeOf,
+}: {
+  delivery: Delivery
+  timeOf: (at: string) => string
+}) {
   const { delivery_id, event, attempts, status } = delivery
   const copy = copyOf(delivery_id)
   const isPlain = attempts.length < 2 && attempts.every(({ ok }) => ok)
@@ -52,8 +58,8 @@ type Line = { key: string; at: string; class: string; what: ComponentChildren; h
 /** A moment that has been. */
 function pastLine(moment: Moment, payment: Payment, timeOf: (at: string) => string): Line {
   const { key, at, status, isStep, deliveries } = moment
-  const told = deliveries.map((one) => (
-    <Told key={one.delivery_id} delivery={one} timeOf={timeOf} />
+  const lines = deliveries.map((one) => (
+    <DeliveryLine key={one.delivery_id} delivery={one} timeOf={timeOf} />
   ))
   const since = Date.parse(at) - Date.parse(payment.created_at)
   return {
@@ -70,7 +76,7 @@ function pastLine(moment: Moment, payment: Payment, timeOf: (at: string) => stri
         ) : (
           `An event was fired; the payment was ${status}.`
         )}
-        {told.length > 0 && <ul class="told">{told}</ul>}
+        {lines.length > 0 && <ul class="delivery-lines">{lines}</ul>}
       </>
     ),
   }
@@ -114,7 +120,7 @@ function timesOf(instants: readonly string[]): (at: string) => string {
   return (at) => at.slice(11, (inSecond.get(secondOf(at))?.size ?? 0) > 1 ? 23 : 19)
 }
 
-/** What happened to a payment, where it stands, and what is to come, as one line. */
+/** The history of a payment, its current status and its pending steps, as one line. */
 export function Timeline({ all, clock }: { all: PaymentWithAll; clock: Clock }) {
   const now = useNow(clock)
   const { transaction: payment, steps, deliveries, timers } = all
@@ -138,7 +144,7 @@ export function Timeline({ all, clock }: { all: PaymentWithAll; clock: Clock }) 
       class: 'is-now',
       what:
         ahead.length === 0
-          ? `now: it stays ${payment.history.status} unless it is moved`
+          ? `now: it stays ${payment.history.status} until it is changed`
           : clock.mode === 'frozen'
             ? 'now, and the clock is frozen'
             : 'now',

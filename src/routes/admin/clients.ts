@@ -15,7 +15,7 @@ const Client = z
   })
   .meta({ id: 'Client' })
 
-const start = {
+const startOptions = {
   scenario: z.string().optional(),
   random_seed: z.int().min(0).optional(),
   clock: z
@@ -40,7 +40,7 @@ const CreateClient = z
   .strictObject({
     name: ClientName,
     access_token: AccessToken.optional(),
-    ...start,
+    ...startOptions,
     fixtures: z
       .union([z.enum(['default', 'empty']), z.looseObject({})], {
         error: 'must be default, empty, or an object of fixtures',
@@ -50,7 +50,7 @@ const CreateClient = z
   })
   .refine(({ fixtures, from }) => fixtures === undefined || from === undefined, {
     path: ['fixtures'],
-    error: 'can’t be sent with from: a fork has the rows of what it is made from',
+    error: 'cannot be combined with from: a fork copies the rows of its source',
     params: { code: 'invalid_value' },
   })
 
@@ -60,14 +60,14 @@ const newClientOf = ({ random_seed, check_kyc, ...client }: z.output<typeof Crea
   checkKyc: check_kyc,
 })
 
-/** The clients there are; each is a world of its own. */
+/** The calls for clients; each client has its own world. */
 export const clientCalls = [
   adminCall({
     id: 'listClients',
     method: 'GET',
     url: '/clients',
-    summary: 'The clients there are',
-    answer: z.strictObject({ clients: z.array(Client) }).meta({ id: 'Clients' }),
+    summary: 'List the clients',
+    response: z.strictObject({ clients: z.array(Client) }).meta({ id: 'Clients' }),
     handle: (_world, _input, { worlds }) => ({
       clients: [...worlds.values()].map(
         ({ name, clientId, profile, scenarios, clock, tables }) => ({
@@ -86,10 +86,10 @@ export const clientCalls = [
     id: 'createClient',
     method: 'POST',
     url: '/clients',
-    summary: 'Make a client, of fixtures or as a fork of another one',
+    summary: 'Create a client, from fixtures or as a fork of another client',
     status: 201,
     body: CreateClient,
-    answer: z
+    response: z
       .strictObject({ client_id: Uuid, name: ClientName, access_token: AccessToken })
       .meta({ id: 'CreatedClient' }),
     errors: ['client_exists', 'token_in_use'],
@@ -102,9 +102,9 @@ export const clientCalls = [
     id: 'deleteClient',
     method: 'DELETE',
     url: '/clients/:name',
-    summary: 'Delete a client with all it has',
+    summary: 'Delete a client and all its state',
     params: z.object({ name: ClientName }),
-    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClient' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClient' }),
     errors: ['client_needed'],
     handle(_world, { params }, sandbox) {
       sandbox.delete(params.name)

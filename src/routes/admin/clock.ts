@@ -8,18 +8,20 @@ import { quoteInput } from '../../model/mask.ts'
 import { isClockTime, Timestamp } from '../../model/text.ts'
 import type { World } from '../../world.ts'
 
-const instant = z.iso.datetime({
+const Instant = z.iso.datetime({
   offset: true,
   error: 'must be an ISO 8601 instant such as 2026-01-01T00:00:00Z',
 })
-const error = 'must be a duration such as "3m", "500ms", "2d" or "PT5S", of at most 10 years'
-const duration = z.string({ error }).refine((text) => parseDuration(text) !== undefined, { error })
+const durationError = 'must be a duration such as "3m", "500ms", "2d" or "PT5S", at most 10 years'
+const AdvanceDuration = z
+  .string({ error: durationError })
+  .refine((text) => parseDuration(text) !== undefined, { error: durationError })
 
-const NO_ADVANCE =
-  'must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" has its unit with it'
-const ADVANCE_REFUSALS: readonly ErrorCode[] = ['receiver_busy', 'too_many_timers', 'caller_gone']
+const ADVANCE_FORM =
+  'must be an object such as {"by": "3m"} or {"to": "2026-01-02T00:00:00Z"}; a duration such as "3m" includes its unit'
+const ADVANCE_ERRORS: readonly ErrorCode[] = ['receiver_busy', 'too_many_timers', 'caller_gone']
 
-/** Where a client's clock stands, and what is next on it. */
+/** A client's clock: its time, and when the next timer is due. */
 export const ClockResponse = z
   .strictObject({
     now: Timestamp,
@@ -43,11 +45,12 @@ const FiredResponse = z
     now: Timestamp,
     fired: z.array(FiredTimer),
     left_out: z.int().optional().meta({
-      description: 'How many more timers ran: `fired` has the first 10,000.',
+      description:
+        'The number of timers that ran but are not in `fired`, which has the first 10,000.',
     }),
   })
   .meta({ id: 'Fired' })
-/** Something that is still to happen. */
+/** A pending timer. */
 export const Timer = z
   .strictObject({
     timer_id: z.string(),
@@ -67,10 +70,10 @@ const TimerCount = z
   .meta({ type: 'integer', minimum: 1, maximum: MAX_TIMERS })
 const TimerPath = z.object({ id: z.string().min(1).max(64) })
 
-/** Refuses an instant that ISO 8601 in its common form can't write. */
-function writable(ms: number, field: string): number {
+/** Returns the instant (ms); throws `validation_failed` if its year is not from 1970 to 9999. */
+function requireClockTime(ms: number, field: string): number {
   if (isClockTime(ms)) return ms
-  const message = `must not lead ${ms < 0 ? 'before the year 1970' : 'beyond the year 9999'}`
+  const message = `must not lead to a time ${ms < 0 ? 'before the year 1970' : 'after the year 9999'}`
   throw new SandboxError('validation_failed', `${field} ${message}.`, {
     errors: [{ field, code: 'out_of_range', message }],
   })
@@ -78,7 +81,7 @@ function writable(ms: number, field: string): number {
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
-/** A client's clock as it is told. */
+/** Returns the JSON of a client's clock. */
 export function clockResponse({ clock, scheduler }: World): z.input<typeof ClockResponse> {
   const { mode, speed } = clock.state
   const next = scheduler.next()
@@ -91,8 +94,8 @@ export function clockResponse({ clock, scheduler }: World): z.input<typeof Clock
   }
 }
 
-/** A timer as it is told. */
-export const shownTimer = ({
+/** Returns the JSON of a timer. */
+export const timerResponse = ({
   timer_id,
   due_at,
   kind,
@@ -106,50 +109,54 @@ export const shownTimer = ({
   payload,
 })
 
-/** Runs what is due on the way, and stores where the clock then stands. */
-async function moved(
+/** Advances the clock, runs the timers that are due, and stores the new time. */
+async function advanceWith(
   world: World,
   signal: AbortSignal,
   move: (options: AdvanceOptions) => Promise<AdvanceResult>,
 ) {
-  const keep = () => world.changeClock(() => {})
-  const { now, fired, omitted } = await move({ keep, signal })
+  const saveClock = () => world.changeClock(() => {})
+  const { now, fired, omitted } = await move({ persist: saveClock, signal })
   if (signal.aborted) throw callerGone()
   return { now, fired, ...(omitted > 0 && { left_out: omitted }) }
 }
 
-function timerOf({ scheduler }: World, id: string) {
+function findTimer({ scheduler }: World, id: string) {
   const timer = scheduler.pending().find(({ timer_id }) => timer_id === id)
   if (!timer)
-    throw new SandboxError('not_found', `No timer ${quoteInput(id)} is pending for this client.`)
+    throw new SandboxError(
+      'not_found',
+      `This client has no pending timer ${quoteInput(id)}. List them with GET /__admin/timers.`,
+    )
   return timer
 }
 
-/** A client's clock and what is still to happen on it. */
+/** The calls for a client's clock and its timers. */
 export const clockCalls = [
   adminCall({
     id: 'getClock',
     method: 'GET',
     url: '/clock',
     summary: 'Read the clock',
-    answer: ClockResponse,
+    response: ClockResponse,
     handle: clockResponse,
   }),
   adminCall({
     id: 'freezeClock',
     method: 'POST',
     url: '/clock/freeze',
-    summary: 'Stop the clock, where it stands or at an instant; timers passed on the way run',
-    body: z.strictObject({ at: instant.optional() }).default({}),
-    answer: ClockResponse,
-    errors: ADVANCE_REFUSALS,
+    summary: 'Freeze the clock, now or at an instant; timers that are due until then run',
+    body: z.strictObject({ at: Instant.optional() }).default({}),
+    response: ClockResponse,
+    errors: ADVANCE_ERRORS,
     async handle(world, { body, hangUpSignal }) {
-      const at = body.at === undefined ? world.clock.now() : writable(Date.parse(body.at), 'at')
-      // One that ends on its way stops the clock where it came to.
-      const freeze = (isThrough: boolean) =>
-        world.changeClock(() => world.clock.freeze(isThrough ? at : world.clock.now()))
+      const at =
+        body.at === undefined ? world.clock.now() : requireClockTime(Date.parse(body.at), 'at')
+      // If the advance ends early, the clock stops at the time that it has reached.
+      const freeze = (isComplete: boolean) =>
+        world.changeClock(() => world.clock.freeze(isComplete ? at : world.clock.now()))
       if (at > world.clock.now())
-        await world.scheduler.advanceTo(at, { keep: freeze, signal: hangUpSignal() })
+        await world.scheduler.advanceTo(at, { persist: freeze, signal: hangUpSignal() })
       else freeze(true)
       return clockResponse(world)
     },
@@ -158,8 +165,8 @@ export const clockCalls = [
     id: 'resumeClock',
     method: 'POST',
     url: '/clock/resume',
-    summary: 'Let the clock tick on from where it stands',
-    answer: ClockResponse,
+    summary: 'Let a frozen clock run again, from its current time',
+    response: ClockResponse,
     handle(world) {
       world.changeClock(world.clock.resume)
       return clockResponse(world)
@@ -169,9 +176,9 @@ export const clockCalls = [
     id: 'setClockSpeed',
     method: 'POST',
     url: '/clock/speed',
-    summary: 'Make the clock tick faster or slower: 60 = a minute a second',
+    summary: 'Set the speed of the clock: 60 = one minute of client time per second',
     body: z.strictObject({ factor: z.number().gt(0).max(1_000_000) }),
-    answer: ClockResponse,
+    response: ClockResponse,
     handle(world, { body }) {
       world.changeClock(() => world.clock.speed(body.factor))
       return clockResponse(world)
@@ -181,72 +188,73 @@ export const clockCalls = [
     id: 'advanceClock',
     method: 'POST',
     url: '/clock/advance',
-    summary: 'Move time by a duration or to an instant; answers when all that was due has settled',
+    summary:
+      'Advance the clock by a duration or to an instant; responds after all due timers have run',
     body: z
       .strictObject(
-        { by: duration.optional(), to: instant.optional() },
-        { error: ({ code }) => (code === 'invalid_type' ? NO_ADVANCE : undefined) },
+        { by: AdvanceDuration.optional(), to: Instant.optional() },
+        { error: ({ code }) => (code === 'invalid_type' ? ADVANCE_FORM : undefined) },
       )
       .refine(({ by, to }) => (by === undefined) !== (to === undefined), {
         path: ['by'],
-        error: 'or to must be sent, and not both',
+        error: 'or to is required, and not both',
         params: { code: 'required' },
       }),
-    answer: FiredResponse,
-    errors: ['clock_cannot_go_back', ...ADVANCE_REFUSALS],
+    response: FiredResponse,
+    errors: ['clock_cannot_go_back', ...ADVANCE_ERRORS],
     handle(world, { body: { by, to }, hangUpSignal }) {
       const { scheduler } = world
       if (by !== undefined) {
         const span = parseDuration(by)!
-        writable(world.clock.now() + span, 'by')
-        return moved(world, hangUpSignal(), (options) => scheduler.advanceBy(span, options))
+        requireClockTime(world.clock.now() + span, 'by')
+        return advanceWith(world, hangUpSignal(), (options) => scheduler.advanceBy(span, options))
       }
-      const target = writable(Date.parse(to!), 'to')
+      const target = requireClockTime(Date.parse(to!), 'to')
       if (target < world.clock.now()) {
         throw new SandboxError(
           'clock_cannot_go_back',
-          `It is ${world.clock.iso()} already, later than ${iso(target)}. Set an earlier time with /clock/freeze {"at"}.`,
+          `The clock is at ${world.clock.iso()}, later than ${iso(target)}. Set an earlier time with POST /__admin/clock/freeze {"at"}.`,
         )
       }
-      return moved(world, hangUpSignal(), (options) => scheduler.advanceTo(target, options))
+      return advanceWith(world, hangUpSignal(), (options) => scheduler.advanceTo(target, options))
     },
   }),
   adminCall({
     id: 'advanceClockToNext',
     method: 'POST',
     url: '/clock/next',
-    summary: 'Jump to the next timer and run it',
-    answer: FiredResponse,
-    errors: ADVANCE_REFUSALS,
+    summary: 'Advance the clock to the next timer and run it',
+    response: FiredResponse,
+    errors: ADVANCE_ERRORS,
     handle: (world, { hangUpSignal }) =>
-      moved(world, hangUpSignal(), world.scheduler.advanceToNext),
+      advanceWith(world, hangUpSignal(), world.scheduler.advanceToNext),
   }),
   adminCall({
     id: 'listTimers',
     method: 'GET',
     url: '/timers',
-    summary: 'What is still to happen, and when; soonest first',
-    answer: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
+    summary: 'List the pending timers, soonest first',
+    response: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
     query: z.object({ limit: TimerCount.optional() }),
     handle: ({ scheduler }, { query: { limit } }) => ({
-      timers: scheduler.pending().slice(0, limit).map(shownTimer),
+      timers: scheduler.pending().slice(0, limit).map(timerResponse),
     }),
   }),
   adminCall({
     id: 'deleteTimer',
     method: 'DELETE',
     url: '/timers/:id',
-    summary: 'Cancel a timer: it will not happen',
+    summary: 'Cancel a timer; it will not run',
     params: TimerPath,
-    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimer' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimer' }),
     handle(world, { params }) {
-      const timer = timerOf(world, params.id)
+      const timer = findTimer(world, params.id)
       const { timer_id } = timer
       world.change(() => {
         world.scheduler.cancel(timer_id)
         world.deliveries.cancelled(timer)
       })
-      world.resolveCancelled()
+      world.rejectCancelled()
       return { deleted: timer_id }
     },
   }),
@@ -256,9 +264,9 @@ export const clockCalls = [
     url: '/timers/:id/fire',
     summary: 'Run a timer now',
     params: TimerPath,
-    answer: FiredResponse,
+    response: FiredResponse,
     async handle(world, { params }) {
-      const fired = await world.scheduler.fire(timerOf(world, params.id))
+      const fired = await world.scheduler.fire(findTimer(world, params.id))
       world.timeline.runDueEntries()
       return { now: world.clock.iso(), fired }
     },

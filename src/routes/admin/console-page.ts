@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { PACKAGE_ROOT } from '../../config/package-root.ts'
 
-/** The console's files as `scripts/build-console.mjs` makes them, by the path that each is served at. */
+/** The files of the console that `scripts/build-console.mjs` builds, by the path that serves them. */
 const FILES = {
   '/': ['index.html', 'text/html; charset=utf-8'],
   '/app.js': ['app.js', 'text/javascript; charset=utf-8'],
   '/app.css': ['app.css', 'text/css; charset=utf-8'],
 } as const
 
-// What the page loads is its own and what it calls is this server; nothing inline runs, nothing frames it.
+// The page loads only its own files and calls only this server; inline scripts and frames are forbidden.
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,13 +22,13 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ')
 
-/** `GET /__admin/`: the console, a page over the admin API. Its files need no token and are read when first asked for. */
+/** Serves the console, a page that uses the admin API, at `GET /__admin/`. Its files need no token and are read on first use. */
 export function serveConsole(admin: FastifyInstance) {
-  const kept = new Map<string, Buffer>()
+  const cache = new Map<string, Buffer>()
   for (const [url, [name, type]] of Object.entries(FILES)) {
     admin.get(url, { prefixTrailingSlash: 'slash' }, (_request, reply) => {
-      const content = kept.get(name) ?? readFileSync(join(PACKAGE_ROOT, 'dist/console', name))
-      kept.set(name, content)
+      const content = cache.get(name) ?? readFileSync(join(PACKAGE_ROOT, 'dist/console', name))
+      cache.set(name, content)
       return reply
         .header('content-type', type)
         .header('content-security-policy', POLICY)
@@ -37,7 +37,7 @@ export function serveConsole(admin: FastifyInstance) {
         .send(content)
     })
   }
-  // Its files and calls are named from where it is, so its path has to end in a slash.
+  // The page uses relative URLs, so its path must end with a slash.
   admin.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) =>
     reply.redirect('__admin/', 308),
   )

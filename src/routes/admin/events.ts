@@ -2,15 +2,15 @@ import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { streamEvents } from '../../http/event-stream.ts'
 
-/** What happens in a client's world, as it happens. */
+/** The call that streams the events of a client's world. */
 export const eventCalls = [
   adminCall({
     id: 'streamEvents',
     method: 'GET',
     url: '/events',
     summary:
-      'Server-sent events: request, change, timer, delivery, clock, scenario, reset, restore; Last-Event-ID goes on from there',
-    answer: z.string().meta({ id: 'EventStream' }),
+      'Server-sent events: request, change, timer, delivery, clock, scenario, reset, restore; Last-Event-ID resumes the stream',
+    response: z.string().meta({ id: 'EventStream' }),
     handle: () => '',
     stream({ feed }, { headers }, reply) {
       reply.hijack()

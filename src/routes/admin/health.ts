@@ -14,20 +14,20 @@ const Health = z
   .meta({ id: 'Health' })
 const Ready = z.strictObject({ ready: z.literal(true), clients: z.int() }).meta({ id: 'Ready' })
 
-const unwritable = (errno: string | undefined) =>
-  errno && `The data file cannot be written (${errno}); changes are refused.`
+const writeErrorMessage = (errno: string | undefined) =>
+  errno && `The data file cannot be written (${errno}); changes are rejected.`
 
-/** Whether the process is up, and whether it can do its work. */
+/** The calls that report health and readiness. */
 export const healthCalls = [
   adminCall({
     id: 'getHealth',
     method: 'GET',
     url: '/health',
-    summary: 'Whether the server listens, and whether its data file can be written',
+    summary: 'Report the health of the server: degraded if its data file cannot be written',
     open: true,
-    answer: Health,
+    response: Health,
     handle(_world, _input, { store, startedAt, outside: { wall } }) {
-      const message = store.lostOwnership() ?? unwritable(store.failure)
+      const message = store.lostOwnership() ?? writeErrorMessage(store.failure)
       return {
         status: message ? ('degraded' as const) : ('healthy' as const),
         version: VERSION,
@@ -41,10 +41,10 @@ export const healthCalls = [
     id: 'getReady',
     method: 'GET',
     url: '/ready',
-    summary: 'Whether fixtures and data are loaded',
+    summary: 'Report that fixtures and data are loaded',
     open: true,
-    answer: Ready,
-    // The sandbox is opened before it is served: one that answers is ready.
+    response: Ready,
+    // The server listens only after the sandbox is open, so it is always ready here.
     handle: (_world, _input, { worlds }) => ({ ready: true as const, clients: worlds.size }),
   }),
 ]

@@ -6,15 +6,15 @@ import { pagesOf } from '../../model/list.ts'
 const bytesOf = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : new Uint8Array(0)
 
-/** The built-in receiver of webhooks. */
+/** The calls of the inbox, the built-in webhook receiver. */
 export const inboxCalls = [
   adminCall({
     id: 'receiveWebhook',
     method: 'POST',
     url: '/webhooks/inbox',
-    summary: 'A receiver for webhooks: takes anything, checks its signature; needs no admin token',
+    summary: 'Receive a webhook: accepts any body, verifies the signature; needs no admin token',
     raw: true,
-    answer: ReceivedResponse,
+    response: ReceivedResponse,
     handle({ inbox }, { headers, body }) {
       const { message_id, verified } = inbox.receive(headers, bytesOf(body))
       return { received: true as const, message_id, verified }
@@ -24,9 +24,10 @@ export const inboxCalls = [
     id: 'listInbox',
     method: 'GET',
     url: '/webhooks/inbox',
-    summary: 'What reached the receiver, newest first: whether each verifies, and if not, why',
+    summary:
+      'List the messages that the inbox received, newest first, with the result of each verification',
     query: InboxQuery,
-    answer: InboxResponse,
+    response: InboxResponse,
     handle({ inbox }, { query: { page, limit } }) {
       const { total, messages } = inbox.list({ page, limit })
       return { total, page, limit, total_pages: pagesOf(total, limit), messages }
@@ -36,8 +37,8 @@ export const inboxCalls = [
     id: 'clearInbox',
     method: 'DELETE',
     url: '/webhooks/inbox',
-    summary: 'Empty the receiver',
-    answer: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInbox' }),
+    summary: 'Delete all messages of the inbox',
+    response: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInbox' }),
     handle: ({ inbox }) => ({ deleted: inbox.clear() }),
   }),
 ]

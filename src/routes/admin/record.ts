@@ -2,16 +2,16 @@ import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 
-/** The recording of a run. */
+/** The call that returns the recording of a run. */
 export const recordCalls = [
   adminCall({
     id: 'getRecording',
     method: 'GET',
     url: '/record',
     summary:
-      'The run of all clients since the start, where --record keeps it: what replay takes. It holds tokens and secrets',
-    unseen: true,
-    answer: z
+      'The recording of all clients since the start, for replay; needs --record. It contains tokens and secrets',
+    unrecorded: true,
+    response: z
       .strictObject({ file: z.string(), lines: z.int(), text: z.string() })
       .meta({ id: 'Recording' }),
     errors: ['not_recorded'],
@@ -19,12 +19,12 @@ export const recordCalls = [
       if (!recorder)
         throw new SandboxError(
           'not_recorded',
-          'This run is not recorded. Start with --memory --record FILE.',
+          'Recording is off. Start the sandbox with --memory --record FILE.',
         )
       if (recorder.failure !== undefined)
         throw new SandboxError(
           'not_recorded',
-          `The recording ended early: ${recorder.file} cannot be written (${recorder.failure}).`,
+          `The recording stopped early: ${recorder.file} cannot be written (${recorder.failure}).`,
         )
       const text = recorder.text()
       return { file: recorder.file, lines: text.split('\n').length - 1, text }

@@ -23,26 +23,26 @@ import type { World } from '../../world.ts'
 
 const Match = outlineOf<typeof CallMatch>(z.looseObject({})).default({}).meta({
   description:
-    'Conditions as in the `when` of a rule, and method, path and status besides; {}: every call.',
+    'Conditions as in the `when` of a rule, plus method, path and status. {} matches every call.',
 })
 const Count = z.int().min(0).max(1_000_000).optional()
 const Requests = z
   .strictObject({
-    total: z.int().meta({ description: 'How many calls match; the list may be shorter.' }),
-    dropped: z.int().meta({ description: 'How many older calls the log no longer has.' }),
+    total: z.int().meta({ description: 'The number of matching calls; the list may be shorter.' }),
+    dropped: z.int().meta({ description: 'The number of older calls that the log has discarded.' }),
     requests: z.array(LoggedRequest),
   })
   .meta({ id: 'Requests' })
 
-/** What a `match` that came as JSON means; refused where it is none. */
-export async function matchOf({ tables }: World, value: unknown): Promise<RequestMatch> {
+/** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
+export async function readRequestMatch({ tables }: World, value: unknown): Promise<RequestMatch> {
   const { readMatch } = await loadReader()
   const read = readMatch(value)
   if (!read.ok) throw invalidMatch(read.problems)
   return compileMatch(read.match, tables)
 }
 
-function answered({ requests }: World, found: readonly RequestLogEntry[], limit: number) {
+function listResponse({ requests }: World, found: readonly RequestLogEntry[], limit: number) {
   return {
     total: found.length,
     dropped: requests.dropped,
@@ -53,13 +53,13 @@ function answered({ requests }: World, found: readonly RequestLogEntry[], limit:
 const matching = ({ requests }: World, match: RequestMatch) =>
   [...requests.newestFirst()].filter(match.holds)
 
-type Wanted = {
+type ExpectedCount = {
   exactly?: number | undefined
   at_least?: number | undefined
   at_most?: number | undefined
 }
 
-function wantedText({ exactly, at_least: atLeast, at_most: atMost }: Wanted): string {
+function expectedText({ exactly, at_least: atLeast, at_most: atMost }: ExpectedCount): string {
   if (exactly !== undefined) return `exactly ${exactly}`
   const bounds = [
     ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
@@ -68,21 +68,22 @@ function wantedText({ exactly, at_least: atLeast, at_most: atMost }: Wanted): st
   return bounds.join(' and ')
 }
 
-/** The refusal of a count that is not as wanted: too few come with the nearest misses, too many with those that match. */
-function unexpected(
+/** Returns the error for an unexpected count: with too few matches it lists the closest calls, with too many the matching ones. */
+function verificationError(
   { requests }: World,
   match: RequestMatch,
   found: readonly RequestLogEntry[],
-  wanted: Wanted,
+  expected: ExpectedCount,
 ) {
-  const { exactly, at_least: atLeast = exactly ?? 0 } = wanted
-  const lost = requests.dropped > 0 ? ` The log no longer has ${requests.dropped} older calls.` : ''
-  const told = `Wanted ${wantedText(wanted)} like this; found ${found.length} among ${requests.count}.${lost}`
+  const { exactly, at_least: atLeast = exactly ?? 0 } = expected
+  const droppedText =
+    requests.dropped > 0 ? ` The log has discarded ${requests.dropped} older calls.` : ''
+  const message = `Expected matching calls: ${expectedText(expected)}; found ${found.length} among ${requests.count}.${droppedText}`
   if (found.length < atLeast) {
     const misses = nearestRequests(match, requests.newestFirst())
     return new SandboxError(
       'verification_failed',
-      told + nearestRequestText(misses, requests.count),
+      message + nearestRequestText(misses, requests.count),
       {
         errors: missErrors(misses),
       },
@@ -93,18 +94,19 @@ function unexpected(
     code: 'unexpected',
     message: `${call.method} ${requestDetails(call).path} matches`,
   }))
-  return new SandboxError('verification_failed', told, { errors })
+  return new SandboxError('verification_failed', message, { errors })
 }
 
-/** The request log: what a client has sent to the service. */
+/** The calls for the request log: the calls that a client has sent to the service. */
 export const requestCalls = [
   adminCall({
     id: 'listRequests',
     method: 'GET',
     url: '/requests',
-    summary: 'Calls of the service, newest first; by operation, method, path and status',
+    summary:
+      'List the calls in the request log, newest first; filter by operation, method, path and status',
     query: RequestQuery,
-    answer: Requests,
+    response: Requests,
     handle(world, { query: { operation, method, path, status, limit } }) {
       const found = [...world.requests.newestFirst()].filter(
         (call) =>
@@ -113,23 +115,23 @@ export const requestCalls = [
           (path === undefined || pathOf(call) === path) &&
           (status === undefined || call.status === status),
       )
-      return answered(world, found, limit)
+      return listResponse(world, found, limit)
     },
   }),
   adminCall({
     id: 'getRequest',
     method: 'GET',
     url: '/requests/:id',
-    summary: 'One call of the service in full',
+    summary: 'Return one call of the request log with all details',
     params: z.object({ id: z.string().min(1).max(64) }),
-    answer: LoggedRequest,
+    response: LoggedRequest,
     errors: ['not_found'],
     handle({ requests }, { params: { id } }) {
       for (const call of requests.newestFirst())
         if (requestId(call) === id) return requestDetails(call)
       throw new SandboxError(
         'not_found',
-        `No call ${quoteInput(id)} is in the log. It keeps the newest 1,000; list them with GET /requests.`,
+        `The log has no call ${quoteInput(id)}. It stores the newest 1,000 calls; list them with GET /__admin/requests.`,
       )
     },
   }),
@@ -137,31 +139,31 @@ export const requestCalls = [
     id: 'deleteRequests',
     method: 'DELETE',
     url: '/requests',
-    summary: 'Empty the request log',
-    answer: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequests' }),
+    summary: 'Delete all calls from the request log',
+    response: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequests' }),
     handle: ({ requests }) => ({ deleted: requests.clear() }),
   }),
   adminCall({
     id: 'findRequests',
     method: 'POST',
     url: '/requests/find',
-    summary: 'Calls that match, newest first',
+    summary: 'List the calls that match, newest first',
     body: z
       .strictObject({ match: Match, limit: z.int().min(1).max(1_000).default(50) })
       .default({ match: {}, limit: 50 }),
-    answer: Requests,
+    response: Requests,
     handle: async (world, { body: { match, limit } }) =>
-      answered(world, matching(world, await matchOf(world, match)), limit),
+      listResponse(world, matching(world, await readRequestMatch(world, match)), limit),
   }),
   adminCall({
     id: 'countRequests',
     method: 'POST',
     url: '/requests/count',
-    summary: 'How many calls match',
+    summary: 'Count the calls that match',
     body: z.strictObject({ match: Match }).default({ match: {} }),
-    answer: z.strictObject({ count: z.int() }).meta({ id: 'RequestCount' }),
+    response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCount' }),
     handle: async (world, { body: { match } }) => ({
-      count: matching(world, await matchOf(world, match)).length,
+      count: matching(world, await readRequestMatch(world, match)).length,
     }),
   }),
   adminCall({
@@ -169,13 +171,13 @@ export const requestCalls = [
     method: 'POST',
     url: '/requests/verify',
     summary:
-      'Hold the number of calls that match against exactly, at_least (1 unless told) or at_most; 409 with the nearest misses',
+      'Assert how many calls match: exactly, at_least (default: 1) or at_most; 409 with the closest calls if not',
     body: z
       .strictObject({ match: Match, exactly: Count, at_least: Count, at_most: Count })
       .refine(
         ({ exactly, at_least: atLeast, at_most: atMost }) =>
           exactly === undefined || (atLeast === undefined && atMost === undefined),
-        { path: ['exactly'], error: 'stands alone, without at_least and at_most' },
+        { path: ['exactly'], error: 'cannot be combined with at_least or at_most' },
       )
       .refine(
         ({ at_least: atLeast = 0, at_most: atMost = Number.POSITIVE_INFINITY }) =>
@@ -185,19 +187,20 @@ export const requestCalls = [
           error: 'must not be more than at_most',
         },
       ),
-    answer: z
+    response: z
       .strictObject({ verified: z.literal(true), count: z.int() })
       .meta({ id: 'VerifiedRequests' }),
     errors: ['verification_failed'],
     async handle(world, { body: { match: value, ...counts } }) {
       const { exactly, at_least: atLeast, at_most: atMost } = counts
-      const isOpen = [exactly, atLeast, atMost].every((count) => count === undefined)
-      const wanted: Wanted = isOpen ? { at_least: 1 } : counts
-      const match = await matchOf(world, value)
+      const hasNoCount = [exactly, atLeast, atMost].every((count) => count === undefined)
+      const expected: ExpectedCount = hasNoCount ? { at_least: 1 } : counts
+      const match = await readRequestMatch(world, value)
       const found = matching(world, match)
-      const least = wanted.exactly ?? wanted.at_least ?? 0
-      const most = wanted.exactly ?? wanted.at_most ?? Number.POSITIVE_INFINITY
-      if (found.length < least || found.length > most) throw unexpected(world, match, found, wanted)
+      const min = expected.exactly ?? expected.at_least ?? 0
+      const max = expected.exactly ?? expected.at_most ?? Number.POSITIVE_INFINITY
+      if (found.length < min || found.length > max)
+        throw verificationError(world, match, found, expected)
       return { verified: true as const, count: found.length }
     },
   }),

@@ -2,20 +2,20 @@ import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { RESET_PARTS } from '../../sandbox.ts'
 
-/** Back to the fixtures. */
+/** The call that resets clients. */
 export const resetCalls = [
   adminCall({
     id: 'reset',
     method: 'POST',
     url: '/reset',
-    summary: 'Back to the fixtures, start clock and start seed',
+    summary: 'Reset the client to its fixtures, start clock and start seed',
     body: z
       .strictObject({
         parts: z.array(z.enum(RESET_PARTS)).min(1).optional(),
         all: z.boolean().optional(),
       })
       .default({}),
-    answer: z
+    response: z
       .strictObject({ reset: z.array(z.string()), parts: z.array(z.enum(RESET_PARTS)) })
       .meta({ id: 'Reset' }),
     handle(world, { body }, sandbox) {

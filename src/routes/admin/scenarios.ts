@@ -26,10 +26,10 @@ const ActiveScenario = z
     definition: z.looseObject({}).optional(),
     rules: z.array(RuleHits),
     webhooks: z.array(RuleHits),
-    // What is allowed in a definition but looks like a mistake; told when it is set.
+    // Parts of the definition that are allowed but look like mistakes; returned when it is set.
     warnings: z.array(z.string()).optional(),
     expect: z.array(Expected),
-    // Those active before, since the start or a reset, and what they had expected and not found when they were left.
+    // The scenarios active before, since the start or a reset, and the expectations that they had not met when they were replaced.
     left: z.array(z.strictObject({ name: z.string(), expect: z.array(Expected) })).optional(),
   })
   .meta({ id: 'ActiveScenario' })
@@ -39,29 +39,30 @@ const PushedRule = z
     hits: z.int(),
     used_up: z.boolean().meta({
       description:
-        'It has acted as often as its `times` allow and acts no more; it stays listed, so that its hits can be asked for.',
+        'The rule has acted as often as its `times` allow and does not act again. It stays in the list, so that its hits can be read.',
     }),
     definition: z.looseObject({}),
-    // What is allowed but looks like a mistake; told when it is pushed.
+    // Parts of the rule that are allowed but look like mistakes; returned when it is pushed.
     warnings: z.array(z.string()).optional(),
   })
   .meta({ id: 'PushedRule' })
 const RulePath = z.object({ id: z.string().min(1).max(64) })
 
-/** The text of a scenario's file, if it is still there. */
-const fileText = (file: string): Promise<string | undefined> =>
+/** Returns the text of a scenario's file; `undefined` if it cannot be read. */
+const readFileText = (file: string): Promise<string | undefined> =>
   readFile(scenarioPath(file), 'utf8').catch(() => undefined)
 
-const warned = ({ warnings }: { warnings: string[] }) => (warnings.length > 0 ? { warnings } : {})
+const warningsField = ({ warnings }: { warnings: string[] }) =>
+  warnings.length > 0 ? { warnings } : {}
 
-/** What decides about the calls of a client. */
+/** The calls for scenarios and rules. */
 export const scenarioCalls = [
   adminCall({
     id: 'listScenarios',
     method: 'GET',
     url: '/scenarios',
-    summary: 'The scenarios that can be used, and why changed files of --watch were refused',
-    answer: z
+    summary: 'List the scenarios, and the problems of changed files that --watch has rejected',
+    response: z
       .strictObject({
         scenarios: z.array(
           z.strictObject({
@@ -85,13 +86,14 @@ export const scenarioCalls = [
     id: 'readScenario',
     method: 'GET',
     url: '/scenarios/:name',
-    summary: 'A scenario’s text, and where its rules stand in it and how often each acted',
+    summary:
+      'Return the text of a scenario, the line of each rule, and how often each rule has acted',
     params: z.object({ name: z.string().min(1).max(64) }),
-    answer: z
+    response: z
       .strictObject({
         name: z.string(),
         file: z.string().nullable(),
-        // The file says something else meanwhile: the text is that of what decides.
+        // The file has changed since it was loaded: `source` is the text of the loaded scenario.
         changed: z.boolean(),
         source: z.string(),
         rules: z.array(RuleInText),
@@ -102,25 +104,25 @@ export const scenarioCalls = [
     async handle({ scenarios }, { params: { name } }) {
       const { definition, file, source: kept, rules, webhooks } = scenarios.textOf(name)
       const { readScenario } = await loadReader()
-      const written = kept ?? (file === undefined ? undefined : await fileText(file))
+      const original = kept ?? (file === undefined ? undefined : await readFileText(file))
       const readBack = (text: string) => {
         const read = readScenario(text, { name, file: file ?? name })
         const isSame =
           read.ok && JSON.stringify(read.scenario.definition) === JSON.stringify(definition)
         return isSame ? { text, problemAt: read.problemAt } : undefined
       }
-      const asWritten = written === undefined ? undefined : readBack(written)
-      const source = asWritten?.text ?? JSON.stringify(definition, null, 2)
-      const problemAt = (asWritten ?? readBack(source))?.problemAt
-      const placed = (list: 'rules' | 'webhooks', found: typeof rules) =>
+      const unchanged = original === undefined ? undefined : readBack(original)
+      const source = unchanged?.text ?? JSON.stringify(definition, null, 2)
+      const problemAt = (unchanged ?? readBack(source))?.problemAt
+      const withLines = (list: 'rules' | 'webhooks', found: typeof rules) =>
         found.map((rule, i) => ({ ...rule, line: problemAt?.([list, i], '').line ?? null }))
       return {
         name,
         file: file ?? null,
-        changed: file !== undefined && !asWritten,
+        changed: file !== undefined && !unchanged,
         source,
-        rules: placed('rules', rules),
-        webhooks: placed('webhooks', webhooks),
+        rules: withLines('rules', rules),
+        webhooks: withLines('webhooks', webhooks),
       }
     },
   }),
@@ -129,15 +131,15 @@ export const scenarioCalls = [
     method: 'GET',
     url: '/scenario',
     summary:
-      'The active scenario, how often each of its rules acted, and what it and those before it expected',
-    answer: ActiveScenario,
+      'Return the active scenario, how often each rule has acted, and its expectations and those of earlier scenarios',
+    response: ActiveScenario,
     handle: ({ scenarios }) => scenarios.describe(),
   }),
   adminCall({
     id: 'setScenario',
     method: 'PUT',
     url: '/scenario',
-    summary: 'Activate a scenario by its name, or by its definition',
+    summary: 'Activate a scenario by name or by definition',
     body: z
       .strictObject({
         name: z.string().optional(),
@@ -145,17 +147,17 @@ export const scenarioCalls = [
       })
       .refine(({ name, definition }) => (name === undefined) !== (definition === undefined), {
         path: ['name'],
-        error: 'or definition, one of the two',
+        error: 'or definition is required, and not both',
         params: { code: 'required' },
       }),
-    answer: ActiveScenario,
+    response: ActiveScenario,
     async handle({ scenarios, timeline }, { body: { name, definition } }) {
       const checked = definition && (await scenarios.check(definition))
       timeline.start(() =>
         checked ? scenarios.useDefinition(checked.definition) : scenarios.use(name!),
       )
       const warnings = [...(checked?.warnings ?? []), ...timeline.warnings()]
-      return { ...scenarios.describe(), ...warned({ warnings }) }
+      return { ...scenarios.describe(), ...warningsField({ warnings }) }
     },
   }),
   adminCall({
@@ -163,30 +165,30 @@ export const scenarioCalls = [
     method: 'GET',
     url: '/rules',
     summary:
-      'The pushed rules, the one asked first at the top; one that is used up stays, with its hits',
-    answer: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRules' }),
+      'List the pushed rules in order of priority, with their hits; used-up rules stay in the list',
+    response: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRules' }),
     handle: ({ scenarios }) => ({ rules: scenarios.pushed() }),
   }),
   adminCall({
     id: 'pushRule',
     method: 'POST',
     url: '/rules',
-    summary: 'Put a rule in front of the scenario; times: 1 ends it by itself',
+    summary: 'Push a rule, which has priority over the scenario; times: 1 makes it act once',
     body: outlineOf<typeof Rule>(z.looseObject({})),
-    answer: PushedRule,
+    response: PushedRule,
     async handle({ scenarios }, { body }) {
       const checked = await scenarios.checkRule(body)
       const { rule_id, definition } = scenarios.push(checked.definition)
-      return { rule_id, hits: 0, used_up: false, definition, ...warned(checked) }
+      return { rule_id, hits: 0, used_up: false, definition, ...warningsField(checked) }
     },
   }),
   adminCall({
     id: 'deleteRule',
     method: 'DELETE',
     url: '/rules/:id',
-    summary: 'Take a pushed rule away',
+    summary: 'Delete a pushed rule',
     params: RulePath,
-    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRule' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRule' }),
     handle({ scenarios }, { params }) {
       scenarios.removeRule(params.id)
       return { deleted: params.id }
@@ -196,8 +198,8 @@ export const scenarioCalls = [
     id: 'listMagicValues',
     method: 'GET',
     url: '/magic-values',
-    summary: 'Values to which the default scenario gives a meaning',
-    answer: z
+    summary: 'List the magic values: values with a special outcome in the default scenario',
+    response: z
       .strictObject({
         magic_values: z.array(
           z.strictObject({

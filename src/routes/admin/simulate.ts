@@ -8,16 +8,16 @@ import { text, Uuid } from '../../model/text.ts'
 const ResourcePath = z.object({ id: Uuid })
 const reason = text(64).optional()
 
-/** Moving one resource by hand; a move that its state does not allow is 422. */
+/** The calls that change the status of one resource; a transition that its status does not allow is 422. */
 export const simulateCalls = [
   adminCall({
     id: 'simulateTransaction',
     method: 'POST',
     url: '/simulate/transactions/:id',
-    summary: 'Move a payment; its scheduled steps are dropped',
+    summary: 'Change the status of a payment; its scheduled steps are cancelled',
     params: ResourcePath,
     body: z.strictObject({ status: PaymentStatus, reason }),
-    answer: z
+    response: z
       .strictObject({ transaction_id: Uuid, status: PaymentStatus })
       .meta({ id: 'MovedTransaction' }),
     errors: ['invalid_transition'],
@@ -30,10 +30,10 @@ export const simulateCalls = [
     id: 'simulateKyc',
     method: 'POST',
     url: '/simulate/kyc/:id',
-    summary: 'Decide about a pending KYC record',
+    summary: 'Change the status of a pending KYC record',
     params: ResourcePath,
     body: z.strictObject({ status: KycStatus, reason }),
-    answer: z.strictObject({ kyc_id: Uuid, kyc_status: KycStatus }).meta({ id: 'MovedKyc' }),
+    response: z.strictObject({ kyc_id: Uuid, kyc_status: KycStatus }).meta({ id: 'MovedKyc' }),
     errors: ['invalid_transition'],
     handle({ kyc }, { params, body: { status, reason: why } }) {
       const { row } = kyc.simulate(params.id, { status, ...(why && { message: why }) })
@@ -44,10 +44,10 @@ export const simulateCalls = [
     id: 'simulateBankAccount',
     method: 'POST',
     url: '/simulate/bank-accounts/:id',
-    summary: 'Decide about a pending bank account',
+    summary: 'Change the status of a pending bank account',
     params: ResourcePath,
     body: z.strictObject({ status: BankStatus, reason }),
-    answer: z
+    response: z
       .strictObject({ bank_id: Uuid, bank_status: BankStatus })
       .meta({ id: 'MovedBankAccount' }),
     errors: ['invalid_transition'],

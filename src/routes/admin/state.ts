@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
-import { JsonPieces } from '../../http/large-answer.ts'
+import { JsonPieces } from '../../http/large-response.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/text.ts'
 import { isLargeDiff, stateDiffText } from '../../services/snapshots.ts'
@@ -21,27 +21,28 @@ const Difference = z
   })
   .meta({ id: 'TableDifference' })
 
-const textAnswer = ({ pieces, isLarge, done }: StateText) => new JsonPieces(pieces, isLarge, done)
+const stateResponse = ({ pieces, isLarge, done }: StateText) =>
+  new JsonPieces(pieces, isLarge, done)
 
-/** A client's whole state: as a document, and as named snapshots. */
+/** The calls for a client's whole state: as a document, and as named snapshots. */
 export const stateCalls = [
   adminCall({
     id: 'getState',
     method: 'GET',
     url: '/state',
-    summary: 'The whole world as one JSON document, without token and webhook secret',
-    answer: StateDocument,
+    summary: 'Export the whole state as one JSON document, without token and webhook secret',
+    response: StateDocument,
     errors: ['server_busy'],
-    handle: ({ state }) => textAnswer(state.export()),
+    handle: ({ state }) => stateResponse(state.export()),
   }),
   adminCall({
     id: 'putState',
     method: 'PUT',
     url: '/state',
-    summary: 'Put a whole world in place of the present one; token and webhook secret stay',
+    summary: 'Replace the whole state by a document; token and webhook secret do not change',
     large: true,
     body: StateDocument,
-    answer: z
+    response: z
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
       .meta({ id: 'TakenState' }),
     async handle({ state, clock }, { body }) {
@@ -53,8 +54,8 @@ export const stateCalls = [
     id: 'listSnapshots',
     method: 'GET',
     url: '/snapshots',
-    summary: 'The named states of the client',
-    answer: z
+    summary: 'List the snapshots of the client',
+    response: z
       .strictObject({ snapshots: z.array(z.strictObject(snapshot)) })
       .meta({ id: 'Snapshots' }),
     handle: ({ snapshots }) => ({ snapshots: snapshots.list() }),
@@ -63,10 +64,11 @@ export const stateCalls = [
     id: 'saveSnapshot',
     method: 'POST',
     url: '/snapshots',
-    summary: 'Keep the state under a name, clock and timers included; one of that name is replaced',
+    summary:
+      'Save the state as a snapshot, including clock and timers; replaces a snapshot of the same name',
     status: 201,
     body: z.strictObject({ name: SnapshotName }),
-    answer: z.strictObject({ ...snapshot, replaced: z.boolean() }).meta({ id: 'SavedSnapshot' }),
+    response: z.strictObject({ ...snapshot, replaced: z.boolean() }).meta({ id: 'SavedSnapshot' }),
     errors: ['snapshot_limit_reached'],
     handle: ({ snapshots }, { body }) => snapshots.save(body.name),
   }),
@@ -74,22 +76,22 @@ export const stateCalls = [
     id: 'getSnapshot',
     method: 'GET',
     url: '/snapshots/:name',
-    summary: 'Download a snapshot, in the form of /state',
+    summary: 'Export a snapshot, in the format of GET /state',
     params: SnapshotPath,
-    answer: StateDocument,
+    response: StateDocument,
     errors: ['server_busy'],
     handle({ snapshots, state }, { params }) {
       snapshots.check(params.name)
-      return textAnswer(state.exportSnapshot(params.name))
+      return stateResponse(state.exportSnapshot(params.name))
     },
   }),
   adminCall({
     id: 'deleteSnapshot',
     method: 'DELETE',
     url: '/snapshots/:name',
-    summary: 'Forget a snapshot',
+    summary: 'Delete a snapshot',
     params: SnapshotPath,
-    answer: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshot' }),
+    response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshot' }),
     handle({ snapshots }, { params }) {
       snapshots.forget(params.name)
       return { deleted: params.name }
@@ -99,9 +101,9 @@ export const stateCalls = [
     id: 'restoreSnapshot',
     method: 'POST',
     url: '/snapshots/:name/restore',
-    summary: 'Back to a snapshot, which stays',
+    summary: 'Restore a snapshot; the snapshot is not deleted',
     params: SnapshotPath,
-    answer: z.strictObject({ restored: z.string(), now: Timestamp }).meta({ id: 'Restored' }),
+    response: z.strictObject({ restored: z.string(), now: Timestamp }).meta({ id: 'Restored' }),
     async handle({ snapshots, scheduler, clock }, { params }) {
       await scheduler.whenIdle(() => snapshots.restore(params.name))
       return { restored: params.name, now: clock.iso() }
@@ -111,9 +113,10 @@ export const stateCalls = [
     id: 'diffSnapshot',
     method: 'GET',
     url: '/snapshots/:name/diff',
-    summary: 'What was added, removed and changed since a snapshot, by table and id, masked',
+    summary:
+      'List what was added, removed and changed since a snapshot, by table and id; values are masked',
     params: SnapshotPath,
-    answer: z
+    response: z
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
       .meta({ id: 'SnapshotDifference' }),
     errors: ['server_busy'],

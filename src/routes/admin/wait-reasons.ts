@@ -14,19 +14,19 @@ import {
 import type { World } from '../../world.ts'
 
 const STATUSES = ['pending', 'success', 'failed']
-/** The fields that have one of a few words. */
-const WORDS: Readonly<Record<string, readonly string[]>> = {
+/** The fields that have only a few known values, with these values. */
+const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
   transaction_status: STATUSES,
   kyc_status: STATUSES,
   bank_status: STATUSES,
   status: DeliveryStatus.options,
   event: EVENTS,
 }
-// Only the newest are looked at: they are what a test has just made.
-const MAX_LOOKED_AT = 500
+// Only the newest records are compared: a test has just created them.
+const MAX_COMPARED = 500
 
-/** The refusal of a wait: each reason is a sentence that begins with a space. */
-export const lateFor = (
+/** Returns the error of a wait that timed out; each reason is a sentence that starts with a space. */
+export const timeoutError = (
   what: string,
   timeoutMs: number,
   reasons: readonly string[],
@@ -34,25 +34,25 @@ export const lateFor = (
 ) =>
   new SandboxError(
     'wait_timeout',
-    `No ${what} was like this within ${timeoutMs} ms.${reasons.join('')}`,
+    `No ${what} matched within ${timeoutMs} ms.${reasons.join('')}`,
     { errors: missErrors(misses) },
   )
 
-/** What is wrong with a word that no record ever has, such as SUCCESS. */
-export function spellingReason(tests: readonly Test[]): string {
+/** Returns a hint if a test requires a value that the field never has, such as SUCCESS. */
+export function unknownValueHint(tests: readonly Test[]): string {
   for (const { operator, path, argument } of tests) {
     const [field = ''] = path
-    const words = path.length === 1 && operator === 'eq' ? WORDS[field] : undefined
-    if (!words || typeof argument !== 'string' || words.includes(argument)) continue
-    const meant = words.find((word) => word === argument.toLowerCase())
-    const advice = meant ? `write "${meant}"` : `it is one of ${words.join(', ')}`
+    const known = path.length === 1 && operator === 'eq' ? KNOWN_VALUES[field] : undefined
+    if (!known || typeof argument !== 'string' || known.includes(argument)) continue
+    const suggestion = known.find((word) => word === argument.toLowerCase())
+    const advice = suggestion ? `write "${suggestion}"` : `use one of ${known.join(', ')}`
     return ` ${field} is never ${JSON.stringify(maskSecrets(argument.slice(0, 100)))}: ${advice}.`
   }
   return ''
 }
 
-/** When something happens next on the client's clock, and how to move a clock that is frozen. */
-export function clockReason({ clock, scheduler }: World): string {
+/** Returns when the next timer of the client is due, and how to advance a frozen clock. */
+export function clockHint({ clock, scheduler }: World): string {
   const isFrozen = clock.state.mode === 'frozen'
   const frozen = ` The client's clock is frozen at ${clock.iso()}`
   const next = scheduler.next()
@@ -62,26 +62,26 @@ export function clockReason({ clock, scheduler }: World): string {
   return `${frozen}; the next timer is due in ${left}: POST /__admin/clock/advance {"by":"${left}"}.`
 }
 
-/** The newest of rows in the order they came, newest first. */
-export const newest = <T>(rows: readonly T[]): T[] => rows.slice(-MAX_LOOKED_AT).reverse()
+/** Returns the newest rows, newest first; `rows` are oldest first. */
+export const newestFirst = <T>(rows: readonly T[]): T[] => rows.slice(-MAX_COMPARED).reverse()
 
-function* firstOf<T>(items: Iterable<T>, most: number): Generator<T> {
-  let left = most
+function* take<T>(items: Iterable<T>, max: number): Generator<T> {
+  let left = max
   for (const item of items) {
     if (left-- === 0) return
     yield item
   }
 }
 
-/** Of records as they are shown, newest first, those that come nearest to meeting the tests. */
+/** Returns the records that come closest to passing the tests; `records` are newest first. */
 export const nearestRecords = <T extends object>(
   records: Iterable<T>,
   tests: readonly Test[],
-  whatIs: (record: T) => string,
+  nameOf: (record: T) => string,
 ): NearMiss[] => {
   const checks = tests.map((test) => checkOf(test, test.path.join('.')))
-  return nearestOf(firstOf(records, MAX_LOOKED_AT), {
+  return nearestOf(take(records, MAX_COMPARED), {
     failuresOf: (data) => failedChecks(checks, { data }),
-    describe: whatIs,
+    describe: nameOf,
   })
 }

@@ -15,9 +15,15 @@ import { requestDetails } from '../../services/request-log.ts'
 import { invalidMatch, nearestRequests, nearestRequestText } from '../../services/request-match.ts'
 import { firstOf, type WaitTarget, waitFor } from '../../services/waiting.ts'
 import type { World } from '../../world.ts'
-import { matchOf } from './requests.ts'
-import { clockReason, lateFor, nearestRecords, newest, spellingReason } from './wait-reasons.ts'
-import { shown as shownDelivery } from './webhooks.ts'
+import { readRequestMatch } from './requests.ts'
+import {
+  clockHint,
+  nearestRecords,
+  newestFirst,
+  timeoutError,
+  unknownValueHint,
+} from './wait-reasons.ts'
+import { deliveryResponse } from './webhooks.ts'
 
 const MAX_MS = 60_000
 
@@ -25,7 +31,7 @@ type Wait<T> = Omit<WaitTarget<T>, 'timeout_ms' | 'signal'>
 
 async function forRequest(world: World, value: unknown, timeoutMs: number) {
   const { requests } = world
-  const match = await matchOf(world, value)
+  const match = await readRequestMatch(world, value)
   const wait: Wait<LoggedRequest> = {
     findExisting() {
       for (const call of requests.newestFirst()) if (match.holds(call)) return requestDetails(call)
@@ -35,23 +41,23 @@ async function forRequest(world: World, value: unknown, timeoutMs: number) {
       kind === 'request' && match.holds(subject) ? requestDetails(subject) : undefined,
     timeoutError() {
       const misses = nearestRequests(match, requests.newestFirst())
-      const reasons = [nearestRequestText(misses, requests.count), clockReason(world)]
-      return lateFor('request', timeoutMs, reasons, misses)
+      const reasons = [nearestRequestText(misses, requests.count), clockHint(world)]
+      return timeoutError('request', timeoutMs, reasons, misses)
     },
   }
   return wait
 }
 
-/** The tests of a match of fields, of which there are only `known` ones; none of an empty match, which all meet. */
+/** Compiles a match on the fields `known`. Returns no tests for an empty match, which matches every record. */
 async function testsFor(value: object, known: readonly string[]): Promise<Test[]> {
   if (Object.keys(value).length === 0) return []
   const { readFields } = await loadReader()
-  const bad = Object.keys(value).filter((field) => !known.includes(field))
-  if (bad.length > 0)
+  const unknown = Object.keys(value).filter((field) => !known.includes(field))
+  if (unknown.length > 0)
     throw invalidMatch(
-      bad.map((path) => ({
+      unknown.map((path) => ({
         path,
-        message: `there is no field ${quoteValue(path)}${didYouMean(path, known) || `; there are ${known.join(', ')}`}`,
+        message: `there is no field ${quoteValue(path)}${didYouMean(path, known) || `; known fields: ${known.join(', ')}`}`,
       })),
     )
   const read = readFields(value)
@@ -59,8 +65,8 @@ async function testsFor(value: object, known: readonly string[]): Promise<Test[]
   return testsOf('data', read.match as Condition)
 }
 
-/** The text that a field must be, where the match says so plainly. */
-const plainly = (tests: readonly Test[], field: string): string | undefined => {
+/** Returns the text that a field must be equal to; `undefined` if the match does not require one text. */
+const exactText = (tests: readonly Test[], field: string): string | undefined => {
   const found = tests.find(
     ({ path, operator, argument }) =>
       operator === 'eq' && path.length === 1 && path[0] === field && typeof argument === 'string',
@@ -75,34 +81,34 @@ const DELIVERY_FIELDS = [...Object.keys(Delivery.shape), 'body']
 async function forDelivery(world: World, value: object, timeoutMs: number) {
   const { deliveries } = world
   const tests = await testsFor(value, DELIVERY_FIELDS)
-  const fits = predicateOf(tests)
+  const matches = predicateOf(tests)
   const wantsBody = tests.some(({ path }) => path[0] === 'body')
   const take = (row: DeliveryRow) => {
-    const data = shownDelivery(row)
-    // The event of an old delivery may be gone.
+    const data = deliveryResponse(row)
+    // The event of an old delivery may have been deleted.
     const event: EventRow | undefined = wantsBody ? deliveries.eventOf(row) : undefined
     const body = event && { body: event.body }
-    return fits({ data: { ...data, ...body } }) ? data : undefined
+    return matches({ data: { ...data, ...body } }) ? data : undefined
   }
   const wait: Wait<Delivery> = {
     findExisting: () =>
       firstOf([...deliveries.all()].reverse(), take, world.outside.yieldsToOthers),
     onEvent: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     timeoutError() {
-      const records = newest([...deliveries.all()]).map(shownDelivery)
-      const ofRecord = tests.filter(({ path }) => path[0] !== 'body')
+      const records = newestFirst([...deliveries.all()]).map(deliveryResponse)
+      const recordTests = tests.filter(({ path }) => path[0] !== 'body')
       const misses = nearestRecords(
         records,
-        ofRecord,
+        recordTests,
         ({ delivery_id }) => `delivery ${delivery_id}`,
       )
       const reasons = [
-        spellingReason(tests),
-        missText(misses, ' There is no delivery yet.'),
+        unknownValueHint(tests),
+        missText(misses, ' No delivery exists yet.'),
         world.webhooks.current() ? '' : NO_WEBHOOK,
-        clockReason(world),
+        clockHint(world),
       ]
-      return lateFor('delivery', timeoutMs, reasons, misses)
+      return timeoutError('delivery', timeoutMs, reasons, misses)
     },
   }
   return wait
@@ -110,8 +116,8 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
 
 type Resource = Record<string, unknown>
 
-/** Rows newest first, a page at a time: what comes meanwhile moves them back, so none is missed. */
-function* newestFirst<E>(page: (offset: number, limit: number) => readonly E[]): Generator<E> {
+/** Yields rows newest first, one page at a time. A row that is added meanwhile moves the others back, so none is missed. */
+function* pagedNewestFirst<E>(page: (offset: number, limit: number) => readonly E[]): Generator<E> {
   const size = 500
   for (let offset = 0; ; offset += size) {
     const entries = page(offset, size)
@@ -133,11 +139,11 @@ async function forResource(
 ) {
   const { payments, kyc } = world.tables.tables
   const tests = await testsFor(value, RESOURCE_FIELDS[what])
-  const fits = predicateOf(tests)
-  const fitting = (text: string | undefined): Resource | undefined => {
+  const matches = predicateOf(tests)
+  const matchingData = (text: string | undefined): Resource | undefined => {
     if (text === undefined) return undefined
     const data = JSON.parse(text) as Resource
-    return fits({ data }) ? data : undefined
+    return matches({ data }) ? data : undefined
   }
   const viewOf = {
     transaction(id: string) {
@@ -149,13 +155,13 @@ async function forResource(
       return entry && world.views.kyc(entry)
     },
   }[what]
-  const id = plainly(tests, what === 'kyc' ? 'kyc_id' : 'transaction_id')
-  const user = what === 'kyc' ? plainly(tests, 'user_id') : undefined
+  const id = exactText(tests, what === 'kyc' ? 'kyc_id' : 'transaction_id')
+  const user = what === 'kyc' ? exactText(tests, 'user_id') : undefined
   const [index, key] = user === undefined ? ['all', 'all'] : ['user', user]
   const table = what === 'kyc' ? kyc : payments
-  /** The records that may be meant, newest first. */
+  /** The records to compare with the match, newest first. */
   function* records(): Generator<Resource> {
-    const ids = id === undefined ? newestFirst(pageOf) : [{ id }]
+    const ids = id === undefined ? pagedNewestFirst(pageOf) : [{ id }]
     for (const entry of ids) {
       const text = viewOf(entry.id)
       if (text !== undefined) yield JSON.parse(text)
@@ -165,23 +171,23 @@ async function forResource(
     table.page(index, key, offset, limit)
   const wait: Wait<Resource> = {
     findExisting() {
-      if (id !== undefined) return fitting(viewOf(id))
-      const take = (entry: { id: string }) => fitting(viewOf(entry.id))
-      return firstOf(newestFirst(pageOf), take, world.outside.yieldsToOthers)
+      if (id !== undefined) return matchingData(viewOf(id))
+      const take = (entry: { id: string }) => matchingData(viewOf(entry.id))
+      return firstOf(pagedNewestFirst(pageOf), take, world.outside.yieldsToOthers)
     },
     onEvent: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
-        ? fitting(viewOf(subject.resource_id))
+        ? matchingData(viewOf(subject.resource_id))
         : undefined,
     timeoutError() {
       const noun = what === 'kyc' ? 'KYC record' : 'transaction'
       const misses = nearestRecords(records(), tests, (data) => `${noun} ${data[`${what}_id`]}`)
       const reasons = [
-        spellingReason(tests),
-        missText(misses, ` There is no such ${noun} yet.`),
-        clockReason(world),
+        unknownValueHint(tests),
+        missText(misses, ` No such ${noun} exists yet.`),
+        clockHint(world),
       ]
-      return lateFor(noun, timeoutMs, reasons, misses)
+      return timeoutError(noun, timeoutMs, reasons, misses)
     },
   }
   return wait
@@ -197,19 +203,20 @@ type Matches = z.ZodType<
   z.input<typeof CallMatch> | { [Field in ResourceField]?: Condition }
 >
 
-/** Waits in place of sleeping. */
+/** The call that waits until something happens, so that a test does not need to sleep. */
 export const waitCalls = [
   adminCall({
     id: 'wait',
     method: 'POST',
     url: '/wait',
-    summary: 'Answer when a request, delivery, transaction or kyc is as match says, or 408',
+    summary:
+      'Wait until a request, delivery, transaction or KYC record matches; 408 after the timeout',
     body: z.strictObject({
       for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
       match: outlineOf<Matches>(z.looseObject({})).default({}),
       timeout_ms: z.int().min(0).max(MAX_MS).default(10_000),
     }),
-    answer: z
+    response: z
       .strictObject({
         for: z.string(),
         request: LoggedRequest.optional(),

@@ -16,14 +16,14 @@ import { attemptDetails } from '../../services/delivery-attempts.ts'
 import { PROBE_PLACEHOLDER } from '../../services/explore.ts'
 import type { World } from '../../world.ts'
 
-// Each is sent for real, so this many take minutes.
+// Each order sends real requests, so this number takes minutes.
 const MAX_ORDERS = 10_000
 
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
 const iso = (ms: number) => new Date(ms).toISOString()
 
-/** A delivery as a list shows it. */
-export const shown = (row: DeliveryRow): Delivery => ({
+/** Returns the JSON of a delivery, without its body. */
+export const deliveryResponse = (row: DeliveryRow): Delivery => ({
   delivery_id: row.delivery_id,
   event_id: row.event_id,
   event: row.event,
@@ -37,7 +37,7 @@ export const shown = (row: DeliveryRow): Delivery => ({
   attempts: row.attempts.map((attempt) => attemptDetails(row.event_id, attempt)),
 })
 
-const shownRecorded = ({ delivery_id, event, resource_id, at }: RecordedEvent): Delivery => ({
+const recordedResponse = ({ delivery_id, event, resource_id, at }: RecordedEvent): Delivery => ({
   delivery_id,
   event_id: null,
   event,
@@ -51,20 +51,20 @@ const shownRecorded = ({ delivery_id, event, resource_id, at }: RecordedEvent): 
   attempts: [],
 })
 
-const detail = ({ deliveries }: World, row: DeliveryRow): DeliveryDetail => ({
-  ...shown(row),
+const deliveryDetail = ({ deliveries }: World, row: DeliveryRow): DeliveryDetail => ({
+  ...deliveryResponse(row),
   body: deliveries.eventOf(row).body,
 })
 
-/** Those a query asks for, newest first; what was only recorded is from before the first delivery. */
-export function listed({ deliveries }: World, query: z.output<typeof DeliveryQuery>) {
+/** Returns the deliveries that match a query, newest first. Events that were only recorded are older than all deliveries. */
+export function listDeliveries({ deliveries }: World, query: z.output<typeof DeliveryQuery>) {
   const { page, limit, status, event, resource_id } = query
-  const wanted = (one: { status?: string; event: string; resource_id: string }) =>
+  const matchesQuery = (one: { status?: string; event: string; resource_id: string }) =>
     (status === undefined || (one.status ?? 'recorded') === status) &&
     (event === undefined || one.event === event) &&
     (resource_id === undefined || one.resource_id === resource_id)
-  const rows = [...deliveries.all()].filter(wanted).reverse()
-  const recorded = deliveries.recorded().filter(wanted).reverse()
+  const rows = [...deliveries.all()].filter(matchesQuery).reverse()
+  const recorded = deliveries.recorded().filter(matchesQuery).reverse()
   const from = (page - 1) * limit
   const total = rows.length + recorded.length
   return {
@@ -73,17 +73,17 @@ export function listed({ deliveries }: World, query: z.output<typeof DeliveryQue
     limit,
     total_pages: pagesOf(total, limit),
     deliveries: [
-      ...rows.slice(from, from + limit).map(shown),
+      ...rows.slice(from, from + limit).map(deliveryResponse),
       ...recorded
         .slice(Math.max(0, from - rows.length), Math.max(0, from + limit - rows.length))
-        .map(shownRecorded),
+        .map(recordedResponse),
     ],
   }
 }
 
 const ProbeUrl = text(2048).refine(
   (url) => 'target' in readTarget(url) && url.includes(PROBE_PLACEHOLDER),
-  { error: `must be an absolute http or https URL with ${PROBE_PLACEHOLDER} in it` },
+  { error: `must be an absolute http or https URL that contains ${PROBE_PLACEHOLDER}` },
 )
 const replay = {
   sequence: z.array(z.string()),
@@ -92,56 +92,57 @@ const replay = {
   state: z.unknown(),
 }
 
-/** What is sent to the client's webhook: looking at it, and making it happen by hand. */
+/** The calls that list, repeat and trigger the deliveries to the client's webhook. */
 export const webhookCalls = [
   adminCall({
     id: 'listDeliveries',
     method: 'GET',
     url: '/webhooks/deliveries',
-    summary: 'Deliveries and their attempts, newest first; by status, event and resource_id',
+    summary:
+      'List deliveries and their attempts, newest first; filter by status, event and resource_id',
     query: DeliveryQuery,
-    answer: ListDeliveriesResponse,
-    handle: (world, { query }) => listed(world, query),
+    response: ListDeliveriesResponse,
+    handle: (world, { query }) => listDeliveries(world, query),
   }),
   adminCall({
     id: 'getDelivery',
     method: 'GET',
     url: '/webhooks/deliveries/:id',
-    summary: 'A delivery with its body and every attempt',
+    summary: 'Return a delivery with its body and all attempts',
     params: DeliveryPath,
-    answer: DeliveryDetail,
+    response: DeliveryDetail,
     handle(world, { params: { id } }) {
       const old = world.deliveries.recorded().find(({ delivery_id }) => delivery_id === id)
-      if (old) return { ...shownRecorded(old), body: null }
-      return detail(world, world.deliveries.get(id))
+      if (old) return { ...recordedResponse(old), body: null }
+      return deliveryDetail(world, world.deliveries.get(id))
     },
   }),
   adminCall({
     id: 'redeliver',
     method: 'POST',
     url: '/webhooks/deliveries/:id/redeliver',
-    summary: 'Send a delivery once more, now; answers with how it ended',
+    summary: 'Send a delivery again now; responds after the attempt',
     params: DeliveryPath,
-    answer: DeliveryDetail,
+    response: DeliveryDetail,
     handle: async (world, { params: { id } }) =>
-      detail(world, await world.deliveries.redeliver(id)),
+      deliveryDetail(world, await world.deliveries.redeliver(id)),
   }),
   adminCall({
     id: 'triggerWebhook',
     method: 'POST',
     url: '/webhooks/trigger',
-    summary: 'Fire an event about a resource, the newest unless one is named; sent now',
+    summary: 'Send an event about a resource now; by default about the newest one',
     body: z.strictObject({
       event: z.enum(EVENTS),
       resource_id: z.guid().toLowerCase().optional(),
       override: z.record(z.string(), z.unknown()).optional(),
     }),
-    answer: z
+    response: z
       .strictObject({ event_id: z.string(), deliveries: z.array(Delivery) })
       .meta({ id: 'Triggered' }),
     async handle({ deliveries }, { body: { event, resource_id, override } }) {
       const rows = await deliveries.trigger(event, resource_id, override)
-      return { event_id: rows[0]!.event_id, deliveries: rows.map(shown) }
+      return { event_id: rows[0]!.event_id, deliveries: rows.map(deliveryResponse) }
     },
   }),
   adminCall({
@@ -149,13 +150,13 @@ export const webhookCalls = [
     method: 'POST',
     url: '/webhooks/explore',
     summary:
-      'Send a payment’s events in every order that may happen, and find one that ends otherwise',
+      'Send the events of a payment in every possible order, and find an order with a different final state',
     body: z.strictObject({
       transaction_id: Uuid,
       probe: ProbeUrl,
       max_orders: z.int().min(1).max(MAX_ORDERS).default(100),
     }),
-    answer: z
+    response: z
       .strictObject({
         transaction_id: Uuid,
         orders_tried: z.int(),

@@ -8,28 +8,29 @@ import {
 import { successText } from '../../model/envelope.ts'
 import { UserPath } from './users.ts'
 
-/** The endpoints that add a bank account and read those of a user. */
+/** The endpoints that add a bank account and list those of a user. */
 export const bankAccountOperations = [
   operation({
     id: 'addBankAccount',
     method: 'POST',
     url: '/bank',
     tag: 'Bank accounts',
-    summary: 'Add a bank account of a user; it is verified when it is added',
-    description: 'An account that the bank refuses is data.status false inside the 201.',
+    summary: 'Add a bank account of a user, and verify it',
+    description:
+      'If the bank rejects the account, the response is still 201, with data.status false.',
     body: AddBankAccount,
     status: 201,
-    answer: AddBankAccountResponse,
+    response: AddBankAccountResponse,
     errors: ['bank_account_exists'],
     check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
-    handle({ bankAccounts }, { body }, life) {
-      const { status, message, row, metadata } = bankAccounts.add(body, life.bank)
-      const shown = accountTextParts(row.bank_id, row.user_id, row)
+    handle({ bankAccounts }, { body }, lifecycle) {
+      const { status, message, row, metadata } = bankAccounts.add(body, lifecycle.bank)
+      const accountParts = accountTextParts(row.bank_id, row.user_id, row)
       const times = `"created_at":"${row.created_at}","updated_at":"${row.updated_at}"`
       return successText(
         201,
         'Bank account processed successfully',
-        `{"status":${status},"message":${JSON.stringify(message)},"data":{${shown},"metadata":${JSON.stringify(metadata)},${times}}}`,
+        `{"status":${status},"message":${JSON.stringify(message)},"data":{${accountParts},"metadata":${JSON.stringify(metadata)},${times}}}`,
       )
     },
   }),
@@ -41,7 +42,7 @@ export const bankAccountOperations = [
     summary: 'Read the bank accounts of a user, newest first',
     params: UserPath,
     status: 200,
-    answer: ListBankAccountsResponse,
+    response: ListBankAccountsResponse,
     errors: [],
     handle: ({ bankAccounts, views }, { params }) =>
       successText(

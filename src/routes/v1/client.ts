@@ -11,7 +11,7 @@ export const clientOperations = [
     tag: 'Client',
     summary: 'Read the profile of the authenticated client',
     status: 200,
-    answer: GetClientProfileResponse,
+    response: GetClientProfileResponse,
     errors: [],
     tokenNeeded: true,
     handle: (world) =>

@@ -23,7 +23,7 @@ function historyText(
   )
 }
 
-/** The endpoints that read payments as history, of the client or of one user. */
+/** The endpoints that list payments as transaction history, of the client or of one user. */
 export const historyOperations = [
   operation({
     id: 'listTransactionHistory',
@@ -33,7 +33,7 @@ export const historyOperations = [
     summary: 'List the client’s payout records, newest first',
     query: HistoryQuery,
     status: 200,
-    answer: HistoryResponse,
+    response: HistoryResponse,
     errors: [],
     tokenNeeded: true,
     handle: (world, { query }) =>
@@ -48,7 +48,7 @@ export const historyOperations = [
     params: UserPath,
     query: UserHistoryQuery,
     status: 200,
-    answer: HistoryResponse,
+    response: HistoryResponse,
     errors: [],
     tokenNeeded: true,
     handle: (world, { params, query }) =>

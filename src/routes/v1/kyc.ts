@@ -11,15 +11,16 @@ export const kycOperations = [
     url: '/kyc',
     tag: 'KYC',
     summary: 'Submit KYC documents of a user',
-    description: 'A document that fails is an entry with status false inside the 201.',
+    description:
+      'If a document fails, the response is still 201, and the entry of the document has status false.',
     body: SubmitKyc,
     status: 201,
-    answer: SubmitKycResponse,
+    response: SubmitKycResponse,
     errors: [],
     check: ({ kyc }, { body }) => kyc.check(body),
-    handle({ kyc, views }, { body }, life) {
+    handle({ kyc, views }, { body }, lifecycle) {
       const entries = kyc
-        .submit(body, life.kyc)
+        .submit(body, lifecycle.kyc)
         .map(
           ({ status, message, entry }) =>
             `{"status":${status},"message":${JSON.stringify(message)},"data":${views.kyc(entry)}}`,
@@ -35,7 +36,7 @@ export const kycOperations = [
     summary: 'Read a user with their KYC records',
     params: UserPath,
     status: 200,
-    answer: GetKycResponse,
+    response: GetKycResponse,
     errors: [],
     handle({ users, kyc, views }, { params }) {
       const user = views.user(users.get(params.userId))

@@ -10,7 +10,7 @@ import {
   TransactionsResponse,
 } from '../../model/transaction.ts'
 
-/** The endpoints that make a payment and read payments as transactions. */
+/** The endpoints that create a payment and read payments as transactions. */
 export const transactionOperations = [
   operation({
     id: 'createTransaction',
@@ -20,7 +20,7 @@ export const transactionOperations = [
     summary: 'Initiate a payment from one user to another user’s bank account',
     body: CreateTransaction,
     status: 200,
-    answer: TransactionsResponse,
+    response: TransactionsResponse,
     errors: [
       'duplicate_reference',
       'same_user',
@@ -29,11 +29,11 @@ export const transactionOperations = [
       'kyc_required',
     ],
     check: ({ payments }, { body }) => payments.check(body),
-    handle: ({ payments, views }, { body }, life, parties) =>
+    handle: ({ payments, views }, { body }, lifecycle, parties) =>
       successText(
         200,
         'Transaction initiated successfully',
-        `[${views.transaction(payments.create(body, life.transaction, parties))}]`,
+        `[${views.transaction(payments.create(body, lifecycle.transaction, parties))}]`,
       ),
   }),
   operation({
@@ -44,7 +44,7 @@ export const transactionOperations = [
     summary: 'List transactions, newest first',
     query: TransactionQuery,
     status: 200,
-    answer: ListTransactionsResponse,
+    response: ListTransactionsResponse,
     errors: [],
     handle({ payments, views }, { query }) {
       const { total, entries } = payments.list(query)
@@ -65,7 +65,7 @@ export const transactionOperations = [
     summary: 'Read one transaction',
     params: z.object({ transaction_id: Uuid }),
     status: 200,
-    answer: TransactionsResponse,
+    response: TransactionsResponse,
     errors: [],
     handle: ({ payments, views }, { params }) =>
       successText(

@@ -10,7 +10,7 @@ import {
   UserQuery,
 } from '../../model/user.ts'
 
-/** Path of calls about one user. */
+/** The path parameters of endpoints for one user. */
 export const UserPath = z.object({ userId: Uuid })
 
 /** The endpoints that create, read and list users. */
@@ -23,7 +23,7 @@ export const userOperations = [
     summary: 'Create a user',
     body: CreateUser,
     status: 201,
-    answer: CreateUserResponse,
+    response: CreateUserResponse,
     errors: ['user_exists'],
     handle: ({ users, views }, { body }) =>
       successText(201, 'User created successfully', views.user(users.create(body))),
@@ -36,7 +36,7 @@ export const userOperations = [
     summary: 'Read one user',
     params: UserPath,
     status: 200,
-    answer: GetUserResponse,
+    response: GetUserResponse,
     errors: [],
     handle: ({ users, views }, { params }) =>
       successText(200, 'User fetched successfully', views.user(users.get(params.userId))),
@@ -49,7 +49,7 @@ export const userOperations = [
     summary: 'List users, newest first',
     query: UserQuery,
     status: 200,
-    answer: ListUsersResponse,
+    response: ListUsersResponse,
     errors: [],
     handle({ users, views }, { query }) {
       const { total, entries } = users.list(query)

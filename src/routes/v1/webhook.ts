@@ -8,17 +8,17 @@ import {
 } from '../../model/webhook.ts'
 import type { World } from '../../world.ts'
 
-/** A webhook as it is shown: never with its secret. */
-const shown = (world: World, { webhook_id, url }: WebhookRow) => ({
+/** Returns a webhook as responses contain it, without its secret. */
+const webhookData = (world: World, { webhook_id, url }: WebhookRow) => ({
   webhook_id,
   client_id: world.clientId,
   url,
 })
 
-const updated = (world: World, message: string, row: WebhookRow) =>
+const updatedText = (world: World, message: string, row: WebhookRow) =>
   JSON.stringify({
     message,
-    updatedWebhook: { response: { status: true, message, data: shown(world, row) } },
+    updatedWebhook: { response: { status: true, message, data: webhookData(world, row) } },
   })
 
 /** The endpoints that register, read and change the client's webhook. */
@@ -31,10 +31,10 @@ export const webhookOperations = [
     summary: 'Create the client’s webhook',
     body: CreateWebhook,
     status: 200,
-    answer: UpdatedWebhookResponse,
+    response: UpdatedWebhookResponse,
     errors: ['webhook_exists'],
     handle: (world, { body }) =>
-      updated(world, 'Webhook created successfully', world.webhooks.create(body)),
+      updatedText(world, 'Webhook created successfully', world.webhooks.create(body)),
   }),
   operation({
     id: 'getWebhook',
@@ -43,12 +43,12 @@ export const webhookOperations = [
     tag: 'Webhook',
     summary: 'Read the client’s webhook',
     status: 200,
-    answer: GetWebhookResponse,
+    response: GetWebhookResponse,
     errors: [],
     handle: (world) =>
       JSON.stringify({
         message: 'Webhook fetched successfully',
-        data: shown(world, world.webhooks.get()),
+        data: webhookData(world, world.webhooks.get()),
       }),
   }),
   operation({
@@ -59,9 +59,9 @@ export const webhookOperations = [
     summary: 'Change the client’s webhook',
     body: UpdateWebhook,
     status: 200,
-    answer: UpdatedWebhookResponse,
+    response: UpdatedWebhookResponse,
     errors: [],
     handle: (world, { body }) =>
-      updated(world, 'Webhook updated successfully', world.webhooks.update(body)),
+      updatedText(world, 'Webhook updated successfully', world.webhooks.update(body)),
   }),
 ]

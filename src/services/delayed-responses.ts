@@ -3,15 +3,15 @@ import type { Runtime } from '../core/runtime.ts'
 import { callerGone, SandboxError } from '../model/errors.ts'
 import type { WorldContext } from './world-context.ts'
 
-/** The kind of timer that a held-back answer is. */
+/** The kind of the timers of delayed responses. */
 const DELAYED = 'answer.delay'
-// Whoever waits for longer than this, real ms, on a frozen clock is told why.
+// A request that waits longer than this on a frozen clock is logged, real ms.
 const WARN_AFTER_MS = 1_000
 
 type Waiting = { run: () => Promise<void>; reject: (error: SandboxError) => void }
 
 export type DelayedResponsesDeps = WorldContext & {
-  /** How the client is called in a message. */
+  /** The name of the client, for messages. */
   name: string
   outside: Pick<Runtime, 'later'>
   warn: (message: string) => void
@@ -20,7 +20,7 @@ export type DelayedResponsesDeps = WorldContext & {
 const cancelled = () =>
   new SandboxError('not_ready', 'The delayed response was cancelled. Send the request again.')
 
-/** Answers that a scenario delays: a timer row each, and the request that waits for it in this process. */
+/** Responses that a scenario delays: each has a timer row, and a request that waits for it in this process. */
 export function createDelayedResponses(deps: DelayedResponsesDeps) {
   const { store, clock, scheduler, name, outside, warn } = deps
   const { timers } = store.tables
@@ -29,7 +29,7 @@ export function createDelayedResponses(deps: DelayedResponsesDeps) {
   scheduler.handle(DELAYED, ({ timer_id }) => {
     const run = waiting.get(timer_id)?.run
     waiting.delete(timer_id)
-    // After the timer's own change: what the request then does stands or falls by itself.
+    // After the timer's own change: the request is a change of its own.
     return run && Promise.resolve().then(run)
   })
 
@@ -43,7 +43,7 @@ export function createDelayedResponses(deps: DelayedResponsesDeps) {
 
   function drop(timer_id: string) {
     waiting.delete(timer_id)
-    // Where that can't be written the timer runs without effect.
+    // If this cannot be written, the timer runs without effect.
     try {
       store.remove('timers', timer_id)
     } catch {}
@@ -51,8 +51,8 @@ export function createDelayedResponses(deps: DelayedResponsesDeps) {
 
   return {
     /**
-     * Runs a function after a span of the client's time; whoever advances the clock waits for its end. `call` is what
-     * waits, in words; where `signal` is aborted before, nothing is run.
+     * Runs a function after `ms` of the client's time; an advance of the clock waits for its end. `call` describes the
+     * request in messages. If `signal` is aborted before, the function does not run and the promise rejects.
      */
     after: <T>(ms: number, call: string, run: () => T | Promise<T>, signal: AbortSignal) =>
       new Promise<T>((resolve, reject) => {
@@ -84,7 +84,7 @@ export function createDelayedResponses(deps: DelayedResponsesDeps) {
         if (signal.aborted) onAbort()
         else signal.addEventListener('abort', onAbort)
       }),
-    /** Answers the delayed requests whose timer is gone: cancelled, or dropped by a reset. */
+    /** Rejects the delayed requests whose timer was cancelled or removed by a reset. */
     rejectCancelled() {
       for (const [id, { reject: giveUp }] of [...waiting]) {
         if (timers.get(id)) continue
@@ -92,19 +92,19 @@ export function createDelayedResponses(deps: DelayedResponsesDeps) {
         giveUp(cancelled())
       }
     },
-    /** Refuses all that waits: the client is deleted. */
+    /** Rejects all delayed requests, when the client is deleted. */
     rejectAll() {
       for (const { reject: giveUp } of waiting.values()) giveUp(cancelled())
       waiting.clear()
     },
-    /** Carries out and answers, before a stop, what was to be answered later: nobody moves the clock any more. */
+    /** Runs all delayed requests before a stop, since the clock no longer moves. */
     runAll() {
       for (const [id, { run }] of [...waiting]) {
         waiting.delete(id)
         void run()
       }
     },
-    /** Drops the timers of answers that nobody waits for: of an earlier process, another client or another moment. */
+    /** Removes timers without a waiting request: of an earlier process, another client or an earlier state. */
     removeOrphanedTimers() {
       for (const { timer_id, kind } of [...timers.rows()])
         if (kind === DELAYED && !waiting.has(timer_id)) store.remove('timers', timer_id)

@@ -3,19 +3,19 @@ import type { FastifyReply } from 'fastify'
 import type { Gate } from '../core/gate.ts'
 import { JSON_TYPE } from './errors.ts'
 
-// A reader that does not take the next piece within this time is cut off, real ms.
-const PATIENCE_MS = 10_000
-// What is handed to the connection at once, characters.
-const PIECE = 64 * 1024
-// The event loop is given back after this much work, real ms.
+// A reader that does not read the next chunk within this time is disconnected, real ms.
+const READ_TIMEOUT_MS = 10_000
+// Characters per write.
+const CHUNK_SIZE = 64 * 1024
+// The work between two yields to the event loop, real ms.
 const SLICE_MS = 8
 
-/** An answer whose JSON text is made piece by piece. */
+/** A response whose JSON text is generated in pieces. */
 export class JsonPieces {
   readonly pieces: Iterable<string>
-  /** Whether it is made while it is sent; a small one is made at once. */
+  /** Whether the text is generated while it is sent; a small one is generated first. */
   readonly isLarge: boolean
-  /** Called once, when the answer is sent or given up. */
+  /** Called once, when the response is sent or aborted. */
   readonly done: () => void
 
   constructor(pieces: Iterable<string>, isLarge: boolean, done: () => void = () => {}) {
@@ -25,13 +25,13 @@ export class JsonPieces {
   }
 }
 
-/** Joins short pieces to chunks, and lets other calls in between. */
+/** Joins short pieces to chunks, and yields to other calls in between. */
 async function* inChunks(pieces: Iterable<string>) {
   let chunk = ''
   let until = performance.now() + SLICE_MS
   for (const piece of pieces) {
     chunk += piece
-    if (chunk.length >= PIECE) {
+    if (chunk.length >= CHUNK_SIZE) {
       yield chunk
       chunk = ''
     }
@@ -42,12 +42,12 @@ async function* inChunks(pieces: Iterable<string>) {
   if (chunk !== '') yield chunk
 }
 
-/** Sends a large answer as fast as it is read, and cuts off a reader that stops reading. */
-function stream(reply: FastifyReply, pieces: Iterable<string>, patienceMs: number) {
+/** Sends a large response as fast as it is read, and disconnects a reader that stops reading. */
+function stream(reply: FastifyReply, pieces: Iterable<string>, readTimeoutMs: number) {
   const { raw } = reply
   let patience: NodeJS.Timeout | undefined
   const waitForReader = () => {
-    patience = setTimeout(() => raw.destroy(), patienceMs)
+    patience = setTimeout(() => raw.destroy(), readTimeoutMs)
   }
   async function* watched() {
     for await (const chunk of inChunks(pieces)) {
@@ -61,27 +61,27 @@ function stream(reply: FastifyReply, pieces: Iterable<string>, patienceMs: numbe
   return reply.send(Readable.from(watched(), { objectMode: false }))
 }
 
-/** Sends JSON that is made piece by piece; a few large answers at once. */
+/** Sends JSON that is generated in pieces; `gate` limits concurrent large responses. */
 export function sendPieces(
   reply: FastifyReply,
   { pieces, isLarge, done }: JsonPieces,
-  { gate, patienceMs = PATIENCE_MS }: { gate: Gate; patienceMs?: number | undefined },
+  { gate, patienceMs = READ_TIMEOUT_MS }: { gate: Gate; patienceMs?: number | undefined },
 ) {
   reply.code(200).header('content-type', JSON_TYPE)
-  let leave = () => {}
+  let release = () => {}
   try {
     if (!isLarge) {
       const text = [...pieces].join('')
       done()
       return reply.send(text)
     }
-    leave = gate.enter()
+    release = gate.enter()
   } catch (error) {
     done()
     throw error
   }
   finished(reply.raw, () => {
-    leave()
+    release()
     done()
   })
   return stream(reply, pieces, patienceMs)

@@ -14,48 +14,48 @@ import type { Decision } from '../scenarios/decide.ts'
 import type { RuleCall } from '../scenarios/match.ts'
 import type { World } from '../world.ts'
 import { closeWith } from './closing.ts'
-import { hang } from './hang.ts'
+import { leaveHanging } from './hang.ts'
 import type { Operation } from './operation.ts'
 
-/** What a call meets: how it is answered, what becomes of what it makes, and the rule that says so. */
-export type Decided = ResponseOutcome & {
+/** The decision about a call: the response, the later steps of what it creates, and the rule. */
+export type CallDecision = ResponseOutcome & {
   rule?: string | undefined
-  /** What the operation's own check found. */
+  /** The result of the operation's `check`. */
   checked?: unknown
   life: Omit<LifecycleOutcome, 'kyc'> & { kyc?: readonly (readonly KycStep[] | undefined)[] }
 }
 
-// A header has room for so many; a call of fifty documents may meet as many rules.
-const MAX_NAMED = 8
+// Limits the length of the header: a call with fifty documents can match fifty rules.
+const MAX_RULES_NAMED = 8
 
-/** The rules that acted, each once: `default: paise .92`. */
+/** The names of the rules that acted, without duplicates: `default: paise .92`. */
 function rulesOf(decisions: readonly (Decision | undefined)[]): string | undefined {
   const hits = decisions.flatMap((one) => (one ? [one, ...(one.also ? [one.also] : [])] : []))
   const names = new Set(hits.map(({ scenario, rule }) => `${scenario}: ${rule}`))
-  return names.size === 0 ? undefined : [...names].slice(0, MAX_NAMED).join(', ')
+  return names.size === 0 ? undefined : [...names].slice(0, MAX_RULES_NAMED).join(', ')
 }
 
-type Fields = Readonly<Record<string, string>>
+type StringFields = Readonly<Record<string, string>>
 
-/** The call as rules see it, as it was sent; the user and the account are looked up when a rule asks. */
+/** The call as rules read it, as it was sent; user and account are looked up when a rule needs them. */
 class ServiceCall implements RuleCall {
   readonly operation: RuleCall['operation']
-  readonly params: Fields
+  readonly params: StringFields
   readonly headers: unknown
-  readonly body: Fields
+  readonly body: StringFields
   readonly item: unknown
   readonly #url: string
   readonly #world: World
 
   constructor(
     op: Operation,
-    { world, params, headers, sent, url }: FastifyRequest,
+    { world, params, headers, sentBody: sent, url }: FastifyRequest,
     item?: unknown,
   ) {
     this.operation = op.id as RuleCall['operation']
-    this.params = (params ?? {}) as Fields
+    this.params = (params ?? {}) as StringFields
     this.headers = headers
-    this.body = (sent ?? {}) as Fields
+    this.body = (sent ?? {}) as StringFields
     this.item = item
     this.#url = url
     this.#world = world
@@ -77,50 +77,50 @@ class ServiceCall implements RuleCall {
   }
 }
 
-/** Asks the scenarios about a call and, for POST /kyc, about each document; rules are spent before anything else. */
-export function decideCall(op: Operation, request: FastifyRequest): Decided {
+/** Lets the scenarios decide about a call and, for POST /kyc, about each document; hits are counted first. */
+export function decideCall(op: Operation, request: FastifyRequest): CallDecision {
   const { world } = request
   const header = request.headers['x-sandbox-scenario']
   const name = typeof header === 'string' ? header : undefined
   const call = new ServiceCall(op, request)
   world.scenarios.countCall(call.operation)
   const decision = world.scenarios.decide(call, name)
-  // Most calls meet no rule.
+  // Most calls match no rule.
   if (!decision && op.id !== 'submitKyc') return { rule: undefined, life: {}, checked: undefined }
   const rule = rulesOf([decision])
   const outcome = decision?.outcome ?? {}
-  const decided: Decided = { ...outcome, rule, life: {} }
+  const decided: CallDecision = { ...outcome, rule, life: {} }
   if (op.id !== 'submitKyc') {
     const { transaction, bank } = outcome
     decided.life = { ...(transaction && { transaction }), ...(bank && { bank }) }
     return decided
   }
   if (!runsOperation(outcome)) return decided
-  const { kyc: items } = request.sent as { kyc: readonly unknown[] }
-  const found: (Decision | undefined)[] = []
-  // A document's rule may speak about the answer too; the first that does is the call's.
-  let answering: Decision | undefined
+  const { kyc: items } = request.sentBody as { kyc: readonly unknown[] }
+  const itemDecisions: (Decision | undefined)[] = []
+  // The rule of a document can also decide the response; the first such rule decides for the call.
+  let responding: Decision | undefined
   for (const item of items) {
     const one = world.scenarios.decide(new ServiceCall(op, request, item), name)
-    found.push(one)
-    if (one && (one.outcome.respond || one.outcome.delay || one.outcome.fault)) answering ??= one
-    // Where the call is not carried out, no rule is spent on the documents that are left.
-    if (answering && !runsOperation(answering.outcome)) break
+    itemDecisions.push(one)
+    if (one && (one.outcome.respond || one.outcome.delay || one.outcome.fault)) responding ??= one
+    // If the call is not executed, the remaining documents count no hits.
+    if (responding && !runsOperation(responding.outcome)) break
   }
-  const { respond, delay, fault, at } = answering?.outcome ?? {}
+  const { respond, delay, fault, at } = responding?.outcome ?? {}
   return {
     ...(respond && { respond }),
     ...(delay && { delay }),
     ...(fault && { fault }),
     ...(at && { at }),
     ...decided,
-    // Who answered is named first.
-    rule: rulesOf([decision, answering, ...found]),
-    life: { kyc: found.map((one) => one?.outcome.kyc) },
+    // The rule of the response is named first.
+    rule: rulesOf([decision, responding, ...itemDecisions]),
+    life: { kyc: itemDecisions.map((one) => one?.outcome.kyc) },
   }
 }
 
-const WORD_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   404: 'not_found',
   413: 'payload_too_large',
@@ -131,14 +131,14 @@ const WORD_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   504: 'gateway_timeout',
 }
 
-// What comes with an answer of such a status, unless the scenario says otherwise.
+// Default headers by status; a scenario can override them.
 const HEADERS_OF_STATUS: Readonly<Record<number, Record<string, string>>> = {
   401: { 'www-authenticate': 'Bearer' },
   429: { 'retry-after': '1' },
   503: { 'retry-after': '1' },
 }
 
-/** The headers of a scenario's `respond`: its own, and those that belong to its status. */
+/** The headers of a scenario's `respond`, with the defaults of its status. */
 export function respondHeaders({
   status,
   headers = {},
@@ -148,19 +148,19 @@ export function respondHeaders({
 }
 
 /**
- * The body that a scenario's `respond` sends: its own, or the error envelope of its status. A text goes as it is where a
- * header says that it is no JSON, such as a gateway's page.
+ * The body of a scenario's `respond`, or the error envelope of its status. A string is sent unchanged if the content
+ * type is not JSON, such as the HTML page of a gateway.
  */
 export function respondText(respond: NonNullable<ResponseOutcome['respond']>): string {
   const { status, body } = respond
   const type = respondHeaders(respond)['content-type']
   if (typeof body === 'string' && type !== undefined && !type.includes('json')) return body
   if (body !== undefined) return JSON.stringify(body)
-  const word = WORD_OF_STATUS[status] ?? 'injected_error'
+  const word = CODE_OF_STATUS[status] ?? 'injected_error'
   return errorText(status, word, ERRORS[word][1])
 }
 
-/** How long an answer is held back, ms of the client's time; a range is drawn from the client's stream. */
+/** The delay of a response, ms of the client's time; a value of a range is drawn from the client's random series. */
 export function delayOf(
   world: World,
   { minMs, maxMs }: NonNullable<ResponseOutcome['delay']>,
@@ -168,7 +168,7 @@ export function delayOf(
   return minMs === maxMs ? minMs : pointOf({ minMs, maxMs }, world.change(world.random.fraction))
 }
 
-/** Breaks an answer on purpose; `body` is what would have been sent. */
+/** Sends a response with a fault; `body` is the one without the fault. */
 export function sendBroken(
   reply: FastifyReply,
   fault: ResponseFault,
@@ -186,7 +186,7 @@ export function sendBroken(
       'content-length': Buffer.byteLength(body),
     })
     reply.raw.write(body.slice(0, Math.floor(body.length / 2)), () => socket?.destroy())
-  } else if (fault === 'hang') hang(reply)
+  } else if (fault === 'hang') leaveHanging(reply)
   reply.request.watched?.broken(fault)
   return reply
 }

@@ -10,12 +10,12 @@ import { Uuid } from '../../model/text.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
 import type { World } from '../../world.ts'
-import { ClockResponse, clockResponse, shownTimer, Timer } from './clock.ts'
-import { listed } from './webhooks.ts'
+import { ClockResponse, clockResponse, Timer, timerResponse } from './clock.ts'
+import { listDeliveries } from './webhooks.ts'
 
 const ListQuery = listQuery(50)
-// More than the events that a payment can have.
-const ITS_EVENTS = 100
+// A payment never has more events than this.
+const MAX_EVENTS = 100
 
 const Payment = Transaction.extend({ history: HistoryRecord }).meta({ id: 'Payment' })
 const UserWithAll = User.extend({
@@ -26,13 +26,13 @@ const UserWithAll = User.extend({
 type PaymentEntry = ReturnType<World['payments']['get']>
 type UserEntry = ReturnType<World['users']['get']>
 
-/** A payment in both views, as an event about it shows it. */
-const shownPayment = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> => ({
+/** Returns a payment in both views, as its events contain it. */
+const paymentResponse = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> => ({
   ...JSON.parse(views.transaction(entry)),
   history: JSON.parse(views.history(entry)),
 })
 
-const shownUser = (
+const userResponse = (
   { views, kyc, bankAccounts }: World,
   entry: UserEntry,
 ): z.input<typeof UserWithAll> => ({
@@ -41,14 +41,14 @@ const shownUser = (
   bank_accounts: bankAccounts.ofUser(entry.id).map((one) => JSON.parse(views.bankAccount(one))),
 })
 
-/** A client's content, read without calling the service: no rule is spent, no fault met, no request logged. */
-export const lookCalls = [
+/** The calls that read a client's data without calling the service: no rule is counted, no fault happens, no request is logged. */
+export const dataCalls = [
   adminCall({
     id: 'readClient',
     method: 'GET',
     url: '/client',
-    summary: 'The client this call is for: its clock, its scenario and how much it has',
-    answer: z
+    summary: 'Return the client of this call: its clock, its scenario and how many records it has',
+    response: z
       .strictObject({
         name: z.string(),
         client_id: Uuid,
@@ -95,9 +95,9 @@ export const lookCalls = [
     id: 'readUsers',
     method: 'GET',
     url: '/users',
-    summary: 'Users with their KYC records and bank accounts, newest first',
+    summary: 'List users with their KYC records and bank accounts, newest first',
     query: ListQuery,
-    answer: z
+    response: z
       .strictObject({
         total: z.int(),
         ...listFields,
@@ -112,7 +112,7 @@ export const lookCalls = [
         page,
         limit,
         total_pages: pagesOf(total, limit),
-        users: entries.map((entry) => shownUser(world, entry)),
+        users: entries.map((entry) => userResponse(world, entry)),
       }
     },
   }),
@@ -120,19 +120,19 @@ export const lookCalls = [
     id: 'readUser',
     method: 'GET',
     url: '/users/:id',
-    summary: 'A user with their KYC records and bank accounts',
+    summary: 'Return a user with their KYC records and bank accounts',
     params: z.object({ id: Uuid }),
-    answer: UserWithAll,
+    response: UserWithAll,
     errors: ['not_found'],
-    handle: (world, { params }) => shownUser(world, world.users.get(params.id)),
+    handle: (world, { params }) => userResponse(world, world.users.get(params.id)),
   }),
   adminCall({
     id: 'readTransactions',
     method: 'GET',
     url: '/transactions',
-    summary: 'Payments in both views, newest first',
+    summary: 'List payments in both views, newest first',
     query: ListQuery,
-    answer: z
+    response: z
       .strictObject({
         total: z.int(),
         ...listFields,
@@ -147,7 +147,7 @@ export const lookCalls = [
         page,
         limit,
         total_pages: pagesOf(total, limit),
-        transactions: entries.map((entry) => shownPayment(world, entry)),
+        transactions: entries.map((entry) => paymentResponse(world, entry)),
       }
     },
   }),
@@ -156,12 +156,12 @@ export const lookCalls = [
     method: 'GET',
     url: '/transactions/:id',
     summary:
-      'A payment, the states it came into, its events with every attempt, and what is still to happen to it',
+      'Return a payment with its status history, its events with all attempts, and its pending timers',
     params: z.object({ id: Uuid }),
-    answer: z
+    response: z
       .strictObject({
         transaction: Payment,
-        // The states it has been in and when it came into each, oldest first.
+        // The statuses that it has had and when each began, oldest first.
         steps: z.array(PaymentStep),
         deliveries: z.array(Delivery),
         timers: z.array(Timer),
@@ -170,15 +170,15 @@ export const lookCalls = [
     errors: ['not_found'],
     handle(world, { params: { id } }) {
       const entry = world.payments.get(id)
-      const query = { page: 1, limit: ITS_EVENTS, resource_id: entry.id }
+      const query = { page: 1, limit: MAX_EVENTS, resource_id: entry.id }
       return {
-        transaction: shownPayment(world, entry),
+        transaction: paymentResponse(world, entry),
         steps: stepsOf(entry.row),
-        deliveries: listed(world, query).deliveries,
+        deliveries: listDeliveries(world, query).deliveries,
         timers: world.scheduler
           .pending()
           .filter(({ resource_id }) => resource_id === entry.id)
-          .map(shownTimer),
+          .map(timerResponse),
       }
     },
   }),
