@@ -1,55 +1,92 @@
-// A short report of a test run: each file, failures and skipped tests with their reasons, and the counts.
+// What a person wants of a test run: each file, what failed and why, what was skipped and why, and the counts.
 import { Parser } from 'tap-parser'
 
 const DETAILS = ['diff', 'found', 'wanted', 'error', 'stack', 'exitCode', 'signal']
 const asText = (value) => (typeof value === 'object' ? JSON.stringify(value) : String(value))
+const indented = (text) => text.trimEnd().replaceAll(/^/gm, '    ')
 
-/** The details of a failed test, one indented block each. */
+/** What is known of a failed test, one indented block for each detail. */
 function detailsOf(diag) {
   return DETAILS.filter((key) => diag[key] !== undefined && diag[key] !== null)
     .map((key) => `    ${key}: ${asText(diag[key]).replaceAll('\n', '\n      ')}\n`)
     .join('')
 }
 
-/**
- * Creates a stream that parses TAP and writes a report. Its last line is `N passed, N failed, N skipped`. Returns the
- * stream and the counts.
- */
-export function createReport(write) {
-  const parser = new Parser()
+const placeOf = ({ at }) =>
+  at ? ` at ${at.fileName}:${at.lineNumber}:${at.columnNumber ?? 1}` : ''
+
+/** Writes a report of the TAP of test files. `readPlaces` makes places in a bundle those of the sources. */
+export function createReport(write, readPlaces = (text) => text) {
   const counts = { passed: 0, failed: 0, skipped: 0 }
 
-  function addResult(result, names) {
-    const name = [...names, result.name].filter(Boolean).join(' > ')
-    if (result.skip) {
-      counts.skipped++
-      const why = result.skip === true ? 'no reason given' : result.skip
-      write(`  skipped: ${name} (${why})\n`)
-    } else if (result.ok) counts.passed++
-    else {
-      counts.failed++
-      const diag = result.diag ?? {}
-      const location = diag.at ? ` at ${diag.at.fileName}:${diag.at.lineNumber}` : ''
-      write(`  not ok: ${name}${location}\n${detailsOf(diag)}`)
-    }
+  function skip(name, reason) {
+    counts.skipped++
+    const why = reason === true || !reason ? 'no reason given' : reason
+    return `  skipped: ${name} (${why})\n`
+  }
+  function fail(name, details) {
+    counts.failed++
+    return readPlaces(`  not ok: ${name}${details}`)
   }
 
-  function watch(level, names) {
-    level.on('child', (child) => watch(child, [...names, child.name]))
-    level.on('assert', (result) => {
-      // The result of a whole file has a time.
-      if (names.length === 0 && result.time !== undefined) {
-        const outcome = result.skip ? 'skip  ' : result.ok ? 'ok    ' : 'FAILED'
-        write(`${outcome} ${result.name} (${Math.round(result.time)} ms)\n`)
+  /** Reads the TAP of one file: write it to `parser`, then tell how the file's process ended. */
+  function file(name) {
+    const parser = new Parser()
+    let text = ''
+    let extra = ''
+    let results = 0
+    let failed = 0
+
+    function noteResult(result, names) {
+      results++
+      const title = [...names, result.name].filter(Boolean).join(' > ')
+      if (result.skip) text += skip(title, result.skip)
+      else if (result.ok) counts.passed++
+      else {
+        failed++
+        const diag = result.diag ?? {}
+        text += fail(title, `${placeOf(diag)}\n${detailsOf(diag)}`)
       }
-      addResult(result, names)
+    }
+    function watch(level, names) {
+      level.on('child', (child) => watch(child, [...names, child.name]))
+      level.on('assert', (result) => noteResult(result, names))
+    }
+    watch(parser, [])
+    parser.on('extra', (line) => {
+      extra += line
     })
+
+    /** `problem` says why the process itself failed. */
+    function end({ ms, problem, stderr = '' }) {
+      const { ok, plan, failures = [] } = parser.results ?? {}
+      const why = plan?.skipReason?.replace(/^skip:?\s*/i, '')
+      const isSkipped = results === 0 && Boolean(why) && why !== 'no tests found'
+      const broken =
+        problem ??
+        (isSkipped
+          ? undefined
+          : results === 0
+            ? 'It has no tests.'
+            : ok
+              ? undefined
+              : `Its TAP is not whole: ${failures.map(({ tapError }) => tapError).join(', ')}.`)
+      const said = readPlaces(`${stderr}${extra}`)
+      if (broken !== undefined && failed === 0) text += fail(name, `\n    ${broken}\n`)
+      else if (isSkipped) text += skip(name, why)
+      const isBad = failed > 0 || broken !== undefined
+      if (isBad && said) text += `    It printed:\n${indented(said)}\n`
+      const outcome = isBad ? 'FAILED' : isSkipped ? 'skip  ' : 'ok    '
+      write(`${outcome} ${name} (${Math.round(ms)} ms)\n${text}`)
+    }
+    return { parser, end }
   }
 
-  watch(parser, [])
-  parser.on('complete', () => {
-    const { passed, failed, skipped } = counts
-    write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`)
-  })
-  return { parser, counts }
+  return {
+    counts,
+    file,
+    /** The last line. */
+    end: () =>
+      write(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`),
+  }
 }

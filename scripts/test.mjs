@@ -1,21 +1,178 @@
-// Runs the tests with tap and prints a short report.
-import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
+// npm test [-- FILE or FOLDER ...]: bundles the test files at once, runs as many at a time as there are processors, and
+// reports what a person wants to know. Each file is a process of its own.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findChromium, startBrowser } from './test-browser.mjs'
+import { bundleTests } from './test-bundle.mjs'
 import { createReport } from './test-report.mjs'
+import { installTools } from './tools.mjs'
 
-// This variable slows down every start of Node 20, and the tests start many processes.
+const MAX_FILE_MS = 600_000
+const ENDING = '.test.ts'
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const began = performance.now()
+
+// It slows every start of Node 20, and the tests start many.
 delete process.env.NODE_EXTRA_CA_CERTS
-const tap = createRequire(import.meta.url)
-  .resolve('tap/package.json')
-  .replace('package.json', 'dist/esm/run.mjs')
 
-const { parser, counts } = createReport((text) => process.stdout.write(text))
-const run = spawn(process.execPath, [tap, '--reporter=tap', ...process.argv.slice(2)], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-})
-run.stdout.pipe(parser)
-run.on('close', (code) => {
-  // Passes only if tap passes and at least one test ran.
-  const isBad = counts.failed > 0 || counts.passed === 0
-  process.exitCode = code === 0 && isBad ? 1 : (code ?? 1)
-})
+// ---- which files
+
+/** The test files that a path means, named from the root of the package. */
+function filesOf(path) {
+  const full = resolve(path)
+  if (!existsSync(full)) throw new Error(`${path} is not there: name test files or their folders.`)
+  if (!statSync(full).isDirectory()) return [relative(root, full)]
+  return readdirSync(full, { recursive: true })
+    .filter((name) => name.endsWith(ENDING) && !/(^|\/)(node_modules|\.bundle)\//.test(name))
+    .map((name) => relative(root, join(full, name)))
+}
+
+// ---- in which order
+
+const timesFile = join(root, '.tap/times.json')
+const times = existsSync(timesFile) ? JSON.parse(readFileSync(timesFile, 'utf8')) : {}
+// Where no run is remembered: these folders have the long files.
+const LONG = ['torture', 'console', 'cli', 'examples', 'replay', 'library', 'core', 'http']
+const folderOf = (name) => name.split('/')[1]
+const expected = (name) =>
+  times[name] ??
+  1000 * (LONG.includes(folderOf(name)) ? LONG.length - LONG.indexOf(folderOf(name)) : 0)
+
+/** Long ones first, so that none of them is left alone at the end. */
+const longestFirst = (names) => [...names].sort((a, b) => expected(b) - expected(a))
+
+// ---- what they need
+
+function newest(path) {
+  const stat = statSync(path)
+  if (!stat.isDirectory()) return stat.mtimeMs
+  return Math.max(...readdirSync(path).map((name) => newest(join(path, name))))
+}
+
+/** Builds dist, unless it is newer than all that goes into it. */
+function build() {
+  // The last file that a build writes.
+  const last = join(root, 'dist/THIRD-PARTY-LICENSES.txt')
+  const inputs = ['src', 'scripts', 'fixtures', 'scenarios', 'package.json', 'package-lock.json']
+  const isFresh =
+    existsSync(last) &&
+    statSync(last).mtimeMs > Math.max(...inputs.map((name) => newest(join(root, name))))
+  if (isFresh) return
+  const script = join(root, 'scripts/build.mjs')
+  const { status } = spawnSync(process.execPath, [script], { stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
+
+const textOf = (name) => readFileSync(join(root, name), 'utf8')
+
+/** What a test file asks for beyond its own process, as its sources under `test` tell. */
+function needsOf(sources) {
+  const own = [...sources].filter((name) => name.startsWith('test/'))
+  return {
+    build: own.some((name) => /\bdist\b/.test(textOf(name))),
+    tools: own.includes('test/tools.ts'),
+    browser: own.includes('test/console/browser.ts'),
+  }
+}
+
+// ---- running
+
+const running = new Set()
+
+/** Runs one file to its end. */
+function run(name, file, report, env) {
+  return new Promise((done) => {
+    const start = performance.now()
+    const reported = report.file(name)
+    const child = spawn(process.execPath, [file], {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    running.add(child)
+    let stderr = ''
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      child.kill('SIGKILL')
+    }, MAX_FILE_MS)
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr += text
+    })
+    child.stdout.pipe(reported.parser)
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      running.delete(child)
+      const ms = performance.now() - start
+      times[name] = Math.round(ms)
+      const problem = isLate
+        ? `It did not end within ${MAX_FILE_MS / 1000} s.`
+        : code === 0
+          ? undefined
+          : `It ended with ${signal ?? `exit code ${code}`}.`
+      const report = () => done(reported.end({ ms, problem, stderr }))
+      if (reported.parser.results) report()
+      else reported.parser.once('complete', report)
+    })
+  })
+}
+
+async function main() {
+  const words = process.argv.slice(2)
+  const names = [...new Set((words.length > 0 ? words : ['test']).flatMap(filesOf))]
+  const bundled = await bundleTests(names)
+  const needs = new Map(names.map((name) => [name, needsOf(bundled.sourcesOf(name))]))
+  const anyNeeds = (what) => names.some((name) => needs.get(name)[what])
+
+  let tools = anyNeeds('tools') ? installTools('test/tools') : undefined
+  if (anyNeeds('build')) build()
+  // TAP says that this is a test run, as tap's own runner does.
+  const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(MAX_FILE_MS / 1000) }
+  const browser = anyNeeds('browser') && findChromium() ? await startBrowser() : undefined
+  if (browser !== undefined) env.TEST_BROWSER = browser.wsEndpoint()
+
+  const report = createReport((text) => process.stdout.write(text), bundled.readPlaces)
+  const queue = longestFirst(names)
+  const waiting = queue.filter((name) => needs.get(name).tools)
+  tools = tools?.then((failure) => {
+    if (failure !== undefined) console.error(failure)
+    tools = undefined
+  })
+  /** The next file that has what it needs; those that wait for tools do so while others run. */
+  function next() {
+    const at = queue.findIndex((name) => tools === undefined || !waiting.includes(name))
+    return at < 0 ? undefined : queue.splice(at, 1)[0]
+  }
+  async function work() {
+    while (queue.length > 0) {
+      const name = next()
+      if (name === undefined) await tools
+      else await run(name, bundled.fileOf(name), report, env)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  await browser?.close()
+
+  mkdirSync(dirname(timesFile), { recursive: true })
+  writeFileSync(timesFile, JSON.stringify(times))
+  console.log(`\n${names.length} files in ${Math.round((performance.now() - began) / 1000)} s`)
+  report.end()
+  // Green only if something was run.
+  const { failed, passed } = report.counts
+  process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    for (const child of running) child.kill('SIGKILL')
+    process.exit(1)
+  })
+try {
+  await main()
+} catch (error) {
+  console.error(error.message)
+  process.exitCode = 1
+}

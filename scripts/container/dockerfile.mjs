@@ -1,6 +1,6 @@
 // Parses the Dockerfile, and can run its steps in a chroot if buildah is not available.
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, join, posix } from 'node:path'
+import { basename, join, posix, relative } from 'node:path'
 import { run, runAs } from './process.mjs'
 
 const JSON_FORM = /^\[.*\]$/
@@ -101,8 +101,8 @@ function ignoredNames(context) {
   const file = join(context, '.dockerignore')
   const names = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
   for (const name of names)
-    if (/[*?!/#]/.test(name))
-      throw new Error(`.dockerignore: only plain names are supported here, not ${name}`)
+    if (/[*?!#]/.test(name))
+      throw new Error(`.dockerignore: only plain paths are supported here, not ${name}`)
   return new Set(names)
 }
 
@@ -125,7 +125,8 @@ function copy({ rest, line }, config, { root, context, made }) {
       statSync(source).isFile() && (to.endsWith('/') || existsSync(target))
         ? join(target, basename(name))
         : target
-    cpSync(source, destination, { recursive: true })
+    const isCopied = (path) => !ignored.has(relative(context, path))
+    cpSync(source, destination, { recursive: true, filter: isCopied })
   }
 }
 

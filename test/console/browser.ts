@@ -1,6 +1,5 @@
-import { accessSync, constants } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import {
   type Browser,
   type BrowserContextOptions,
@@ -9,43 +8,28 @@ import {
   type Request,
 } from 'playwright-core'
 import type { Test } from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { type StartOptions, start } from '../helper.ts'
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 // Long enough for a busy machine; nothing here waits for a fixed time.
 const PATIENCE_MS = 10_000
 
-function canRun(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** A Chromium of this machine: the one that `CHROMIUM` names, or the first on the PATH. */
-function findChromium(): string | undefined {
-  const { CHROMIUM, PATH = '' } = process.env
-  if (CHROMIUM !== undefined) return CHROMIUM
-  const paths = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)))
-  return paths.find(canRun)
-}
+// The script is plain JavaScript without types. The page itself is that of dist/console.
+const { findChromium, startBrowser } = await import(join(PACKAGE_ROOT, 'scripts/test-browser.mjs'))
 
 /** Why the tests of the console can't run here; `false` where they can. */
 export const noBrowser: string | false =
   findChromium() === undefined && 'no chromium on the PATH; name one by CHROMIUM=/path/to/it'
 
-/** One browser for all tests of a file. */
+/** One browser for all tests of a file: that of the whole run, or where there is none, its own. */
 export async function openBrowser(t: Test): Promise<Browser> {
-  const browser = await chromium.launch({
-    executablePath: findChromium()!,
-    args: [
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-      // A name that a browser does not trust as it trusts this machine's own.
-      '--host-resolver-rules=MAP sandbox 127.0.0.1',
-    ],
-  })
+  let endpoint = process.env['TEST_BROWSER']
+  if (endpoint === undefined) {
+    const server = await startBrowser()
+    t.teardown(() => server.close())
+    endpoint = String(server.wsEndpoint())
+  }
+  const browser = await chromium.connect(endpoint)
   t.teardown(() => browser.close())
   return browser
 }

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import t, { type Test } from 'tap'
 import { DamagedFile } from '../../src/core/checked-lines.ts'
 import { FileInUse } from '../../src/core/lock.ts'
@@ -336,17 +337,19 @@ t.test('a full disk refuses the change, keeps the rest, and heals', async (t) =>
       process.kill(process.pid, 'SIGKILL')
     `,
   })
+  const child = join(dir, 'bundled.mjs')
+  await build({
+    entryPoints: [join(dir, 'child.mjs')],
+    outfile: child,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+  })
   const file = join(dir, 'data/db.json')
   const { stdout, stderr } = spawnSync(
     'sh',
-    [
-      '-c',
-      `trap '' XFSZ; ulimit -f 64; exec "$0" --import=tsx "$1" "$2"`,
-      process.execPath,
-      join(dir, 'child.mjs'),
-      file,
-    ],
-    { encoding: 'utf8', env: { ...process.env, TSX_DISABLE_CACHE: '1' } },
+    ['-c', `trap '' XFSZ; ulimit -f 64; exec "$0" "$1" "$2"`, process.execPath, child, file],
+    { encoding: 'utf8' },
   )
   const told = JSON.parse(stdout || JSON.stringify({ stderr }))
   t.match(told, { word: 'storage_unavailable', failed: 'EFBIG', healed: true })

@@ -9,25 +9,25 @@ const { createReport } = await import(join(PACKAGE_ROOT, 'scripts/test-report.mj
 
 /** What tap itself prints for a test file. */
 function tapOf(t: Test, code: string): string {
-  const dir = t.testdir({ 'some.test.mjs': code })
-  // It finds tap where this file does.
-  const file = join(dir, 'some.test.mjs')
-  const { stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, file], {
-    encoding: 'utf8',
-    env: { ...process.env, TAP: '1' },
-  })
-  return stdout
+  // The file lies where it finds tap.
+  const file = join(t.testdir({ 'some.test.mjs': code }), 'some.test.mjs')
+  return spawnSync(process.execPath, [file], { encoding: 'utf8' }).stdout
 }
 
-async function reportOf(tap: string) {
+type Ended = { problem?: string; stderr?: string }
+
+async function reportOf(tap: string, ended: Ended = {}, readPlaces?: (text: string) => string) {
   let text = ''
-  const { parser, counts } = createReport((part: string) => {
+  const report = createReport((part: string) => {
     text += part
-  })
-  const done = once(parser, 'complete')
-  parser.end(tap)
+  }, readPlaces)
+  const file = report.file('test/some.test.ts')
+  const done = once(file.parser, 'complete')
+  file.parser.end(tap)
   await done
-  return { text, counts }
+  file.end({ ms: 12, ...ended })
+  report.end()
+  return { text, counts: report.counts }
 }
 
 t.test('each skipped test is named with its reason, and counted', async (t) => {
@@ -44,6 +44,7 @@ t.test('plain', { skip: true }, async (t) => t.fail())
 `,
     ),
   )
+  t.match(text, /^ok {5}test\/some\.test\.ts \(12 ms\)\n/)
   t.match(text, / {2}skipped: runs > one check \(no disk here\)\n/)
   t.match(text, / {2}skipped: whole \(there is no nginx here\)\n/)
   t.match(text, / {2}skipped: plain \(no reason given\)\n/)
@@ -52,11 +53,38 @@ t.test('plain', { skip: true }, async (t) => t.fail())
   t.notMatch(text, /not ok/)
 })
 
-t.test('a failed test is shown with its place, and counted', async (t) => {
-  const { text, counts } = await reportOf(
-    tapOf(t, `import t from 'tap'\nt.test('adds', async (t) => t.equal(1 + 1, 3, 'a sum'))\n`),
+t.test('a failed test is shown with its place in the source, and counted', async (t) => {
+  const tap = tapOf(
+    t,
+    `import t from 'tap'\nt.test('adds', async (t) => t.equal(1 + 1, 3, 'a sum'))\n`,
   )
-  t.match(text, /not ok: adds > a sum at .*some\.test\.mjs:2\n {4}diff: /)
+  const { text, counts } = await reportOf(tap, {}, (text) =>
+    text.replaceAll(/\S+some\.test\.mjs:2:/g, 'test/some.test.ts:7:'),
+  )
+  t.match(text, /^FAILED test\/some\.test\.ts/)
+  t.match(text, /not ok: adds > a sum at test\/some\.test\.ts:7:\d+\n {4}diff: /)
   t.ok(counts.failed >= 1)
   t.match(text, new RegExp(`\\n\\n0 passed, ${counts.failed} failed, 0 skipped\\n$`))
+})
+
+t.test('a file fails that ends badly, or tests nothing', async (t) => {
+  const one = tapOf(t, `import t from 'tap'\nt.ok(true)\n`)
+  const ended = await reportOf(one, {
+    problem: 'It ended with SIGKILL.',
+    stderr: 'out of memory\n',
+  })
+  t.match(
+    ended.text,
+    /not ok: test\/some\.test\.ts\n {4}It ended with SIGKILL\.\n {4}It printed:\n {4}out of memory\n/,
+  )
+  t.match(ended.counts, { passed: 1, failed: 1 })
+  t.match((await reportOf('TAP version 14\n1..0\n')).counts, { passed: 0, failed: 1 })
+  t.match((await reportOf('')).counts, { passed: 0, failed: 1 })
+  const cut = await reportOf('TAP version 14\nok 1 - one\n', { problem: 'It ended with 1.' })
+  t.ok(cut.counts.failed >= 1, 'a plan that never came')
+  const skipped = await reportOf('TAP version 14\n1..0 # SKIP no browser here\n')
+  t.match(skipped.text, / {2}skipped: test\/some\.test\.ts \(no browser here\)\n/)
+  t.match(skipped.counts, { failed: 0, skipped: 1 })
+  const loud = await reportOf(one, { stderr: 'Error: told\n    at here\n' })
+  t.notMatch(loud.text, 'Error', 'a file that passes says nothing more')
 })

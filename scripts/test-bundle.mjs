@@ -1,0 +1,116 @@
+// Bundles test files, so that Node starts each without transforming or looking for anything.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { SourceMap } from 'node:module'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const folders = join(root, 'test/.bundle')
+
+/** A module knows itself by the place of its source, not by that of the bundle. */
+const places = {
+  name: 'places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.(ts|mjs)$/ }, async ({ path }) => {
+      if (path.includes('/node_modules/')) return undefined
+      const text = await readFile(path, 'utf8')
+      if (!text.includes('import.meta.')) return undefined
+      const url = JSON.stringify(pathToFileURL(path).href)
+      const folder = JSON.stringify(dirname(path))
+      return {
+        // In the first line, so that the others keep their numbers.
+        contents: `const sourceUrl = ${url}, sourceFolder = ${folder};${text}`,
+        loader: path.endsWith('.ts') ? 'ts' : 'js',
+      }
+    })
+  },
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+/** Each run has a folder of its own; that of a run that was killed is removed by the next. */
+function ownFolder() {
+  mkdirSync(folders, { recursive: true })
+  for (const name of readdirSync(folders))
+    if (!isAlive(Number(name))) rmSync(join(folders, name), { recursive: true, force: true })
+  const folder = join(folders, String(process.pid))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Reads a text's places in the bundle as places in the sources. */
+function sourceReader(folder) {
+  const maps = new Map()
+  const mapOf = (file) => {
+    if (!maps.has(file)) {
+      const map = `${file}.map`
+      maps.set(
+        file,
+        existsSync(map) ? new SourceMap(JSON.parse(readFileSync(map, 'utf8'))) : undefined,
+      )
+    }
+    return maps.get(file)
+  }
+  const from = relative(root, folder).replaceAll('.', '\\.')
+  const place = new RegExp(`(?:file://)?[^\\s()'"]*?(${from}/[^\\s:()]+\\.mjs):(\\d+):(\\d+)`, 'g')
+  return (text) =>
+    text.replaceAll(place, (found, name, line, column) => {
+      const file = join(root, name)
+      const entry = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1)
+      if (entry?.originalSource === undefined) return found
+      const source = relative(root, resolve(dirname(file), entry.originalSource))
+      return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
+    })
+}
+
+/**
+ * Bundles files, which are named from the root of the package. Answers with the file that each became, the sources that
+ * went into each, and a function that reads places in the bundle as places in the sources.
+ */
+export async function bundleTests(names) {
+  const folder = ownFolder()
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: names.map((name) => join(root, name)),
+    outdir: folder,
+    outbase: root,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    // Nothing of tap can be there twice; the others are large and wanted by few.
+    external: ['tap', 'tap-parser', 'esbuild', 'playwright-core', 'axe-core', 'payout-sandbox'],
+    define: { 'import.meta.url': 'sourceUrl', 'import.meta.dirname': 'sourceFolder' },
+    banner: {
+      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    },
+    // Read only where a test fails.
+    sourcemap: 'external',
+    metafile: true,
+    plugins: [places],
+    logLevel: 'warning',
+  })
+
+  function sourcesOf(name) {
+    const found = new Set([name])
+    for (const one of found)
+      for (const { path } of metafile.inputs[one]?.imports ?? []) found.add(path)
+    return found
+  }
+  return {
+    fileOf: (name) => join(folder, name.replace(/\.ts$/, '.mjs')),
+    sourcesOf,
+    readPlaces: sourceReader(folder),
+  }
+}
