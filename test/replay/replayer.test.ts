@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -522,6 +522,17 @@ t.test('where the file takes no more, the sandbox goes on, the recording ends', 
     code: 'not_recorded',
     message: /stopped early: \/dev\/full cannot be written \(ENOSPC\)/,
   })
+})
+
+t.test('a recording that somebody deleted is an error that names the file', async (t) => {
+  const box = await recorded(t, { clock: 'frozen' })
+  rmSync(box.file)
+  await t.rejects(box.admin.recording(), {
+    status: 409,
+    code: 'not_recorded',
+    message: `The recording ${box.file} cannot be read (ENOENT)`,
+  })
+  t.equal((await box.get('/v1/users')).status, 200, 'the sandbox goes on')
 })
 
 t.test('a run that is not recorded can not be asked for', async (t) => {
