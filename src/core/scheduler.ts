@@ -34,21 +34,11 @@ const BATCHES_IN_A_ROW = 16
 // An advance waits this long (real ms) for attempts that it did not start: its caller may be their receiver.
 const RECEIVER_WAIT_MS = 1_000
 
-/** A call that moves the clock; its signal is aborted when the caller disconnects. */
-type ClockMove = { signal: AbortSignal | undefined }
-
-/** The error of an advance while another advance waits for a receiver. */
-const advanceInHandler = () =>
-  new SandboxError(
-    'receiver_busy',
-    'Another advance of this client is waiting for the response of a webhook receiver. A webhook handler must not move the clock before it responds. Respond to the webhook first, then advance. Tests that run in parallel need one client each, such as the base path /@worker-1.',
-  )
-
 /** The error of an advance whose caller may be the receiver that it waits for. */
 const receiverBusy = () =>
   new SandboxError(
     'receiver_busy',
-    'A webhook attempt is still waiting for the response of your receiver. The clock was not moved. A webhook handler must respond before it advances the clock. Any other caller may try again.',
+    'A webhook attempt is still waiting for the response of your receiver. The clock was not moved. A webhook handler must respond before it advances the clock. Any other caller may try again; tests that run in parallel need one client each, such as the base path /@worker-1.',
   )
 
 /**
@@ -67,10 +57,7 @@ export function createScheduler({
   const { soonest } = runner
   let endSleep = () => {}
   let turn: Promise<unknown> = Promise.resolve()
-  // The signal of the advance that runs now.
-  let advancing: ClockMove | undefined
-  // The signal of the advance that waits for attempts of others before its turn.
-  let waiting: ClockMove | undefined
+  let isAdvancing = false
   // Incremented when the timers are reloaded.
   let epoch = 0
   let stopped = true
@@ -103,7 +90,7 @@ export function createScheduler({
   /** Sets the one real timer for the next due timer. */
   function arm() {
     endSleep()
-    if (stopped || advancing) return
+    if (stopped || isAdvancing) return
     const timer = soonest()
     if (!timer) return
     const delay = clock.realDelayUntil(timer.due_at)
@@ -146,33 +133,25 @@ export function createScheduler({
    * Waits a moment for the attempts that wait for receivers; throws `receiver_busy` if a receiver does not respond in
    * time.
    */
-  async function waitForReceivers(mine: ClockMove): Promise<void> {
+  async function waitForReceivers(): Promise<void> {
     let cancel = () => {}
     const late = new Promise<boolean>((resolve) => {
       cancel = later(RECEIVER_WAIT_MS, () => resolve(true))
     })
-    waiting = mine
     const isLate = await Promise.race([runner.receiversDone().then(() => false), late])
     cancel()
-    if (waiting === mine) waiting = undefined
     if (isLate) throw receiverBusy()
   }
-
-  // A call whose caller has disconnected ends without further action, so it blocks no other call.
-  const isWanted = (mover: ClockMove | undefined) => mover !== undefined && !mover.signal?.aborted
 
   /** Moves the clock to a target that is computed when it is this call's turn. */
   async function move(getTarget: () => number, options: AdvanceOptions): Promise<AdvanceResult> {
     const { signal } = options
-    if (runner.isWaitingForReceivers) {
-      if (isWanted(advancing) || isWanted(waiting)) throw advanceInHandler()
-      // An advance cannot know whether its caller is a webhook handler, which would then never respond.
-      await waitForReceivers({ signal })
-    }
+    // An advance cannot know whether its caller is a webhook handler, which would then never respond.
+    if (runner.isWaitingForReceivers) await waitForReceivers()
     return serialized(async () => {
       if (signal?.aborted) return { now: clock.iso(), fired: [], omitted: 0 }
       endSleep()
-      advancing = { signal }
+      isAdvancing = true
       try {
         return await advance(getTarget(), options, {
           clock,
@@ -182,7 +161,7 @@ export function createScheduler({
           yieldToOthers,
         })
       } finally {
-        advancing = undefined
+        isAdvancing = false
         arm()
       }
     })

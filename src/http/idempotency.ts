@@ -68,7 +68,7 @@ function dropExpired({ tables, clock }: World) {
 export async function runOnce(
   world: World,
   request: { key: string; route: string; body: string },
-  run: (keep: StoreResponse) => StoredResponse | Promise<StoredResponse>,
+  run: (saveResponse: StoreResponse) => StoredResponse | Promise<StoredResponse>,
 ): Promise<StoredResponse> {
   const scoped = `${request.route} ${request.key}`
   const fingerprint = createHash('sha256').update(request.body).digest('base64url')

@@ -88,9 +88,9 @@ export function operation<
 const inputOf = ({ params, query, body }: FastifyRequest) =>
   ({ params, query, body }) as unknown as Input<never, never, never>
 
-function send(op: Operation, reply: FastifyReply, answer: StoredResponse) {
-  const { status, body, replayed, headers, fault } = answer
-  logResponse(reply.request, op, answer)
+function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
+  const { status, body, replayed, headers, fault } = response
+  logResponse(reply.request, op, response)
   if (headers) reply.headers(headers)
   if (replayed) reply.header('idempotency-replayed', 'true')
   if (!reply.hasHeader('content-type')) reply.header('content-type', JSON_TYPE)
@@ -136,7 +136,7 @@ export function serve(
   function storedError(
     request: FastifyRequest,
     error: unknown,
-    keep: StoreResponse,
+    saveResponse: StoreResponse,
   ): StoredResponse {
     const sandboxError = sandboxErrorOf(error, log)
     // The caller disconnected before the operation: a retry must run it.
@@ -147,7 +147,7 @@ export function serve(
     )
       throw sandboxError
     const done = { status: sandboxError.status, body: errorBody(sandboxError) }
-    request.world.change(() => keep(done))
+    request.world.change(() => saveResponse(done))
     return done
   }
 
@@ -155,7 +155,7 @@ export function serve(
   function respond(
     request: FastifyRequest,
     outcome: CallDecision,
-    keep?: StoreResponse,
+    saveResponse?: StoreResponse,
   ): StoredResponse {
     const { respond, fault, at } = outcome
     // A response instead of the operation is not stored for a key: a retry may run the operation.
@@ -166,18 +166,18 @@ export function serve(
         headers: respondHeaders(respond),
       }
     if (fault && at !== 'after') return { status: op.status, body: '{}' }
-    return keep ? executeAndStore(request, outcome, keep) : execute(request, outcome)
+    return saveResponse ? executeAndStore(request, outcome, saveResponse) : execute(request, outcome)
   }
 
   /** A response that a scenario replaces or breaks. */
   function respondWithFault(
     request: FastifyRequest,
     outcome: CallDecision,
-    keep?: StoreResponse,
+    saveResponse?: StoreResponse,
   ): StoredResponse {
     const { fault } = outcome
-    const answer = respond(request, outcome, keep)
-    return fault ? { ...answer, fault } : answer
+    const response = respond(request, outcome, saveResponse)
+    return fault ? { ...response, fault } : response
   }
 
   /** The same, later where a scenario wants it so. */
@@ -185,18 +185,18 @@ export function serve(
     request: FastifyRequest,
     reply: FastifyReply,
     outcome: CallDecision,
-    keep?: StoreResponse,
+    saveResponse?: StoreResponse,
   ): Promise<StoredResponse> {
     const { delay } = outcome
-    if (!delay) return respondWithFault(request, outcome, keep)
+    if (!delay) return respondWithFault(request, outcome, saveResponse)
     const { world } = request
     const ms = delayOf(world, delay)
     // No time to wait for, so no frozen clock either.
-    if (ms === 0) return respondWithFault(request, outcome, keep)
+    if (ms === 0) return respondWithFault(request, outcome, saveResponse)
     const later = () => {
       // What was found then may be otherwise now.
       const checked = op.check?.(world, inputOf(request))
-      return respondWithFault(request, { ...outcome, checked }, keep)
+      return respondWithFault(request, { ...outcome, checked }, saveResponse)
     }
     const call = `${request.method} ${maskLogText(request.url.split('?')[0]!)}`
     return world.after(ms, call, later, hangUpSignal(request, reply))
@@ -211,15 +211,15 @@ export function serve(
   function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
     const key = keyOf(header)
     const route = `${op.method} ${op.url}`
-    return runOnce(request.world, { key, route, body: request.bodyText }, async (keep) => {
+    return runOnce(request.world, { key, route, body: request.bodyText }, async (saveResponse) => {
       try {
         const outcome = decide(request)
         setRuleHeader(reply, outcome)
         return isUnchanged(outcome)
-          ? executeAndStore(request, outcome, keep)
-          : await respondLater(request, reply, outcome, keep)
+          ? executeAndStore(request, outcome, saveResponse)
+          : await respondLater(request, reply, outcome, saveResponse)
       } catch (error) {
-        return storedError(request, error, keep)
+        return storedError(request, error, saveResponse)
       }
     }).then((done) => send(op, reply, done))
   }

@@ -71,7 +71,7 @@ function Snapshots({ client }: { client: Client }) {
         <Input label="Name" value={name} onInput={setName} />
         <Act
           submit
-          label="Keep a snapshot"
+          label="Save a snapshot"
           disabled={name === ''}
           {...(data?.snapshots.some((one) => one.name === name) && {
             confirm: `The snapshot ${name} is replaced by one of this moment.`,
