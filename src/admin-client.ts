@@ -28,7 +28,7 @@ export type AdminErrorField = { field: string; code: string; message: string }
 export class AdminError extends Error {
   /** The HTTP status; 0 if there was no response. */
   readonly status: number
-  /** An error code of docs/errors.md, or `no_answer` if there was no response of a sandbox. */
+  /** An error code of docs/errors.md, or `no_response` if there was no response of a sandbox. */
   readonly code: string
   /** The invalid fields, or the closest requests of a failed verification. */
   readonly errors: readonly AdminErrorField[]
@@ -94,7 +94,7 @@ function pathOf(url: string, { params, query }: CallArguments<CallId>): string {
 
 const noResponse = (base: string, cause: unknown) => {
   const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-  return new AdminError(0, 'no_answer', `No sandbox responds at ${base} (${why}).`, { cause })
+  return new AdminError(0, 'no_response', `No sandbox responds at ${base} (${why}).`, { cause })
 }
 
 /** Parses an error response; the server may not be a sandbox. `call` names the call in the message. */
@@ -108,7 +108,7 @@ function adminErrorOf(status: number, text: string, call: string): AdminError {
     return new AdminError(status, error, message, { errors })
   } catch {
     const message = `${call} responds with ${status} and a body that is not JSON. Check that it is a payout-sandbox.`
-    return new AdminError(status, 'no_answer', message)
+    return new AdminError(status, 'no_response', message)
   }
 }
 

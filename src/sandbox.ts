@@ -151,8 +151,8 @@ export async function openSandbox(config: SandboxConfig) {
   const worlds = new Map<string, World>()
   const logBudget = createLogBudget()
   const sendRoom = createSendRoom({
-    ...(real === outside && config.maxAttempts && { most: config.maxAttempts }),
-    onShort: oncePerBurst(() =>
+    ...(real === outside && config.maxAttempts && { maxConcurrent: config.maxAttempts }),
+    onSaturated: oncePerBurst(() =>
       log.warn(
         'Webhook attempts are waiting: the maximum number of concurrent attempts is running. A receiver that hangs blocks each of its attempts for up to 10 s.',
       ),

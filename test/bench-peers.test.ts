@@ -125,7 +125,7 @@ t.test('a page without the marks is refused and left as it is', async (t) => {
   writeFileSync(file, 'a\n<!-- peers -->\nold\n<!-- end of peers -->\nz\n')
   writeBetween(file, 'peers', 'new $1')
   t.equal(readFileSync(file, 'utf8'), 'a\n<!-- peers -->\n\nnew $1\n\n<!-- end of peers -->\nz\n')
-  t.throws(() => writeBetween(file, 'table', 'new'), { message: /has lost the marks of table/ })
+  t.throws(() => writeBetween(file, 'table', 'new'), { message: /has no <!-- table --> markers/ })
   t.match(readFileSync(file, 'utf8'), 'new $1')
 })
 
@@ -164,10 +164,10 @@ t.test('the load counts each whole answer once, by its length or by its chunks',
 
 t.test('the load takes neither a refusal nor a lost connection for an answer', async (t) => {
   const refusing: RequestListener = (_request, response) => response.writeHead(500).end('no')
-  await t.rejects(loadOn(t, refusing, 5), /The server under load answered: HTTP\/1\.1 500/)
+  await t.rejects(loadOn(t, refusing, 5), /The server under load responded: HTTP\/1\.1 500/)
   await t.rejects(
     loadOn(t, (request) => request.destroy(), 5),
-    /The server under load hung up/,
+    /The server under load closed the connection/,
   )
 })
 
@@ -179,5 +179,5 @@ t.test('a kept connection that is lost is made anew only where that is asked for
     response.end('a whole answer')
   }
   t.equal((await loadOn(t, losing, 7, true)).requests, 7)
-  await t.rejects(loadOn(t, losing, 7), /The server under load hung up/)
+  await t.rejects(loadOn(t, losing, 7), /The server under load closed the connection/)
 })

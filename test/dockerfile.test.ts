@@ -52,11 +52,11 @@ t.test('the image is built for amd64 and arm64 from the same steps', async (t) =
 
 t.test('a step that would be carried out otherwise than by an engine is refused', async (t) => {
   const config = (text: string) => () => configOf(readDockerfile(text).at(-1), [])
-  t.throws(config('FROM a\n\nSHELL ["x"]'), /Dockerfile:3: SHELL is not known here/)
-  t.throws(config('RUN x'), /Dockerfile:1: RUN comes before a FROM/)
-  t.throws(config('FROM a\nENV A="b c"'), /Dockerfile:2: only plain NAME=value is read here/)
-  t.throws(config('FROM a\nCMD start'), /Dockerfile:2: CMD wants a list in JSON, found start/)
-  t.throws(config('FROM a\nHEALTHCHECK NONE'), /Dockerfile:2: HEALTHCHECK wants a list in JSON/)
+  t.throws(config('FROM a\n\nSHELL ["x"]'), /Dockerfile:3: SHELL is not supported here/)
+  t.throws(config('RUN x'), /Dockerfile:1: RUN must follow a FROM/)
+  t.throws(config('FROM a\nENV A="b c"'), /Dockerfile:2: only plain NAME=value is supported here/)
+  t.throws(config('FROM a\nCMD start'), /Dockerfile:2: CMD takes a JSON array, not start/)
+  t.throws(config('FROM a\nHEALTHCHECK NONE'), /Dockerfile:2: HEALTHCHECK takes a JSON array/)
   t.throws(config('FROM a\n<<EOF'), /Dockerfile:2: not a step/)
   const [first, second] = readDockerfile('FROM a AS b\n# no\nRUN x \\\n  y\nUSER u\nFROM b\nUSER v')
   t.match(first, { base: 'a', name: 'b', steps: [{ rest: 'x    y', line: 3 }, { line: 5 }] })

@@ -68,7 +68,7 @@ export async function receiver(
     server,
     received,
     types: () => received.map(({ type }) => type),
-    answer(next: Reply) {
+    response(next: Reply) {
       state.reply = next
     },
   }

@@ -55,7 +55,7 @@ function reportText({
   held,
   differs,
   notes,
-  unseen,
+  unchecked,
   made,
   more,
 }: ConformReport) {
@@ -70,14 +70,14 @@ function reportText({
             findingTable(notes),
           ),
         ]),
-    ...(unseen.length === 0
+    ...(unchecked.length === 0
       ? []
       : [
           section(
             'Not checked',
             table(
               ['endpoint', 'reason'],
-              unseen.map(({ endpoint, why }) => [endpoint, why]),
+              unchecked.map(({ endpoint, why }) => [endpoint, why]),
               '',
             ),
           ),

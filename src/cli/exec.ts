@@ -130,8 +130,8 @@ export const exec: Command = {
       },
       signals,
     )
-    const { left = [], ...active } = sandbox.default.scenarios.describe()
-    const unmet = [...left, active].filter((one) => !checkExpectations(one))
+    const { previous = [], ...active } = sandbox.default.scenarios.describe()
+    const unmet = [...previous, active].filter((one) => !checkExpectations(one))
     await server.close()
     return code === 0 && unmet.length > 0 ? 1 : code
   },

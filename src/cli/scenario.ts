@@ -11,7 +11,7 @@ type ActiveScenario = {
   title: string | null
   rules: { name: string; hits: number }[]
   expect: Expectation[]
-  left?: PreviousScenario[]
+  previous?: PreviousScenario[]
 }
 
 const titleText = ({ name, title }: Pick<ActiveScenario, 'name' | 'title'>) =>
@@ -32,13 +32,13 @@ export const expectTable = (expect: readonly Expectation[]): string =>
     '',
   )
 
-function activeText({ rules, expect, left = [], ...active }: ActiveScenario): string {
+function activeText({ rules, expect, previous = [], ...active }: ActiveScenario): string {
   const hits = rules.map(({ name, hits }) => [name, hits])
   return [
     `${titleText(active)}\n`,
     hits.length > 0 ? `\n${table(['rule', 'hits'], hits, '')}` : '',
     expect.length > 0 ? `\n${expectTable(expect)}` : '',
-    ...left.map(
+    ...previous.map(
       (one) => `\nunmet when scenario ${one.name} was replaced:\n${expectTable(one.expect)}`,
     ),
   ].join('')

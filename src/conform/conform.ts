@@ -20,7 +20,7 @@ export type ConformReport = {
   /** Differences from the sandbox that the contract allows. */
   notes: Finding[]
   /** Endpoints and lists that could not be checked. */
-  unseen: UncheckedEndpoint[]
+  unchecked: UncheckedEndpoint[]
   /** Resources that were created and not deleted. */
   made: CreatedResource[]
   /** The number of findings that the report leaves out. */

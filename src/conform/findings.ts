@@ -86,7 +86,7 @@ export function createFindings(token: string | undefined) {
       return {
         differs: [...differs.values()],
         notes: [...notes.values()].filter((note) => !differing.has(keyOf(note))),
-        unseen: [...unchecked].map(([endpoint, why]): UncheckedEndpoint => ({ endpoint, why })),
+        unchecked: [...unchecked].map(([endpoint, why]): UncheckedEndpoint => ({ endpoint, why })),
         more,
       }
     },

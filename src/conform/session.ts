@@ -232,21 +232,21 @@ export function createSession(operations: readonly Operation[], options: HttpCli
     /** Returns the report. `whyUnchecked` explains an endpoint without any checked response. */
     report(whyUnchecked: (op: Operation) => string) {
       const found = findings.report()
-      const unseen = [...found.unseen]
+      const unchecked = [...found.unchecked]
       // The differences of an endpoint already explain why it was not checked.
-      const named = new Set([...unseen, ...found.differs].map(({ endpoint }) => endpoint))
+      const named = new Set([...unchecked, ...found.differs].map(({ endpoint }) => endpoint))
       for (const { op, field, rows } of lists.values())
-        if (rows === 0) unseen.push({ endpoint: endpointOf(op), why: `${field} was always empty` })
+        if (rows === 0) unchecked.push({ endpoint: endpointOf(op), why: `${field} was always empty` })
       for (const op of operations) {
         const endpoint = endpointOf(op)
         if (!checked.has(op) && !named.has(endpoint))
-          unseen.push({ endpoint, why: whyUnchecked(op) })
+          unchecked.push({ endpoint, why: whyUnchecked(op) })
       }
       return {
         calls: client.callCount(),
         held: operations.filter((op) => checked.has(op)).map(endpointOf),
         ...found,
-        unseen,
+        unchecked,
       }
     },
   }

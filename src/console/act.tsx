@@ -65,7 +65,7 @@ export function Act({
       >
         {label}
       </button>
-      <code id={id} class={quiet ? 'call unseen' : 'call'}>
+      <code id={id} class={quiet ? 'call visually-hidden' : 'call'}>
         {textOf(call)}
       </code>
       {isAsking && (
@@ -139,7 +139,7 @@ async function onClipboard(text: string): Promise<boolean> {
   }
   const place = document.activeElement as HTMLElement | null
   const field = document.createElement('textarea')
-  field.className = 'unseen'
+  field.className = 'visually-hidden'
   field.value = text
   // Outside an open dialog nothing can be selected.
   ;(place?.closest('dialog') ?? document.body).append(field)

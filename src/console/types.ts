@@ -89,7 +89,7 @@ export type Attempt = {
   headers: Record<string, string>
   status: number | null
   duration_ms: number
-  answer: string
+  response: string
   truncated: boolean
   error: { code: string; message: string } | null
 }
@@ -143,5 +143,5 @@ export type LoggedRequest = ShortRequest & {
   query: Record<string, string | string[]>
   headers: Record<string, string>
   body: unknown
-  answer: unknown
+  response: unknown
 }

@@ -39,7 +39,7 @@ export type SentResponse = {
   body: Buffer
 }
 
-/** Why a body is incomplete: the server `refused` the rest, or the sender `left` (disconnected). */
+/** Why a body is incomplete: the server `rejected` the rest, or the sender disconnected (`hang_up`). */
 export type PartialBodyReason = NonNullable<RecordedBody['partial']>
 
 /** Observes calls and responses: a recorder, or a replay that compares them with a recording. */
@@ -140,10 +140,10 @@ export function createRecorder({
       pendingCall = undefined
       write({ ...line, ...(at !== line.at && { body_at: at }), ...recordedBytes(body) })
     },
-    onHangUp: (call) => write({ left: call, at: step() }),
+    onHangUp: (call) => write({ hang_up: call, at: step() }),
     onResponse(call, { status, headers, fault, body }) {
       write({
-        answer: call,
+        response: call,
         ...(status !== undefined && { status }),
         ...(headers && { headers: { ...headers } }),
         ...(fault !== undefined && { fault }),

@@ -3,27 +3,27 @@ import type { Socket } from 'node:net'
 import type { Target } from './addresses.ts'
 
 /**
- * Every error code of an attempt and its meaning; a test compares docs/webhooks.md with it. `answer_too_large` and
+ * Every error code of an attempt and its meaning; a test compares docs/webhooks.md with it. `response_too_large` and
  * `answer_compressed` are remarks: the status of the response still decides, so `ok` may be true.
  */
 export const SEND_ERRORS = {
   timeout_connect:
     'The deadline passed before a connection was open (busy connections, DNS, TCP or TLS).',
-  timeout_answer: 'The deadline passed before the response headers arrived.',
+  timeout_response: 'The deadline passed before the response headers arrived.',
   timeout_body: 'The deadline passed before the whole response body arrived.',
   refused: 'Nothing listens on that port.',
   unreachable: 'There is no network route to the address.',
   dns: 'The host name can’t be resolved.',
   tls: 'The TLS handshake failed, or the certificate is not trusted.',
   reset: 'The connection was reset before any response.',
-  no_answer: 'The receiver closed the connection without a response.',
+  no_response: 'The receiver closed the connection without a response.',
   reset_body: 'The connection broke in the middle of the response body.',
   not_http: 'The receiver sent something that is not HTTP, or an unrequested 100 Continue.',
   headers_too_large: 'The response headers are larger than 16 KiB.',
   redirect: 'A 3xx response; redirects are not followed.',
   gone: 'A 410 response; no further attempts are made.',
   status: 'Another status that is not 2xx.',
-  answer_too_large: 'A 2xx response over 64 KiB: delivered; the rest was not read.',
+  response_too_large: 'A 2xx response over 64 KiB: delivered; the rest was not read.',
   answer_compressed: 'A compressed 2xx response: delivered; it was not decompressed.',
   address_refused: 'The address rules do not allow this address.',
   bad_request: 'The URL or a header is invalid, so no request was sent.',
@@ -96,7 +96,7 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
     case 'EPIPE':
     case 'ECONNABORTED':
       return error.syscall === undefined
-        ? sendError('no_answer', `${at} closed the connection without a response`)
+        ? sendError('no_response', `${at} closed the connection without a response`)
         : sendError('reset', `${at} reset the connection before it responded`)
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
@@ -135,7 +135,7 @@ export function explainTimeout(
   if (socket.secureConnecting)
     return sendError('timeout_connect', `no secure connection to ${at} within ${ms} ms`)
   return sendError(
-    'timeout_answer',
+    'timeout_response',
     `${at} accepted the request, but did not respond within ${ms} ms`,
   )
 }
@@ -168,7 +168,7 @@ export function judgeResponse(
     }
   if (isTooLarge)
     return {
-      code: 'answer_too_large',
+      code: 'response_too_large',
       message: `${words} with more than 64 KiB; the rest was not read`,
     }
   return undefined

@@ -36,7 +36,7 @@ export type SendResult = {
   /** Set when the response headers have arrived, even if the attempt failed later. */
   status?: number
   /** The first 4 KiB of the response body as text; empty if it is compressed. */
-  answer: string
+  response: string
   /** The response body is longer than `answer`. */
   truncated: boolean
   duration_ms: number
@@ -110,7 +110,7 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
   private readonly bodyStart: Buffer[] = []
   private received = 0
   private bodyStartBytes = 0
-  private answer: ReceiverResponse | undefined
+  private response: ReceiverResponse | undefined
   private connection: Connection | undefined
   private bytesReadBefore = 0
   private isRetried = false
@@ -159,7 +159,7 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
   }
 
   private expire(ms: number) {
-    this.fail(explainTimeout(this.connection, this.answer, this.target, ms))
+    this.fail(explainTimeout(this.connection, this.response, this.target, ms))
   }
 
   private fail(error: SendError) {
@@ -168,7 +168,7 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
   }
 
   private judge(isTooLarge: boolean) {
-    const answer = this.answer!
+    const answer = this.response!
     const isOk = answer.status >= 200 && answer.status <= 299
     this.settle(judgeResponse(answer, isCompressed(answer), isTooLarge), isOk)
   }
@@ -176,11 +176,11 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
   private settle(error: SendError | undefined, ok = false) {
     this.settled = true
     this.endDeadline()
-    const { answer, bodyStart, bodyStartBytes, received } = this
+    const { response: answer, bodyStart, bodyStartBytes, received } = this
     const compressed = answer !== undefined && isCompressed(answer)
     const result: SendResult = {
       ok,
-      answer: bodyStartBytes === 0 || compressed ? '' : textOf(bodyStart),
+      response: bodyStartBytes === 0 || compressed ? '' : textOf(bodyStart),
       truncated: received > bodyStartBytes || (received > 0 && compressed),
       duration_ms: Math.round(performance.now() - this.startedAt),
     }
@@ -202,7 +202,7 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
 
   onHeaders(status: number, rawHeaders: Buffer[]) {
     // Ignores 1xx responses such as early hints.
-    if (status >= 200) this.answer = readHead(status, rawHeaders)
+    if (status >= 200) this.response = readHead(status, rawHeaders)
     return true
   }
 
@@ -228,7 +228,7 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
 
   onError(error: NodeJS.ErrnoException) {
     if (this.settled) return
-    const { connection, answer, target } = this
+    const { connection, response: answer, target } = this
     if (NO_DESCRIPTOR.has(error.code ?? '')) this.onDescriptorLimit?.()
     const isLost = LOST.has(error.code ?? '')
     const isSilent = !answer && connection!.socket?.bytesRead === this.bytesReadBefore
@@ -292,7 +292,7 @@ export function createSender({
   }
 
   const unsent = (error: SendError): Promise<SendResult> =>
-    Promise.resolve({ ok: false, answer: '', truncated: false, duration_ms: 0, error })
+    Promise.resolve({ ok: false, response: '', truncated: false, duration_ms: 0, error })
   const stopping: SendError = { code: 'closed', message: 'the sandbox is stopping' }
 
   function run(request: SendRequest, target: Target, ready: Connections): Promise<SendResult> {

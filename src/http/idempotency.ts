@@ -44,7 +44,7 @@ function findStored(world: World, scoped: string, fingerprint: string): StoredRe
   if (row.fingerprint !== fingerprint) {
     throw new SandboxError(
       'idempotency_mismatch',
-      'This Idempotency-Key was used with another body. If you are retrying, send the same body as before; use a new key only for a new request.',
+      'This Idempotency-Key was used with another body. If you are retrying, send the same body as before; only a different request may have a different key.',
     )
   }
   return { status: row.status, body: row.body, replayed: true }

@@ -86,7 +86,7 @@ export function watchRequests(app: FastifyInstance, watch: RequestObserver) {
     let hasResponse = false
     const broken = watchResponse(reply.raw, isStream, (answer) => {
       if (!isWhole && chunks.length > 0)
-        watch.onBody(call, Buffer.concat(chunks), raw.destroyed ? 'left' : 'refused')
+        watch.onBody(call, Buffer.concat(chunks), raw.destroyed ? 'hang_up' : 'rejected')
       hasResponse = true
       watch.onResponse(call, answer)
     })

@@ -34,7 +34,7 @@ const DeliveryAttempt = z
     headers: z.record(z.string(), z.string()),
     status: z.int().nullable(),
     duration_ms: z.int(),
-    answer: z.string(),
+    response: z.string(),
     truncated: z.boolean(),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   })

@@ -23,8 +23,8 @@ export const LoggedRequest = z
       .int()
       .meta({ description: 'Number of characters of the body; 0 if no body was read.' }),
     status: z.int().nullable().meta({ description: 'null: a scenario broke the connection.' }),
-    answer: z.unknown().meta({ description: 'null: no body, or longer than 4 Ki characters.' }),
-    answer_size: z.int(),
+    response: z.unknown().meta({ description: 'null: no body, or longer than 4 Ki characters.' }),
+    response_size: z.int(),
     rule: z
       .string()
       .nullable()

@@ -46,13 +46,13 @@ const Body = z.strictObject({
   body: Id,
   at: At,
   /** Why it is incomplete: the server refused the rest, or the sender disconnected. */
-  partial: z.enum(['refused', 'left']).optional(),
+  partial: z.enum(['rejected', 'hang_up']).optional(),
   ...bytes,
 })
 /** The caller closed the connection before the response, which ended the work of the call. */
-const Left = z.strictObject({ left: Id, at: At })
+const Left = z.strictObject({ hang_up: Id, at: At })
 const ResponseLine = z.strictObject({
-  answer: Id,
+  response: Id,
   /** Absent if the connection was broken before a response. */
   status: z.int().optional(),
   headers: z.record(z.string(), z.unknown()).optional(),
@@ -80,7 +80,7 @@ const Send = z.strictObject({
 const Sent = z.strictObject({
   sent: Id,
   at: At,
-  result: z.looseObject({ ok: z.boolean(), answer: z.string(), duration_ms: z.number() }),
+  result: z.looseObject({ ok: z.boolean(), response: z.string(), duration_ms: z.number() }),
 })
 /** Random digits for a token that a call did not specify. */
 const Secret = z.strictObject({ secret: z.string() })

@@ -154,14 +154,14 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
     if (!call) throw new BadRecording(`the body of call ${id} is recorded before the call`)
     call.line.body_at = at
     const body = bodyOf(call.line, bufferOf(bytes), !partial)
-    if (partial === 'left') call.socket.end(body)
+    if (partial === 'hang_up') call.socket.end(body)
     else call.socket.write(body)
     const received = partial ? call.response.promise : call.bodyReceived.promise
     if (!(await resolvesInTime(received)))
       onDifference({ at: labelOf(call), what: 'its body does not reach the sandbox in the replay' })
   }
 
-  async function hangUp({ left: id, at }: RecordedHangUp) {
+  async function hangUp({ hang_up: id, at }: RecordedHangUp) {
     const call = replayedCalls.get(id)
     if (!call) throw new BadRecording(`the hang-up of call ${id} is recorded before the call`)
     replay.setTime(at)
@@ -174,9 +174,9 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
   }
 
   async function compareResponse(line: RecordedResponse) {
-    const call = replayedCalls.get(line.answer)
+    const call = replayedCalls.get(line.response)
     if (!call)
-      throw new BadRecording(`the response to call ${line.answer} is recorded before the call`)
+      throw new BadRecording(`the response to call ${line.response} is recorded before the call`)
     if (!(await resolvesInTime(call.response.promise))) {
       onDifference({
         at: labelOf(call),
@@ -185,18 +185,18 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
       return
     }
     const { body, ...head } = await call.response.promise
-    const found = { answer: line.answer, ...head, ...recordedBytes(body) } as RecordedResponse
+    const found = { response: line.response, ...head, ...recordedBytes(body) } as RecordedResponse
     const difference = responseDifference(labelOf(call), line, found)
     if (difference) onDifference(difference)
-    replayedCalls.delete(line.answer)
+    replayedCalls.delete(line.response)
     call.socket.destroy()
   }
 
   async function replayLine(line: RecordingLine) {
     if ('call' in line) return sendCall(line)
     if ('body' in line) return sendBody(line)
-    if ('left' in line) return hangUp(line)
-    if ('answer' in line) return compareResponse(line)
+    if ('hang_up' in line) return hangUp(line)
+    if ('response' in line) return compareResponse(line)
     if ('timer' in line) {
       replay.setTime(line.at)
       replay.fireTimer(line.timer)

@@ -4,7 +4,7 @@ import { callerGone, SandboxError } from '../model/errors.ts'
 import type { WorldContext } from './world-context.ts'
 
 /** The kind of the timers of delayed responses. */
-const DELAYED = 'answer.delay'
+const DELAYED = 'response.delay'
 // A request that waits longer than this on a frozen clock is logged, real ms.
 const WARN_AFTER_MS = 1_000
 
@@ -86,15 +86,15 @@ export function createDelayedResponses(deps: DelayedResponsesDeps) {
       }),
     /** Rejects the delayed requests whose timer was cancelled or removed by a reset. */
     rejectCancelled() {
-      for (const [id, { reject: giveUp }] of [...waiting]) {
+      for (const [id, { reject }] of [...waiting]) {
         if (timers.get(id)) continue
         waiting.delete(id)
-        giveUp(cancelled())
+        reject(cancelled())
       }
     },
     /** Rejects all delayed requests, when the client is deleted. */
     rejectAll() {
-      for (const { reject: giveUp } of waiting.values()) giveUp(cancelled())
+      for (const { reject } of waiting.values()) reject(cancelled())
       waiting.clear()
     },
     /** Runs all delayed requests before a stop, since the clock no longer moves. */

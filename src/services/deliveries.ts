@@ -418,10 +418,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
   }
 
   return {
-    announce: publish,
+    publish,
     trigger,
     redeliver,
-    cancelled: handleCancelled,
+    handleCancelled,
     get,
     /** The stored event of a delivery. */
     eventOf: (row: DeliveryRow) => eventRows.get(row.event_id)!,

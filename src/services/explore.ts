@@ -126,7 +126,12 @@ export function createExplore({
     const url = probe
       .replaceAll(PROBE_PLACEHOLDER, transaction_id)
       .replaceAll(ENCODED_PLACEHOLDER, transaction_id)
-    const { ok, answer, truncated, error } = await inLane(() =>
+    const {
+      ok,
+      response: answer,
+      truncated,
+      error,
+    } = await inLane(() =>
       outside.send({
         method: 'GET',
         url,

@@ -81,12 +81,12 @@ export function createFeed(name: string) {
 
   function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (!isWanted()) return
-    const told = { kind, subject } as AnyFeedEvent
-    for (const { onEvent: see } of [...watchers]) see(told)
+    const published = { kind, subject } as AnyFeedEvent
+    for (const { onEvent } of [...watchers]) onEvent(published)
     if (!isBuffering) return
-    const event = { id: idOf(++seq), seq, kind, data: JSON.stringify(summaryOf(told)) }
+    const event = { id: idOf(++seq), seq, kind, data: JSON.stringify(summaryOf(published)) }
     ring.push(event)
-    for (const { onEvent: read } of [...readers]) read(event)
+    for (const { onEvent } of [...readers]) onEvent(event)
   }
 
   /** The buffered events after an id; `missed` is true if older ones were dropped or the id is unknown. */
@@ -125,7 +125,7 @@ export function createFeed(name: string) {
     /** Closes the feed and calls `onEnd` of every listener. */
     close() {
       closed = true
-      for (const { onEnd: end } of [...watchers, ...readers]) end()
+      for (const { onEnd } of [...watchers, ...readers]) onEnd()
       watchers.clear()
       readers.clear()
     },

@@ -67,12 +67,7 @@ export type NearestOptions<T> = {
 /** The items that almost match, the nearest first; of equally near ones the first in `items`. */
 export function nearestOf<T>(
   items: Iterable<T>,
-  {
-    failuresOf,
-    weightOf = () => 1,
-    describe: whatIs,
-    redactFound: showFound = hideSecrets,
-  }: NearestOptions<T>,
+  { failuresOf, weightOf = () => 1, describe, redactFound = hideSecrets }: NearestOptions<T>,
 ): NearMiss[] {
   let nearest: { item: T; failures: FailedCheck[]; distance: number }[] = []
   for (const item of items) {
@@ -85,8 +80,8 @@ export function nearestOf<T>(
       .slice(0, MAX_MISSES)
   }
   return nearest.map(({ item, failures }) => ({
-    what: whatIs(item),
-    differences: failures.map((failure) => mismatchOf(failure, showFound)),
+    what: describe(item),
+    differences: failures.map((failure) => mismatchOf(failure, redactFound)),
   }))
 }
 

@@ -53,7 +53,7 @@ function duplicateReference({ transaction_id, status }: PaymentRow): SandboxErro
   const used = `was used for transaction ${transaction_id}, which is ${API_STATUS[status]}`
   return new SandboxError(
     'duplicate_reference',
-    `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Use a new reference_id only for a new payment.`,
+    `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Only a different payment may have a different reference_id.`,
     { errors: [{ field: 'reference_id', code: 'duplicate', message: used }] },
   )
 }

@@ -69,10 +69,10 @@ function createPages() {
   let end = 0
   return {
     /** Stores a body and a response, one after the other, and returns their position. */
-    put(body: string, answer: string) {
+    put(body: string, response: string) {
       // At most three bytes per UTF-16 unit; long texts are measured, so that no page stays mostly empty.
       let max = 3 * (body.length + answer.length)
-      if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(answer)
+      if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(response)
       if (end + max > page.length) {
         page = Buffer.allocUnsafeSlow(Math.max(size, max))
         size = Math.min(2 * size, MAX_PAGE)
@@ -80,7 +80,7 @@ function createPages() {
       }
       const start = end
       const middle = start + (body === '' ? 0 : page.write(body, start))
-      end = middle + (answer === '' ? 0 : page.write(answer, middle))
+      end = middle + (response === '' ? 0 : page.write(response, middle))
       return { page, start, middle, end }
     },
   }
@@ -109,11 +109,11 @@ export function createRequestLog({
 
   return {
     add(call: CompletedRequest) {
-      const { body, response: answer, began, url } = call
+      const { body, response, began, url } = call
       // A request that started before the log was cleared does not belong to it.
       if (began < clearedAt) return
       const storedBody = body.length > MAX_BODY ? '' : body
-      const storedResponse = answer.length > MAX_RESPONSE ? '' : answer
+      const storedResponse = response.length > MAX_RESPONSE ? '' : response
       const { page, start, middle, end } = pages.put(storedBody, storedResponse)
       const entry: RequestLogEntry = {
         seq: ++seq,
@@ -131,7 +131,7 @@ export function createRequestLog({
         end,
         bodySize: body.length,
         status: call.status,
-        responseSize: answer.length,
+        responseSize: response.length,
         rule: call.rule,
         fault: call.fault,
         replayed: call.replayed,
@@ -240,6 +240,6 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   headers: maskedHeaders(call.headers),
   body: maskValue(parseJsonOrUndefined(bodyOf(call)) ?? null),
   body_size: call.bodySize,
-  answer: maskedResponse(responseOf(call)),
-  answer_size: call.responseSize,
+  response: maskedResponse(responseOf(call)),
+  response_size: call.responseSize,
 })

@@ -296,7 +296,7 @@ export function createScenarios(parts: ScenariosDeps) {
         rules: visibleLayers(scenario).flatMap(({ rules: theirs }) => theirs.map(hitCount)),
         webhooks: visibleLayers(scenario).flatMap(({ webhooks }) => webhooks.map(hitCount)),
         expect: expected(scenario),
-        ...(previous.size > 0 && { left: [...previous.values()] }),
+        ...(previous.size > 0 && { previous: [...previous.values()] }),
       }
     },
     /** Activates a scenario by its name and resets its counters and those of the scenarios that it extends. */
@@ -315,7 +315,7 @@ export function createScenarios(parts: ScenariosDeps) {
     /** Checks a rule given as JSON. */
     checkRule: async (value: unknown): Promise<Checked<RuleDefinition>> =>
       (await createRuleCheck())(value),
-    ruleCheck: createRuleCheck,
+    createRuleCheck,
     /** Activates a checked definition and resets its counters. */
     useDefinition: (definition: ScenarioDefinition) =>
       activate(compileScenario(definition, INLINE), { name: INLINE, definition }),

@@ -42,12 +42,12 @@ function createQueue<T>() {
  * Waiting clients take turns, one attempt each; the attempts of one client stay in order.
  */
 export function createSendRoom({
-  most: maxConcurrent = MAX_ATTEMPTS,
-  onShort: onSaturated,
+  maxConcurrent = MAX_ATTEMPTS,
+  onSaturated,
 }: {
-  most?: number
+  maxConcurrent?: number
   /** Called with each attempt while attempts wait too long. */
-  onShort: () => void
+  onSaturated: () => void
 }) {
   let totalRunning = 0
   let saturatedSince: number | undefined

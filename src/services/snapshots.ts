@@ -137,7 +137,7 @@ const sizeOf = ({ layers }: SandboxImages[TableName]) =>
   layers.reduce((sum, { rows }) => sum + rows.size, 0)
 
 function* compare(before: SandboxImages, after: SandboxImages): Generator<undefined, StateDiff> {
-  const told: StateDiff = {}
+  const diff: StateDiff = {}
   for (const table of NAMES) {
     const found: TableDiff = { added: [], removed: [], changed: [] }
     for (const one of yield* differences<object>(before[table], after[table])) {
@@ -151,9 +151,9 @@ function* compare(before: SandboxImages, after: SandboxImages): Generator<undefi
         if (Object.keys(fields).length > 0) found.changed.push({ id, fields })
       }
     }
-    if (found.added.length + found.removed.length + found.changed.length > 0) told[table] = found
+    if (found.added.length + found.removed.length + found.changed.length > 0) diff[table] = found
   }
-  return told
+  return diff
 }
 
 /** The JSON text of a diff, in pieces of one id or one row. */

@@ -370,8 +370,10 @@ export function createState(deps: StateDeps) {
     const { scenario, tables } = state
     if (scenario.definition) await scenarios.check(scenario.definition)
     else scenarios.checkName(scenario.name)
-    await inPausingSlices(ruleErrors(await scenarios.ruleCheck(), tables.rules))
-    await inPausingSlices(timelineErrors(scenarios, tables.timers, await scenarios.ruleCheck()))
+    await inPausingSlices(ruleErrors(await scenarios.createRuleCheck(), tables.rules))
+    await inPausingSlices(
+      timelineErrors(scenarios, tables.timers, await scenarios.createRuleCheck()),
+    )
   }
 
   /** Stores the rows of a document in the staging world. */

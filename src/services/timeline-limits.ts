@@ -3,7 +3,7 @@ import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compile
 import type { SandboxTables } from './tables.ts'
 
 /** An entry of a timeline, as stored: the action, its interval in ms, and the number of runs left. */
-export type StoredTimelineEntry = { do: TimelineAction; every_ms?: number; left?: number }
+export type StoredTimelineEntry = { do: TimelineAction; every_ms?: number; remaining?: number }
 
 // An entry that is late catches up at most this many runs; earlier ones are skipped.
 const MAX_BEHIND = 1_000
@@ -30,10 +30,10 @@ export function costOf(action: TimelineAction): number {
 
 export const isRecurring = ({
   every_ms: everyMs,
-  left,
+  remaining,
   do: action,
 }: StoredTimelineEntry): boolean =>
-  everyMs !== undefined && (left === undefined || left > 1) && !endsTimeline(action)
+  everyMs !== undefined && (remaining === undefined || remaining > 1) && !endsTimeline(action)
 
 /** The number of times that an entry runs between `now` and `at`; skipped runs are not counted. */
 export function countRuns(
@@ -46,7 +46,7 @@ export function countRuns(
   const everyMs = entry.every_ms!
   const { skipped } = nextTurn(everyMs, due_at, now)
   return Math.min(
-    entry.left ?? Number.POSITIVE_INFINITY,
+    entry.remaining ?? Number.POSITIVE_INFINITY,
     1 + Math.floor((at - due_at) / everyMs) - skipped,
   )
 }

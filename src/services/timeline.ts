@@ -139,8 +139,8 @@ export function createTimeline(deps: TimelineDeps) {
   /** Schedules the next run of a recurring entry. */
   function scheduleNextTurn(entry: StoredTimelineEntry, everyMs: number, dueAt: number) {
     const { due_at, skipped } = nextTurn(everyMs, dueAt, clock.now())
-    const { left } = entry
-    schedule({ ...entry, ...(left !== undefined && { left: left - 1 }) }, due_at)
+    const { remaining } = entry
+    schedule({ ...entry, ...(remaining !== undefined && { remaining: remaining - 1 }) }, due_at)
     const key = `${scenarios.name} ${actionName(entry.do)} ${everyMs}`
     if (skipped === 0 || warnedRates.has(key)) return
     warnedRates.add(key)
@@ -188,12 +188,12 @@ export function createTimeline(deps: TimelineDeps) {
       times,
       do: action,
     } of scenarios.timeline()) {
-      const left = everyMs === undefined ? undefined : times
+      const remaining = everyMs === undefined ? undefined : times
       schedule(
         {
           do: action,
           ...(everyMs !== undefined && { every_ms: everyMs }),
-          ...(left !== undefined && { left }),
+          ...(remaining !== undefined && { remaining }),
         },
         from + afterMs,
       )

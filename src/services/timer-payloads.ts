@@ -108,12 +108,12 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: bo
     payload: z.strictObject({ event: text, event_id: text, attempt: z.int().min(1) }),
     needsResource,
   },
-  'answer.delay': { payload: z.strictObject({}) },
+  'response.delay': { payload: z.strictObject({}) },
   'timeline.entry': {
     payload: z.strictObject({
       do: action,
       every_ms: z.int().min(MIN_REPEAT_MS).max(MAX_MS).optional(),
-      left: z.int().min(1).max(1_000_000).optional(),
+      remaining: z.int().min(1).max(1_000_000).optional(),
     }),
   },
 }

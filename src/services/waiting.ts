@@ -6,7 +6,7 @@ import type { AnyFeedEvent, Feed } from './feed.ts'
 /** Something to wait for: `findExisting` searches the present state, `onEvent` checks each later event of the feed. */
 export type WaitTarget<T> = {
   findExisting: () => Promise<T | undefined> | T | undefined
-  onEvent: (told: AnyFeedEvent) => T | undefined
+  onEvent: (event: AnyFeedEvent) => T | undefined
   /** Real ms. */
   timeout_ms: number
   /** Makes the error that is thrown after the timeout. */
@@ -21,24 +21,18 @@ const feedEnded = () =>
 /** Resolves with the match as soon as it exists; rejects with `timeoutError()`, or with `not_ready` if the feed closes. */
 export function waitFor<T>(
   { feed, outside }: { feed: Feed; outside: Pick<Runtime, 'later'> },
-  {
-    findExisting: look,
-    onEvent: see,
-    timeout_ms: timeoutMs,
-    timeoutError: late,
-    signal,
-  }: WaitTarget<T>,
+  { findExisting, onEvent, timeout_ms: timeoutMs, timeoutError, signal }: WaitTarget<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
     let searching: Promise<unknown> = Promise.resolve()
     // A search that is still running may find it.
-    const cancelTimeout = outside.later(timeoutMs, () => searching.then(() => fail(late())))
+    const cancelTimeout = outside.later(timeoutMs, () => searching.then(() => fail(timeoutError())))
     stop = feed.watch({
-      onEvent(told) {
+      onEvent(event) {
         // The whole state was replaced: the match may be in the new one.
-        if (told.kind === 'reset' || told.kind === 'restore') search()
-        else resolveIfFound(see(told))
+        if (event.kind === 'reset' || event.kind === 'restore') search()
+        else resolveIfFound(onEvent(event))
       },
       onEnd: () => fail(feedEnded()),
     })
@@ -62,7 +56,7 @@ export function waitFor<T>(
       resolve(item)
     }
     function search() {
-      searching = Promise.resolve().then(look).then(resolveIfFound, fail)
+      searching = Promise.resolve().then(findExisting).then(resolveIfFound, fail)
     }
     search()
   })

@@ -40,7 +40,7 @@ t.test('a data file that a live process holds is refused with its number', async
   const { code, stderr, stdout } = await run(['--port', '0', '--data', data])
   t.equal(code, 3)
   t.match(stderr, `${data} is in use by process ${holder.child.pid} on ${hostname()}`)
-  t.match(stderr, /--data FILE or --memory/)
+  t.match(stderr, /--data FILE or with --memory/)
   t.equal(stdout, '')
   t.equal((await call(`${holder.url}/users`)).status, 200, 'who holds it goes on')
   await holder.stop()

@@ -11,7 +11,7 @@ t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
   t.strictSame([read.differs, read.notes, read.made], [[], [], []])
   t.equal(read.held.length, 9)
   t.strictSame(
-    read.unseen.map(({ endpoint, why }) => `${endpoint}: ${why}`),
+    read.unchecked.map(({ endpoint, why }) => `${endpoint}: ${why}`),
     [
       'GET /clientWebhook: no webhook is set',
       ...['POST /user', 'POST /kyc', 'POST /bank', 'POST /transaction'].map(
@@ -22,7 +22,7 @@ t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
     ],
   )
   const written = await conform({ base: url, token, write: true })
-  t.strictSame([written.differs, written.notes, written.unseen], [[], [], []])
+  t.strictSame([written.differs, written.notes, written.unchecked], [[], [], []])
   t.equal(written.held.length, 16)
   t.strictSame(
     written.made.map(({ endpoint }) => endpoint),
@@ -66,7 +66,7 @@ t.test('without a token what wants one is told, and is no difference', async (t)
   const { url } = await sandbox(t)
   const report = await conform({ base: url, token: undefined, write: false })
   t.strictSame([report.differs, report.notes], [[], []])
-  const wanting = report.unseen.filter(
+  const wanting = report.unchecked.filter(
     ({ why }) => why === 'the service requires a token: use --token',
   )
   t.strictSame(
@@ -87,7 +87,7 @@ t.test('a list that was always empty is told, since none of its rows were held',
   })
   t.equal(report.ok, true)
   t.match(
-    report.unseen.filter(({ endpoint }) => endpoint.startsWith('GET')),
+    report.unchecked.filter(({ endpoint }) => endpoint.startsWith('GET')),
     [
       { endpoint: 'GET /clientWebhook' },
       { endpoint: 'GET /bank/:userId', why: 'data[] was always empty' },

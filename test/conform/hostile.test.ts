@@ -89,7 +89,7 @@ t.test('three calls without an answer end the asking, and the report is still ma
     lines(report.differs)[0],
     'response: a complete response; no complete response within 0.05 s',
   )
-  t.match(report.unseen.at(-1), {
+  t.match(report.unchecked.at(-1), {
     endpoint: 'PUT /clientWebhook',
     why: /^stopped after three calls without a response: /,
   })
@@ -152,7 +152,7 @@ t.test('what each status does to a call is told, and nothing is followed', async
   t.ok(lines(redirecting.differs).includes('GET /users HTTP status: 200; 307'))
   const busy = await against(t, (_, response) => response.writeHead(429, JSON_HEAD).end('{}'))
   t.equal(busy.ok, true)
-  t.match(busy.unseen, [
+  t.match(busy.unchecked, [
     { endpoint: 'GET /users', why: 'the service responds with 429 (too many requests)' },
   ])
   t.strictSame(busy.held, [])

@@ -175,7 +175,7 @@ t.test('a payment that a state forbids is no difference', async (t) => {
     { write: true },
   )
   t.match(refused, { ok: true, differs: [] })
-  t.match(refused.unseen, [{ endpoint: 'POST /transaction', why: 'rejected: 422 "no_balance"' }])
+  t.match(refused.unchecked, [{ endpoint: 'POST /transaction', why: 'rejected: 422 "no_balance"' }])
   const pending = await held(
     t,
     {
@@ -186,7 +186,7 @@ t.test('a payment that a state forbids is no difference', async (t) => {
     { write: true },
   )
   t.match(pending, { ok: true, differs: [] })
-  t.match(pending.unseen, [
+  t.match(pending.unchecked, [
     { endpoint: 'POST /transaction', why: 'the account just created is not verified' },
   ])
 })
@@ -201,7 +201,7 @@ t.test('a webhook that is there is put back, and its secret is not touched', asy
   const report = await conform({ base: url, token, write: true })
   t.strictSame([report.differs, report.notes], [[], []])
   t.equal(await webhook(), before)
-  t.match(report.unseen, [
+  t.match(report.unchecked, [
     {
       endpoint: 'POST /clientWebhook',
       why: 'a webhook exists already, and its secret could not be restored',

@@ -122,7 +122,7 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     }
     await dialog.getByLabel('Token').fill('Schlüssel ✓')
     await page.keyboard.press('Enter')
-    await dialog.getByText('This is no token').waitFor()
+    await dialog.getByText('This is not a valid token').waitFor()
     t.equal(await page.evaluate('sessionStorage.length'), 0, 'kept when it has worked')
     await dialog.getByLabel('Token').fill(adminToken)
     await page.keyboard.press('Enter')

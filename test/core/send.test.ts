@@ -66,14 +66,14 @@ const CASES: Case[] = [
   {
     name: 'hangs before the answer',
     server: () => raw(() => {}),
-    code: 'timeout_answer',
+    code: 'timeout_response',
     message: /accepted the request, but did not respond within 300 ms/,
     hangs: true,
   },
   {
     name: 'never reads',
     server: () => createTcpServer((socket) => socket.pause()),
-    code: 'timeout_answer',
+    code: 'timeout_response',
     hangs: true,
   },
   {
@@ -83,7 +83,7 @@ const CASES: Case[] = [
         socket.write(OK)
         drip(socket, () => 'x-slow: 1\r\n', 20)
       }),
-    code: 'timeout_answer',
+    code: 'timeout_response',
     hangs: true,
   },
   {
@@ -107,7 +107,7 @@ const CASES: Case[] = [
   {
     name: 'sends early hints for ever',
     server: () => raw((socket) => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\n\r\n', 20)),
-    code: 'timeout_answer',
+    code: 'timeout_response',
     hangs: true,
   },
   {
@@ -117,7 +117,7 @@ const CASES: Case[] = [
         socket.write(`${OK}\r\n`)
         drip(socket, () => 'x'.repeat(50_000), 1)
       }),
-    code: 'answer_too_large',
+    code: 'response_too_large',
     message: /responded with 200 OK with more than 64 KiB/,
     ok: true,
     status: 200,
@@ -190,7 +190,7 @@ const CASES: Case[] = [
   {
     name: 'closes without an answer',
     server: () => raw((socket) => socket.end()),
-    code: 'no_answer',
+    code: 'no_response',
     message: /closed the connection without a response/,
   },
   {
@@ -210,7 +210,7 @@ const CASES: Case[] = [
       raw((socket) =>
         socket.write('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
       ),
-    code: 'no_answer',
+    code: 'no_response',
   },
   {
     name: 'speaks no TLS',
@@ -301,7 +301,7 @@ t.test(
       t.match(result, {
         ok: true,
         status: 200,
-        answer: 'thanks',
+        response: 'thanks',
         truncated: false,
         error: undefined,
       })
@@ -330,7 +330,7 @@ t.test('4 KiB of the answer are kept, cut between characters', async (t) => {
     headers: {},
     body: '{}',
   })
-  t.equal(result.answer, `x${'é'.repeat(2_047)}`)
+  t.equal(result.response, `x${'é'.repeat(2_047)}`)
   t.match(result, { ok: true, truncated: true, error: undefined })
 })
 
@@ -446,7 +446,7 @@ t.test('a connection closed while idle is replaced once, inside the attempt', as
   t.match(await send(), { ok: true })
   t.match(
     await send(),
-    { ok: true, answer: 'ok' },
+    { ok: true, response: 'ok' },
     'the second attempt is delivered on a new connection',
   )
   t.same({ connections, requests }, { connections: 2, requests: 3 })
@@ -509,7 +509,7 @@ t.test('what cannot be sent ends as a result, never as a rejection', async (t) =
   for (const [url, headers] of cases)
     t.match(
       await sender.send({ url, headers, body: '{}' }),
-      { ok: false, answer: '', error: { code: 'bad_request' } },
+      { ok: false, response: '', error: { code: 'bad_request' } },
       url,
     )
 })
@@ -570,7 +570,7 @@ t.test('an attempt that waits for a busy receiver says so', async (t) => {
     sender.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}', deadlineMs })
   // The first keeps the one connection well past the second's deadline.
   const [first, second] = await Promise.all([send(DEADLINE_MS * 5), send(DEADLINE_MS)])
-  t.equal(first.error?.code, 'timeout_answer')
+  t.equal(first.error?.code, 'timeout_response')
   t.match(second.error, { code: 'timeout_connect', message: /was busy for 300 ms/ })
 })
 

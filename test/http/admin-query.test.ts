@@ -2,7 +2,7 @@ import t from 'tap'
 import { ADMIN_CALLS } from '../../src/app.ts'
 import { start } from '../helper.ts'
 
-t.test('every admin call refuses a query parameter that it does not know', async (t) => {
+t.test('every admin call rejects an unknown query parameter', async (t) => {
   const { call } = await start(t)
   for (const { method, url, ...rest } of ADMIN_CALLS) {
     const place = `/__admin${url.replace(/:\w+/g, 'x')}?limitt=1`
@@ -17,20 +17,20 @@ t.test('every admin call refuses a query parameter that it does not know', async
   }
 })
 
-t.test('it names the parameter and those that are known', async (t) => {
+t.test('the error names the parameter and the known ones', async (t) => {
   const { get, call } = await start(t)
-  const told = async (url: string) => (await get(url)).body.message
+  const messageOf = async (url: string) => (await get(url)).body.message
   t.equal(
-    await told('/__admin/webhooks/deliveries?statuz=failed'),
+    await messageOf('/__admin/webhooks/deliveries?statuz=failed'),
     'The query parameter statuz is not known here; did you mean "status"? This call takes page, limit, status, event and resource_id.',
   )
   t.equal(
-    await told('/__admin/clock?x=1&y=2'),
+    await messageOf('/__admin/clock?x=1&y=2'),
     'The query parameter x is not known here; this call takes no query parameters (and 1 more error: see errors).',
   )
   t.equal((await get('/__admin/timers?limit=1')).status, 200)
   t.equal((await get('/__admin/clock?')).status, 200)
-  // Nothing is done, and no client is made.
+  // Nothing happens, and no client is created.
   await call('POST', '/@w1/__admin/clock/advance?dry_run=1', { by: '1h' })
   t.notOk((await get('/__admin/clients')).text.includes('w1'))
 })

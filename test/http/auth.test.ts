@@ -67,7 +67,7 @@ for (const [auth, needed, open, wrong] of MODES) {
   })
 }
 
-t.test('the scheme word has no case', async (t) => {
+t.test('the authentication scheme is case-insensitive', async (t) => {
   const { get } = await start(t)
   for (const scheme of ['bearer', 'BEARER', 'Bearer', 'bEaReR']) {
     const { status } = await get(NEEDED[0]!, { authorization: `${scheme} sbx_test_token` })
@@ -75,7 +75,7 @@ t.test('the scheme word has no case', async (t) => {
   }
 })
 
-t.test('the token tells the client, else the base path does, else it is the default', async (t) => {
+t.test('the token chooses the client, else the base path, else the default client', async (t) => {
   const { get } = await start(t)
   const second = { authorization: 'Bearer sbx_second_token' }
   const table: [path: string, headers: Record<string, string>, name: string][] = [
@@ -91,26 +91,29 @@ t.test('the token tells the client, else the base path does, else it is the defa
   t.equal((await get('/v1/users', second)).body.data.total_users, 4)
 })
 
-t.test('a token and a base path that disagree are refused and make no client', async (t) => {
-  const { get, sandbox } = await start(t)
-  const { size } = sandbox.worlds
-  const table: [string, string][] = [
-    ['/@second/v1/users', 'sbx_test_token'],
-    ['/@default/v1/users', 'sbx_second_token'],
-    ['/@brand-new/v1/users', 'sbx_test_token'],
-    ['/@brand-new/v1/users', 'sbx_another-new'],
-    ['/@second/__admin/clock', 'sbx_test_token'],
-  ]
-  for (const [path, token] of table) {
-    const answer = await get(path, { authorization: `Bearer ${token}` })
-    t.equal(answer.status, 401, `${path} ${token}`)
-    t.equal(answer.body.error, 'unauthorized')
-    t.notMatch(answer.text, token)
-  }
-  t.equal(sandbox.worlds.size, size)
-})
+t.test(
+  'a token of another client than the base path is rejected and creates no client',
+  async (t) => {
+    const { get, sandbox } = await start(t)
+    const { size } = sandbox.worlds
+    const table: [string, string][] = [
+      ['/@second/v1/users', 'sbx_test_token'],
+      ['/@default/v1/users', 'sbx_second_token'],
+      ['/@brand-new/v1/users', 'sbx_test_token'],
+      ['/@brand-new/v1/users', 'sbx_another-new'],
+      ['/@second/__admin/clock', 'sbx_test_token'],
+    ]
+    for (const [path, token] of table) {
+      const answer = await get(path, { authorization: `Bearer ${token}` })
+      t.equal(answer.status, 401, `${path} ${token}`)
+      t.equal(answer.body.error, 'unauthorized')
+      t.notMatch(answer.text, token)
+    }
+    t.equal(sandbox.worlds.size, size)
+  },
+)
 
-t.test('a new name in a base path makes a client with the token sbx_<name>', async (t) => {
+t.test('a new name in a base path creates a client with the token sbx_<name>', async (t) => {
   const { get, sandbox } = await start(t)
   const users = await get('/@worker-3/v1/users')
   t.equal(users.body.data.total_users, 110)
@@ -129,7 +132,7 @@ t.test('a new name in a base path makes a client with the token sbx_<name>', asy
   t.equal(sandbox.worlds.size, size, 'a refused call makes none')
 })
 
-t.test('names that are none are 404', async (t) => {
+t.test('invalid names get 404', async (t) => {
   const { get, sandbox } = await start(t)
   const { size } = sandbox.worlds
   const names = ['Worker', '-x', '', 'a_b', 'a.b', 'x'.repeat(64), '__proto__', '%61', 'ä']
@@ -143,7 +146,7 @@ t.test('names that are none are 404', async (t) => {
   t.equal((await get(`/@${'x'.repeat(63)}/v1/users`)).status, 200)
 })
 
-t.test('an inactive client is refused by the service and may be administered', async (t) => {
+t.test('the service rejects an inactive client, the admin API does not', async (t) => {
   const { get, post } = await start(t)
   const headers = { authorization: 'Bearer sbx_inactive_token' }
   for (const path of [...NEEDED, ...OPEN]) {
@@ -156,7 +159,7 @@ t.test('an inactive client is refused by the service and may be administered', a
   t.equal((await get('/__admin/clock', headers)).status, 200)
 })
 
-t.test('--no-auto-clients makes none, --max-clients ends them', async (t) => {
+t.test('--no-auto-clients creates none, --max-clients limits them', async (t) => {
   const none = await start(t, { sandbox: { autoClients: false } })
   for (const headers of [undefined, { authorization: 'Bearer sbx_new' }]) {
     const answer = await none.get('/@new/v1/users', headers)
@@ -173,7 +176,7 @@ t.test('--no-auto-clients makes none, --max-clients ends them', async (t) => {
   t.equal((await few.get('/@one/v1/users')).status, 200)
 })
 
-t.test('the admin API wants its token where one is set', async (t) => {
+t.test('the admin API needs its token if one is set', async (t) => {
   const { get, post } = await start(t, { app: { adminToken: 'letmein' } })
   for (const headers of [
     {},

@@ -55,7 +55,7 @@ t.test('bad paths, queries and methods', async (t) => {
   }
 })
 
-t.test('an id of any length that is none is told as one, shortly', async (t) => {
+t.test('an invalid id of any length gets a short error', async (t) => {
   const { get } = await start(t)
   for (const path of ['user', 'kyc', 'bank', 'transaction', 'transaction/history/user']) {
     const { status, body, text } = await get(`/v1/${path}/${'9'.repeat(15_000)}`, TOKEN)
@@ -65,7 +65,7 @@ t.test('an id of any length that is none is told as one, shortly', async (t) => 
   }
 })
 
-t.test('a body that is missing is said to be', async (t) => {
+t.test('a missing body is reported', async (t) => {
   const { post, put } = await start(t)
   const missing = {
     error: 'validation_failed',
@@ -82,7 +82,7 @@ t.test('a body that is missing is said to be', async (t) => {
   t.equal((await post('/__admin/clock/freeze')).status, 200, 'where none is needed, none is missed')
 })
 
-t.test('no such path and no such method come before the body', async (t) => {
+t.test('an unknown path or method is reported before the body is read', async (t) => {
   const { call } = await start(t)
   const bodies: [string, Record<string, string>?][] = [
     ['{', JSON_BODY],
@@ -102,8 +102,12 @@ t.test('no such path and no such method come before the body', async (t) => {
       '/__admin/nothing',
       '/@w/v1/x',
     ]) {
-      const { status, body: told } = await call('POST', path, body, headers)
-      t.match({ status, told }, { status: 404, told: { error: 'not_found' } }, `${path} ${name}`)
+      const { status, body: response } = await call('POST', path, body, headers)
+      t.match(
+        { status, response },
+        { status: 404, response: { error: 'not_found' } },
+        `${path} ${name}`,
+      )
     }
     for (const [method, path, allow] of [
       ['PATCH', '/v1/user', 'POST'],
@@ -119,33 +123,36 @@ t.test('no such path and no such method come before the body', async (t) => {
   }
 })
 
-t.test('a browser app of the allowed origin may ask first and call then', async (t) => {
-  const origin = 'http://localhost:3000'
-  const ask = {
-    origin,
-    'access-control-request-method': 'POST',
-    'access-control-request-headers': 'authorization,content-type,idempotency-key',
-  }
-  const { app, post } = await start(t, { app: { cors: origin, auth: 'strict' } })
-  const asked = (url: string) =>
-    app.inject({ method: 'OPTIONS', url, headers: { host: '127.0.0.1:4310', ...ask } })
-  for (const url of ['/v1/user', '/v1/transaction', '/@w/v1/clientWebhook']) {
-    const { statusCode, headers } = await asked(url)
-    t.equal(statusCode, 204, url)
-    t.equal(headers['access-control-allow-origin'], origin)
-    t.match(headers['access-control-allow-methods'], /POST/)
-    t.equal(headers['access-control-allow-headers'], ask['access-control-request-headers'])
-  }
-  const admin = await asked('/__admin/clock')
-  t.equal(admin.statusCode, 405)
-  t.notOk('access-control-allow-origin' in admin.headers, 'never of the admin API')
-  const refused = await post('/v1/user', {}, { ...TOKEN, origin })
-  t.equal(refused.status, 400)
-  t.equal(refused.headers['access-control-allow-origin'], origin)
-  const without = await start(t)
-  t.equal((await without.call('OPTIONS', '/v1/user')).status, 405)
-  t.notOk('access-control-allow-origin' in (await without.get('/v1/nope')).headers)
-})
+t.test(
+  'a browser app of the allowed origin can send a preflight and then the request',
+  async (t) => {
+    const origin = 'http://localhost:3000'
+    const ask = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,idempotency-key',
+    }
+    const { app, post } = await start(t, { app: { cors: origin, auth: 'strict' } })
+    const asked = (url: string) =>
+      app.inject({ method: 'OPTIONS', url, headers: { host: '127.0.0.1:4310', ...ask } })
+    for (const url of ['/v1/user', '/v1/transaction', '/@w/v1/clientWebhook']) {
+      const { statusCode, headers } = await asked(url)
+      t.equal(statusCode, 204, url)
+      t.equal(headers['access-control-allow-origin'], origin)
+      t.match(headers['access-control-allow-methods'], /POST/)
+      t.equal(headers['access-control-allow-headers'], ask['access-control-request-headers'])
+    }
+    const admin = await asked('/__admin/clock')
+    t.equal(admin.statusCode, 405)
+    t.notOk('access-control-allow-origin' in admin.headers, 'never of the admin API')
+    const refused = await post('/v1/user', {}, { ...TOKEN, origin })
+    t.equal(refused.status, 400)
+    t.equal(refused.headers['access-control-allow-origin'], origin)
+    const without = await start(t)
+    t.equal((await without.call('OPTIONS', '/v1/user')).status, 405)
+    t.notOk('access-control-allow-origin' in (await without.get('/v1/nope')).headers)
+  },
+)
 
 t.test(
   'with an allowed origin, what no route takes is refused as ever, and can be read',

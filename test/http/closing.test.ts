@@ -15,7 +15,7 @@ async function listening(t: Test, requestMs?: number) {
     new Promise<number>((resolve) =>
       box.app.server.getConnections((_error, count) => resolve(count)),
     )
-  /** Waits until the server holds so many connections. */
+  /** Waits until the server has `wanted` connections. */
   async function held(wanted: number): Promise<number> {
     const until = performance.now() + MAX_MS
     while ((await open()) !== wanted && performance.now() < until)
@@ -39,7 +39,7 @@ async function stubborn(t: Test, port: number, bytes: string) {
   return peer
 }
 
-t.test('a peer that is silent loses its connection, though it keeps its side open', async (t) => {
+t.test('a silent peer is disconnected, although it leaves its side open', async (t) => {
   const { box, port, held } = await listening(t, 300)
   const begun = ['', `${HEAD}A: `, `${HEAD}Content-Length: ${BODY.length}\r\n\r\n{`]
   const peers = await Promise.all(
@@ -54,7 +54,7 @@ t.test('a peer that is silent loses its connection, though it keeps its side ope
   t.equal((await box.get('/__admin/health')).status, 200)
 })
 
-t.test('the rest of a request that came too late is not carried out', async (t) => {
+t.test('the rest of a late request is not executed', async (t) => {
   const { box, port, held } = await listening(t, 300)
   const peer = await stubborn(t, port, `${HEAD}Content-Length: ${BODY.length}\r\n\r\n${BODY[0]}`)
   await once(peer.socket, 'data')
@@ -64,7 +64,7 @@ t.test('the rest of a request that came too late is not carried out', async (t) 
   t.notMatch((await box.get('/v1/users?limit=100')).text, 'late@example.com')
 })
 
-t.test('what is no request is answered, and its connection is closed for good', async (t) => {
+t.test('malformed HTTP gets a response, and its connection is closed', async (t) => {
   const { port, held } = await listening(t)
   const table: [bytes: string, status: string][] = [
     ['hello\r\n\r\n', '400 Bad Request'],
@@ -80,7 +80,7 @@ t.test('what is no request is answered, and its connection is closed for good', 
   }
 })
 
-/** Sends all of a request before it reads the answer, as simple clients do. */
+/** Sends a whole request before it reads the response, as simple clients do. */
 function sendAll(port: number, head: string, body: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -96,7 +96,7 @@ function sendAll(port: number, head: string, body: Buffer): Promise<string> {
   })
 }
 
-t.test('a client that sends a large body reads why it is refused', async (t) => {
+t.test('a client that sends a large body can read the error', async (t) => {
   const { port } = await listening(t)
   const table: [head: string, bytes: number, line: string][] = [
     [HEAD, 1_100_000, 'HTTP/1.1 413 Payload Too Large'],
@@ -111,7 +111,7 @@ t.test('a client that sends a large body reads why it is refused', async (t) => 
   }
 })
 
-t.test('a body that never comes to its end does not hold back its refusal', async (t) => {
+t.test('a body that never ends does not delay its error', async (t) => {
   const { port } = await listening(t)
   const peer = await stubborn(t, port, `${HEAD}Content-Length: 8000000\r\n\r\n{`)
   await once(peer.socket, 'data')

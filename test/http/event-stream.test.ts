@@ -36,17 +36,17 @@ async function serve(t: Test, options: StreamOptions = {}) {
       }
       return text
     }
-    return { answer, until }
+    return { response: answer, until }
   }
   return { feed, open, sockets }
 }
 
 const change = (n: number) => ({ type: 'kyc.success', resource_id: String(n), at: 'now' })
 
-t.test('events are sent as they are told, each with an id to go on from', async (t) => {
+t.test('events are sent when they are published, each with an id to continue from', async (t) => {
   const { feed, open } = await serve(t)
   feed.publish('change', change(0))
-  const { answer, until } = await open()
+  const { response: answer, until } = await open()
   t.match(answer.headers, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -62,7 +62,7 @@ t.test('events are sent as they are told, each with an id to go on from', async 
   t.match(text, 'id: f-2\nevent: reset\ndata: {"parts":["data"]}\n\n')
 })
 
-t.test('a reader goes on from its last event, and is told of a gap', async (t) => {
+t.test('a reader continues after its last event, and learns about a gap', async (t) => {
   const { feed, open } = await serve(t)
   const first = await open()
   await first.until('connected')
@@ -73,8 +73,8 @@ t.test('a reader goes on from its last event, and is told of a gap', async (t) =
   t.notMatch(text, 'gap')
   for (const strange of ['other-2', 'f-99', 'f-x', 'f-', 'f--1']) {
     const { until } = await open({ 'last-event-id': strange })
-    const told = await until('f-3\n')
-    t.match(told, /event: gap\ndata: \{"kept":3\}\n\nid: f-1\n/, strange)
+    const published = await until('f-3\n')
+    t.match(published, /event: gap\ndata: \{"kept":3\}\n\nid: f-1\n/, strange)
   }
   const current = await open({ 'last-event-id': 'f-3' })
   t.equal(await current.until('connected\n\n'), 'retry: 1000\nid: f-3\n: connected\n\n')
@@ -85,7 +85,7 @@ t.test('a reader goes on from its last event, and is told of a gap', async (t) =
   t.notMatch(await just.until('f-1005\n'), 'gap')
 })
 
-t.test('what is kept is bounded by its size too', async (t) => {
+t.test('the buffer is also limited by its size', async (t) => {
   const feed = createFeed('f')
   feed.read({ onEvent() {}, onEnd() {} })
   for (let n = 0; n < 200; n++) feed.publish('reset', { parts: ['x'.repeat(10_000)] })
@@ -94,44 +94,44 @@ t.test('what is kept is bounded by its size too', async (t) => {
   t.ok(missed)
 })
 
-t.test('a silent stream says that it is there', async (t) => {
+t.test('a stream without events sends heartbeats', async (t) => {
   const { open } = await serve(t, { heartbeatMs: 5 })
   const { until } = await open()
   await until(': still here\n\n: still here\n\n')
 })
 
-t.test('a reader that does not read is cut off, and others are not', async (t) => {
+t.test('a reader that does not read is disconnected, others are not', async (t) => {
   const { feed, open, sockets } = await serve(t, { maxUnread: 64 * 1024 })
   const slow = await open()
   await slow.until('connected')
-  slow.answer.pause()
+  slow.response.pause()
   const quick = await open()
   await quick.until('connected')
   let seen = 0
-  quick.answer.on('data', (chunk) => {
+  quick.response.on('data', (chunk) => {
     seen += String(chunk).length
   })
   let isCut = false
   const cut = sockets[0]!.closed.then(() => {
     isCut = true
   })
-  let told = 0
-  while (!isCut && told < 20_000) {
+  let published = 0
+  while (!isCut && published < 20_000) {
     feed.publish('reset', { parts: ['x'.repeat(5_000)] })
-    told++
-    // Both take what the kernel holds for them.
+    published++
+    // Both get what is in the buffers of the kernel.
     await new Promise(setImmediate)
   }
   await cut
-  t.ok(told < 20_000, `cut off after ${told} events`)
+  t.ok(published < 20_000, `cut off after ${published} events`)
   feed.publish('reset', { parts: ['last'] })
   await quick.until('last')
-  t.ok(seen >= told * 5_000, 'the other has all of them')
+  t.ok(seen >= published * 5_000, 'the other has all of them')
 })
 
-t.test('the end of a feed ends its streams; one that has ended takes no reader', async (t) => {
+t.test('closing a feed ends its streams; a closed feed accepts no reader', async (t) => {
   const { feed, open, sockets } = await serve(t)
-  const { answer, until } = await open()
+  const { response: answer, until } = await open()
   await until('connected')
   const ended = once(answer, 'end')
   answer.resume()
@@ -139,14 +139,14 @@ t.test('the end of a feed ends its streams; one that has ended takes no reader',
   await ended
   await sockets[0]!.closed
   const late = await open()
-  late.answer.resume()
-  await once(late.answer, 'end')
+  late.response.resume()
+  await once(late.response, 'end')
   t.pass('ended at once')
 })
 
-t.test('a reader that leaves is forgotten', async (t) => {
+t.test('a reader that disconnects is removed', async (t) => {
   const { feed, open, sockets } = await serve(t)
-  const { answer, until } = await open()
+  const { response: answer, until } = await open()
   await until('connected')
   answer.destroy()
   await sockets[0]!.closed

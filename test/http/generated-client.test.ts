@@ -10,7 +10,7 @@ import { noTools, toolFile } from '../tools.ts'
 
 const require = createRequire(import.meta.url)
 
-// What a user writes against the generated client; it is type-checked and then run.
+// A user's program with the generated client; it is type-checked and then run.
 const USE = `
 import { createClient } from './generated/client'
 import { advanceClock, getClock, listRules, pushRule, setScenario, simulateTransaction } from './generated/sdk.gen'
@@ -24,7 +24,7 @@ export async function use(baseUrl: string) {
   const rules = await listRules({ client })
   const scenario = await setScenario({ client, body: { name: 'slow' } })
   const refused = await simulateTransaction({ client, path: { id: '${ROHAN}' }, body: { status: 'SUCCESS' } })
-  // @ts-expect-error a status that there is not
+  // @ts-expect-error an unknown status
   await simulateTransaction({ client, path: { id: '${ROHAN}' }, body: { status: 'LOST' } })
   return {
     mode: clock?.mode,

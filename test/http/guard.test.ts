@@ -13,7 +13,7 @@ const CALLS = ADMIN_CALLS.map((call) => ({
   path: `/__admin${call.url.replace(/:\w+/, 'some-name')}`,
 }))
 
-/** All that a call could have changed. */
+/** Everything that a call could have changed. */
 const content = ({ sandbox }: Box) =>
   JSON.stringify(
     [...sandbox.worlds.values()].map(({ name, tables }) => [
@@ -23,7 +23,7 @@ const content = ({ sandbox }: Box) =>
     ]),
   )
 
-t.test('every admin call refuses foreign hosts, foreign sites and strangers', async (t) => {
+t.test('every admin call rejects foreign hosts, foreign sites and missing tokens', async (t) => {
   const box = await start(t, { app: { adminToken: 'admin-secret' } })
   const good = { host: '127.0.0.1:4310', 'x-admin-token': 'admin-secret' }
   const own = 'http://127.0.0.1:4310'
@@ -81,7 +81,7 @@ t.test('every admin call refuses foreign hosts, foreign sites and strangers', as
         if (answer.body.error !== error)
           t.fail(`${id} ${base} ${JSON.stringify(headers)}: ${answer.status} ${answer.text}`)
         if ('access-control-allow-origin' in answer.headers) t.fail(`${id} answers CORS`)
-        if (answer.text.includes('admin-secret')) t.fail(`${id} tells the token`)
+        if (answer.text.includes('admin-secret')) t.fail(`${id} shows the token`)
       }
     }
     const wrong = { ...good, authorization: 'Bearer nobodys' }
@@ -103,7 +103,7 @@ t.test('every admin call refuses foreign hosts, foreign sites and strangers', as
     t.equal((await box.get('/__admin/clients', { ...good, ...headers })).status, 200)
 })
 
-/** Sends a request line as it stands and answers what comes back. */
+/** Sends a raw request line and returns the response. */
 function raw(port: number, line: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -117,7 +117,7 @@ function raw(port: number, line: string): Promise<{ status: number; text: string
     socket.on('error', reject)
     socket.on('close', () => {
       const [head, body = ''] = text.split('\r\n\r\n')
-      // What was sent may be told again: as JSON, which no browser runs.
+      // A response may repeat the input, but only as JSON, which no browser runs.
       const isJson = /\r\nContent-Type: application\/json; charset=utf-8\r\n/i.test(`${head}\r\n`)
       resolve({ status: Number(head!.split(' ')[1]), text: isJson ? body : '' })
     })
@@ -224,7 +224,7 @@ const PLACES: [method: string, before: string, after: string][] = [
 
 /** A sandbox with a data file that listens, and the files around it. */
 async function listening(t: Test) {
-  const dir = t.testdir({ data: {}, 'secret.json': '{"secret":"do not tell"}' })
+  const dir = t.testdir({ data: {}, 'secret.json': '{"secret":"do not show"}' })
   const box = await start(t, { sandbox: { file: `${dir}/data/db.json` } })
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
@@ -232,7 +232,7 @@ async function listening(t: Test) {
   return { box, port, files }
 }
 
-t.test('no path names a client or a snapshot that could not be, or a file', async (t) => {
+t.test('no path reaches a file or a client or snapshot with an invalid name', async (t) => {
   const { box, port, files } = await listening(t)
   await box.post('/__admin/snapshots', { name: 'kept' })
   const before = [content(box), files()]
@@ -245,7 +245,7 @@ t.test('no path names a client or a snapshot that could not be, or a file', asyn
         t.fail(`${line.slice(0, 99)}: ${status}`)
       const answer = ErrorResponse.safeParse(JSON.parse(text || 'null'))
       if (!answer.success) t.fail(`${line.slice(0, 99)}: ${text.slice(0, 200)}`)
-      if (/do not tell|root:|secret\.json/.test(text)) t.fail(`${line} tells: ${text}`)
+      if (/do not show|root:|secret\.json/.test(text)) t.fail(`${line} shows: ${text}`)
       if (text.length > 2_000) t.fail(`${line.slice(0, 99)}: a long answer`)
     }
   }
@@ -253,7 +253,7 @@ t.test('no path names a client or a snapshot that could not be, or a file', asyn
   t.equal((await box.get('/__admin/health')).body.status, 'healthy')
 })
 
-t.test('no body names a client or a snapshot that could not be', async (t) => {
+t.test('no body creates a client or a snapshot with an invalid name', async (t) => {
   const { box, files } = await listening(t)
   const before = [content(box), files()]
   const more = [

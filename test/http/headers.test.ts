@@ -1,7 +1,7 @@
 import t from 'tap'
 import { start } from '../helper.ts'
 
-t.test('no answer has its type guessed, and none is kept unless it says so', async (t) => {
+t.test('no response allows type sniffing, and none is cached by default', async (t) => {
   const { app } = await start(t, { app: { cors: 'http://localhost:3000' } })
   const host = '127.0.0.1:4310'
   const table: [method: string, url: string, status: number, more?: Record<string, string>][] = [
@@ -36,7 +36,7 @@ t.test('no answer has its type guessed, and none is kept unless it says so', asy
   }
 })
 
-t.test('a scenario may say otherwise', async (t) => {
+t.test('a scenario can override the headers', async (t) => {
   const { put, get } = await start(t)
   const headers = { 'Cache-Control': 'max-age=60', 'X-Content-Type-Options': 'sniff' }
   const definition = {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { hostNameOf } from '../../src/http/host-guard.ts'
 import { start } from '../helper.ts'
 
-t.test('answers loopback names, addresses, one-word names and allowed ones', async (t) => {
+t.test('accepts loopback names, addresses, names without a dot and allowed names', async (t) => {
   const { get } = await start(t, { app: { allowHost: ['Sandbox.Example.com'] } })
   const table: [host: string, status: number][] = [
     ['127.0.0.1:4310', 200],

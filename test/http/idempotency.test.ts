@@ -5,7 +5,7 @@ import { ASHA, ROHAN, ROHANS_ACCOUNT, start } from '../helper.ts'
 const KEY = { 'idempotency-key': 'key-1' }
 const USER = { email: 'nila@example.com', mobile: '9876500001' }
 
-t.test('the same request again gets the same bytes and makes nothing', async (t) => {
+t.test('the same request again gets the same bytes and creates nothing', async (t) => {
   const { post, get, call } = await start(t)
   const requests: [string, object][] = [
     ['/v1/user', USER],
@@ -50,7 +50,7 @@ t.test('the same request again gets the same bytes and makes nothing', async (t)
   }
 })
 
-t.test('a key is the client’s own, and only for a POST', async (t) => {
+t.test('a key belongs to one client, and works only for POST', async (t) => {
   const { post, get, put } = await start(t)
   const mine = await post('/v1/user', USER, KEY)
   const theirs = await post('/@other/v1/user', USER, KEY)
@@ -60,7 +60,7 @@ t.test('a key is the client’s own, and only for a POST', async (t) => {
   t.equal((await put('/v1/clientWebhook', { url: 'http://x/' }, KEY)).status, 404)
 })
 
-t.test('is kept 24 hours of the client’s clock', async (t) => {
+t.test('a response is stored for 24 hours of the client’s clock', async (t) => {
   const { post, advance } = await start(t)
   const first = await post('/v1/user', USER, KEY)
   await advance('86399999ms')
@@ -71,7 +71,7 @@ t.test('is kept 24 hours of the client’s clock', async (t) => {
   t.equal(later.body.error, 'user_exists')
 })
 
-t.test('refusals are kept, save 401', async (t) => {
+t.test('errors are stored, except for 401', async (t) => {
   const { post, sandbox } = await start(t)
   const body = {
     from_user_id: ASHA,
@@ -99,7 +99,7 @@ t.test('refusals are kept, save 401', async (t) => {
   t.equal((await post('/v1/user', USER, { 'idempotency-key': 'e' })).status, 201)
 })
 
-t.test('one key runs once at a time, and a fault is not kept', async (t) => {
+t.test('a key has one running request at a time, and a thrown error is not stored', async (t) => {
   const { sandbox } = await start(t)
   const world = sandbox.default
   const request = { key: 'k', route: 'POST /user', body: '{}' }
@@ -141,7 +141,7 @@ t.test('one key runs once at a time, and a fault is not kept', async (t) => {
   t.match(await runOnce(world, thrown, () => ({ status: 200, body: '' })), { status: 200 })
 })
 
-t.test('many at once make one', async (t) => {
+t.test('many concurrent requests with one key create one payment', async (t) => {
   const { post, get } = await start(t)
   const answers = await Promise.all(Array.from({ length: 20 }, () => post('/v1/user', USER, KEY)))
   const made = answers.filter(({ status }) => status === 201)
@@ -164,7 +164,7 @@ t.test('a key has 1 to 255 characters', async (t) => {
   }
 })
 
-t.test('expired keys are dropped as new ones come, so that they never pile up', async (t) => {
+t.test('new keys remove expired ones, so that they never accumulate', async (t) => {
   const { post, advance, sandbox, get } = await start(t)
   const { idempotency } = sandbox.default.tables.tables
   const kept = () => [...idempotency.rows()].map(({ key }) => key.split(' ').at(-1))
@@ -199,7 +199,7 @@ t.test('expired keys are dropped as new ones come, so that they never pile up', 
   t.equal((await get('/v1/users')).body.data.total_users, 110)
 })
 
-t.test('a body that is no JSON leaves its key free', async (t) => {
+t.test('a body that is not JSON does not use its key', async (t) => {
   const { post } = await start(t)
   const json = { ...KEY, 'content-type': 'application/json' }
   t.match(await post('/v1/user', '{"email":', json), {

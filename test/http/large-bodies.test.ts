@@ -9,7 +9,7 @@ type State = any
 
 const hex = (n: number) => n.toString(16).padStart(12, '0')
 
-/** A state with so many payments more. */
+/** A state with `count` additional payments. */
 function withPayments(state: State, count: number): State {
   const [payment] = state.tables.payments
   const more = Array.from({ length: count }, (_, i) => ({
@@ -42,7 +42,7 @@ const putState = (url: string, body: string | Uint8Array<ArrayBuffer>, base = ''
 
 const text = async (box: Box, base = '') => (await box.get(`${base}/__admin/state`)).text
 
-t.test('JSON that is nested too deep is refused before it is parsed, on every call', async (t) => {
+t.test('JSON that is nested too deep is rejected before it is parsed, on every call', async (t) => {
   const box = await start(t)
   await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'whsec_abcd' })
   const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}[]${'}'.repeat(depth - 1)}`
@@ -85,7 +85,7 @@ t.test('JSON that is nested too deep is refused before it is parsed, on every ca
   t.match(values, { status: 413, body: { error: 'payload_too_large', message: /120004 values/ } })
 })
 
-t.test('no large body fails the server, and none that is refused changes anything', async (t) => {
+t.test('no large body breaks the server, and a rejected one changes nothing', async (t) => {
   const { box, url } = await listening(t)
   const before = await text(box)
   const fieldsRow = `{${Array.from({ length: 250_000 }, (_, i) => `"k${i}":1`)}}`
@@ -118,7 +118,7 @@ t.test('no large body fails the server, and none that is refused changes anythin
   }
 })
 
-t.test('others are answered while a large state is taken and sent', async (t) => {
+t.test('other requests are served while a large state is imported and exported', async (t) => {
   const { box, url } = await listening(t)
   const body = JSON.stringify(withPayments((await box.get('/__admin/state')).body, 30_000))
   let isDone = false
@@ -143,7 +143,7 @@ t.test('others are answered while a large state is taken and sent', async (t) =>
   t.ok(Math.max(...waits) < 1_000, `the longest wait was ${Math.max(...waits)} ms`)
 })
 
-t.test('one large body at a time; the next one is told when to come again', async (t) => {
+t.test('one large body at a time; the next one gets Retry-After', async (t) => {
   const { box, port, url } = await listening(t)
   const body = JSON.stringify(withPayments((await box.get('/__admin/state')).body, 5_000))
   const slow = connect(port, HOST)
@@ -164,7 +164,7 @@ t.test('one large body at a time; the next one is told when to come again', asyn
   t.equal(third.status, 200, 'who leaves makes room')
 })
 
-t.test('a client that is deleted meanwhile gets no state', async (t) => {
+t.test('a client that is deleted during an import gets no state', async (t) => {
   const { box, url } = await listening(t)
   await box.get('/@w/v1/users?limit=1')
   const body = JSON.stringify(withPayments((await box.get('/@w/__admin/state')).body, 20_000))
@@ -191,7 +191,7 @@ async function deaf(t: Test, port: number) {
   return socket
 }
 
-t.test('readers that do not read are few, and are cut off', async (t) => {
+t.test('readers that do not read are limited and disconnected', async (t) => {
   const { box, port, url } = await listening(t, { app: { patienceMs: 2_000 } })
   const state = withPayments((await box.get('/__admin/state')).body, 20_000)
   t.equal((await putState(url, JSON.stringify(state))).status, 200)
@@ -208,7 +208,7 @@ t.test('readers that do not read are few, and are cut off', async (t) => {
   t.equal((await text(box)).length > before.length, true)
 })
 
-t.test('a state that is sent slowly is that of one moment', async (t) => {
+t.test('a state that is sent slowly is consistent', async (t) => {
   const dir = t.testdir({})
   const { box, url } = await listening(t, { sandbox: { file: `${dir}/db.json` } })
   const state = withPayments((await box.get('/__admin/state')).body, 20_000)

@@ -11,7 +11,7 @@ const SHORT = 87654321
 
 type Call = [method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: unknown]
 
-t.test('a refusal repeats no secret of a call, wherever it stood', async (t) => {
+t.test('an error repeats no secret of a request, wherever it was', async (t) => {
   const { call } = await start(t)
   const definition = { rules: [{ [SECRET]: 1, when: { operation: 'createUser' }, then: {} }] }
   const table: Call[] = [
@@ -37,7 +37,7 @@ t.test('a refusal repeats no secret of a call, wherever it stood', async (t) => 
   }
 })
 
-t.test('a refusal shows its caller the number that is wrong', async (t) => {
+t.test('an error shows its caller the wrong number', async (t) => {
   const { call } = await start(t)
   const rule = { when: { operation: 'createUser' }, then: {} }
   const table: [...Call, string][] = [
@@ -80,20 +80,20 @@ t.test(
     await get(`/v1/user/${PAN}`, TOKEN)
     const { requests } = (await get('/__admin/requests')).body
     t.equal(requests.length, 5)
-    t.match(requests[4].answer, {
+    t.match(requests[4].response, {
       message: /^account_number .*; found XXXX \(and 1 more error: see errors\)\.$/,
       errors: [
         { field: 'account_number', message: /; found XXXX$/ },
         { field: 'ifsc_code', message: /; found XXXX$/ },
       ],
     })
-    const told = JSON.stringify(requests)
+    const logged = JSON.stringify(requests)
     for (const value of [String(SHORT), 'HD12345', '1234567', AADHAAR, IFSC, PAN])
-      t.notOk(told.includes(value), value)
+      t.notOk(logged.includes(value), value)
   },
 )
 
-t.test('a text that is cut leaves no piece of a longer number', async (t) => {
+t.test('a truncated text contains no part of a longer number', async (t) => {
   const { call, get } = await start(t)
   const page = `${'x'.repeat(34)}${AADHAAR}`
   const { body } = await call('GET', `/v1/users?page=${page}`)
@@ -103,7 +103,7 @@ t.test('a text that is cut leaves no piece of a longer number', async (t) => {
   t.notMatch((await get('/__admin/requests')).text, '98765')
 })
 
-t.test('the inbox keeps headers that sign nothing masked', async (t) => {
+t.test('the inbox stores headers masked, except for the webhook headers', async (t) => {
   const { call, get } = await start(t)
   await call('POST', '/__admin/webhooks/inbox', {}, { 'user-agent': `hook ${AADHAAR}` })
   const { body } = await get('/__admin/webhooks/inbox')

@@ -19,7 +19,7 @@ t.test('every admin call is in the document, once, by its id', async (t) => {
   t.equal(new Set(ids).size, ids.length)
 })
 
-t.test('bodies and answers are named components, errors the one envelope', async (t) => {
+t.test('bodies and responses are named components, errors use the one envelope', async (t) => {
   for (const call of ADMIN_CALLS) {
     const { requestBody, responses, parameters, security } = operationOf(call)
     const body = requestBody?.content['application/json']?.schema.$ref
@@ -47,7 +47,7 @@ t.test('bodies and answers are named components, errors the one envelope', async
   })
 })
 
-t.test('limit is told as each list takes it', async (t) => {
+t.test('limit is described as each list accepts it', async (t) => {
   const limitOf = (id: string) => {
     const { parameters } = operationOf(ADMIN_CALLS.find((call) => call.id === id)!)
     return parameters.find(({ name }: Json) => name === 'limit').schema
@@ -57,7 +57,7 @@ t.test('limit is told as each list takes it', async (t) => {
   t.strictSame(limitOf('listRequests'), { type: 'string', pattern: '^[0-9]{1,4}$' })
 })
 
-t.test('one name stands for one shape', async (t) => {
+t.test('each component name has one schema', async (t) => {
   // Each call's own document says what its names mean; together they must agree.
   for (const call of ADMIN_CALLS) {
     const alone: Json = JSON.parse(JSON.stringify(adminDocument([call])))
@@ -66,7 +66,7 @@ t.test('one name stands for one shape', async (t) => {
   }
 })
 
-t.test('it is served without a token, and not where there is no admin API', async (t) => {
+t.test('it is served without a token, but not without the admin API', async (t) => {
   const guarded = await start(t, { app: { adminToken: 'secret' } })
   const { body, headers } = await guarded.get('/__admin/openapi.json')
   t.strictSame(body, document)
@@ -77,7 +77,7 @@ t.test('it is served without a token, and not where there is no admin API', asyn
   t.equal((await without.get('/__admin/openapi.json')).status, 404)
 })
 
-t.test('the docs page lets one choose between both documents, where there are both', async (t) => {
+t.test('the docs page has a choice of documents if there are two', async (t) => {
   const page = async (admin: boolean) => {
     const { app } = await start(t, { app: { admin } })
     const host = { host: '127.0.0.1' }
@@ -87,7 +87,7 @@ t.test('the docs page lets one choose between both documents, where there are bo
   t.notMatch(await page(false), /<select/)
 })
 
-t.test('the docs page shows the document that is chosen', async (t) => {
+t.test('the docs page shows the chosen document', async (t) => {
   const { app } = await start(t)
   const { body: script } = await app.inject({
     url: '/docs/page.js',

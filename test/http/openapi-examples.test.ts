@@ -8,7 +8,7 @@ import { SERVICE_REQUESTS } from '../../src/http/openapi-requests.ts'
 import { start, TOKEN } from '../helper.ts'
 
 const FILE = join(PACKAGE_ROOT, 'src/http/openapi-examples.json')
-/** The operations in an order in which each finds what it needs, with what narrows its list. */
+/** The operations in an order in which each has the rows that it needs, with the query that limits its list. */
 const CALLS: [id: string, query?: string][] = [
   ['createUser'],
   ['getUser'],
@@ -28,7 +28,7 @@ const CALLS: [id: string, query?: string][] = [
   ['updateWebhook'],
 ]
 
-t.test('the examples of the document are what the sandbox answers', async (t) => {
+t.test('the examples of the document are the responses of the sandbox', async (t) => {
   const { call } = await start(t)
   const answers: Record<string, unknown> = {}
   for (const [id, query = ''] of CALLS) {
@@ -43,7 +43,7 @@ t.test('the examples of the document are what the sandbox answers', async (t) =>
   t.strictSame(JSON.parse(readFileSync(FILE, 'utf8')), answers)
 })
 
-t.test('each operation shows one', (t) => {
+t.test('each operation has an example', (t) => {
   const { paths } = openApiDocument(OPERATIONS, '/v1') as {
     // biome-ignore lint/suspicious/noExplicitAny: a document of many forms.
     paths: Record<string, Record<string, any>>

@@ -45,7 +45,7 @@ function filledIn({ method, path, operation, base }: Shown) {
   return { method: method as 'GET', url, body: content?.example, headers }
 }
 
-/** What is made after the start has an id that no example can know: the one that there is stands in for it. */
+/** Replaces an id that no example can know, of a row that was created after the start, by the real one. */
 const MADE: Readonly<Record<string, (box: Box) => Promise<string>>> = {
   tmr_: async ({ get }) => (await get('/__admin/timers')).body.timers[0].timer_id,
   dlv_: async ({ get }) =>
@@ -82,7 +82,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   triggerWebhook: ['createWebhook'],
   getRequest: ['listUsers'],
 }
-/** Those that need a server with a socket or a file; they have tests of their own below. */
+/** Calls that need a server with a socket or a file; they have their own tests below. */
 const SERVED = new Set(['streamEvents', 'getRecording', 'exploreWebhooks'])
 
 for (const [what, all] of [
@@ -132,14 +132,14 @@ t.test('the example of the stream of events opens it', async (t) => {
   await answer.body!.cancel()
 })
 
-t.test('the example of the recording reads one that is kept', async (t) => {
+t.test('the example of the recording reads a stored one', async (t) => {
   const { send } = await served(t, { record: join(t.testdir({}), 'run.ndjson') })
   t.equal((await send('getRecording')).status, 200)
 })
 
 t.test('the example of explore tries the events of a payment', async (t) => {
   const { send } = await served(t)
-  // The application that the examples speak of: it takes webhooks, and shows what became of a payment.
+  // The application of the examples: it receives webhooks and shows the status of a payment.
   const application = createServer((_request, response) => response.end('{}'))
   await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
   t.teardown(() => application.close())
@@ -155,7 +155,7 @@ t.test('the example of explore tries the events of a payment', async (t) => {
   t.match(await answer.json(), { found: null })
 })
 
-t.test('what has a body or a path parameter has an example, and nothing else has one', (t) => {
+t.test('every call with a body or a path parameter has an example, other calls have none', (t) => {
   for (const { id, operation } of [...SERVICE, ...ADMIN]) {
     const { requestBody, parameters } = operation
     for (const { example } of Object.values<Json>(requestBody?.content ?? {}))

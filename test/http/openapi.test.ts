@@ -35,7 +35,7 @@ function findings(pointer: string, value: unknown): string {
   return validate(value) ? '' : ajv.errorsText(validate.errors)
 }
 
-t.test('the sixteen operations are there by their ids, each once', async (t) => {
+t.test('the sixteen operations have their ids, each once', async (t) => {
   const ids = operations.map(({ operation }) => operation.operationId)
   t.strictSame(ids.sort(), [
     'addBankAccount',
@@ -58,7 +58,7 @@ t.test('the sixteen operations are there by their ids, each once', async (t) => 
   t.equal(document.openapi, '3.1.0')
 })
 
-t.test('every reference leads somewhere, and every component is led to', async (t) => {
+t.test('every reference has a target, and every component is referenced', async (t) => {
   const used = new Set<string>()
   for (const [at, { $ref }] of nodes(document)) {
     if (typeof $ref !== 'string') continue
@@ -73,7 +73,7 @@ t.test('every reference leads somewhere, and every component is led to', async (
     t.ok(used.has(`#/components/schemas/${name}`), `${name} is used`)
 })
 
-t.test('each example is as its own schema says', async (t) => {
+t.test('each example matches its schema', async (t) => {
   let count = 0
   for (const [at, node] of nodes(document)) {
     if (!Array.isArray(node.examples)) continue
@@ -90,22 +90,22 @@ t.test('each example is as its own schema says', async (t) => {
   }
 })
 
-t.test('each resource is shown by an example', async (t) => {
+t.test('each resource has an example', async (t) => {
   const { schemas } = document.components
   const names = ['User', 'KycRecord', 'BankAccount', 'Transaction', 'HistoryRecord']
   for (const name of [...names, 'ClientProfile', 'Webhook'])
     t.equal(schemas[name].examples.length, 1, name)
 })
 
-t.test('headers, clamps, other methods and the form of a date are told', async (t) => {
+t.test('headers, clamps, other methods and the format of a date are described', async (t) => {
   for (const { method, operation } of operations) {
     const id = operation.operationId
     const { responses, parameters } = operation
     t.ok(responses[401].headers['WWW-Authenticate'], id)
     t.ok(responses[503].headers['Retry-After'], id)
     for (const status of ['200', '201', '400', '404', '409', '422']) {
-      const told = responses[status]?.headers?.['Idempotency-Replayed'] !== undefined
-      t.equal(told, method === 'post' && status in responses, `${id} ${status}`)
+      const isDescribed = responses[status]?.headers?.['Idempotency-Replayed'] !== undefined
+      t.equal(isDescribed, method === 'post' && status in responses, `${id} ${status}`)
     }
     for (const { name, schema } of parameters.filter((one: Json) => one.name === 'limit')) {
       t.equal(schema.maximum, undefined, `${id} ${name}`)
@@ -119,7 +119,7 @@ t.test('headers, clamps, other methods and the form of a date are told', async (
   t.not(findings('#/components/schemas/KycItem', item), '', 'another order of the date')
 })
 
-t.test('every operation tells its errors and its security', async (t) => {
+t.test('every operation has its errors and its security', async (t) => {
   for (const { path, method, operation } of operations) {
     const id = operation.operationId
     const op = OPERATIONS.find((one) => one.id === id)!
@@ -131,8 +131,8 @@ t.test('every operation tells its errors and its security', async (t) => {
     for (const status of ['413', '415'])
       t.equal(statuses.includes(status), hasBody, `${id} ${status}`)
     for (const word of op.errors) {
-      const told = operation.responses[ERRORS[word][0]]
-      t.match(told.description, `\`${word}\``, `${id} ${word}`)
+      const response = operation.responses[ERRORS[word][0]]
+      t.match(response.description, `\`${word}\``, `${id} ${word}`)
     }
     if (method === 'post') {
       t.match(operation.responses['409'].description, /idempotency_in_flight/)
@@ -159,7 +159,7 @@ t.test('every operation tells its errors and its security', async (t) => {
   t.match(document.components.securitySchemes.accessToken, { type: 'http', scheme: 'bearer' })
 })
 
-t.test('what is served is as the served document says', async (t) => {
+t.test('the responses match the served document', async (t) => {
   const { call, get } = await start(t)
   t.strictSame((await get('/openapi.json')).body, document)
   const hook = { url: 'http://127.0.0.1:3000/hook', webhook_secret: 'secret' }
@@ -203,7 +203,7 @@ t.test('what is served is as the served document says', async (t) => {
   t.not(findings('#/components/schemas/User', { user_id: 7 }), '', 'the validator does refuse')
 })
 
-t.test('the limits of a KYC submission are told', async (t) => {
+t.test('the limits of a KYC submission are described', async (t) => {
   const { get } = await start(t)
   const { SubmitKyc, KycItem } = (await get('/openapi.json')).body.components.schemas
   t.match(SubmitKyc.properties.kyc, { maxItems: 50, description: /1 to 50 documents/ })

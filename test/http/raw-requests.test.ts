@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import t from 'tap'
 import { start } from '../helper.ts'
 
-/** What a server answers to bytes that no HTTP client would send. */
+/** The response to bytes that no HTTP client would send. */
 function send(port: number, bytes: string | Buffer): Promise<{ line: string; body: string }> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.end(bytes))
@@ -27,7 +27,7 @@ const POST = (type: string, body: Buffer) =>
     body,
   ])
 
-t.test('what is sent raw is answered in the one envelope, with its status in words', async (t) => {
+t.test('a malformed request gets the error envelope and a reason phrase', async (t) => {
   const { app } = await start(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as { port: number }
@@ -100,7 +100,7 @@ t.test(
   },
 )
 
-t.test('what is no HTTP behind a call leaves it its answer', async (t) => {
+t.test('malformed bytes after a request do not change its response', async (t) => {
   const { app, get } = await start(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as { port: number }

@@ -20,46 +20,39 @@ const rule = (then: object, more: object = {}) => ({
 const push = (box: Box, then: object, more?: object) => box.post('/__admin/rules', rule(then, more))
 const payments = (box: Box) => box.sandbox.default.tables.tables.payments.count('all', 'all')
 const turn = () => new Promise(setImmediate)
-/** Waits until a call has got as far as its delay. */
+/** Waits until the delay of a call has started. */
 async function delayed(box: Box, count = 1) {
   while (
-    box.sandbox.default.scheduler.pending().filter(({ kind }) => kind === 'answer.delay').length <
+    box.sandbox.default.scheduler.pending().filter(({ kind }) => kind === 'response.delay').length <
     count
   )
     await turn()
 }
 
-t.test(
-  'a delayed payment is made at its own instant, and waited for by whoever advances',
-  async (t) => {
-    const box = await start(t)
-    await push(box, { delay: '2s' }, { times: 1 })
-    const before = payments(box)
-    let answer: Answer | undefined
-    const asked = box.pay().then((got) => {
-      answer = got
-    })
-    await delayed(box)
-    await box.advance('1999ms')
-    t.equal(answer, undefined)
-    t.equal(payments(box), before)
-    const { body } = await box.advance('1h')
-    await asked
-    const [paid] = answer!.body.data
-    t.equal(paid.created_at, at(2_000))
-    t.equal(paid.transaction_status, 'pending', 'what is answered is how it was then')
-    t.strictSame(
-      body.fired.map(({ kind, at }: { kind: string; at: string }) => `${kind} ${at}`),
-      [
-        `answer.delay ${at(2_000)}`,
-        `transaction.step ${at(3_000)}`,
-        `transaction.step ${at(5_000)}`,
-      ],
-      'its own steps come in the same advance',
-    )
-    t.equal(box.sandbox.default.payments.get(paid.transaction_id).row.updated_at, at(5_000))
-  },
-)
+t.test('a delayed payment is created at its own time, and an advance waits for it', async (t) => {
+  const box = await start(t)
+  await push(box, { delay: '2s' }, { times: 1 })
+  const before = payments(box)
+  let answer: Answer | undefined
+  const asked = box.pay().then((got) => {
+    answer = got
+  })
+  await delayed(box)
+  await box.advance('1999ms')
+  t.equal(answer, undefined)
+  t.equal(payments(box), before)
+  const { body } = await box.advance('1h')
+  await asked
+  const [paid] = answer!.body.data
+  t.equal(paid.created_at, at(2_000))
+  t.equal(paid.transaction_status, 'pending', 'what is answered is how it was then')
+  t.strictSame(
+    body.fired.map(({ kind, at }: { kind: string; at: string }) => `${kind} ${at}`),
+    [`answer.delay ${at(2_000)}`, `transaction.step ${at(3_000)}`, `transaction.step ${at(5_000)}`],
+    'its own steps come in the same advance',
+  )
+  t.equal(box.sandbox.default.payments.get(paid.transaction_id).row.updated_at, at(5_000))
+})
 
 t.test('delays in a range are drawn from the seed', async (t) => {
   async function run(randomSeed: number) {
@@ -73,7 +66,7 @@ t.test('delays in a range are drawn from the seed', async (t) => {
       await delayed(box)
       const [timer] = box.sandbox.default.scheduler
         .pending()
-        .filter(({ kind }) => kind === 'answer.delay')
+        .filter(({ kind }) => kind === 'response.delay')
       spans.push(timer!.due_at - box.sandbox.default.clock.now())
       await box.advance('2s')
       t.equal((await asked).status, 200)
@@ -87,7 +80,7 @@ t.test('delays in a range are drawn from the seed', async (t) => {
   t.notSame(await run(2), spans)
 })
 
-t.test('two delayed calls are answered in the order of their instants', async (t) => {
+t.test('two delayed calls get their responses in the order of their times', async (t) => {
   const box = await start(t)
   await box.post('/__admin/rules', {
     when: { operation: 'createTransaction' },
@@ -103,7 +96,7 @@ t.test('two delayed calls are answered in the order of their instants', async (t
   t.strictSame(order, ['two', 'one'])
 })
 
-t.test('what became wrong while a call was delayed is refused', async (t) => {
+t.test('a call that became invalid during its delay is rejected', async (t) => {
   const box = await start(t)
   await push(box, { delay: '2s' }, { times: 1 })
   const late = box.pay({ reference_id: 'same' }, { 'idempotency-key': 'late' })
@@ -164,7 +157,7 @@ t.test('respond sends its own body and headers, or the envelope of its status', 
   t.equal((await asked).status, 503)
 })
 
-t.test('a call that is wrong in itself is refused before a rule is asked', async (t) => {
+t.test('an invalid call is rejected before a rule decides', async (t) => {
   const box = await start(t)
   await push(box, { respond: { status: 503 } }, { times: 1 })
   t.equal((await box.pay({ amount: 'much' })).status, 400)
@@ -173,7 +166,7 @@ t.test('a call that is wrong in itself is refused before a rule is asked', async
   t.equal((await box.pay()).status, 503)
 })
 
-/** What comes over a socket until it ends, or what ended it; `still open` where nothing does. */
+/** The bytes of a socket until it ends, or the error that ended it; `still open` if it does not end. */
 function raw(port: number, body: object) {
   const text = JSON.stringify(body)
   const socket = connect(port, '127.0.0.1')
@@ -191,7 +184,7 @@ function raw(port: number, body: object) {
   return { socket, ended, got: () => got }
 }
 
-t.test('faults break the answer, before or after the operation is carried out', async (t) => {
+t.test('faults break the response, before or after the operation is executed', async (t) => {
   const box = await start(t)
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
@@ -232,7 +225,7 @@ t.test('faults break the answer, before or after the operation is carried out', 
       t.equal(payments(box), before + more, `${fault} ${at}`)
     }
   }
-  // A late fault comes at its own instant.
+  // A delayed fault occurs at its own time.
   const before = payments(box)
   await push(box, { fault: 'reset', at: 'after', delay: '5s' }, { times: 1 })
   const { ended } = raw(port, PAYMENT)
@@ -244,7 +237,7 @@ t.test('faults break the answer, before or after the operation is carried out', 
   t.equal((await box.pay()).status, 200)
 })
 
-t.test('an answer of a rule may come broken too', async (t) => {
+t.test('the response of a rule can also have a fault', async (t) => {
   const box = await start(t)
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
@@ -328,7 +321,7 @@ t.test(
   },
 )
 
-t.test('a step says why in the words of any life', async (t) => {
+t.test('a step accepts the reason field of every kind', async (t) => {
   const box = await start(t)
   await push(box, {
     transaction: [{ status: 'PENDING' }, { status: 'FAILED', message: 'The till was empty.' }],
@@ -345,7 +338,7 @@ t.test('a step says why in the words of any life', async (t) => {
   t.match(body.data, { status: false, message: 'account_blocked' })
 })
 
-t.test('a truncated answer that needs more bytes than characters is cut as well', async (t) => {
+t.test('a response with more bytes than characters is truncated, too', async (t) => {
   const box = await start(t)
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
@@ -359,7 +352,7 @@ t.test('a truncated answer that needs more bytes than characters is cut as well'
   )
 })
 
-t.test('a lost answer is replayed for its idempotency key', async (t) => {
+t.test('a lost response is replayed for its idempotency key', async (t) => {
   const box = await start(t)
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
@@ -394,7 +387,7 @@ t.test('a lost answer is replayed for its idempotency key', async (t) => {
   t.equal(payments(box), before + 1)
 })
 
-t.test('a key is in flight while its answer is delayed', async (t) => {
+t.test('a key is in flight while its response is delayed', async (t) => {
   const box = await start(t)
   await push(box, { delay: '2s' }, { times: 1 })
   const key = { 'idempotency-key': 'k' }
@@ -413,7 +406,7 @@ t.test('a key is in flight while its answer is delayed', async (t) => {
   t.equal(payments(box), before + 1)
 })
 
-t.test('injected answers are not kept for a key', async (t) => {
+t.test('injected responses are not stored for a key', async (t) => {
   const box = await start(t)
   for (const status of [400, 404, 409, 429, 503]) {
     const key = { 'idempotency-key': `k${status}` }
@@ -423,13 +416,13 @@ t.test('injected answers are not kept for a key', async (t) => {
     t.equal(next.status, 200)
     t.notOk(next.headers['idempotency-replayed'])
   }
-  // What the service itself refuses is kept.
+  // An error of the service itself is stored.
   const key = { 'idempotency-key': 'own' }
   t.equal((await box.pay({ amount: 0 }, key)).status, 400)
   t.equal((await box.pay({ amount: 0 }, key)).headers['idempotency-replayed'], 'true')
 })
 
-t.test('a replay spends no rule', async (t) => {
+t.test('a replay counts no hit of a rule', async (t) => {
   const box = await start(t)
   await push(box, { delay: '0s' })
   const key = { 'idempotency-key': 'k' }
@@ -438,7 +431,7 @@ t.test('a replay spends no rule', async (t) => {
   t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
 })
 
-t.test('a delayed request is answered when its timer is cancelled or dropped', async (t) => {
+t.test('a delayed request gets an error when its timer is cancelled or removed', async (t) => {
   for (const drop of ['delete', 'reset'] as const) {
     const { post, get, call, pay } = await start(t)
     await post('/__admin/rules', {

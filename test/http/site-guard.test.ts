@@ -34,24 +34,29 @@ t.test('a page of another site reaches neither the admin API nor the service', a
   const { call, get } = await start(t)
   const paths = ['/__admin/clock', '/@other/__admin/clock', '/__admin/health', '/v1/users?limit=1']
   for (const headers of ANSWERED) {
-    const told = JSON.stringify(headers)
-    for (const path of paths) t.equal((await get(path, headers)).status, 200, `${path} ${told}`)
-    t.equal((await call('POST', '/__admin/clock/freeze', {}, headers)).status, 200, told)
+    const headersText = JSON.stringify(headers)
+    for (const path of paths)
+      t.equal((await get(path, headers)).status, 200, `${path} ${headersText}`)
+    t.equal((await call('POST', '/__admin/clock/freeze', {}, headers)).status, 200, headersText)
   }
   for (const headers of REFUSED) {
-    const told = JSON.stringify(headers)
+    const headersText = JSON.stringify(headers)
     for (const path of [...paths, '/v1/nothing', '/v1']) {
       const answer = await get(path, headers)
-      t.match(answer, { status: 403, body: { error: 'cross_site_refused' } }, `${path} ${told}`)
+      t.match(
+        answer,
+        { status: 403, body: { error: 'cross_site_refused' } },
+        `${path} ${headersText}`,
+      )
       t.notOk('access-control-allow-origin' in answer.headers)
     }
-    t.equal((await call('POST', '/__admin/clock/freeze', {}, headers)).status, 403, told)
+    t.equal((await call('POST', '/__admin/clock/freeze', {}, headers)).status, 403, headersText)
     for (const path of ['/v1/user', '/@w/v1/user'])
-      t.equal((await call('OPTIONS', path, undefined, headers)).status, 403, told)
+      t.equal((await call('OPTIONS', path, undefined, headers)).status, 403, headersText)
   }
 })
 
-t.test('what a page of another site sends does nothing', async (t) => {
+t.test('a request of a page of another site has no effect', async (t) => {
   const box = await start(t, { app: { explain: true } })
   const { get, post, put, sandbox } = box
   const rules = [

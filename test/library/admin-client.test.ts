@@ -190,7 +190,10 @@ t.test('what a test holds its code to: requests, waiting, events', async (t) => 
   const missing = createAdminClient({ url: `${url.replace('/v1', '')}/v1/x`.slice(0, -2) })
   t.match(await refused(missing.snapshots.restore('none')), { status: 404 })
   for (const client of ['NOT A NAME', '..', 'zz/..', ''])
-    t.throws(() => createAdminClient({ url, client }), { name: 'TypeError', message: /no client/ })
+    t.throws(() => createAdminClient({ url, client }), {
+      name: 'TypeError',
+      message: /invalid client/,
+    })
   t.throws(() => admin.forClient('zz/..'), { name: 'TypeError' })
   await t.rejects(admin.snapshots.get('..'), { name: 'TypeError', message: /name or an id/ })
 })
@@ -218,14 +221,14 @@ t.test('a refusal is an AdminError with status, word, message and fields', async
   // A path parameter stays one part of the path, whatever is in it.
   t.match(await refused(admin.timers.delete('../clock?x')), { status: 404, message: /timer/ })
   const nobody = await refused(createAdminClient({ url: 'http://127.0.0.1:1' }).health())
-  t.match(nobody, { status: 0, code: 'no_answer', message: /127\.0\.0\.1:1.*ECONNREFUSED/ })
+  t.match(nobody, { status: 0, code: 'no_response', message: /127\.0\.0\.1:1.*ECONNREFUSED/ })
   const other = createServer((_request, response) => response.end('<html>'))
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   t.teardown(() => other.close())
   const { port } = other.address() as AddressInfo
   t.match(await refused(createAdminClient({ url: `http://127.0.0.1:${port}` }).health()), {
     status: 200,
-    code: 'no_answer',
+    code: 'no_response',
     message: /not JSON/,
   })
   for (const url of ['', 'localhost:4310', 'ftp://localhost', `${adminUrl}/clock`])

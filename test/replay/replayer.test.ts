@@ -314,7 +314,7 @@ t.test('an event stream is recorded as a call that began', async (t) => {
   const { lines } = await same(t, await box.stop())
   const [stream] = lines.filter(({ url }) => url === '/@new/__admin/events')
   t.match(
-    lines.find(({ answer }) => answer === stream?.call),
+    lines.find(({ response: answer }) => answer === stream?.call),
     { status: 200, headers: { 'content-type': /^text\/event-stream/ }, text: undefined },
   )
 })
@@ -369,7 +369,9 @@ t.test('what a stop answers is no part of the run', async (t) => {
   const { lines } = await same(t, text)
   t.strictSame(lines.flatMap(({ call, url }) => (url === '/v1/users' ? call : [])).length, 1)
   t.notOk(
-    lines.some(({ answer }) => lines.find(({ call }) => call === answer)?.url === '/v1/users'),
+    lines.some(
+      ({ response: answer }) => lines.find(({ call }) => call === answer)?.url === '/v1/users',
+    ),
     'the call waits for ever',
   )
 })
@@ -396,7 +398,7 @@ t.test('the first difference is told: where, what, and both sides', async (t) =>
       .filter(Boolean)
       .map((line) => `${JSON.stringify(line)}\n`)
       .join('')
-  const paid = find('answer', 2)
+  const paid = find('response', 2)
   const table: [name: string, text: string, difference: object][] = [
     [
       'a byte of an answer',
@@ -503,8 +505,8 @@ t.test('what is no recording is refused by its line', async (t) => {
     ['{}\n', 'line 1 is not the start of a recording'],
     [`${first}{"call":\n`, 'line 2 is not valid JSON'],
     [`${first}{"call":0}\n`, 'line 2 is not a valid line of a recording'],
-    [`${first}{"answer":3}\n`, 'the answer 3 comes before its call'],
-    [`${first}{"body":3,"at":1}\n`, 'the body of call 3 comes before its call'],
+    [`${first}{"answer":3}\n`, 'the response to call 3 is recorded before the call'],
+    [`${first}{"body":3,"at":1}\n`, 'the body of call 3 is recorded before the call'],
   ]
   for (const [text, message] of table) await t.rejects(replayRun(text, log), { message }, message)
 })
@@ -513,7 +515,7 @@ const full = { skip: !existsSync('/dev/full') && 'there is no full device' }
 t.test('where the file takes no more, the sandbox goes on, the recording ends', full, async (t) => {
   const server = await startServer(optionsOf({ port: 0, memory: true, record: '/dev/full' }), log)
   t.teardown(server.close)
-  t.match(log.lines.at(-1), '/dev/full ends here')
+  t.match(log.lines.at(-1), 'The recording /dev/full cannot be written; it ends here')
   t.equal((await fetch(`${server.url}/users`)).status, 200)
   await t.rejects(createAdminClient({ url: server.adminUrl }).recording(), {
     status: 409,
@@ -583,7 +585,7 @@ t.test('what its caller left is left in the replay at the same place', async (t)
   t.equal(now, '2026-01-01T00:00:00.010Z', 'time stood where its caller had left it')
   const text = await box.stop()
   const { lines } = await same(t, text)
-  t.equal(lines.filter((line) => 'left' in line).length, 3)
+  t.equal(lines.filter((line) => 'hang_up' in line).length, 3)
 })
 
 t.test('a rate that cannot be kept is recorded and replayed, and stops nobody', async (t) => {

@@ -46,7 +46,7 @@ async function read(
     return text
   }
   await until('connected')
-  return { answer, until, ended, leave: () => given.abort() }
+  return { response: answer, until, ended, leave: () => given.abort() }
 }
 
 /** The events of a stream: kind and data of each. */
@@ -71,7 +71,7 @@ t.test(
     const { url } = await receiver(t)
     await send('POST', '/v1/clientWebhook', { url, webhook_secret: SECRET })
     const stream = await read(t, origin)
-    t.equal(stream.answer.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+    t.equal(stream.response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
     await send('POST', '/v1/transaction', PAYMENT)
     await send('POST', '/__admin/clock/advance', { by: '3s' })
     await send('POST', '/__admin/reset', { parts: ['data'] })

@@ -16,7 +16,7 @@ t.test('a call is in the log with all that is known of it', async (t) => {
   )
   const { total, dropped, requests } = await list(box)
   t.strictSame([total, dropped], [1, 0])
-  const [{ wall_at, duration_ms: durationMs, headers, answer, ...rest }] = requests
+  const [{ wall_at, duration_ms: durationMs, headers, response: answer, ...rest }] = requests
   t.strictSame(rest, {
     request_id: 'req_1',
     at: '2026-01-01T00:00:00.000Z',
@@ -27,7 +27,7 @@ t.test('a call is in the log with all that is known of it', async (t) => {
     body: { email: 'nila@example.com', mobile: 'XXXXXX0001', extra: [1] },
     body_size: JSON.stringify({ ...USER, extra: [1] }).length,
     status: 201,
-    answer_size: sent.text.length,
+    response_size: sent.text.length,
     rule: null,
     fault: null,
     replayed: false,
@@ -77,7 +77,7 @@ t.test('refused calls are in the log, each as what it was', async (t) => {
     [null, 10],
     'what is no JSON is not shown',
   )
-  t.equal(requests[0].answer.error, 'not_found')
+  t.equal(requests[0].response.error, 'not_found')
 })
 
 t.test('calls of nobody, of the admin API and of other pages are in no log', async (t) => {
@@ -130,7 +130,7 @@ t.test('the log shows rules, delays, faults and replays', async (t) => {
   t.match(spoilt, { status: 200, rule: /: spoilt$/, fault: 'malformed' })
   t.match(paid, { status: 200, rule: null, replayed: false })
   t.match(replayed, { status: 200, replayed: true })
-  t.strictSame(replayed.answer, paid.answer)
+  t.strictSame(replayed.response, paid.response)
 })
 
 t.test('a broken connection is in the log without status and answer', async (t) => {
@@ -154,8 +154,8 @@ t.test('a broken connection is in the log without status and answer', async (t) 
     status: null,
     fault: 'reset',
     operation: 'createUser',
-    answer: null,
-    answer_size: 0,
+    response: null,
+    response_size: 0,
   })
   t.equal((await box.post('/v1/user', USER)).status, 409, 'the user was made all the same')
 })

@@ -419,7 +419,7 @@ t.test(
   'the unmet expectations of a replaced scenario are returned until it is active again',
   async (t) => {
     const box = await start(t)
-    const left = async () => (await box.get('/__admin/scenario')).body.left
+    const previous = async () => (await box.get('/__admin/scenario')).body.previous
     const [one, two] = [1, 2].map((times) => ({ expect: { requests: { listUsers: times } } }))
     const put = (definition: object) => box.put('/__admin/scenario', { definition })
     const unmet = (atLeast: number, found: number) => ({
@@ -427,24 +427,24 @@ t.test(
       expect: [{ operation: 'listUsers', at_least: atLeast, at_most: atLeast, found, met: false }],
     })
     await put(one!)
-    t.equal(await left(), undefined)
-    t.strictSame((await put(two!)).body.left, [unmet(1, 0)])
+    t.equal(await previous(), undefined)
+    t.strictSame((await put(two!)).body.previous, [unmet(1, 0)])
     await users(box)
     await box.put('/__admin/scenario', { name: 'slow' })
-    t.strictSame(await left(), [unmet(1, 0), unmet(2, 1)])
+    t.strictSame(await previous(), [unmet(1, 0), unmet(2, 1)])
     await put(one!)
-    t.strictSame(await left(), [unmet(2, 1)], 'a definition is known again')
+    t.strictSame(await previous(), [unmet(2, 1)], 'a definition is known again')
     await users(box)
     await box.put('/__admin/scenario', { name: 'slow' })
-    t.strictSame(await left(), [unmet(2, 1)], 'met expectations are not returned')
+    t.strictSame(await previous(), [unmet(2, 1)], 'met expectations are not returned')
     t.equal((await box.put('/__admin/scenario', { name: 'none' })).status, 404)
-    t.strictSame(await left(), [unmet(2, 1)], 'a refusal leaves nothing')
+    t.strictSame(await previous(), [unmet(2, 1)], 'a refusal leaves nothing')
     for (let i = 10; i < 112; i++) await put({ expect: { requests: { listUsers: i } } })
-    const all = await left()
+    const all = await previous()
     t.equal(all.length, 100, 'the last ones')
     t.strictSame([all[0], all.at(-1)], [unmet(11, 0), unmet(110, 0)])
     await box.post('/__admin/reset', {})
-    t.equal(await left(), undefined)
+    t.equal(await previous(), undefined)
   },
 )
 

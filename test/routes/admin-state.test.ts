@@ -635,7 +635,7 @@ t.test(
     const bad: [string, object][] = [
       ['payload.every_ms', entry({ every_ms: 0 })],
       ['payload.every_ms', entry({ every_ms: -1_000 })],
-      ['payload.left', entry({ left: 0 })],
+      ['payload.remaining', entry({ remaining: 0 })],
       ['payload.do.create_users', entry({}, { create_users: 1e9 })],
       ['payload.do', entry({}, { creat_users: 1 })],
       ['payload.do', entry({}, { constructor: 1 })],

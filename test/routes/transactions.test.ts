@@ -261,7 +261,7 @@ t.test('a second payment with a reference is sent to read the first one', async 
     const place = `GET /transaction/${transaction_id}`
     t.equal(
       body.message,
-      `This reference_id was used for transaction ${transaction_id}, which is ${status}. If you are retrying, do not pay again: read it with ${place}. Use a new reference_id only for a new payment.`,
+      `This reference_id was used for transaction ${transaction_id}, which is ${status}. If you are retrying, do not pay again: read it with ${place}. Only a different payment may have a different reference_id.`,
     )
     t.notMatch(body.message, /new/)
     const read = await get(`/v1/transaction/${transaction_id}`)

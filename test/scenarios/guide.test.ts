@@ -99,7 +99,7 @@ t.test('4: one answer in twenty is lost, no payment is', async (t) => {
         headers: { 'content-type': 'application/json', connection: 'close' },
         body: JSON.stringify(body),
       }).then(
-        () => 'told',
+        () => 'received',
         () => 'lost',
       ),
     )
@@ -136,7 +136,7 @@ t.test('a sequence takes turns for each payment; reads after the second are slow
   const read = async (id: string) => (await box.get(`/v1/transaction/${id}`)).status
   t.strictSame([await read(one), await read(one), await read(two)], [500, 200, 500])
   const slow = box.get(`/v1/transaction/${one}`)
-  while (!box.sandbox.default.scheduler.pending().some(({ kind }) => kind === 'answer.delay'))
+  while (!box.sandbox.default.scheduler.pending().some(({ kind }) => kind === 'response.delay'))
     await new Promise(setImmediate)
   await box.advance('2s')
   t.equal((await slow).status, 503)
@@ -148,7 +148,7 @@ t.test('a sequence takes turns for each payment; reads after the second are slow
   void third.then(() => {
     isTold = true
   })
-  while (!box.sandbox.default.scheduler.pending().some(({ kind }) => kind === 'answer.delay'))
+  while (!box.sandbox.default.scheduler.pending().some(({ kind }) => kind === 'response.delay'))
     await new Promise(setImmediate)
   await box.advance('1499ms')
   t.notOk(isTold)

@@ -16,7 +16,7 @@ const quick = (more: object = {}): StartOptions => ({
 })
 const ticking = { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' }
 
-/** A receiver that answers each connection with bytes of its own. */
+/** A receiver that responds to each connection with the given bytes. */
 async function rawReceiver(t: Test, answer: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -33,20 +33,20 @@ async function rawReceiver(t: Test, answer: (socket: Socket) => void): Promise<s
   return `http://127.0.0.1:${(server.address() as { port: number }).port}/`
 }
 
-/** Writes a piece again and again until the other side hangs up. */
+/** Writes a chunk repeatedly until the other side closes the connection. */
 function drip(socket: Socket, piece: string | Buffer, everyMs: number) {
   const timer = setInterval(() => socket.write(piece), everyMs)
   socket.on('close', () => clearInterval(timer))
 }
 const HEAD = 'HTTP/1.1 200 OK\r\n'
 
-t.test('hostile receivers end within the deadline and are told apart', async (t) => {
+t.test('hostile receivers end within the deadline, each with its own error code', async (t) => {
   const bomb = gzipSync(Buffer.alloc(50_000_000))
   const table: [name: string, code: string, answer: (socket: Socket) => void][] = [
-    ['hang', 'timeout_answer', () => {}],
+    ['hang', 'timeout_response', () => {}],
     [
       'drip of the head',
-      'timeout_answer',
+      'timeout_response',
       (socket) => {
         socket.write(`${HEAD}x-slow: `)
         drip(socket, 'x', 10)
@@ -62,7 +62,7 @@ t.test('hostile receivers end within the deadline and are told apart', async (t)
     ],
     [
       'endless body',
-      'answer_too_large',
+      'response_too_large',
       (socket) => {
         socket.write(`${HEAD}\r\n`)
         drip(socket, Buffer.alloc(32_768, 'x'), 1)
@@ -85,7 +85,7 @@ t.test('hostile receivers end within the deadline and are told apart', async (t)
         ),
     ],
     ['garbage', 'not_http', (socket) => socket.end('\u0000\u0001 what is this\r\n\r\n')],
-    ['silence', 'no_answer', (socket) => socket.end()],
+    ['silence', 'no_response', (socket) => socket.end()],
     ['reset', 'reset', (socket) => void socket.resetAndDestroy()],
     ['refusal', 'status', (socket) => socket.end('HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n')],
   ]
@@ -99,10 +99,10 @@ t.test('hostile receivers end within the deadline and are told apart', async (t)
     const { delivery_id } = body.deliveries[0]
     const [attempt] = body.deliveries[0].attempts
     t.equal(attempt.error?.code, code, `${name}: ${attempt.error?.message}`)
-    const remark = code === 'answer_too_large' || code === 'answer_compressed'
+    const remark = code === 'response_too_large' || code === 'answer_compressed'
     t.equal(body.deliveries[0].status, remark ? 'delivered' : 'pending', name)
     t.ok(took < DEADLINE_MS + 10_000, `${name} took ${Math.round(took)} ms`)
-    t.ok(attempt.answer.length <= 4_096)
+    t.ok(attempt.response.length <= 4_096)
     const timer = (await box.get('/__admin/timers')).body.timers.find(
       ({ resource_id }: { resource_id: string }) => resource_id === delivery_id,
     )
@@ -123,42 +123,45 @@ t.test(
     const { body } = await box.get('/__admin/webhooks/deliveries?limit=100')
     t.equal(body.deliveries.length, 30)
     for (const { attempts } of body.deliveries)
-      t.match(attempts, [{ error: { code: 'timeout_answer' } }])
+      t.match(attempts, [{ error: { code: 'timeout_response' } }])
   },
 )
 
-t.test('a ticking clock sends at once, and a hanging receiver delays nothing else', async (t) => {
-  const url = await rawReceiver(t, () => {})
-  const box = await start(t, {
-    sandbox: {
-      start: { ...ticking, clockSpeed: 1_000 },
-      webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 },
-    },
-  })
-  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
-  const id = (await box.pay()).body.data[0].transaction_id
-  for (;;) {
-    const { body } = await box.get(`/v1/transaction/${id}`)
-    if (body.data[0].transaction_status === 'success') break
-    await new Promise(setImmediate)
-  }
-  const { body } = await box.get('/__admin/webhooks/deliveries')
-  t.match(body.deliveries, [
-    { event: 'transaction.success', status: 'pending', attempts: [] },
-    { event: 'transaction.processing', status: 'pending' },
-    { event: 'transaction.pending', status: 'pending' },
-  ])
-  const before = performance.now()
-  await box.close()
-  t.ok(performance.now() - before < 20_000, 'nor a stop')
-})
+t.test(
+  'on a running clock events are sent immediately, and a hanging receiver delays nothing else',
+  async (t) => {
+    const url = await rawReceiver(t, () => {})
+    const box = await start(t, {
+      sandbox: {
+        start: { ...ticking, clockSpeed: 1_000 },
+        webhooks: { allow: [], time: 'wall', retries: 'fast', deadlineMs: 60_000 },
+      },
+    })
+    await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+    const id = (await box.pay()).body.data[0].transaction_id
+    for (;;) {
+      const { body } = await box.get(`/v1/transaction/${id}`)
+      if (body.data[0].transaction_status === 'success') break
+      await new Promise(setImmediate)
+    }
+    const { body } = await box.get('/__admin/webhooks/deliveries')
+    t.match(body.deliveries, [
+      { event: 'transaction.success', status: 'pending', attempts: [] },
+      { event: 'transaction.processing', status: 'pending' },
+      { event: 'transaction.pending', status: 'pending' },
+    ])
+    const before = performance.now()
+    await box.close()
+    t.ok(performance.now() - before < 20_000, 'nor a stop')
+  },
+)
 
-t.test('on a ticking clock an event arrives without an advance', async (t) => {
+t.test('on a running clock an event arrives without an advance', async (t) => {
   const hook = await receiver(t)
   const box = await start(t, { sandbox: { start: ticking } })
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   const arrived = new Promise<void>((resolve) =>
-    hook.answer((_, response) => {
+    hook.response((_, response) => {
       response.writeHead(200).end()
       resolve()
     }),
@@ -168,14 +171,14 @@ t.test('on a ticking clock an event arrives without an advance', async (t) => {
   t.same(hook.types(), ['transaction.pending'])
 })
 
-t.test('several resources are sent to at once, each in its order', async (t) => {
+t.test('events of several resources are sent concurrently, each resource in order', async (t) => {
   const hook = await receiver(t)
   const box = await start(t)
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   let open = 0
   let most = 0
   const waiting: (() => void)[] = []
-  hook.answer((_, response) => {
+  hook.response((_, response) => {
     most = Math.max(most, ++open)
     waiting.push(() => {
       open--
@@ -194,13 +197,13 @@ t.test('what was being sent when the process ended is sent again after a restart
   const file = join(t.testdir(), 'db.json')
   const first = await start(t, { sandbox: { file } })
   await first.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  const asked = new Promise<void>((resolve) => hook.answer(() => resolve()))
+  const asked = new Promise<void>((resolve) => hook.response(() => resolve()))
   await first.pay()
   const advance = first.advance('1s')
   await asked
   await first.close()
   await advance.catch(() => {})
-  hook.answer(status(200))
+  hook.response(status(200))
   const second = await start(t, { sandbox: { file } })
   await second.advance('10s')
   const ids = hook.received.map(({ id }) => id)
@@ -223,7 +226,7 @@ t.test(
     const { disk, state } = faultyDisk()
     const box = await start(t, { sandbox: { disk, file: join(t.testdir(), 'db.json') } })
     await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-    hook.answer((_, response) => {
+    hook.response((_, response) => {
       // From here on nothing can be written.
       state.fault = { from: 1, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
       response.writeHead(204).end()
@@ -245,7 +248,7 @@ t.test(
   },
 )
 
-t.test('an event that nothing came of is told to nobody', async (t) => {
+t.test('an event whose change was rolled back is not published', async (t) => {
   const hook = await receiver(t)
   const box = await start(t)
   const { deliveries, change, payments } = box.sandbox.default
@@ -255,7 +258,7 @@ t.test('an event that nothing came of is told to nobody', async (t) => {
   )
   t.throws(() =>
     change(() => {
-      deliveries.announce('transaction.success', row.transaction_id)
+      deliveries.publish('transaction.success', row.transaction_id)
       throw new Error('undone')
     }),
   )
@@ -276,7 +279,7 @@ t.test(
     const webhook = [...tables.tables.webhook.rows()][0]!.webhook_id
     await box.pay()
     change(() => {
-      for (let i = 0; i < 10_050; i++) deliveries.announce('webhook.test', webhook)
+      for (let i = 0; i < 10_050; i++) deliveries.publish('webhook.test', webhook)
     })
     const rows = [...deliveries.all()]
     t.equal(rows.length, 10_001)

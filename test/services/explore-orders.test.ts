@@ -1,7 +1,7 @@
 import t from 'tap'
 import { exploreOrders } from '../../src/services/explore-orders.ts'
 
-/** A small seeded source, so that the tests own their chance. */
+/** A small seeded random source, so that the tests are repeatable. */
 function seeded(seed: number) {
   let state = seed
   return () => {
@@ -17,29 +17,32 @@ const orders = (n: number, maxOrders: number, random = seeded(1)) => [
 const texts = (n: number, maxOrders: number) =>
   orders(n, maxOrders).map((order) => order.indexes.join(''))
 
-t.test('three events come in every other order, nearest first, then with repeats', async (t) => {
-  t.same(
-    orders(3, 1_000)
-      .slice(0, 12)
-      .map(({ indexes, copies, disturbance }) => [indexes.join(''), copies, disturbance]),
-    [
-      ['021', 0, 1],
-      ['102', 0, 1],
-      ['120', 0, 2],
-      ['201', 0, 2],
-      ['210', 0, 3],
-      ['0012', 1, 0],
-      ['0112', 1, 0],
-      ['0122', 1, 0],
-      ['0102', 1, 1],
-      ['0121', 1, 1],
-      ['0021', 1, 1],
-      ['0221', 1, 1],
-    ],
-  )
-})
+t.test(
+  'three events are tried in every other order, nearest first, then with repeats',
+  async (t) => {
+    t.same(
+      orders(3, 1_000)
+        .slice(0, 12)
+        .map(({ indexes, copies, disturbance }) => [indexes.join(''), copies, disturbance]),
+      [
+        ['021', 0, 1],
+        ['102', 0, 1],
+        ['120', 0, 2],
+        ['201', 0, 2],
+        ['210', 0, 3],
+        ['0012', 1, 0],
+        ['0112', 1, 0],
+        ['0122', 1, 0],
+        ['0102', 1, 1],
+        ['0121', 1, 1],
+        ['0021', 1, 1],
+        ['0221', 1, 1],
+      ],
+    )
+  },
+)
 
-t.test('small lists are explored whole', async (t) => {
+t.test('small lists are explored completely', async (t) => {
   // n! - 1 reorderings; with one repeat, each of n! orders takes n(n+1)/2 places for it.
   const cases: [n: number, copies: number, count: number][] = [
     [1, 0, 0],
@@ -85,24 +88,27 @@ t.test('every order is one that at-least-once delivery allows', async (t) => {
   }
 })
 
-t.test('the shortest come first, and of one length the least disturbed', async (t) => {
-  for (const [n, maxOrders] of [
-    [3, 500],
-    [5, 100],
-    [8, 300],
-  ] as const) {
-    const all = orders(n, maxOrders)
-    const keys = all.map((order) => order.indexes.length * 1e6 + order.disturbance)
-    t.same(
-      keys,
-      [...keys].sort((a, b) => a - b),
-      `${n} events`,
-    )
-    t.equal(all[0]?.disturbance, 1, 'the first is one swap of neighbours')
-  }
-})
+t.test(
+  'shorter orders come first, and within one length those with the smallest distance',
+  async (t) => {
+    for (const [n, maxOrders] of [
+      [3, 500],
+      [5, 100],
+      [8, 300],
+    ] as const) {
+      const all = orders(n, maxOrders)
+      const keys = all.map((order) => order.indexes.length * 1e6 + order.disturbance)
+      t.same(
+        keys,
+        [...keys].sort((a, b) => a - b),
+        `${n} events`,
+      )
+      t.equal(all[0]?.disturbance, 1, 'the first is one swap of neighbours')
+    }
+  },
+)
 
-t.test('many events leave room for repeats and for far orders', async (t) => {
+t.test('with many events there are still repeats and distant orders', async (t) => {
   const all = orders(8, 200)
   t.equal(all.length, 200)
   const reordered = all.filter((order) => order.copies === 0)
@@ -114,13 +120,13 @@ t.test('many events leave room for repeats and for far orders', async (t) => {
   )
 })
 
-t.test('the same seed gives the same orders, another one others', async (t) => {
+t.test('the same seed gives the same orders, another seed gives others', async (t) => {
   const of = (seed: number) => orders(8, 60, seeded(seed)).map((order) => order.indexes.join(''))
   t.same(of(7), of(7))
   t.notSame(of(7), of(8))
 })
 
-t.test('nothing comes of no events, no room, or one event in order', async (t) => {
+t.test('no events, a maximum of 0, or a single event give no order', async (t) => {
   t.same(orders(0, 10), [])
   t.same(orders(3, 0), [])
   t.same(orders(3, -1), [])

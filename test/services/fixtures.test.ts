@@ -15,7 +15,7 @@ const user = (n: number, more: object = {}) => ({
   ...more,
 })
 
-t.test('a broken set is refused with file, path and reason', async (t) => {
+t.test('an invalid set is rejected with file, path and reason', async (t) => {
   const table: [unknown, RegExp][] = [
     [[], /^set\.json: must be an object/],
     [{ people: [] }, /^set\.json: people: is unknown; must be one of/],
@@ -48,7 +48,7 @@ const refusal = (path: string): string[] => {
   }
 }
 
-t.test('a misnamed file in a folder is refused, with the name that was meant', async (t) => {
+t.test('a misnamed file in a folder is rejected, with the intended name', async (t) => {
   const folder = t.testdir({
     'README.md': '# Who is who',
     'users.json': '[]',
@@ -69,7 +69,7 @@ t.test('a misnamed file in a folder is refused, with the name that was meant', a
   t.strictSame(refusal(join(folder, 'good')), [])
 })
 
-t.test('what is wrong in a file is told with its line and column', async (t) => {
+t.test('a problem in a file is reported with its line and column', async (t) => {
   const row = (n: number, more: object = {}) => `  ${JSON.stringify(user(n, more))}`
   const folder = t.testdir({
     'users.json': `[\n${row(1)},\n${row(2, { email: 'U1@example.com' })}\n]\n`,
@@ -140,7 +140,7 @@ const SET = {
   transactions: [payment(1)],
 }
 
-t.test('each relation that a set can break is told with its place', async (t) => {
+t.test('each broken relation of a set is reported with its path', async (t) => {
   const failed = { status: 'FAILED', reason: 'insufficient_funds' }
   const table: [more: object, message: string][] = [
     [
@@ -290,51 +290,54 @@ t.test('a folder and a file with the same rows make the same worlds', async (t) 
   t.not(fixturesOf(all).get('second')!.key, ofFile.get('second')!.key, 'other rows, another key')
 })
 
-t.test('a user’s folder is served: a client of its own accord, and what rows imply', async (t) => {
-  const dir = t.testdir({
-    'users.json': JSON.stringify(SET.users),
-    'kyc.json': JSON.stringify([
-      kyc(1, { kyc_status: 'failed' }),
-      kyc(2),
-      kyc(3, { ...aadhaar, document_number: '999999990019' }),
-      kyc(4, { ...aadhaar, kyc_status: 'pending', created_at: '2025-01-02T00:00:00.000Z' }),
-    ]),
-    'bank-accounts.json': JSON.stringify([
-      account(3, { bank_status: 'failed' }),
-      account(1),
-      account(2),
-    ]),
-    'transactions.json': JSON.stringify(SET.transactions),
-    'webhooks.json': JSON.stringify([
-      { webhook_id: idOf('f', 1), url: 'http://127.0.0.1:1/', webhook_secret: 's' },
-    ]),
-    'notes.txt': 'is left alone',
-  })
-  const { get } = await start(t, { sandbox: { fixtures: readFixtures(dir) } })
-  t.match((await get('/v1/users')).body.data, { total_users: 2 })
-  t.match((await get(`/v1/user/${user(1).user_id}`)).body.data, {
-    pid: kyc(3).kyc_id,
-    tid: kyc(2).kyc_id,
-    bank_id: null,
-    updated_at: at,
-  })
-  t.match((await get(`/v1/user/${user(2).user_id}`)).body.data, {
-    pid: null,
-    tid: null,
-    bank_id: account(1).bank_id,
-  })
-  const { kycData } = (await get(`/v1/kyc/${user(1).user_id}`)).body.data.response.data
-  t.equal(kycData.length, 4)
-  t.match(kycData.find((row: { kyc_id: string }) => row.kyc_id === kyc(2).kyc_id).metadata, {
-    statusCode: 200,
-    response: { status: true },
-  })
-  t.equal((await get('/v1/transaction/history', TOKEN)).body.data.total_transactions, 1)
-  t.match((await get('/v1/clientWebhook')).body.data, { webhook_id: idOf('f', 1) })
-  t.match((await get('/v1/client/profile', TOKEN)).body.data, { name: 'Sandbox Payments' })
-})
+t.test(
+  'a user’s folder is served, with the default client and the ids that rows imply',
+  async (t) => {
+    const dir = t.testdir({
+      'users.json': JSON.stringify(SET.users),
+      'kyc.json': JSON.stringify([
+        kyc(1, { kyc_status: 'failed' }),
+        kyc(2),
+        kyc(3, { ...aadhaar, document_number: '999999990019' }),
+        kyc(4, { ...aadhaar, kyc_status: 'pending', created_at: '2025-01-02T00:00:00.000Z' }),
+      ]),
+      'bank-accounts.json': JSON.stringify([
+        account(3, { bank_status: 'failed' }),
+        account(1),
+        account(2),
+      ]),
+      'transactions.json': JSON.stringify(SET.transactions),
+      'webhooks.json': JSON.stringify([
+        { webhook_id: idOf('f', 1), url: 'http://127.0.0.1:1/', webhook_secret: 's' },
+      ]),
+      'notes.txt': 'is left alone',
+    })
+    const { get } = await start(t, { sandbox: { fixtures: readFixtures(dir) } })
+    t.match((await get('/v1/users')).body.data, { total_users: 2 })
+    t.match((await get(`/v1/user/${user(1).user_id}`)).body.data, {
+      pid: kyc(3).kyc_id,
+      tid: kyc(2).kyc_id,
+      bank_id: null,
+      updated_at: at,
+    })
+    t.match((await get(`/v1/user/${user(2).user_id}`)).body.data, {
+      pid: null,
+      tid: null,
+      bank_id: account(1).bank_id,
+    })
+    const { kycData } = (await get(`/v1/kyc/${user(1).user_id}`)).body.data.response.data
+    t.equal(kycData.length, 4)
+    t.match(kycData.find((row: { kyc_id: string }) => row.kyc_id === kyc(2).kyc_id).metadata, {
+      statusCode: 200,
+      response: { status: true },
+    })
+    t.equal((await get('/v1/transaction/history', TOKEN)).body.data.total_transactions, 1)
+    t.match((await get('/v1/clientWebhook')).body.data, { webhook_id: idOf('f', 1) })
+    t.match((await get('/v1/client/profile', TOKEN)).body.data, { name: 'Sandbox Payments' })
+  },
+)
 
-t.test('a broken folder is told whole: each problem with its file and path', async (t) => {
+t.test('all problems of a folder are reported, each with its file and path', async (t) => {
   const dir = t.testdir({
     good: { 'users.json': '[]' },
     cut: { 'users.json': '[{"user_id": ' },
@@ -359,7 +362,7 @@ t.test('a broken folder is told whole: each problem with its file and path', asy
       readFixtures(join(dir, name))
       return []
     } catch (error) {
-      // Where in the file is the matter of the test above.
+      // The position in the file is checked by the test above.
       if (error instanceof BadFixtures)
         return error.message.split('\n').map((line) => line.replace(/:\d+:\d+: /, ': '))
       throw error

@@ -71,13 +71,13 @@ t.test('a text that is too long is not stored, but its size is', async (t) => {
   t.match(requestDetails(newest()), {
     body: null,
     body_size: long.length,
-    answer: null,
-    answer_size: long.length,
+    response: null,
+    response_size: long.length,
   })
   const fitting = JSON.stringify({ a: 'x'.repeat(4_000) })
   log.add(call({ body: fitting, response: fitting }))
   t.strictSame(requestDetails(newest()).body, JSON.parse(fitting))
-  t.strictSame(requestDetails(newest()).answer, JSON.parse(fitting))
+  t.strictSame(requestDetails(newest()).response, JSON.parse(fitting))
 })
 
 t.test(
@@ -100,7 +100,7 @@ t.test(
 t.test('a response that is not JSON is shown as a masked text', async (t) => {
   const { log, newest } = open()
   log.add(call({ response: 'pay to 987654321098 please' }))
-  t.equal(requestDetails(newest()).answer, 'pay to XXXXXXXX1098 please')
+  t.equal(requestDetails(newest()).response, 'pay to XXXXXXXX1098 please')
 })
 
 t.test('each entry has its own texts, of any length and script', async (t) => {
@@ -112,7 +112,7 @@ t.test('each entry has its own texts, of any length and script', async (t) => {
   let i = 300
   for (const noted of log.newestFirst()) {
     i--
-    const { body, answer } = requestDetails(noted)
+    const { body, response: answer } = requestDetails(noted)
     if (JSON.stringify(body) !== textOf(i % 60) || JSON.stringify(answer) !== textOf((i * 7) % 60))
       t.fail(`call ${i}`)
   }

@@ -131,7 +131,7 @@ async function batch(seed: number, count: number, statuses: Map<number, number>)
       await Promise.race([asked, new Promise(setImmediate)])
       if (answer || turn % 10 > 0) continue
       for (const { scheduler } of box.sandbox.worlds.values())
-        if (scheduler.pending().some(({ kind }) => kind === 'answer.delay'))
+        if (scheduler.pending().some(({ kind }) => kind === 'response.delay'))
           await Promise.race([asked, scheduler.advanceToNext()])
     }
     return answer

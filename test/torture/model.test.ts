@@ -206,7 +206,7 @@ let calls = 0
 async function both(reference: Reference, real: Real, asked: Call) {
   calls++
   const call = reference.isUnsure(asked) ? { ...asked, key: undefined } : asked
-  const wanted: Wanted = reference.answer(call)
+  const wanted: Wanted = reference.response(call)
   const told = await real.send(call)
   const replayed = told.headers['idempotency-replayed'] === 'true'
   let found =
@@ -616,7 +616,7 @@ const states = [
         const { body } = await real.send(admin('GET', { client: from }, '/state'))
         reference.worlds.set(from, source)
         const call = admin('PUT', { client }, '/state', body)
-        const wanted = reference.answer({ ...call, body: source })
+        const wanted = reference.response({ ...call, body: source })
         const told = await real.send(call)
         const found =
           difference(wanted.status, told.status, 'status') ?? difference(wanted.body, told.body)

@@ -752,7 +752,7 @@ export function serviceAnswer(world: World, call: Call): Wanted {
   const kept = scoped ? at.keys.get(scoped) : undefined
   if (kept && kept.until > at.now) {
     if (kept.body !== text) return refuse(422, 'idempotency_mismatch')
-    return { status: kept.status, body: kept.answer, kept, replayed: true }
+    return { status: kept.status, body: kept.response, kept, replayed: true }
   }
 
   const bad = operation.validate?.(call.body, id, call.query ?? {}) ?? []
@@ -762,7 +762,7 @@ export function serviceAnswer(world: World, call: Call): Wanted {
   const later: Later = []
   const done = refused ?? inItsPlace ?? operation.carryOut(world, call, id, later)
   if (!scoped || inItsPlace) return { ...done, later }
-  const answer: Kept = { body: text, status: done.status, answer: done.body, until: at.now + DAY }
+  const answer: Kept = { body: text, status: done.status, response: done.body, until: at.now + DAY }
   at.keys.set(scoped, answer)
   return { ...done, later, kept: answer }
 }

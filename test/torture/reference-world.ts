@@ -70,7 +70,7 @@ export type Timer = {
 }
 export type Step = { status: string; after: number; reason?: string }
 export type Rule = { id: Slot; name: string; hits: number }
-export type Kept = { body: string; status: number; answer: unknown; until: number; text?: string }
+export type Kept = { body: string; status: number; response: unknown; until: number; text?: string }
 
 /** All that a snapshot keeps. Rows are replaced and never changed, so copies of the lists are enough. */
 export type Moment = {

@@ -388,7 +388,7 @@ export function createReference(fixtures: { [client: string]: Start }) {
     worlds,
     look,
     /** What the sandbox must answer to a call; what the call does is done. */
-    answer(call: Call): Wanted {
+    response(call: Call): Wanted {
       if (call.path.startsWith('/__admin')) {
         const isNew = !worlds.has(call.client)
         const wanted = adminAnswer(enter(call.client), call)

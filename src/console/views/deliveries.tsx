@@ -130,10 +130,10 @@ const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) =>
     </details>
     <details>
       <summary>What was answered{attempt.truncated && ', its beginning'}</summary>
-      {attempt.answer === '' ? (
+      {attempt.response === '' ? (
         <p class="empty">No body.</p>
       ) : (
-        <Text label="Answer" value={attempt.answer} />
+        <Text label="Answer" value={attempt.response} />
       )}
     </details>
   </Card>

@@ -224,10 +224,10 @@ export function OneRequest({ id }: { id: string }) {
               )}
             </Card>
             <Card title="Answer" wide>
-              {call.answer === null ? (
+              {call.response === null ? (
                 <p class="empty">None.</p>
               ) : (
-                <Text label="Answer" value={call.answer} />
+                <Text label="Answer" value={call.response} />
               )}
             </Card>
           </div>

@@ -252,7 +252,7 @@ export const clockCalls = [
       const { timer_id } = timer
       world.change(() => {
         world.scheduler.cancel(timer_id)
-        world.deliveries.cancelled(timer)
+        world.deliveries.handleCancelled(timer)
       })
       world.rejectCancelled()
       return { deleted: timer_id }

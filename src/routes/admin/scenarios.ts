@@ -30,7 +30,7 @@ const ActiveScenario = z
     warnings: z.array(z.string()).optional(),
     expect: z.array(Expected),
     // The scenarios active before, since the start or a reset, and the expectations that they had not met when they were replaced.
-    left: z.array(z.strictObject({ name: z.string(), expect: z.array(Expected) })).optional(),
+    previous: z.array(z.strictObject({ name: z.string(), expect: z.array(Expected) })).optional(),
   })
   .meta({ id: 'ActiveScenario' })
 const PushedRule = z
