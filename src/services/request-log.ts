@@ -71,7 +71,7 @@ function createPages() {
     /** Stores a body and a response, one after the other, and returns their position. */
     put(body: string, response: string) {
       // At most three bytes per UTF-16 unit; long texts are measured, so that no page stays mostly empty.
-      let max = 3 * (body.length + answer.length)
+      let max = 3 * (body.length + response.length)
       if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(response)
       if (end + max > page.length) {
         page = Buffer.allocUnsafeSlow(Math.max(size, max))
