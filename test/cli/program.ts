@@ -46,49 +46,47 @@ export function runAlone(args: readonly string[], options: RunOptions = {}): Pro
   return ended.finally(() => clearTimeout(timer))
 }
 
-// They serve, or hand signals and streams on to a program.
+// These serve, or pass signals and streams to a program.
 const OWN_PROCESS = ['start', 'exec', 'record']
-let shared: ChildProcess | undefined
-let isBusy = false
+const COMMAND_PROCESS = join(PACKAGE_ROOT, 'test/cli/command-process.mjs')
+const idle: ChildProcess[] = []
 
-/** Runs one command in the process that the commands of a test file share. */
-async function runShared(args: readonly string[], { env, cwd }: RunOptions): Promise<Ended> {
-  isBusy = true
-  try {
-    if (!shared?.connected) {
-      shared = fork(join(PACKAGE_ROOT, 'test/cli/command-process.mjs'), {
-        env: environment(),
-        execArgv: [],
-        stdio: ['ignore', 2, 2, 'ipc'],
-      })
-      process.once('exit', () => shared?.kill('SIGKILL'))
-    }
-    const { channel } = shared
-    shared.ref()
-    channel!.ref()
-    const stop = new AbortController()
-    const { signal } = stop
-    const ended = Promise.race([
-      once(shared, 'message', { signal }).then(([said]) => said),
-      once(shared, 'exit', { signal }).then(([code]) => {
-        throw new Error(`${args.join(' ')} ended the process of the commands with ${code}`)
-      }),
-    ])
-    shared.send({ args, env: environment(env), cwd: cwd ?? process.cwd() })
-    const said = await ended
-    stop.abort()
-    channel!.unref()
-    shared.unref()
-    return said
-  } finally {
-    isBusy = false
-  }
+function startCommandProcess(): ChildProcess {
+  const child = fork(COMMAND_PROCESS, {
+    env: environment(),
+    execArgv: [],
+    stdio: ['ignore', 2, 2, 'ipc'],
+  })
+  process.once('exit', () => child.kill('SIGKILL'))
+  return child
 }
 
-/** Runs a command of the built program: in the shared process where the command is a call and an answer. */
+/** Runs one command in a process that has run others before, if one is idle. */
+async function runShared(args: readonly string[], { env, cwd }: RunOptions): Promise<Ended> {
+  const child = idle.pop() ?? startCommandProcess()
+  const stop = new AbortController()
+  const { signal } = stop
+  child.ref()
+  child.channel!.ref()
+  child.send({ args, env: environment(env), cwd: cwd ?? process.cwd() })
+  const ended = await Promise.race([
+    once(child, 'message', { signal }).then(([said]) => said),
+    once(child, 'exit', { signal }).then(([code]) => {
+      throw new Error(`${args.join(' ')} ended the process of the commands with ${code}`)
+    }),
+  ])
+  stop.abort()
+  // An idle one does not keep the test alive.
+  child.channel!.unref()
+  child.unref()
+  idle.push(child)
+  return ended
+}
+
+/** Runs a command of the built program to its end; most commands share a process. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const name = args.find((word) => !word.startsWith('-'))
-  const isAlone = name === undefined || OWN_PROCESS.includes(name) || isBusy
+  const isAlone = name === undefined || OWN_PROCESS.includes(name)
   return isAlone ? runAlone(args, options) : runShared(args, options)
 }
 
