@@ -25,7 +25,7 @@ if (!['buildah', 'chroot'].includes(values.way))
   fail(`--way takes buildah or chroot, not ${values.way}`)
 
 /** Runs this script in new mount and process namespaces, and removes its files afterwards. */
-function outside() {
+function runtime() {
   if (process.getuid?.() !== 0) fail('run it as root: it creates root file systems and mounts')
   const work = mkdtempSync(join(tmpdir(), 'payout-sandbox-container-'))
   const namespaces = ['--mount', '--pid', '--fork', '--mount-proc', '--kill-child']
@@ -110,5 +110,5 @@ function inside(work) {
   process.exitCode = status ?? 1
 }
 
-if (values.inside === undefined) outside()
+if (values.inside === undefined) runtime()
 else inside(values.inside)

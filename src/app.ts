@@ -168,7 +168,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   // Before the body is read: it does not matter if the path or the method does not exist.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(COMMON_HEADERS)
-    request.startedAt = sandbox.outside.elapsed()
+    request.startedAt = sandbox.runtime.elapsed()
     done(request.is404 ? noRouteError(request) : undefined)
   })
   app.decorateRequest('bodyText', '')

@@ -54,7 +54,7 @@ export type SandboxConfig = {
   /** Called for each timer that runs. */
   timerRan?: TimerObserver | undefined
   /** Replaces the real runtime, for a replay. */
-  outside?: (real: Runtime) => Runtime
+  runtime?: (real: Runtime) => Runtime
   log: Log
 }
 
@@ -127,9 +127,9 @@ export async function openSandbox(config: SandboxConfig) {
       ),
     ),
   })
-  const outside = (config.outside ?? config.recorder?.wrapRuntime)?.(real) ?? real
+  const runtime = (config.runtime ?? config.recorder?.wrapRuntime)?.(real) ?? real
   const wall = createSteadyWall({
-    ...outside,
+    ...runtime,
     onSetBack: (ms) =>
       log.warn(
         `The clock of this machine was set back by ${formatDuration(Math.round(ms / 1_000) * 1_000)}. The clocks of the clients ignore that.`,
@@ -142,7 +142,7 @@ export async function openSandbox(config: SandboxConfig) {
     onDamage: config.onDamage ?? 'refuse',
     ...(config.compactFrom !== undefined && { compactFrom: config.compactFrom }),
     ...(config.disk && { disk: config.disk }),
-    wall: outside.wall,
+    wall: runtime.wall,
     log,
   })
   const bases = new Map(
@@ -151,7 +151,7 @@ export async function openSandbox(config: SandboxConfig) {
   const worlds = new Map<string, World>()
   const logBudget = createLogBudget()
   const sendRoom = createSendRoom({
-    ...(real === outside && config.maxAttempts && { maxConcurrent: config.maxAttempts }),
+    ...(real === runtime && config.maxAttempts && { maxConcurrent: config.maxAttempts }),
     onSaturated: oncePerBurst(() =>
       log.warn(
         'Webhook attempts are waiting: the maximum number of concurrent attempts is running. A receiver that hangs blocks each of its attempts for up to 10 s.',
@@ -188,7 +188,7 @@ export async function openSandbox(config: SandboxConfig) {
       sendRoom,
       logBudget,
       feedName: `${startedAt.toString(36)}.${++feeds}`,
-      outside,
+      runtime,
       steadyWall: wall,
       timerRan: config.timerRan,
       log,
@@ -383,7 +383,7 @@ export async function openSandbox(config: SandboxConfig) {
       world.stop()
       world.runDelayed()
     }
-    outside.close()
+    runtime.close()
   }
 
   // Clients of the data file that were created from other fixtures.
@@ -397,7 +397,7 @@ export async function openSandbox(config: SandboxConfig) {
 
   return {
     store,
-    outside,
+    runtime,
     recorder: config.recorder,
     /** Whether the data file has clients that were created from other fixtures. */
     hasOtherFixtures: outdated.length > 0,
@@ -432,7 +432,7 @@ export async function openSandbox(config: SandboxConfig) {
         const tables = source
           ? buildFork(source, from?.snapshot, client, about)
           : buildFresh(client, about)
-        writeOwnProfile(tables, client.access_token ?? `sbx_client_${outside.secret()}`)
+        writeOwnProfile(tables, client.access_token ?? `sbx_client_${runtime.secret()}`)
         return tables
       })
       log.info(`client ${name} created${from ? ` from client ${from.client}` : ''}`)

@@ -141,7 +141,7 @@ async function openRecorder(options: Options, library: Library, log: Log) {
 /** The parts of a sandbox besides its options. */
 type Content = Pick<
   SandboxConfig,
-  'fixtures' | 'library' | 'recorder' | 'timerRan' | 'outside' | 'unref'
+  'fixtures' | 'library' | 'recorder' | 'timerRan' | 'runtime' | 'unref'
 > & {
   file?: string | undefined
   watch?: RequestObserver | undefined

@@ -49,7 +49,7 @@ export type WorldDeps = {
   logBudget: Budget
   /** The prefix of the event ids of this world's feed. */
   feedName: string
-  outside: Runtime
+  runtime: Runtime
   /** The monotonic wall clock that drives the client's clock. */
   steadyWall: () => number
   timerRan?: TimerObserver | undefined
@@ -120,7 +120,7 @@ export function createWorld({
   sendRoom,
   logBudget,
   feedName,
-  outside,
+  runtime,
   steadyWall: wall,
   timerRan,
   log,
@@ -145,7 +145,7 @@ export function createWorld({
   }
   const requests = createRequestLog({
     budget: logBudget,
-    elapsed: outside.elapsed,
+    elapsed: runtime.elapsed,
     onLogged: (call) => feed.publish('request', call),
   })
   const { timers } = tables.tables
@@ -166,7 +166,7 @@ export function createWorld({
       publish('timer', timer)
     },
     onHalfway: persistClockSoon,
-    outside,
+    runtime,
   })
 
   const context = { store: tables, clock, random, scheduler, events }
@@ -192,7 +192,7 @@ export function createWorld({
   })
   const attempts = createDeliveryAttempts({
     clock,
-    outside,
+    runtime,
     settings: webhookSettings,
     lane: sendRoom.lane(),
   })
@@ -216,7 +216,7 @@ export function createWorld({
     ...context,
     webhooks,
     attempts,
-    outside,
+    runtime,
     lane: sendRoom.lane(),
     ...(deadlineMs !== undefined && { deadlineMs }),
   })
@@ -232,7 +232,7 @@ export function createWorld({
     warn: log.warn,
   })
 
-  const delayed = createDelayedResponses({ ...context, name, outside, warn: log.warn })
+  const delayed = createDelayedResponses({ ...context, name, runtime, warn: log.warn })
 
   /** The present state of the clock, as it can be stored in a snapshot or another world. */
   const clockNow = (): ClockState => ({
@@ -287,7 +287,7 @@ export function createWorld({
 
   function persistClockSoon() {
     isClockUnsaved = true
-    cancelClockRetry = outside.later(CLOCK_RETRY_MS, () => {
+    cancelClockRetry = runtime.later(CLOCK_RETRY_MS, () => {
       if (!tryToPersistClock()) persistClockSoon()
     })
   }
@@ -296,7 +296,7 @@ export function createWorld({
     name,
     tables,
     clock,
-    outside,
+    runtime,
     random,
     scheduler,
     events,
@@ -329,7 +329,7 @@ export function createWorld({
       store: tables,
       save,
       adopt: (load) => adopt('snapshot', load),
-      pauses: outside.yieldsToOthers,
+      pauses: runtime.yieldsToOthers,
     }),
     state: createState({
       ...context,
@@ -337,7 +337,7 @@ export function createWorld({
       clockNow,
       adopt: (load) => adopt('state', load),
       stage: () => store.addWorld(stagingName(store.worlds), tables.empty),
-      pauses: outside.yieldsToOthers,
+      pauses: runtime.yieldsToOthers,
     }),
     /** Stores the state of the clock, so that a restart continues from there. */
     persistClock: persistClock,

@@ -236,7 +236,8 @@ export function createSession(operations: readonly Operation[], options: HttpCli
       // The differences of an endpoint already explain why it was not checked.
       const named = new Set([...unchecked, ...found.differs].map(({ endpoint }) => endpoint))
       for (const { op, field, rows } of lists.values())
-        if (rows === 0) unchecked.push({ endpoint: endpointOf(op), why: `${field} was always empty` })
+        if (rows === 0)
+          unchecked.push({ endpoint: endpointOf(op), why: `${field} was always empty` })
       for (const op of operations) {
         const endpoint = endpointOf(op)
         if (!checked.has(op) && !named.has(endpoint))

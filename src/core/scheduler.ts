@@ -21,7 +21,7 @@ export type SchedulerDeps = RunnerDeps & {
   rows: TimerRows
   /** Called when the clock moved only part of the way and its new time could not be stored. */
   onHalfway?: () => void
-  outside?: Pick<Runtime, 'later' | 'yieldsToOthers'>
+  runtime?: Pick<Runtime, 'later' | 'yieldsToOthers'>
 }
 
 // setTimeout fires immediately if the delay exceeds 2^31-1 ms; one day ahead is enough.
@@ -61,7 +61,7 @@ export function createScheduler({
   onError,
   onRun,
   onHalfway,
-  outside: { later, yieldsToOthers } = { later: realLater, yieldsToOthers: true },
+  runtime: { later, yieldsToOthers } = { later: realLater, yieldsToOthers: true },
 }: SchedulerDeps) {
   const runner = createRunner({ rows, onError, onRun })
   const { soonest } = runner

@@ -33,8 +33,8 @@ function logRequest(
   const isSilent = (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
   world.requests.add({
     at: request.receivedAt || world.clock.now(),
-    wallAt: world.outside.wall(),
-    began: request.startedAt || world.outside.elapsed(),
+    wallAt: world.runtime.wall(),
+    began: request.startedAt || world.runtime.elapsed(),
     method: request.method,
     url: request.url,
     operation,

@@ -173,7 +173,7 @@ function withReplayed(responses: Json): Json {
   return responses
 }
 
-/** A content with what the sandbox really answers; a test makes the file. */
+/** Adds the example of an operation: a real response of the sandbox; a test generates the file. */
 const withExample = (content: { 'application/json': Json }, id: string) => ({
   'application/json': {
     ...content['application/json'],
@@ -181,7 +181,7 @@ const withExample = (content: { 'application/json': Json }, id: string) => ({
   },
 })
 
-/** The resources, each as one of the answers shows it. */
+/** The examples of the resources, taken from the example responses. */
 const RESOURCES: Json = {
   User: examples.getUser.data,
   KycRecord: examples.submitKyc.data[0]!.data,

@@ -118,7 +118,7 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
   await loadReader()
   const { sandbox, app } = await assembleRecorded(
     start,
-    { outside: () => replay.runtime, timerRan: timers.onTimer, watch },
+    { runtime: () => replay.runtime, timerRan: timers.onTimer, watch },
     log,
   )
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -242,7 +242,7 @@ const labelOf = ({ line: { call, method, url, at } }: ReplayedCall) =>
 /** Starts the recorded sandbox, in memory. */
 function assembleRecorded(
   start: RecordingStart,
-  hooks: Pick<Parameters<typeof assemble>[1], 'outside' | 'timerRan' | 'watch'>,
+  hooks: Pick<Parameters<typeof assemble>[1], 'runtime' | 'timerRan' | 'watch'>,
   log: Log,
 ) {
   const recorded = Object.entries(start.options).map(([key, value]) => [swapDashes(key), value])

@@ -13,7 +13,7 @@ type Waiting = { run: () => Promise<void>; reject: (error: SandboxError) => void
 export type DelayedResponsesDeps = WorldContext & {
   /** The name of the client, for messages. */
   name: string
-  outside: Pick<Runtime, 'later'>
+  runtime: Pick<Runtime, 'later'>
   warn: (message: string) => void
 }
 
@@ -22,7 +22,7 @@ const cancelled = () =>
 
 /** Responses that a scenario delays: each has a timer row, and a request that waits for it in this process. */
 export function createDelayedResponses(deps: DelayedResponsesDeps) {
-  const { store, clock, scheduler, name, outside, warn } = deps
+  const { store, clock, scheduler, name, runtime, warn } = deps
   const { timers } = store.tables
   const waiting = new Map<string, Waiting>()
 
@@ -59,7 +59,7 @@ export function createDelayedResponses(deps: DelayedResponsesDeps) {
         const { timer_id, due_at } = store.change(() =>
           scheduler.schedule({ due_at: clock.now() + ms, kind: DELAYED, payload: {} }),
         )
-        const endWarning = outside.later(WARN_AFTER_MS, () => warnIfFrozen(call, due_at))
+        const endWarning = runtime.later(WARN_AFTER_MS, () => warnIfFrozen(call, due_at))
         const onAbort = () => {
           drop(timer_id)
           giveUp(callerGone())

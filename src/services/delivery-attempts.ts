@@ -84,19 +84,19 @@ const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 /** Signs and sends single attempts, and returns their results as they are stored. */
 export function createDeliveryAttempts({
   clock,
-  outside,
+  runtime,
   settings,
   lane,
 }: {
   clock: Clock
-  outside: Pick<Runtime, 'wall' | 'send'>
+  runtime: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
   lane: SendLane
 }) {
   const { time, deadlineMs } = settings
 
   /** Unix seconds that receivers of this sandbox should compare timestamps with. */
-  const unixNow = () => Math.floor((time === 'client' ? clock.now() : outside.wall()) / 1_000)
+  const unixNow = () => Math.floor((time === 'client' ? clock.now() : runtime.wall()) / 1_000)
 
   // A cache of one: the URL rarely changes.
   let [lastUrl, lastMasked] = ['', '']
@@ -134,7 +134,7 @@ export function createDeliveryAttempts({
         'x-webhook-attempt': String(number),
       }
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
-      const result = await outside.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
+      const result = await runtime.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
       const {
         ok,
         status,

@@ -88,13 +88,13 @@ export function createExplore({
   random,
   webhooks,
   attempts,
-  outside,
+  runtime,
   lane,
   deadlineMs,
 }: WorldContext & {
   webhooks: Webhooks
   attempts: DeliveryAttempts
-  outside: Pick<Runtime, 'send' | 'secret'>
+  runtime: Pick<Runtime, 'send' | 'secret'>
   lane: SendLane
   deadlineMs?: number
 }) {
@@ -132,7 +132,7 @@ export function createExplore({
       truncated,
       error,
     } = await inLane(() =>
-      outside.send({
+      runtime.send({
         method: 'GET',
         url,
         headers: { accept: 'application/json' },
@@ -199,7 +199,7 @@ export function createExplore({
     const bodies = eventBodiesOf(transaction_id)
     const right = bodies.map((_, i) => i)
     // A receiver remembers ids; ids from the seed would repeat after a reset or from another client.
-    const ids = createRandom(Number.parseInt(outside.secret().slice(0, 12), 16))
+    const ids = createRandom(Number.parseInt(runtime.secret().slice(0, 12), 16))
     const in_order = await replay(bodies, right, probe, ids)
     // Twice, to find the values that are new in each run (ids, times).
     const again = await replay(bodies, right, probe, ids)

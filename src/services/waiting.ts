@@ -20,14 +20,14 @@ const feedEnded = () =>
 
 /** Resolves with the match as soon as it exists; rejects with `timeoutError()`, or with `not_ready` if the feed closes. */
 export function waitFor<T>(
-  { feed, outside }: { feed: Feed; outside: Pick<Runtime, 'later'> },
+  { feed, runtime }: { feed: Feed; runtime: Pick<Runtime, 'later'> },
   { findExisting, onEvent, timeout_ms: timeoutMs, timeoutError, signal }: WaitTarget<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
     let searching: Promise<unknown> = Promise.resolve()
     // A search that is still running may find it.
-    const cancelTimeout = outside.later(timeoutMs, () => searching.then(() => fail(timeoutError())))
+    const cancelTimeout = runtime.later(timeoutMs, () => searching.then(() => fail(timeoutError())))
     stop = feed.watch({
       onEvent(event) {
         // The whole state was replaced: the match may be in the new one.

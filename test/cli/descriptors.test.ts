@@ -91,7 +91,7 @@ t.test('more connections than there may be are told of once', { skip }, async (t
   t.equal(dropped.size, 36, 'half of the limit is for them')
   await until(() => log().includes('\n'))
   t.equal(log().trim().split('\n').length, 1)
-  t.match(log(), /A connection was refused: 64 are open/)
+  t.match(log(), /A connection was rejected because 64 connections are open/)
   for (const socket of sockets) socket.destroy()
   let answered = false
   await until(() => {

@@ -133,7 +133,7 @@ t.test('an earlier recording is never overwritten', async (t) => {
   const onEmpty = await run(['exec', '--record', 'empty.ndjson', ...node('process.exit(0)')], {
     cwd,
   })
-  t.match(onEmpty, { code: 5, stderr: 'The file empty.ndjson exists already' })
+  t.match(onEmpty, { code: 5, stderr: 'The file empty.ndjson already exists' })
   t.equal(readFileSync(join(cwd, 'empty.ndjson'), 'utf8'), '', 'even an empty file stays')
   const device = await run(['exec', '--record', '/dev/null', ...node('process.exit(0)')], { cwd })
   t.equal(device.code, 0, 'a device may be given')

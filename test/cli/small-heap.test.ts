@@ -11,7 +11,9 @@ t.test('in a small heap names in paths end with a refusal, not with the process'
     t.teardown(() => child.kill('SIGKILL'))
     await once(child.stdout, 'data')
     const origin = new URL(JSON.parse(told.stdout).url).origin
-    const limit = Number(/there may be (\d+) clients, not --max-clients/.exec(told.stderr)?.[1])
+    const limit = Number(
+      /at most (\d+) clients are possible instead of --max-clients/.exec(told.stderr)?.[1],
+    )
     t.ok(limit > 0, told.stderr)
     let answer = { status: 200, body: {} as { error?: string } }
     let made = 0

@@ -148,7 +148,7 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
     [['--recover', '--reset'], /exclude each other/],
     [['--fixtures', 'nowhere'], /nowhere: there is no such file or folder/],
     [['--host', '203.0.113.1'], /--host 203\.0\.113\.1 is not an address of this machine/],
-    [['--fixtures', 'nowhere'], /--fixtures takes a file or folder of JSON/],
+    [['--fixtures', 'nowhere'], /--fixtures takes a JSON file or a folder of JSON files/],
     [['dance'], /unknown command "dance"/],
     [['dance', '--', 'true'], /unknown command "dance"/],
     [['dance', '--port'], /unknown command "dance"/],
@@ -352,8 +352,8 @@ t.test('log lines have the asked level and form', async (t) => {
     await call(`http://127.0.0.1:${port}/@w1/v1/users`)
     return (await stop()).stderr
   }
-  t.match(JSON.parse(await logged([])), { level: 'info', message: /client w1 made/ })
-  t.match(await logged(['--log-format', 'pretty']), /^\d\d:\d\d:\d\d info {2}client w1 made/)
+  t.match(JSON.parse(await logged([])), { level: 'info', message: /client w1 created/ })
+  t.match(await logged(['--log-format', 'pretty']), /^\d\d:\d\d:\d\d info {2}client w1 created/)
   t.equal(await logged(['--log-level', 'error']), '')
 })
 

@@ -56,7 +56,7 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
 
     hook.response(() => {})
     const late = await press(opened, 'Trigger')
-    t.match(late.text, / 200 pending \(.* did not answer within 300 ms\); the next attempt is at /)
+    t.match(late.text, / 200 pending \(.* did not respond within 300 ms\); the next attempt is at /)
     t.equal(late.isRed, true)
 
     await put('/v1/clientWebhook', { url: 'http://127.0.0.1:1/nobody', webhook_secret: SECRET })

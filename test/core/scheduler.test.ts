@@ -45,7 +45,7 @@ function build(mode: 'real' | 'frozen' = 'frozen', later = realLater) {
       nextSeq: () => ++seq,
     },
     onError: (error) => errors.push(error),
-    outside: { later, yieldsToOthers: true },
+    runtime: { later, yieldsToOthers: true },
   })
   scheduler.handle('note', (timer) => {
     changes.change(() => {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -194,7 +194,7 @@ t.test('requests as no client sends them are sent again as they were', async (t)
     Buffer.from('"\xff\xfe"', 'latin1'),
   ])
   t.match(await raw(box.port, invalid), 'not valid UTF-8')
-  t.match(await raw(box.port, head('GET /v1/user/%zz HTTP/1.1')), 'not well-formed')
+  t.match(await raw(box.port, head('GET /v1/user/%zz HTTP/1.1')), 'The path is not valid')
   t.match(await raw(box.port, head('GET /v1/users HTTP/1.1', 'Host: two')), 'Host headers')
   t.match(await raw(box.port, head('PUT /v1/users HTTP/1.0')), '405')
   const large = Buffer.alloc(1_100_000, 'x')
@@ -204,9 +204,9 @@ t.test('requests as no client sends them are sent again as they were', async (t)
       box.port,
       Buffer.concat([Buffer.from(post('Transfer-Encoding: chunked') + chunk), large]),
     ),
-    'larger than 1 MiB',
+    'The maximum is 1 MiB',
   )
-  t.match(await raw(box.port, post(`Content-Length: 2000000`)), 'larger than 1 MiB')
+  t.match(await raw(box.port, post(`Content-Length: 2000000`)), 'The maximum is 1 MiB')
   // Cut off: it is never answered.
   await new Promise<void>((resolve) => {
     const socket = connect(box.port, '127.0.0.1', () => {
@@ -522,6 +522,17 @@ t.test('where the file takes no more, the sandbox goes on, the recording ends', 
     code: 'not_recorded',
     message: /stopped early: \/dev\/full cannot be written \(ENOSPC\)/,
   })
+})
+
+t.test('a recording that somebody deleted is an error that names the file', async (t) => {
+  const box = await recorded(t, { clock: 'frozen' })
+  rmSync(box.file)
+  await t.rejects(box.admin.recording(), {
+    status: 409,
+    code: 'not_recorded',
+    message: `The recording ${box.file} cannot be read (ENOENT)`,
+  })
+  t.equal((await box.get('/v1/users')).status, 200, 'the sandbox goes on')
 })
 
 t.test('a run that is not recorded can not be asked for', async (t) => {

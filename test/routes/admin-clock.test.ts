@@ -73,7 +73,7 @@ async function onWall(t: Test) {
   const box = await start(t, {
     sandbox: {
       start: { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' },
-      outside: (real) => ({ ...real, wall: () => wall.now, later: timers.later }),
+      runtime: (real) => ({ ...real, wall: () => wall.now, later: timers.later }),
     },
   })
   return {
@@ -115,7 +115,7 @@ t.test('a machine whose clock is set back goes on, and says so once', async (t) 
   const { get, post } = await start(t, {
     sandbox: {
       start: { randomSeed: 1, clock: 'real', clockSpeed: 1, scenario: 'default' },
-      outside: (outside) => ({ ...outside, wall: () => real.wall, elapsed: () => real.elapsed }),
+      runtime: (runtime) => ({ ...runtime, wall: () => real.wall, elapsed: () => real.elapsed }),
       log,
     },
   })

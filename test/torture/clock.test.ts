@@ -171,7 +171,7 @@ t.test('a wall clock that leaps takes time along ahead, and never back', async (
     fixtures: FIXTURES,
     sandbox: {
       start: start_,
-      outside: (real) => ({ ...real, wall: () => wall, elapsed: () => elapsed }),
+      runtime: (real) => ({ ...real, wall: () => wall, elapsed: () => elapsed }),
     },
   })
   const now = async () => (await get('/__admin/clock')).body.now

@@ -26,7 +26,7 @@ export const healthCalls = [
     summary: 'Report the health of the server: degraded if its data file cannot be written',
     open: true,
     response: Health,
-    handle(_world, _input, { store, startedAt, outside: { wall } }) {
+    handle(_world, _input, { store, startedAt, runtime: { wall } }) {
       const message = store.lostOwnership() ?? writeErrorMessage(store.failure)
       return {
         status: message ? ('degraded' as const) : ('healthy' as const),

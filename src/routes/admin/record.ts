@@ -2,6 +2,19 @@ import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 
+/** Reads the recording; its file can be deleted or protected while the sandbox runs. */
+function readOrExplain(file: string, read: () => string): string {
+  try {
+    return read()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new SandboxError(
+      'not_recorded',
+      `The recording ${file} cannot be read (${code}). Start the sandbox again with --record FILE.`,
+    )
+  }
+}
+
 /** The call that returns the recording of a run. */
 export const recordCalls = [
   adminCall({
@@ -26,8 +39,9 @@ export const recordCalls = [
           'not_recorded',
           `The recording stopped early: ${recorder.file} cannot be written (${recorder.failure}).`,
         )
-      const text = recorder.text()
-      return { file: recorder.file, lines: text.split('\n').length - 1, text }
+      const { file } = recorder
+      const text = readOrExplain(file, recorder.text)
+      return { file, lines: text.split('\n').length - 1, text }
     },
   }),
 ]

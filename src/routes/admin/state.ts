@@ -120,11 +120,11 @@ export const stateCalls = [
       .strictObject({ snapshot: z.string(), tables: z.record(z.string(), Difference) })
       .meta({ id: 'SnapshotDifference' }),
     errors: ['server_busy'],
-    async handle({ snapshots, outside }, { params: { name } }) {
+    async handle({ snapshots, runtime }, { params: { name } }) {
       const tables = await snapshots.diff(name)
       return new JsonPieces(
         stateDiffText(name, tables),
-        outside.yieldsToOthers && isLargeDiff(tables),
+        runtime.yieldsToOthers && isLargeDiff(tables),
       )
     },
   }),

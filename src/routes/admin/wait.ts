@@ -92,7 +92,7 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
   }
   const wait: Wait<Delivery> = {
     findExisting: () =>
-      firstOf([...deliveries.all()].reverse(), take, world.outside.yieldsToOthers),
+      firstOf([...deliveries.all()].reverse(), take, world.runtime.yieldsToOthers),
     onEvent: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     timeoutError() {
       const records = newestFirst([...deliveries.all()]).map(deliveryResponse)
@@ -173,7 +173,7 @@ async function forResource(
     findExisting() {
       if (id !== undefined) return matchingData(viewOf(id))
       const take = (entry: { id: string }) => matchingData(viewOf(entry.id))
-      return firstOf(pagedNewestFirst(pageOf), take, world.outside.yieldsToOthers)
+      return firstOf(pagedNewestFirst(pageOf), take, world.runtime.yieldsToOthers)
     },
     onEvent: ({ kind, subject }) =>
       kind === 'change' && subject.type.startsWith(`${what}.`)
