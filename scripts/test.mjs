@@ -25,9 +25,10 @@ function filesOf(path) {
   const full = resolve(path)
   if (!existsSync(full)) throw new Error(`${path} is not there: name test files or their folders.`)
   if (!statSync(full).isDirectory()) return [relative(root, full)]
-  return readdirSync(full, { recursive: true })
-    .filter((name) => name.endsWith(ENDING) && !/(^|\/)(node_modules|\.bundle)\//.test(name))
-    .map((name) => relative(root, join(full, name)))
+  return readdirSync(full, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'))
+    .filter((entry) => entry.isDirectory() || entry.name.endsWith(ENDING))
+    .flatMap(({ name }) => filesOf(join(full, name)))
 }
 
 // ---- in which order

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -20,9 +20,8 @@ export function spawned(
   args: readonly string[],
   options: { env?: Record<string, string>; cwd?: string; heapMb?: number },
 ) {
-  // tap puts an import of its own into NODE_OPTIONS, which slows each start and makes the signal of a full disk deadly.
   const heap = options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`]
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...heap, BIN, ...args], {
+  const child = spawn(process.execPath, [...heap, BIN, ...args], {
     env: environment(options.env),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -38,14 +37,57 @@ export function spawned(
   return { child, told, ended }
 }
 
-/** Runs the built program to its end. */
-export function run(
-  args: readonly string[],
-  options: { env?: Record<string, string>; cwd?: string } = {},
-): Promise<Ended> {
+type RunOptions = { env?: Record<string, string>; cwd?: string }
+
+/** Runs the built program to its end, in a process of its own. */
+export function runAlone(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const { child, ended } = spawned(args, options)
   const timer = setTimeout(() => child.kill('SIGKILL'), MAX_MS)
   return ended.finally(() => clearTimeout(timer))
+}
+
+// These serve, or pass signals and streams to a program.
+const OWN_PROCESS = ['start', 'exec', 'record']
+const COMMAND_PROCESS = join(PACKAGE_ROOT, 'test/cli/command-process.mjs')
+const idle: ChildProcess[] = []
+
+function startCommandProcess(): ChildProcess {
+  const child = fork(COMMAND_PROCESS, {
+    env: environment(),
+    execArgv: [],
+    stdio: ['ignore', 2, 2, 'ipc'],
+  })
+  process.once('exit', () => child.kill('SIGKILL'))
+  return child
+}
+
+/** Runs one command in a process that has run others before, if one is idle. */
+async function runShared(args: readonly string[], { env, cwd }: RunOptions): Promise<Ended> {
+  const child = idle.pop() ?? startCommandProcess()
+  const stop = new AbortController()
+  const { signal } = stop
+  child.ref()
+  child.channel!.ref()
+  child.send({ args, env: environment(env), cwd: cwd ?? process.cwd() })
+  const ended = await Promise.race([
+    once(child, 'message', { signal }).then(([said]) => said),
+    once(child, 'exit', { signal }).then(([code]) => {
+      throw new Error(`${args.join(' ')} ended the process of the commands with ${code}`)
+    }),
+  ])
+  stop.abort()
+  // An idle one does not keep the test alive.
+  child.channel!.unref()
+  child.unref()
+  idle.push(child)
+  return ended
+}
+
+/** Runs a command of the built program to its end; most commands share a process. */
+export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  const name = args.find((word) => !word.startsWith('-'))
+  const isAlone = name === undefined || OWN_PROCESS.includes(name)
+  return isAlone ? runAlone(args, options) : runShared(args, options)
 }
 
 export type Program = {
