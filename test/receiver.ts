@@ -68,7 +68,7 @@ export async function receiver(
     server,
     received,
     types: () => received.map(({ type }) => type),
-    response(next: Reply) {
+    respondWith(next: Reply) {
       state.reply = next
     },
   }

@@ -129,7 +129,7 @@ function LastCall() {
         ) : (
           <>
             <code>{textOf(made)}</code>{' '}
-            <b>{made.status === undefined ? 'waiting…' : made.status || 'no answer'}</b>
+            <b>{made.status === undefined ? 'waiting…' : made.status || 'no response'}</b>
             {made.problem && <span> {made.problem}</span>}
             {made.effect && <span> {made.effect.text}</span>}
           </>

@@ -166,7 +166,9 @@ export function serve(
         headers: respondHeaders(respond),
       }
     if (fault && at !== 'after') return { status: op.status, body: '{}' }
-    return saveResponse ? executeAndStore(request, outcome, saveResponse) : execute(request, outcome)
+    return saveResponse
+      ? executeAndStore(request, outcome, saveResponse)
+      : execute(request, outcome)
   }
 
   /** A response that a scenario replaces or breaks. */

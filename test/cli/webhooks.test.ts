@@ -36,7 +36,7 @@ t.test('trigger sends an event about the newest resource or a named one, as told
   const sent = hook.received.map(({ body }) => JSON.parse(body).data)
   t.match(sent, [{ user_id: ASHA }, { email: 'other@example.com' }])
   t.not(sent[1].user_id, ASHA)
-  hook.response(status(500))
+  hook.respondWith(status(500))
   t.match(await at('trigger', 'user.created'), {
     code: 1,
     stdout: /user.created for .+: (pending|failed) \(.*500.*\)\n/,
@@ -72,7 +72,7 @@ t.test('deliveries lists, narrows and sends again', async (t) => {
     stdout: `transaction.success for ${id}: delivered (204)\n`,
   })
   t.equal(hook.received.length, 4)
-  hook.response(status(410))
+  hook.respondWith(status(410))
   t.match(await at('deliveries', '--redeliver', one), {
     code: 1,
     stdout: /: delivered before, this redelivery failed \(.*410/,

@@ -259,7 +259,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const before = await total()
     const save = page.locator('section', { hasText: 'Snapshots' })
     await save.getByLabel('Name', { exact: true }).fill('of-the-test')
-    t.match(await press(opened, 'Keep a snapshot'), '{"name":"of-the-test"} 201')
+    t.match(await press(opened, 'Save a snapshot'), '{"name":"of-the-test"} 201')
     await pay()
     t.equal(await total(), before + 1)
     t.match(await pressAndConfirm(opened, 'Restore: of-the-test'), '/restore 200')

@@ -46,7 +46,7 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
   })
 
   await t.test('refused by status, by its port, and after the deadline', async (t) => {
-    hook.response(status(503))
+    hook.respondWith(status(503))
     const refused = await press(opened, 'Trigger')
     t.match(
       refused.text,
@@ -54,7 +54,7 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     )
     t.equal(refused.isRed, true)
 
-    hook.response(() => {})
+    hook.respondWith(() => {})
     const late = await press(opened, 'Trigger')
     t.match(late.text, / 200 pending \(.* did not respond within 300 ms\); the next attempt is at /)
     t.equal(late.isRed, true)
@@ -89,12 +89,12 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     const again = await press(opened, 'Redeliver')
     t.match(again.text, /redeliver 200 pending \(nothing listens/)
     t.equal(again.isRed, true)
-    hook.response(status(204))
+    hook.respondWith(status(204))
     await put('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
     const good = await press(opened, 'Redeliver')
     t.match(good.text, /redeliver 200 delivered \(204\)$/)
     t.equal(good.isRed, false)
-    hook.response(status(500))
+    hook.respondWith(status(500))
     const bad = await press(opened, 'Redeliver')
     t.match(bad.text, /redeliver 200 delivered before, this redelivery failed \(responded with 500/)
     t.equal(bad.isRed, true)
@@ -116,7 +116,7 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     await put('/__admin/scenario', {
       definition: { webhooks: [{ when: { event: 'user.created' }, then: { copies: 2 } }] },
     })
-    hook.response((message, response, count) =>
+    hook.respondWith((message, response, count) =>
       status(count % 2 === 0 ? 204 : 500)(message, response, count),
     )
     await go('control')

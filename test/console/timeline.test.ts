@@ -81,7 +81,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
 
   await t.test('what a webhook refused stands under its event', async (t) => {
     await put('/__admin/scenario', { name: 'default' })
-    hook.response(status(500))
+    hook.respondWith(status(500))
     const id = await newPayment()
     await advance('1500ms')
     const texts = await lineOf(id, 6)
@@ -110,7 +110,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     await put('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
     await go(`payments/${id}`)
     await lines.nth(4).waitFor()
-    hook.response(status(204))
+    hook.respondWith(status(204))
     const { deliveries } = (await get(`/__admin/transactions/${id}`)).body
     await post(`/__admin/webhooks/deliveries/${deliveries[0].delivery_id}/redeliver`)
     await page.locator('.timeline').getByText('delivered after 6 attempts').waitFor()

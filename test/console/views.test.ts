@@ -75,7 +75,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     const body = JSON.parse((await page.getByRole('group', { name: 'Body' }).textContent())!)
     t.equal(body.type, 'transaction.processing')
     await page.getByText('What was answered').click()
-    await page.getByRole('group', { name: 'Answer' }).getByText('received').waitFor()
+    await page.getByRole('group', { name: 'Response' }).getByText('received').waitFor()
     await go('deliveries')
     await page.getByLabel('Status', { exact: true }).selectOption('failed')
     await see('No delivery has this status.')

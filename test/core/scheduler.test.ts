@@ -417,42 +417,45 @@ t.test('an advance whose caller is gone stops where it is', async (t) => {
   t.strictSame([ran, clock.now()], [['a@10', 'b@30'], 100])
 })
 
-t.test('an advance waits a second for the receiver of another advance, then its turn', async (t) => {
-  const timers = manualTimers()
-  const { scheduler, clock, add } = build('frozen', timers.later)
-  let answer = () => {}
-  const sent = () =>
-    new Promise<void>((resolve) => {
-      answer = resolve
-    })
-  scheduler.handle('sent', sent, { parallel: true })
-  scheduler.handle('works', sent)
-  add('', 10, 'sent')
-  add('', 20, 'works')
-  const first = scheduler.advanceTo(100)
-  while (clock.now() < 10) await new Promise(setImmediate)
-  const rejected = t.rejects(scheduler.advanceBy(1), { code: 'receiver_busy' })
-  timers.pass(1_000)
-  await rejected
-  const second = scheduler.advanceBy(1)
-  timers.pass(999)
-  answer()
-  while (clock.now() < 20) await new Promise(setImmediate)
-  const third = scheduler.advanceBy(1)
-  answer()
-  await Promise.all([first, second, third])
-  t.equal(clock.now(), 102, 'calls whose receivers respond take turns')
+t.test(
+  'an advance waits a second for the receiver of another advance, then its turn',
+  async (t) => {
+    const timers = manualTimers()
+    const { scheduler, clock, add } = build('frozen', timers.later)
+    let answer = () => {}
+    const sent = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve
+      })
+    scheduler.handle('sent', sent, { parallel: true })
+    scheduler.handle('works', sent)
+    add('', 10, 'sent')
+    add('', 20, 'works')
+    const first = scheduler.advanceTo(100)
+    while (clock.now() < 10) await new Promise(setImmediate)
+    const rejected = t.rejects(scheduler.advanceBy(1), { code: 'receiver_busy' })
+    timers.pass(1_000)
+    await rejected
+    const second = scheduler.advanceBy(1)
+    timers.pass(999)
+    answer()
+    while (clock.now() < 20) await new Promise(setImmediate)
+    const third = scheduler.advanceBy(1)
+    answer()
+    await Promise.all([first, second, third])
+    t.equal(clock.now(), 102, 'calls whose receivers respond take turns')
 
-  const gone = new AbortController()
-  add('', 200, 'sent')
-  const left = scheduler.advanceTo(300, { signal: gone.signal })
-  while (clock.now() < 200) await new Promise(setImmediate)
-  gone.abort()
-  const next = scheduler.advanceTo(250)
-  answer()
-  await Promise.all([left, next])
-  t.equal(clock.now(), 250, 'one whose caller is gone refuses nobody')
-})
+    const gone = new AbortController()
+    add('', 200, 'sent')
+    const left = scheduler.advanceTo(300, { signal: gone.signal })
+    while (clock.now() < 200) await new Promise(setImmediate)
+    gone.abort()
+    const next = scheduler.advanceTo(250)
+    answer()
+    await Promise.all([left, next])
+    t.equal(clock.now(), 250, 'one whose caller is gone refuses nobody')
+  },
+)
 
 t.test('an advance waits a second for attempts of others, and is then refused', async (t) => {
   const timers = manualTimers()

@@ -212,7 +212,7 @@ t.test(
     await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
     let answer = () => {}
     const asked = new Promise<void>((resolve) => {
-      hook.response((_, response) => {
+      hook.respondWith((_, response) => {
         answer = () => response.writeHead(204).end()
         resolve()
       })

@@ -76,7 +76,7 @@ t.test(
   'an attempt that fails is made again after 1 s, 5 s, 30 s and 2 min, then given up',
   async (t) => {
     const { hook, box, list } = await linked(t)
-    hook.response(status(500))
+    hook.respondWith(status(500))
     await box.post('/__admin/webhooks/trigger', { event: 'user.created' })
     await box.advance('1h')
     t.same(
@@ -99,7 +99,7 @@ t.test(
 
 t.test('at the end of time the next attempt is at its last instant', async (t) => {
   const { hook, box, list } = await linked(t)
-  hook.response(status(500))
+  hook.respondWith(status(500))
   const at = '9999-12-31T23:59:59.999Z'
   await box.post('/__admin/clock/freeze', { at })
   await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
@@ -111,7 +111,7 @@ t.test(
   async (t) => {
     const { hook, box, list } = await linked(t)
     const [a, b] = [idOf(await box.pay()), idOf(await box.pay())]
-    hook.response((message, response) => {
+    hook.respondWith((message, response) => {
       const fails = message.resource === a && message.attempt < 4
       response.writeHead(fails ? 503 : 200).end()
     })
@@ -130,7 +130,7 @@ t.test(
       { event: LIFE[1], status: 'pending', next_attempt_at: null },
       { event: LIFE[0], status: 'pending', next_attempt_at: '2026-01-01T00:00:30.000Z' },
     ])
-    hook.response(status(200))
+    hook.respondWith(status(200))
     await box.advance('20s')
     t.same(
       of(a)
@@ -183,7 +183,7 @@ t.test('deliveries are listed by status, event and resource, page by page', asyn
 
 t.test('a delivery shows its body and headers, and neither secret nor signature', async (t) => {
   const { hook, box, list } = await linked(t)
-  hook.response((_, response) => response.writeHead(500).end('account 123456789012 is bad'))
+  hook.respondWith((_, response) => response.writeHead(500).end('account 123456789012 is bad'))
   await box.pay()
   await box.advance('0s')
   const [{ delivery_id }] = await list()
@@ -216,16 +216,16 @@ t.test(
     await box.pay()
     const [{ delivery_id }] = await list()
     const path = `/__admin/webhooks/deliveries/${delivery_id}/redeliver`
-    hook.response(status(500))
+    hook.respondWith(status(500))
     t.match((await box.post(path)).body, { status: 'pending', attempts: [{ number: 1 }] })
     await box.advance('500ms')
     t.equal(hook.received.length, 1, 'a pending one was sent ahead of its time, not twice')
-    hook.response(status(200))
+    hook.respondWith(status(200))
     await box.advance('1s')
     t.match((await list('?event=transaction.pending'))[0], { status: 'delivered' })
     const again = await box.post(path)
     t.match(again.body, { status: 'delivered', attempts: [{}, {}, { number: 3, ok: true }] })
-    hook.response(status(500))
+    hook.respondWith(status(500))
     const failed = await box.post(path)
     t.match(failed.body, { status: 'delivered', next_attempt_at: null, attempts: { length: 4 } })
     const before = hook.received.length
@@ -287,12 +287,12 @@ t.test('trigger fires every event about the newest or a named resource', async (
 
 t.test('410 ends the attempts, and Retry-After puts the next one off', async (t) => {
   const { hook, box, list } = await linked(t)
-  hook.response(status(429, { 'retry-after': '90' }))
+  hook.respondWith(status(429, { 'retry-after': '90' }))
   await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
   t.match(await list(), [{ next_attempt_at: '2026-01-01T00:01:30.000Z' }])
   await box.advance('89s')
   t.equal(hook.received.length, 1)
-  hook.response(status(410))
+  hook.respondWith(status(410))
   await box.advance('1s')
   t.match(await list(), [{ status: 'failed', attempts: [{}, { error: { code: 'gone' } }] }])
   await box.advance('1d')
@@ -302,7 +302,7 @@ t.test('410 ends the attempts, and Retry-After puts the next one off', async (t)
 t.test('a changed webhook counts for the attempts that follow', async (t) => {
   const { hook, box } = await linked(t)
   const other = await receiver(t)
-  hook.response(status(500))
+  hook.respondWith(status(500))
   await box.pay()
   await box.advance('0s')
   await box.put('/v1/clientWebhook', { url: other.url })
@@ -315,7 +315,7 @@ t.test('the options: retries of the standard plan, timestamps of the client’s 
   const { hook, box, list } = await linked(t, {
     sandbox: { webhooks: { allow: [], time: 'client', retries: 'standard' } },
   })
-  hook.response(status(500))
+  hook.respondWith(status(500))
   await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
   await box.advance('2d')
   const hours = [0, 5 / 3600, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]
@@ -349,7 +349,7 @@ t.test('a public address is refused unless it was allowed', async (t) => {
 
 t.test('reset drops deliveries and the inbox, alone or with all else', async (t) => {
   const { hook, box, list } = await linked(t)
-  hook.response(status(500))
+  hook.respondWith(status(500))
   await box.pay()
   await box.advance('0s')
   await box.post('/__admin/webhooks/inbox', { a: 1 })
@@ -380,7 +380,7 @@ t.test('a reset while an attempt runs does not mix its end into the new world', 
   const { hook, box, list } = await linked(t)
   let release = () => {}
   const held = new Promise<void>((resolve) => {
-    hook.response((_, response) => {
+    hook.respondWith((_, response) => {
       release = () => response.writeHead(200).end()
       resolve()
     })
@@ -390,7 +390,7 @@ t.test('a reset while an attempt runs does not mix its end into the new world', 
   await held
   await box.post('/__admin/reset')
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  hook.response(status(500))
+  hook.respondWith(status(500))
   await box.pay()
   release()
   await advance
@@ -461,7 +461,7 @@ t.test('an answer that repeats what was sent shows no secret and no signature', 
   const hook = await receiver(t)
   const box = await start(t)
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  hook.response((request, response) => {
+  hook.respondWith((request, response) => {
     const { headers } = request
     response.writeHead(500).end(JSON.stringify({ headers, SECRET, token: 'Bearer sbx_test_token' }))
   })

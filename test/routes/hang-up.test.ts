@@ -117,38 +117,44 @@ t.test('an advance ends when its caller hangs up: time stands where it was', asy
   t.equal((await next).body.now, '2026-01-01T00:00:01.010Z')
 })
 
-t.test('an advance out of a webhook handler is rejected after a second, with the reason', async (t) => {
-  const box = await served(t)
-  const { port } = box.app.server.address() as AddressInfo
-  const asked: { status: number; body: { message: string } }[] = []
-  const { url } = await receiver(t, async (_, response) => {
-    const answer = await fetch(`http://127.0.0.1:${port}/__admin/clock/advance`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"by":"1m"}',
+t.test(
+  'an advance out of a webhook handler is rejected after a second, with the reason',
+  async (t) => {
+    const box = await served(t)
+    const { port } = box.app.server.address() as AddressInfo
+    const asked: { status: number; body: { message: string } }[] = []
+    const { url } = await receiver(t, async (_, response) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/__admin/clock/advance`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"by":"1m"}',
+      })
+      asked.push({ status: answer.status, body: (await answer.json()) as never })
+      response.writeHead(204).end()
     })
-    asked.push({ status: answer.status, body: (await answer.json()) as never })
-    response.writeHead(204).end()
-  })
-  await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
-  await box.pay()
-  const { status, body } = await box.advance('3s')
-  t.strictSame([status, body.now], [200, '2026-01-01T00:00:03.000Z'])
-  t.equal(asked.length, 3)
-  for (const one of asked)
-    t.match(one, {
-      status: 409,
-      body: { error: 'receiver_busy', message: /A webhook handler must respond before it advances the clock/ },
-    })
-  const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
-  t.strictSame(
-    deliveries.map((row: { status: string; attempts: object[] }) => [
-      row.status,
-      row.attempts.length,
-    ]),
-    Array(3).fill(['delivered', 1]),
-  )
-})
+    await box.post('/v1/clientWebhook', { url, webhook_secret: SECRET })
+    await box.pay()
+    const { status, body } = await box.advance('3s')
+    t.strictSame([status, body.now], [200, '2026-01-01T00:00:03.000Z'])
+    t.equal(asked.length, 3)
+    for (const one of asked)
+      t.match(one, {
+        status: 409,
+        body: {
+          error: 'receiver_busy',
+          message: /A webhook handler must respond before it advances the clock/,
+        },
+      })
+    const { deliveries } = (await box.get('/__admin/webhooks/deliveries')).body
+    t.strictSame(
+      deliveries.map((row: { status: string; attempts: object[] }) => [
+        row.status,
+        row.attempts.length,
+      ]),
+      Array(3).fill(['delivered', 1]),
+    )
+  },
+)
 
 type Box = Awaited<ReturnType<typeof served>>
 

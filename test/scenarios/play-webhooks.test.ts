@@ -186,7 +186,7 @@ t.test('hold_until: an event that never comes holds nothing for ever', async (t)
   t.same(past.hook.types(), all, 'what came before is not waited for')
 
   const failing = await play(t, [{ when: { event: PENDING }, then: { hold_until: PROCESSING } }])
-  failing.hook.response((message, response) =>
+  failing.hook.respondWith((message, response) =>
     response.writeHead(message.type === PROCESSING ? 500 : 200).end(),
   )
   await failing.box.pay()
@@ -208,7 +208,7 @@ t.test('timeline: trigger sends, with and without a webhook', async (t) => {
 
 t.test('a receiver that fails meets the same scenario again by the retries', async (t) => {
   const { hook, box } = await play(t, [{ when: { event: PENDING }, then: { signature: 'wrong' } }])
-  hook.response(status(401))
+  hook.respondWith(status(401))
   await box.pay()
   await box.advance('5s')
   t.equal(hook.received.length, 3)

@@ -161,7 +161,7 @@ t.test('on a running clock an event arrives without an advance', async (t) => {
   const box = await start(t, { sandbox: { start: ticking } })
   await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   const arrived = new Promise<void>((resolve) =>
-    hook.response((_, response) => {
+    hook.respondWith((_, response) => {
       response.writeHead(200).end()
       resolve()
     }),
@@ -178,7 +178,7 @@ t.test('events of several resources are sent concurrently, each resource in orde
   let open = 0
   let most = 0
   const waiting: (() => void)[] = []
-  hook.response((_, response) => {
+  hook.respondWith((_, response) => {
     most = Math.max(most, ++open)
     waiting.push(() => {
       open--
@@ -197,13 +197,13 @@ t.test('what was being sent when the process ended is sent again after a restart
   const file = join(t.testdir(), 'db.json')
   const first = await start(t, { sandbox: { file } })
   await first.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-  const asked = new Promise<void>((resolve) => hook.response(() => resolve()))
+  const asked = new Promise<void>((resolve) => hook.respondWith(() => resolve()))
   await first.pay()
   const advance = first.advance('1s')
   await asked
   await first.close()
   await advance.catch(() => {})
-  hook.response(status(200))
+  hook.respondWith(status(200))
   const second = await start(t, { sandbox: { file } })
   await second.advance('10s')
   const ids = hook.received.map(({ id }) => id)
@@ -226,7 +226,7 @@ t.test(
     const { disk, state } = faultyDisk()
     const box = await start(t, { sandbox: { disk, file: join(t.testdir(), 'db.json') } })
     await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
-    hook.response((_, response) => {
+    hook.respondWith((_, response) => {
       // From here on nothing can be written.
       state.fault = { from: 1, calls: Number.POSITIVE_INFINITY, errno: 'ENOSPC' }
       response.writeHead(204).end()

@@ -6,10 +6,10 @@ import type { Attempt, Delivery, InboxMessage } from '../types.ts'
 import { At, Card, Chip, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
 import { Redeliver } from './send.tsx'
 
-/** The status of the receiver's answer, or the word for why none came. */
-const Answer = ({ attempt: { status, error } }: { attempt: Attempt }) =>
+/** The status of the receiver's response, or the error code if there is none. */
+const ResponseStatus = ({ attempt: { status, error } }: { attempt: Attempt }) =>
   status === null ? (
-    <span class="chip bad">{error?.code ?? 'no answer'}</span>
+    <span class="chip bad">{error?.code ?? 'no response'}</span>
   ) : (
     <HttpStatus status={status} />
   )
@@ -18,11 +18,11 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Event', width: 'minmax(11.5rem, 3fr)', show: ({ event }) => event },
   { title: 'Status', width: '7rem', show: ({ status }) => <Chip state={status} /> },
   {
-    title: 'Answer',
+    title: 'Response',
     width: 'minmax(0, 2fr)',
     show: ({ attempts }) => {
       const last = attempts.at(-1)
-      return last ? <Answer attempt={last} /> : '–'
+      return last ? <ResponseStatus attempt={last} /> : '–'
     },
   },
   { title: 'Tries', width: '3rem', minor: true, show: ({ attempts }) => attempts.length },
@@ -113,7 +113,7 @@ const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) =>
       facts={[
         ['At', <At key="at" at={attempt.at} />],
         ['To', <code key="url">{attempt.url}</code>],
-        ['Answer', <Answer key="answer" attempt={attempt} />],
+        ['Response', <ResponseStatus key="response" attempt={attempt} />],
         ['Took', `${attempt.duration_ms} ms`],
         ['Error', attempt.error?.message],
         ['Signature', <Signature key="signature" attempt={attempt} delivery={delivery} />],
@@ -133,7 +133,7 @@ const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) =>
       {attempt.response === '' ? (
         <p class="empty">No body.</p>
       ) : (
-        <Text label="Answer" value={attempt.response} />
+        <Text label="Response" value={attempt.response} />
       )}
     </details>
   </Card>

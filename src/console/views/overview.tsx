@@ -101,7 +101,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
   }
   const more = client.clock.pending_timers - (data?.timers.length ?? 0)
   return (
-    <Card title="What comes next" wide>
+    <Card title="Pending timers" wide>
       <Problem text={problem} />
       {data?.timers.length === 0 && <p class="empty">Nothing is scheduled.</p>}
       {data !== undefined && data.timers.length > 0 && (

@@ -209,7 +209,7 @@ export function OneRequest({ id }: { id: string }) {
                   ['Rule', call.rule ?? 'none matched'],
                   ['Fault', call.fault],
                   ['Took', `${call.duration_ms} ms`],
-                  ['Kept answer', call.replayed ? 'yes, by its Idempotency-Key' : null],
+                  ['Stored response', call.replayed ? 'yes, by its Idempotency-Key' : null],
                 ]}
               />
             </Card>
@@ -223,11 +223,11 @@ export function OneRequest({ id }: { id: string }) {
                 <Text label="Body" value={call.body} />
               )}
             </Card>
-            <Card title="Answer" wide>
+            <Card title="Response" wide>
               {call.response === null ? (
                 <p class="empty">None.</p>
               ) : (
-                <Text label="Answer" value={call.response} />
+                <Text label="Response" value={call.response} />
               )}
             </Card>
           </div>

@@ -12,8 +12,8 @@ const LIVES = {
   addBankAccount: ['bank', ['pending', 'success', 'failed']],
 } as const
 const WAYS = [
-  ['status', 'answers with a status'],
-  ['delay', 'answers late'],
+  ['status', 'responds with a status'],
+  ['delay', 'responds late'],
   ['fault', 'breaks the connection'],
   ['life', 'is carried out and ends like this'],
 ] as const

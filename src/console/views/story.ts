@@ -96,6 +96,6 @@ export function fateOf({
 
 /** Describes how an attempt ended. If there was no response, the message says why. */
 export function endOf({ ok, status, error }: Delivery['attempts'][number]): string {
-  if (status === null) return `failed: ${error?.message ?? 'no answer'}`
-  return `${ok ? 'accepted' : 'refused'} (${status})`
+  if (status === null) return `failed: ${error?.message ?? 'no response'}`
+  return `${ok ? 'accepted' : 'rejected'} (${status})`
 }
