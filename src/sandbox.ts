@@ -443,7 +443,7 @@ export async function openSandbox(config: SandboxConfig) {
       const world = worldNamed(name)
       if (name === DEFAULT) {
         throw new SandboxError(
-          'client_needed',
+          'default_client_required',
           'The default client cannot be deleted, because calls without a client name use it. Reset it instead.',
         )
       }

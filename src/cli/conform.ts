@@ -52,11 +52,11 @@ function reportText({
   ok,
   against,
   calls,
-  held,
+  checked,
   differs,
   notes,
   unchecked,
-  made,
+  created,
   more,
 }: ConformReport) {
   const section = (title: string, rows: string) => `${title}\n\n${rows}\n`
@@ -77,19 +77,19 @@ function reportText({
             'Not checked',
             table(
               ['endpoint', 'reason'],
-              unchecked.map(({ endpoint, why }) => [endpoint, why]),
+              unchecked.map(({ endpoint, reason }) => [endpoint, reason]),
               '',
             ),
           ),
         ]),
-    ...(made.length === 0
+    ...(created.length === 0
       ? []
       : [
           section(
             'Created, and not deleted',
             table(
               ['endpoint', 'id'],
-              made.map(({ endpoint, id }) => [endpoint, id]),
+              created.map(({ endpoint, id }) => [endpoint, id]),
               '',
             ),
           ),
@@ -98,7 +98,7 @@ function reportText({
   ]
   const summary = ok ? 'No differences' : countOf(differs.length, 'difference')
   const noteCount = notes.length === 0 ? '' : `, ${countOf(notes.length, 'note')}`
-  return `${sections.join('')}${summary}${noteCount}: ${countOf(calls, 'call')} to ${against}, ${countOf(held.length, 'endpoint')} checked\n`
+  return `${sections.join('')}${summary}${noteCount}: ${countOf(calls, 'call')} to ${against}, ${countOf(checked.length, 'endpoint')} checked\n`
 }
 
 export const conform: Command = {

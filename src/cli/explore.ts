@@ -3,7 +3,7 @@ import { remoteCommand } from './remote.ts'
 import { oneLine } from './table.ts'
 import { parseWholeNumber } from './values.ts'
 
-type Replay = { sequence: string[]; refused: number; state: unknown }
+type Replay = { sequence: string[]; rejected: number; state: unknown }
 type Exploration = {
   transaction_id: string
   orders_tried: number
@@ -25,7 +25,7 @@ function explorationText({ orders_tried, in_order, found, ignored }: Exploration
   return [
     `${tried}; this order ends in another state than the right order\n`,
     replayText(found),
-    line('rejected', found.refused),
+    line('rejected', found.rejected),
     line('differs at', found.differs_at.join(', ')),
     'the right order\n',
     replayText(in_order),

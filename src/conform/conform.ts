@@ -14,7 +14,7 @@ export type ConformReport = {
   write: boolean
   calls: number
   /** Endpoints with at least one successful response, which was checked. */
-  held: string[]
+  checked: string[]
   /** Deviations from the contract. */
   differs: Finding[]
   /** Differences from the sandbox that the contract allows. */
@@ -22,7 +22,7 @@ export type ConformReport = {
   /** Endpoints and lists that could not be checked. */
   unchecked: UncheckedEndpoint[]
   /** Resources that were created and not deleted. */
-  made: CreatedResource[]
+  created: CreatedResource[]
   /** The number of findings that the report leaves out. */
   more: number
 }
@@ -70,6 +70,6 @@ export async function conform({
     write: withWrites,
     differs,
     ...rest,
-    made: writes.created(),
+    created: writes.created(),
   }
 }

@@ -12,7 +12,7 @@ export type Finding = {
 }
 
 /** An endpoint that could not be checked, and why. */
-export type UncheckedEndpoint = { endpoint: string; why: string }
+export type UncheckedEndpoint = { endpoint: string; reason: string }
 
 /** The call that a finding is about. */
 export type FindingSource = { op: Operation; call: string }
@@ -86,7 +86,7 @@ export function createFindings(token: string | undefined) {
       return {
         differs: [...differs.values()],
         notes: [...notes.values()].filter((note) => !differing.has(keyOf(note))),
-        unchecked: [...unchecked].map(([endpoint, why]): UncheckedEndpoint => ({ endpoint, why })),
+        unchecked: [...unchecked].map(([endpoint, reason]): UncheckedEndpoint => ({ endpoint, reason })),
         more,
       }
     },

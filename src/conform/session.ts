@@ -237,15 +237,15 @@ export function createSession(operations: readonly Operation[], options: HttpCli
       const named = new Set([...unchecked, ...found.differs].map(({ endpoint }) => endpoint))
       for (const { op, field, rows } of lists.values())
         if (rows === 0)
-          unchecked.push({ endpoint: endpointOf(op), why: `${field} was always empty` })
+          unchecked.push({ endpoint: endpointOf(op), reason: `${field} was always empty` })
       for (const op of operations) {
         const endpoint = endpointOf(op)
         if (!checked.has(op) && !named.has(endpoint))
-          unchecked.push({ endpoint, why: whyUnchecked(op) })
+          unchecked.push({ endpoint, reason: whyUnchecked(op) })
       }
       return {
         calls: client.callCount(),
-        held: operations.filter((op) => checked.has(op)).map(endpointOf),
+        checked: operations.filter((op) => checked.has(op)).map(endpointOf),
         ...found,
         unchecked,
       }

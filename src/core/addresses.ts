@@ -145,9 +145,9 @@ function readHost(entry: string): string {
   return bareHost(new URL(whole))
 }
 
-/** The error of a connection to a forbidden address; `code` is `ADDRESS_REFUSED`, the message gives the reason. */
+/** The error of a connection to a forbidden address; `code` is `ADDRESS_NOT_ALLOWED`, the message gives the reason. */
 export class AddressNotAllowed extends Error {
-  readonly code = 'ADDRESS_REFUSED'
+  readonly code = 'ADDRESS_NOT_ALLOWED'
 }
 
 export type AddressPolicyDeps = {

@@ -43,7 +43,7 @@ export type WorldAbout = { readonly base?: string }
 /** The data of lowdb: a list of ops with its generation. It is read in one call and written in slices. */
 export type DocumentContent = { generation: number; ops: Iterable<Op> }
 
-const FORMAT = 2
+const FORMAT = 3
 const END = '["end"]'
 const LINE_FEED = 10
 const COMMA = 44

@@ -4,7 +4,7 @@ import type { Target } from './addresses.ts'
 
 /**
  * Every error code of an attempt and its meaning; a test compares docs/webhooks.md with it. `response_too_large` and
- * `answer_compressed` are remarks: the status of the response still decides, so `ok` may be true.
+ * `response_compressed` are remarks: the status of the response still decides, so `ok` may be true.
  */
 export const SEND_ERRORS = {
   timeout_connect:
@@ -24,8 +24,8 @@ export const SEND_ERRORS = {
   gone: 'A 410 response; no further attempts are made.',
   status: 'Another status that is not 2xx.',
   response_too_large: 'A 2xx response over 64 KiB: delivered; the rest was not read.',
-  answer_compressed: 'A compressed 2xx response: delivered; it was not decompressed.',
-  address_refused: 'The address rules do not allow this address.',
+  response_compressed: 'A compressed 2xx response: delivered; it was not decompressed.',
+  address_not_allowed: 'The address rules do not allow this address.',
   bad_request: 'The URL or a header is invalid, so no request was sent.',
   closed: 'The sandbox stopped during the attempt.',
   failed: 'Any other error; the message contains the error text of the system.',
@@ -69,7 +69,7 @@ export function explainFailure(error: NodeJS.ErrnoException, target: Target): Se
   const at = target.authority
   const code = error.code ?? ''
   const sendError = (word: SendErrorCode, message: string): SendError => ({ code: word, message })
-  if (code === 'ADDRESS_REFUSED') return sendError('address_refused', error.message)
+  if (code === 'ADDRESS_NOT_ALLOWED') return sendError('address_not_allowed', error.message)
   if (code === 'UND_ERR_INVALID_ARG')
     return sendError('bad_request', `the request can't be sent: ${error.message}`)
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
@@ -163,7 +163,7 @@ export function judgeResponse(
     return { code: 'status', message: `${words}; only a 2xx response counts as delivered` }
   if (isCompressed)
     return {
-      code: 'answer_compressed',
+      code: 'response_compressed',
       message: `${words}, compressed with ${encoding} although the request did not allow compression; it was not decompressed`,
     }
   if (isTooLarge)

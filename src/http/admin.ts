@@ -94,7 +94,7 @@ export function adminCall<
 
 /** The error codes of a call of the admin API. */
 export function errorsOf({ method, open, raw, large, errors = [] }: AdminCall): ErrorCode[] {
-  const codes: ErrorCode[] = ['host_not_allowed', 'cross_site_refused', ...errors]
+  const codes: ErrorCode[] = ['host_not_allowed', 'cross_site_rejected', ...errors]
   if (!raw) codes.push('validation_failed')
   if (!open) codes.push('unauthorized', 'not_found', 'client_limit_reached', 'storage_unavailable')
   if (!open && !raw) codes.push('admin_token_required')

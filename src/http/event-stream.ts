@@ -56,7 +56,7 @@ export function streamEvents(
   // An id without data lets a reader continue from here before its first event.
   const startId = events.length > 0 ? '' : `id: ${feed.lastId}\n`
   send(`retry: ${RETRY_MS}\n${startId}: connected\n\n`)
-  if (missed) send(`event: gap\ndata: ${JSON.stringify({ kept: events.length })}\n\n`)
+  if (missed) send(`event: gap\ndata: ${JSON.stringify({ available_events: events.length })}\n\n`)
   for (const event of events) send(textOf(event))
   stop = feed.read({
     onEvent: (event) => send(textOf(event)),

@@ -40,7 +40,7 @@ function findStored(world: World, scoped: string, fingerprint: string): StoredRe
     )
   }
   const row = world.tables.tables.idempotency.get(scoped)
-  if (!row || row.kept_until <= world.clock.now()) return undefined
+  if (!row || row.expires_at <= world.clock.now()) return undefined
   if (row.fingerprint !== fingerprint) {
     throw new SandboxError(
       'idempotency_mismatch',
@@ -55,7 +55,7 @@ function dropExpired({ tables, clock }: World) {
   const { idempotency } = tables.tables
   const oldest = idempotency.page('all', 'all', Math.max(0, idempotency.count('all', 'all') - 2), 2)
   for (const { id, row } of oldest) {
-    if (row.kept_until <= clock.now()) tables.remove('idempotency', id)
+    if (row.expires_at <= clock.now()) tables.remove('idempotency', id)
   }
 }
 
@@ -83,8 +83,8 @@ export async function runOnce(
         dropExpired(world)
         // An expired row of this key would retain its old position in the order of expiry.
         world.tables.remove('idempotency', scoped)
-        const kept_until = world.clock.now() + RETENTION_MS
-        world.tables.put('idempotency', { key: scoped, fingerprint, status, body, kept_until })
+        const expires_at = world.clock.now() + RETENTION_MS
+        world.tables.put('idempotency', { key: scoped, fingerprint, status, body, expires_at })
       })
     })
   } finally {

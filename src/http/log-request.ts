@@ -64,7 +64,7 @@ const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
 
 // Wrong Host, or sent by a page of another site: such a request does not belong to a client.
-const UNATTRIBUTED: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_refused'])
+const UNATTRIBUTED: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_rejected'])
 
 /** Logs a request that the service rejected, if its client is known. */
 export const createErrorLogger =

@@ -266,6 +266,6 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'validation_failed',
   'unauthorized',
   'client_inactive',
-  'cross_site_refused',
+  'cross_site_rejected',
   'not_found',
 ]

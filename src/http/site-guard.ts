@@ -32,7 +32,7 @@ export function createSiteGuard(allowed: string | undefined) {
     if (isService && allowed !== undefined && request.headers.origin === allowed) return done()
     done(
       new SandboxError(
-        'cross_site_refused',
+        'cross_site_rejected',
         isService
           ? 'A page of another site sent this request. Send it from a program, or start the sandbox with --cors ORIGIN to allow that page.'
           : 'A page of another site sent this admin request. Send it from a program, or use the console.',

@@ -24,7 +24,7 @@ export const ERRORS = {
     403,
     'The Host header is not a loopback name, an IP address, a name without a dot, or an allowed name.',
   ],
-  cross_site_refused: [
+  cross_site_rejected: [
     403,
     'A browser sent this call for a page of another site; `--cors` allows sites.',
   ],
@@ -53,7 +53,7 @@ export const ERRORS = {
     409,
     'The clock cannot move while a webhook attempt waits for its receiver. A webhook handler must respond before it advances the clock.',
   ],
-  client_needed: [409, 'The default client cannot be deleted; it can be reset.'],
+  default_client_required: [409, 'The default client cannot be deleted; it can be reset.'],
   token_in_use: [409, 'The access token belongs to another client.'],
   not_recorded: [409, 'Recording is off. Start the sandbox with `--record FILE`.'],
   snapshot_limit_reached: [409, 'The client has the maximum number of snapshots; delete one.'],

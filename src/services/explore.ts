@@ -19,7 +19,7 @@ const ENCODED_PLACEHOLDER = encodeURIComponent(PROBE_PLACEHOLDER)
 export type ReplayedOrder = {
   sequence: string[]
   event_ids: string[]
-  refused: number
+  rejected: number
   state: unknown
 }
 
@@ -163,7 +163,7 @@ export function createExplore({
     const { transaction_id, events } = withFreshIds(bodies, ids)
     let left = indexes.map((i) => events[i]!)
     for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
-      const refused: typeof left = []
+      const rejected: typeof left = []
       for (const event of left) {
         const sent = await inLane(() => attempts.send(event, round, webhook))
         if (!sent)
@@ -174,14 +174,14 @@ export function createExplore({
         const { ok, status, error } = sent.attempt
         if (ok) continue
         if (status === null) throw exploreError(`The receiver did not respond: ${error!.message}.`)
-        refused.push(event)
+        rejected.push(event)
       }
-      left = refused
+      left = rejected
     }
     return {
       sequence: indexes.map((i) => events[i]!.type),
       event_ids: indexes.map((i) => events[i]!.event_id),
-      refused: left.length,
+      rejected: left.length,
       state: await callProbe(probe, transaction_id),
     }
   }
@@ -204,7 +204,7 @@ export function createExplore({
     // Twice, to find the values that are new in each run (ids, times).
     const again = await replay(bodies, right, probe, ids)
     const ignored = differences(in_order.state, again.state)
-    if (in_order.refused > 0)
+    if (in_order.rejected > 0)
       throw exploreError(
         'The receiver rejects events even in their original order, so no other order can be compared with it.',
       )

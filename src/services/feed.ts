@@ -49,7 +49,7 @@ function summaryOf({ kind, subject }: AnyFeedEvent): object {
         resource_id,
         status,
         attempts: attempts.length,
-        answered: last?.status ?? null,
+        response_status: last?.status ?? null,
         error: last?.error?.code ?? null,
         next_attempt_at: next_attempt_at === null ? null : new Date(next_attempt_at).toISOString(),
       }

@@ -83,7 +83,7 @@ const ROWS = {
     fingerprint: z.string(),
     status: Integer,
     body: z.string(),
-    kept_until: Integer,
+    expires_at: Integer,
   }),
   timers: z
     .strictObject({

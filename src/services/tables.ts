@@ -20,7 +20,7 @@ export type IdempotencyRow = {
   status: number
   body: string
   /** When the row expires: client's time, ms. */
-  kept_until: number
+  expires_at: number
 }
 
 /** One value of a world that is not a resource of the service, such as its clock. */
@@ -106,7 +106,7 @@ export const TABLES: Specs<Rows> = {
     },
   },
   inbox: { id: (row) => row.message_id, at: () => 0, indexes: { all: always } },
-  idempotency: { id: (row) => row.key, at: (row) => row.kept_until, indexes: { all: always } },
+  idempotency: { id: (row) => row.key, at: (row) => row.expires_at, indexes: { all: always } },
   timers: { id: (row) => row.timer_id, at: () => 0, indexes: {} },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },
   rules: { id: (row) => row.rule_id, at: () => 0, indexes: {} },

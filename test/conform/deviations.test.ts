@@ -8,8 +8,8 @@ t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
   const { url, token } = await sandbox(t)
   const read = await conform({ base: url, token, write: false })
   t.match(read, { ok: true, against: url, write: false, more: 0 })
-  t.strictSame([read.differs, read.notes, read.made], [[], [], []])
-  t.equal(read.held.length, 9)
+  t.strictSame([read.differs, read.notes, read.created], [[], [], []])
+  t.equal(read.checked.length, 9)
   t.strictSame(
     read.unchecked.map(({ endpoint, why }) => `${endpoint}: ${why}`),
     [
@@ -23,9 +23,9 @@ t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
   )
   const written = await conform({ base: url, token, write: true })
   t.strictSame([written.differs, written.notes, written.unchecked], [[], [], []])
-  t.equal(written.held.length, 16)
+  t.equal(written.checked.length, 16)
   t.strictSame(
-    written.made.map(({ endpoint }) => endpoint),
+    written.created.map(({ endpoint }) => endpoint),
     [
       'POST /user',
       'POST /user',
@@ -67,7 +67,7 @@ t.test('without a token what wants one is told, and is no difference', async (t)
   const report = await conform({ base: url, token: undefined, write: false })
   t.strictSame([report.differs, report.notes], [[], []])
   const wanting = report.unchecked.filter(
-    ({ why }) => why === 'the service requires a token: use --token',
+    ({ reason }) => why === 'the service requires a token: use --token',
   )
   t.strictSame(
     wanting.map(({ endpoint }) => endpoint),
@@ -90,7 +90,7 @@ t.test('a list that was always empty is told, since none of its rows were held',
     report.unchecked.filter(({ endpoint }) => endpoint.startsWith('GET')),
     [
       { endpoint: 'GET /clientWebhook' },
-      { endpoint: 'GET /bank/:userId', why: 'data[] was always empty' },
+      { endpoint: 'GET /bank/:userId', reason: 'data[] was always empty' },
     ],
   )
 })

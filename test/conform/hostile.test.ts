@@ -91,7 +91,7 @@ t.test('three calls without an answer end the asking, and the report is still ma
   )
   t.match(report.unchecked.at(-1), {
     endpoint: 'PUT /clientWebhook',
-    why: /^stopped after three calls without a response: /,
+    reason: /^stopped after three calls without a response: /,
   })
 })
 
@@ -153,9 +153,9 @@ t.test('what each status does to a call is told, and nothing is followed', async
   const busy = await against(t, (_, response) => response.writeHead(429, JSON_HEAD).end('{}'))
   t.equal(busy.ok, true)
   t.match(busy.unchecked, [
-    { endpoint: 'GET /users', why: 'the service responds with 429 (too many requests)' },
+    { endpoint: 'GET /users', reason: 'the service responds with 429 (too many requests)' },
   ])
-  t.strictSame(busy.held, [])
+  t.strictSame(busy.checked, [])
   const failing = await against(t, (_, response) => response.writeHead(503, JSON_HEAD).end('{}'))
   t.equal(failing.ok, false)
   t.ok(lines(failing.differs).includes('GET /transaction HTTP status: 200; 503'))

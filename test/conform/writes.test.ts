@@ -117,10 +117,10 @@ t.test('a service without our defaults for writes is told as notes alone', async
   const users = (await admin.users.list({ limit: 1 })).total
   t.equal(
     users - 110,
-    report.made.filter(({ endpoint }) => endpoint === 'POST /user').length,
+    report.created.filter(({ endpoint }) => endpoint === 'POST /user').length,
     'what should have been refused is told as made',
   )
-  t.equal(report.made.filter(({ endpoint }) => endpoint === 'POST /kyc').length, 4)
+  t.equal(report.created.filter(({ endpoint }) => endpoint === 'POST /kyc').length, 4)
 })
 
 t.test('each refusal of ours is asked for, and is a note where it is another', async (t) => {
@@ -175,7 +175,7 @@ t.test('a payment that a state forbids is no difference', async (t) => {
     { write: true },
   )
   t.match(refused, { ok: true, differs: [] })
-  t.match(refused.unchecked, [{ endpoint: 'POST /transaction', why: 'rejected: 422 "no_balance"' }])
+  t.match(refused.unchecked, [{ endpoint: 'POST /transaction', reason: 'rejected: 422 "no_balance"' }])
   const pending = await held(
     t,
     {
@@ -187,7 +187,7 @@ t.test('a payment that a state forbids is no difference', async (t) => {
   )
   t.match(pending, { ok: true, differs: [] })
   t.match(pending.unchecked, [
-    { endpoint: 'POST /transaction', why: 'the account just created is not verified' },
+    { endpoint: 'POST /transaction', reason: 'the account just created is not verified' },
   ])
 })
 
@@ -204,7 +204,7 @@ t.test('a webhook that is there is put back, and its secret is not touched', asy
   t.match(report.unchecked, [
     {
       endpoint: 'POST /clientWebhook',
-      why: 'a webhook exists already, and its secret could not be restored',
+      reason: 'a webhook exists already, and its secret could not be restored',
     },
   ])
   const { requests } = await admin.requests.list({ limit: 1_000, method: 'PUT' })

@@ -49,7 +49,7 @@ t.test('another site', { skip: noBrowser }, async (t) => {
         other.waitForURL(/@go/),
         other.evaluate(`location.href = ${JSON.stringify(`${origin}/@go/v1/users`)}`),
       ])
-      t.match(await other.textContent('body'), /cross_site_refused/)
+      t.match(await other.textContent('body'), /cross_site_rejected/)
       await other.close()
     }
     t.notOk(

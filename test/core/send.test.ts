@@ -148,7 +148,7 @@ const CASES: Case[] = [
         response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'text/plain' })
         response.end(bomb)
       }),
-    code: 'answer_compressed',
+    code: 'response_compressed',
     message:
       /compressed with gzip although the request did not allow compression; it was not decompressed/,
     ok: true,
@@ -395,17 +395,17 @@ t.test('a name is resolved with the address rules, and failures are reported', a
     ['here.test', undefined],
     [
       'evil.test',
-      'address_refused',
+      'address_not_allowed',
       /evil\.test \(169\.254\.169\.254\) is a cloud metadata address/,
     ],
-    ['public.test', 'address_refused', /--webhook-allow public\.test/],
+    ['public.test', 'address_not_allowed', /--webhook-allow public\.test/],
     ['gone.test', 'dns', /the host name gone\.test can't be resolved \(ENOTFOUND\)/],
     ['slow.test', 'timeout_connect', /no connection to slow\.test:\d+ within 300 ms/],
-    ['169.254.169.254', 'address_refused'],
-    ['2852039166', 'address_refused'],
-    ['[::ffff:169.254.169.254]', 'address_refused'],
-    ['metadata.google.internal', 'address_refused'],
-    ['8.8.8.8', 'address_refused'],
+    ['169.254.169.254', 'address_not_allowed'],
+    ['2852039166', 'address_not_allowed'],
+    ['[::ffff:169.254.169.254]', 'address_not_allowed'],
+    ['metadata.google.internal', 'address_not_allowed'],
+    ['8.8.8.8', 'address_not_allowed'],
   ]
   for (const [host, code, message] of cases) {
     const result = await sender.send({

@@ -250,12 +250,12 @@ t.test('a document of another format is left alone, but for a reset', async (t) 
   world.put('notes', note(1))
   await store.close()
   const file = join(dir, 'db.json')
-  const older = readFileSync(file, 'utf8').replace('{"payoutSandbox":2,', '{"payoutSandbox":1,')
+  const older = readFileSync(file, 'utf8').replace('{"payoutSandbox":3,', '{"payoutSandbox":1,')
   writeFileSync(file, older)
   for (const onDamage of ['refuse', 'recover'] as const) {
     await t.rejects(open(t, file, { onDamage }), {
       name: 'OtherFormat',
-      message: /it has format 1, but this version only reads format 2/,
+      message: /it has format 1, but this version only reads format 3/,
     })
     t.equal(readFileSync(file, 'utf8'), older, 'left as it is')
   }

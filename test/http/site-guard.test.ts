@@ -45,7 +45,7 @@ t.test('a page of another site reaches neither the admin API nor the service', a
       const answer = await get(path, headers)
       t.match(
         answer,
-        { status: 403, body: { error: 'cross_site_refused' } },
+        { status: 403, body: { error: 'cross_site_rejected' } },
         `${path} ${headersText}`,
       )
       t.notOk('access-control-allow-origin' in answer.headers)

@@ -97,15 +97,15 @@ t.test('a state document has snake_case names', async (t) => {
 t.test('an old spelling is rejected with the name that was meant', async (t) => {
   const box = await start(t)
   const cases: [string, unknown, string][] = [
-    ['/__admin/requests/verify', { match: {}, at_least: 1 }, 'at_least'],
+    ['/__admin/requests/verify', { match: {}, atLeast: 1 }, 'at_least'],
     ['/__admin/requests/verify', { match: {}, 'at-most': 1 }, 'at_most'],
-    ['/__admin/wait', { for: 'request', match: {}, timeout_ms: 1 }, 'timeout_ms'],
+    ['/__admin/wait', { for: 'request', match: {}, timeoutMs: 1 }, 'timeout_ms'],
     ['/__admin/clients', { name: 'a', randomSeed: 1 }, 'random_seed'],
     ['/__admin/clients', { name: 'a', checkKyc: true }, 'check_kyc'],
-    ['/__admin/webhooks/explore', { max_orders: 5 }, 'max_orders'],
+    ['/__admin/webhooks/explore', { maxOrders: 5 }, 'max_orders'],
     [
       '/__admin/rules',
-      { when: { user: { email: { starts_with: 'a' } } }, then: { respond: 503 } },
+      { when: { user: { email: { startsWith: 'a' } } }, then: { respond: 503 } },
       'starts_with',
     ],
   ]

@@ -200,7 +200,7 @@ t.test('a name, a body or a token that can’t be is refused, and nothing is mad
     if (says) t.match(answer.text, says)
     t.notMatch(answer.text, /my-token|999999999999/, 'no secret, no number')
   }
-  t.equal((await box.call('DELETE', `${CLIENTS}/default`)).body.error, 'client_needed')
+  t.equal((await box.call('DELETE', `${CLIENTS}/default`)).body.error, 'default_client_required')
   t.same(await names(box), before)
   t.equal((await create(box, { name: 'b', access_token: 'sbx_b' })).status, 201)
   const tooMany = await create(box, { name: 'c' })

@@ -107,7 +107,7 @@ t.test(
       delivered.map(({ event }) => event),
       ['transaction.pending', 'transaction.processing', 'transaction.success'],
     )
-    t.match(delivered[0], { resource_id: id, attempts: 1, answered: 204, error: null })
+    t.match(delivered[0], { resource_id: id, attempts: 1, response_status: 204, error: null })
     t.strictSame(of('reset'), [{ parts: ['data'] }])
     const numbers = events.map((event) => Number(event.id!.split('-')[1]))
     t.strictSame(

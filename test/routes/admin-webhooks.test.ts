@@ -333,7 +333,7 @@ t.test('the options: retries of the standard plan, timestamps of the client’s 
 
 t.test('a public address is refused unless it was allowed', async (t) => {
   for (const [allow, code] of [
-    [[], 'address_refused'],
+    [[], 'address_not_allowed'],
     [['192.0.2.1'], 'timeout_connect'],
   ] as const) {
     const box = await start(t, {
@@ -342,8 +342,8 @@ t.test('a public address is refused unless it was allowed', async (t) => {
     await box.post('/v1/clientWebhook', { url: 'http://192.0.2.1/x', webhook_secret: SECRET })
     const { body } = await box.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
     const [{ error }] = body.deliveries[0].attempts
-    if (code === 'address_refused') t.equal(error.code, code)
-    else t.not(error.code, 'address_refused', error.message)
+    if (code === 'address_not_allowed') t.equal(error.code, code)
+    else t.not(error.code, 'address_not_allowed', error.message)
   }
 })
 

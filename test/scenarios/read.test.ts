@@ -15,13 +15,13 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   ],
   [
     'an old spelling of an operator',
-    rule('{ user: { email: { starts_with: a } } }'),
-    ['2:30: unknown comparison "starts_with" for `email`; did you mean "starts_with"?'],
+    rule('{ user: { email: { startsWith: a } } }'),
+    ['2:30: unknown comparison "startsWith" for `email`; did you mean "starts_with"?'],
   ],
   [
     'an old spelling of a bound',
-    'expect: { requests: { getUser: { at_least: 1 } } }\n',
-    ['1:34: unknown word "at_least"; did you mean "at_least"?'],
+    'expect: { requests: { getUser: { atLeast: 1 } } }\n',
+    ['1:34: unknown key "atLeast"; did you mean "at_least"?'],
   ],
   [
     'a typo at the top',

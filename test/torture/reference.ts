@@ -367,7 +367,7 @@ export function createReference(fixtures: { [client: string]: Start }) {
       return ok({ client_id: world.clientId, name, access_token: `sbx_${name}` }, 201)
     },
     'DELETE /clients/:name'(_world, _body, name) {
-      if (name === 'default') return refuse(409, 'client_needed')
+      if (name === 'default') return refuse(409, 'default_client_required')
       return worlds.delete(name) ? ok({ deleted: name }) : notFound()
     },
   }

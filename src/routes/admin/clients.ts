@@ -105,7 +105,7 @@ export const clientCalls = [
     summary: 'Delete a client and all its state',
     params: z.object({ name: ClientName }),
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClient' }),
-    errors: ['client_needed'],
+    errors: ['default_client_required'],
     handle(_world, { params }, sandbox) {
       sandbox.delete(params.name)
       return { deleted: params.name }

@@ -88,7 +88,7 @@ const ProbeUrl = text(2048).refine(
 const replay = {
   sequence: z.array(z.string()),
   event_ids: z.array(z.string()),
-  refused: z.int(),
+  rejected: z.int(),
   state: z.unknown(),
 }
 
