@@ -60,6 +60,7 @@ t.test(
           module: 'esnext',
           moduleResolution: 'bundler',
           strict: true,
+          skipDefaultLibCheck: true,
           noEmit: true,
           types: [],
         },

@@ -106,6 +106,7 @@ t.test('the published types are whole by themselves for an ES module in TypeScri
         lib: ['es2023', 'dom'],
         types: [],
         strict: true,
+        skipDefaultLibCheck: true,
         noEmit: true,
       },
     }),
