@@ -86,7 +86,9 @@ export function createFindings(token: string | undefined) {
       return {
         differs: [...differs.values()],
         notes: [...notes.values()].filter((note) => !differing.has(keyOf(note))),
-        unchecked: [...unchecked].map(([endpoint, reason]): UncheckedEndpoint => ({ endpoint, reason })),
+        unchecked: [...unchecked].map(
+          ([endpoint, reason]): UncheckedEndpoint => ({ endpoint, reason }),
+        ),
         more,
       }
     },

@@ -273,7 +273,9 @@ export function createSender({
     const refusal = 'target' in read ? policy.hostProblem(read.target.host) : undefined
     let found: Target | SendError
     if ('problem' in read) found = { code: 'bad_request', message: `the URL ${read.problem}` }
-    else found = refusal === undefined ? read.target : { code: 'address_not_allowed', message: refusal }
+    else
+      found =
+        refusal === undefined ? read.target : { code: 'address_not_allowed', message: refusal }
     if (targets.size >= MAX_TARGETS) targets.clear()
     targets.set(url, found)
     return found

@@ -11,7 +11,7 @@ t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
   t.strictSame([read.differs, read.notes, read.created], [[], [], []])
   t.equal(read.checked.length, 9)
   t.strictSame(
-    read.unchecked.map(({ endpoint, why }) => `${endpoint}: ${why}`),
+    read.unchecked.map(({ endpoint, reason }) => `${endpoint}: ${reason}`),
     [
       'GET /clientWebhook: no webhook is set',
       ...['POST /user', 'POST /kyc', 'POST /bank', 'POST /transaction'].map(
@@ -67,7 +67,7 @@ t.test('without a token what wants one is told, and is no difference', async (t)
   const report = await conform({ base: url, token: undefined, write: false })
   t.strictSame([report.differs, report.notes], [[], []])
   const wanting = report.unchecked.filter(
-    ({ reason }) => why === 'the service requires a token: use --token',
+    ({ reason }) => reason === 'the service requires a token: use --token',
   )
   t.strictSame(
     wanting.map(({ endpoint }) => endpoint),

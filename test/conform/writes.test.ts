@@ -175,7 +175,9 @@ t.test('a payment that a state forbids is no difference', async (t) => {
     { write: true },
   )
   t.match(refused, { ok: true, differs: [] })
-  t.match(refused.unchecked, [{ endpoint: 'POST /transaction', reason: 'rejected: 422 "no_balance"' }])
+  t.match(refused.unchecked, [
+    { endpoint: 'POST /transaction', reason: 'rejected: 422 "no_balance"' },
+  ])
   const pending = await held(
     t,
     {

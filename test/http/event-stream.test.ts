@@ -80,7 +80,10 @@ t.test('a reader continues after its last event, and learns about a gap', async 
   t.equal(await current.until('connected\n\n'), 'retry: 1000\nid: f-3\n: connected\n\n')
   for (let n = 4; n <= 1_005; n++) feed.publish('change', change(n))
   const late = await open({ 'last-event-id': 'f-4' })
-  t.match(await late.until('f-1005\n'), /event: gap\ndata: \{"available_events":1000\}\n\nid: f-6\n/)
+  t.match(
+    await late.until('f-1005\n'),
+    /event: gap\ndata: \{"available_events":1000\}\n\nid: f-6\n/,
+  )
   const just = await open({ 'last-event-id': 'f-5' })
   t.notMatch(await just.until('f-1005\n'), 'gap')
 })

@@ -16,7 +16,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'an old spelling of an operator',
     rule('{ user: { email: { startsWith: a } } }'),
-    ['2:30: unknown comparison "startsWith" for `email`; did you mean "starts_with"?'],
+    ['2:30: unknown operator "startsWith" for `email`; did you mean "starts_with"?'],
   ],
   [
     'an old spelling of a bound',
