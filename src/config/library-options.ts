@@ -7,9 +7,15 @@ import {
   readOptions,
 } from './options.ts'
 
-const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+/** The option of a camelCase name. A name with dashes belongs to the command line, so it becomes no option. */
+const kebab = (name: string) =>
+  name.includes('-')
+    ? name.replaceAll('-', '_')
+    : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const camel = (name: string) =>
-  name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  name.includes('_')
+    ? name.replaceAll('_', '-')
+    : name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 const format: OptionSource['format'] = (name, value) =>
   value === undefined ? camel(name) : `${camel(name)}: '${value}'`

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -52,9 +53,16 @@ const rowsOf = (world: { tables: { notes: { rows(): Iterable<Note> } } }) =>
   [...world.tables.notes.rows()].sort((a, b) => a.at - b.at)
 
 /** What kill -9 leaves: the files as they are now, in a folder of their own. */
-function copyAside(from: string, to: string) {
+function copyAside(from: string, to: string): string {
+  rmSync(to, { recursive: true, force: true })
   mkdirSync(to, { recursive: true })
-  for (const name of filesOf(from)) copyFileSync(join(from, name), join(to, name))
+  try {
+    for (const name of filesOf(from)) copyFileSync(join(from, name), join(to, name))
+  } catch (error) {
+    // The store renamed a file between the list and the copy, which no kill can see.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return copyAside(from, to)
+    throw error
+  }
   return join(to, 'db.json')
 }
 

@@ -27,6 +27,7 @@ t.test('a value of another type is refused; nothing is read out of a text', asyn
     [{ adminToken: 7 }, 'adminToken takes a string, not a number'],
     [{ noAdmin: 'sec' }, 'noAdmin takes true or false, not a string ("sec")'],
     [{ clock: 'soon' }, 'clock takes real, frozen, or an ISO 8601 instant from 1970 to 9999'],
+    [{ 'random-seed': 2 }, 'unknown option random-seed (did you mean randomSeed?)'],
     [{ clockSped: 2 }, 'unknown option clockSped (did you mean clockSpeed?)'],
     [{ frozen: true }, "unknown option frozen (did you mean clock: 'frozen'?)"],
     [{ logFormat: 'xml' }, 'logFormat takes pretty or json, not "xml"'],

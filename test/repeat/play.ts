@@ -77,7 +77,7 @@ export async function* play(
     if (!isService) return
     while (!ended()) {
       const { text } = await look(base)
-      if (!ended() && text.includes('"kind":"answer.delay"')) await next(base)
+      if (!ended() && text.includes('"kind":"response.delay"')) await next(base)
     }
   }
 

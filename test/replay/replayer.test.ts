@@ -505,7 +505,7 @@ t.test('what is no recording is refused by its line', async (t) => {
     ['{}\n', 'line 1 is not the start of a recording'],
     [`${first}{"call":\n`, 'line 2 is not valid JSON'],
     [`${first}{"call":0}\n`, 'line 2 is not a valid line of a recording'],
-    [`${first}{"answer":3}\n`, 'the response to call 3 is recorded before the call'],
+    [`${first}{"response":3}\n`, 'the response to call 3 is recorded before the call'],
     [`${first}{"body":3,"at":1}\n`, 'the body of call 3 is recorded before the call'],
   ]
   for (const [text, message] of table) await t.rejects(replayRun(text, log), { message }, message)

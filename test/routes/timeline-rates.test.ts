@@ -85,7 +85,7 @@ t.test('an advance beyond what one call may run is refused with the number', asy
     const { status, body: received } = await box.post(`/__admin/clock/${path}`, body)
     t.match(
       [status, received],
-      [422, { error: 'too_many_timers', message: /at least 3,15[\d,]+ timers/ }],
+      [422, { error: 'too_many_timers', message: /At least 3,15[\d,]+ timers/ }],
     )
     t.equal((await box.get('/__admin/clock')).text, before)
   }
