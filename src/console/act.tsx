@@ -39,7 +39,8 @@ export function Act({
     setConfirming(false)
     setBusy(true)
     try {
-      onDone?.(await send(call, effectOf))
+      const response = await send(call, effectOf)
+      onDone?.(response)
     } catch {
       // The line of the last call shows the error.
     } finally {

@@ -144,7 +144,8 @@ function createPages<T>(path: string, rows: string, redraw: () => void) {
       version++
       requested.clear()
       failed.clear()
-      for (const page of pages.keys()) if (page < visible[0] || page > visible[1]) pages.delete(page)
+      for (const page of pages.keys())
+        if (page < visible[0] || page > visible[1]) pages.delete(page)
       return loadVisible()
     },
     discard: () => version++,

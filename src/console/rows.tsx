@@ -78,7 +78,8 @@ export function Rows<T>({
   const mustNotMove = () =>
     box.current !== null &&
     (box.current.scrollTop > 0 || box.current.querySelector('.body :focus') !== null)
-  const shift = firstVisible.current && mustNotMove() ? shiftOf(firstVisible.current, total, keyAt) : 0
+  const shift =
+    firstVisible.current && mustNotMove() ? shiftOf(firstVisible.current, total, keyAt) : 0
   const count = Math.min(total, MAX_ROWS)
   const first = Math.max(0, Math.min(from + shift, count - 1))
   const to = Math.min(count, first + Math.ceil(height / ROW_HEIGHT) + 2 * EXTRA_ROWS)
@@ -114,7 +115,8 @@ export function Rows<T>({
       if (shift > 0) setNewCount((n) => n + shift)
       onScroll()
     } else noteFirstVisible()
-    const link = restored.current && box.current!.querySelector(`a[href="${restored.current.href}"]`)
+    const link =
+      restored.current && box.current!.querySelector(`a[href="${restored.current.href}"]`)
     if (link) {
       restored.current = null
       if (document.activeElement?.matches('body, main, h2'))

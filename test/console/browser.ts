@@ -63,8 +63,7 @@ export async function openConsole(
   page.on('console', (message) => {
     const text = message.text()
     // Some tests expect rejected or interrupted calls. The page shows them itself.
-    if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
-      errors.push(text)
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) errors.push(text)
   })
   const inFlight = new Set<Request>()
   page.on('request', (request) => {

@@ -112,59 +112,56 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await press(opened, 'Activate: default')
   })
 
-  await t.test(
-    'push a rule from the form: status, delay, fault, steps; delete it',
-    async (t) => {
-      await go('control')
-      const pick = (label: string, value: string) =>
-        page.getByLabel(label, { exact: true }).first().selectOption(value)
-      const rules = async () => (await get('/__admin/rules')).body.rules
-      await pick('When', 'getUser')
-      await page.getByLabel('Status', { exact: true }).first().fill('502')
-      t.equal(
-        await press(opened, 'Push the rule'),
-        'POST /__admin/rules {"when":{"operation":"getUser"},"times":1,"then":{"respond":{"status":502}}} 200',
-      )
-      t.equal((await get(`/v1/user/${ASHA}`)).status, 502)
-      t.equal((await get(`/v1/user/${ASHA}`)).status, 200, 'once')
-      await page.getByText('hits: 1', { exact: true }).waitFor()
+  await t.test('push a rule from the form: status, delay, fault, steps; delete it', async (t) => {
+    await go('control')
+    const pick = (label: string, value: string) =>
+      page.getByLabel(label, { exact: true }).first().selectOption(value)
+    const rules = async () => (await get('/__admin/rules')).body.rules
+    await pick('When', 'getUser')
+    await page.getByLabel('Status', { exact: true }).first().fill('502')
+    t.equal(
+      await press(opened, 'Push the rule'),
+      'POST /__admin/rules {"when":{"operation":"getUser"},"times":1,"then":{"respond":{"status":502}}} 200',
+    )
+    t.equal((await get(`/v1/user/${ASHA}`)).status, 502)
+    t.equal((await get(`/v1/user/${ASHA}`)).status, 200, 'once')
+    await page.getByText('hits: 1', { exact: true }).waitFor()
 
-      await pick('Then', 'delay')
-      await page.getByLabel('Delay', { exact: true }).fill('5s')
-      await press(opened, 'Push the rule')
-      t.match((await rules())[0].definition, { then: { delay: '5s' }, times: 1 })
+    await pick('Then', 'delay')
+    await page.getByLabel('Delay', { exact: true }).fill('5s')
+    await press(opened, 'Push the rule')
+    t.match((await rules())[0].definition, { then: { delay: '5s' }, times: 1 })
 
-      await pick('Then', 'fault')
-      await pick('Fault', 'empty')
-      await page.getByLabel('Fault at', { exact: true }).selectOption('after')
-      await page.getByLabel('once', { exact: true }).uncheck()
-      await press(opened, 'Push the rule')
-      const [fault] = await rules()
-      t.match(fault.definition, { then: { fault: 'empty', at: 'after' } })
-      t.notOk('times' in fault.definition)
-      await press(opened, `Delete: ${fault.rule_id}`)
-      t.notOk((await rules()).some((one: { rule_id: string }) => one.rule_id === fault.rule_id))
+    await pick('Then', 'fault')
+    await pick('Fault', 'empty')
+    await page.getByLabel('Fault at', { exact: true }).selectOption('after')
+    await page.getByLabel('once', { exact: true }).uncheck()
+    await press(opened, 'Push the rule')
+    const [fault] = await rules()
+    t.match(fault.definition, { then: { fault: 'empty', at: 'after' } })
+    t.notOk('times' in fault.definition)
+    await press(opened, `Delete: ${fault.rule_id}`)
+    t.notOk((await rules()).some((one: { rule_id: string }) => one.rule_id === fault.rule_id))
 
-      await pick('When', 'createTransaction')
-      await pick('Then', 'steps')
-      for (const status of ['FAILED', 'PROCESSING', 'SUCCESS']) {
-        await pick('Status', status)
-        t.match(await press(opened, 'Push the rule'), `{"status":"${status}","after":"0s"}]}} 200`)
-        const { transaction_id } = (await pay()).body.data[0]
-        await post('/__admin/clock/advance', { by: '1ms' })
-        const { transaction } = (await get(`/__admin/transactions/${transaction_id}`)).body
-        t.equal(transaction.history.status, status)
-      }
-      await pick('Status', 'FAILED')
-      await page.getByLabel('After (5s, 1d)').fill('1d')
-      await page.getByLabel('once', { exact: true }).check()
-      await press(opened, 'Push the rule')
-      const id = (await pay()).body.data[0].transaction_id
-      await post('/__admin/clock/advance', { by: '1d' })
-      const { transaction } = (await get(`/__admin/transactions/${id}`)).body
-      t.equal(transaction.history.status, 'FAILED')
-    },
-  )
+    await pick('When', 'createTransaction')
+    await pick('Then', 'steps')
+    for (const status of ['FAILED', 'PROCESSING', 'SUCCESS']) {
+      await pick('Status', status)
+      t.match(await press(opened, 'Push the rule'), `{"status":"${status}","after":"0s"}]}} 200`)
+      const { transaction_id } = (await pay()).body.data[0]
+      await post('/__admin/clock/advance', { by: '1ms' })
+      const { transaction } = (await get(`/__admin/transactions/${transaction_id}`)).body
+      t.equal(transaction.history.status, status)
+    }
+    await pick('Status', 'FAILED')
+    await page.getByLabel('After (5s, 1d)').fill('1d')
+    await page.getByLabel('once', { exact: true }).check()
+    await press(opened, 'Push the rule')
+    const id = (await pay()).body.data[0].transaction_id
+    await post('/__admin/clock/advance', { by: '1d' })
+    const { transaction } = (await get(`/__admin/transactions/${id}`)).body
+    t.equal(transaction.history.status, 'FAILED')
+  })
 
   await t.test('change the status of a payment, trigger an event for it', async (t) => {
     await put('/__admin/scenario', { name: 'stuck-transactions' })

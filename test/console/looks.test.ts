@@ -111,23 +111,26 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
-  await t.test('by keyboard: skip to the content, go to a view, see which view is active', async (t) => {
-    await page.goto(`${origin}/__admin/`)
-    await page.getByRole('link', { name: 'Users', exact: true }).waitFor()
-    await page.keyboard.press('Tab')
-    const focused = () => page.evaluate<string>('document.activeElement.textContent')
-    t.equal(await focused(), 'Skip to the content')
-    await page.keyboard.press('Enter')
-    t.equal(await page.evaluate('document.activeElement.id'), 'main')
-    const link = page.getByRole('link', { name: 'Payments', exact: true })
-    await link.focus()
-    await page.keyboard.press('Shift+Tab')
-    await page.keyboard.press('Tab')
-    t.equal(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'solid')
-    await page.keyboard.press('Enter')
-    await page.getByRole('table', { name: 'Payments' }).waitFor()
-    t.equal(await link.getAttribute('aria-current'), 'page')
-  })
+  await t.test(
+    'by keyboard: skip to the content, go to a view, see which view is active',
+    async (t) => {
+      await page.goto(`${origin}/__admin/`)
+      await page.getByRole('link', { name: 'Users', exact: true }).waitFor()
+      await page.keyboard.press('Tab')
+      const focused = () => page.evaluate<string>('document.activeElement.textContent')
+      t.equal(await focused(), 'Skip to the content')
+      await page.keyboard.press('Enter')
+      t.equal(await page.evaluate('document.activeElement.id'), 'main')
+      const link = page.getByRole('link', { name: 'Payments', exact: true })
+      await link.focus()
+      await page.keyboard.press('Shift+Tab')
+      await page.keyboard.press('Tab')
+      t.equal(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'solid')
+      await page.keyboard.press('Enter')
+      await page.getByRole('table', { name: 'Payments' }).waitFor()
+      t.equal(await link.getAttribute('aria-current'), 'page')
+    },
+  )
 
   await t.test('on a phone nothing is wider than the screen', async (t) => {
     await page.setViewportSize({ width: 360, height: 640 })
@@ -179,30 +182,27 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     t.ok(x + width <= 360)
   })
 
-  await t.test(
-    'no important cell is cut, and lists fill the height',
-    async (t) => {
-      await opened.pay({ amount: 9999999999.99 })
-      for (const width of [360, 740, 1000, 1280]) {
-        await page.setViewportSize({ width, height: 800 })
-        for (const view of ['payments', 'deliveries', 'requests', 'users']) {
-          await show(opened, view)
-          const cut = await page.evaluate<string[]>(`(() => {
+  await t.test('no important cell is cut, and lists fill the height', async (t) => {
+    await opened.pay({ amount: 9999999999.99 })
+    for (const width of [360, 740, 1000, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const view of ['payments', 'deliveries', 'requests', 'users']) {
+        await show(opened, view)
+        const cut = await page.evaluate<string[]>(`(() => {
           const matters = /INR|PROC|PEND|\\d\\d:\\d\\d:\\d\\d|transaction/
           return [...document.querySelectorAll('.rows .body .line > span')]
             .filter((cell) => cell.scrollWidth > cell.clientWidth && matters.test(cell.textContent))
             .map((cell) => cell.textContent)
         })()`)
-          t.same(cut, [], `${view} at ${width}`)
-          const left = await page.evaluate<number>(
-            `document.querySelector('footer').getBoundingClientRect().top -
+        t.same(cut, [], `${view} at ${width}`)
+        const left = await page.evaluate<number>(
+          `document.querySelector('footer').getBoundingClientRect().top -
             document.querySelector('.rows').getBoundingClientRect().bottom`,
-          )
-          t.ok(left >= 0 && left < 30, `${left} px are left under ${view} at ${width}`)
-        }
+        )
+        t.ok(left >= 0 && left < 30, `${left} px are left under ${view} at ${width}`)
       }
-    },
-  )
+    }
+  })
 
   await t.test('a long name leaves room for the buttons', async (t) => {
     await opened.post('/__admin/rules', {

@@ -77,7 +77,11 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     await t.rejects(page.addScriptTag({ content: 'window.hit = 1' }))
     t.equal(await page.evaluate('window.hit'), undefined)
     await page.setContent(`<iframe src="${origin}/__admin/"></iframe>`)
-    t.equal(await page.frameLocator('iframe').locator('#console').count(), 0, 'another page cannot show it in a frame')
+    t.equal(
+      await page.frameLocator('iframe').locator('#console').count(),
+      0,
+      'another page cannot show it in a frame',
+    )
     t.equal((await get('/__admin/health')).status, 200)
   })
 

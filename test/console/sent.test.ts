@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { nextAttempt, sentStatus } from '../../src/model/delivery-result.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
@@ -98,6 +99,20 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
     const bad = await press(opened, 'Redeliver')
     t.match(bad.text, /redeliver 200 delivered before, this redelivery failed \(responded with 500/)
     t.equal(bad.isRed, true)
+  })
+
+  await t.test('a response that is longer than the stored part, or compressed', async () => {
+    for (const [body, headers, summary, text] of [
+      ['x'.repeat(5_000), {}, 'Response (first 4 KiB)', /^x{4096}$/],
+      [gzipSync('ok'), { 'content-encoding': 'gzip' }, 'Response', /^The body is compressed/],
+    ] as const) {
+      hook.respondWith((_message, response) => response.writeHead(500, headers).end(body))
+      const { deliveries } = (await post('/__admin/webhooks/trigger', { event: 'user.created' }))
+        .body
+      await go(`deliveries/${deliveries[0].delivery_id}`)
+      await page.locator('summary').getByText(summary, { exact: true }).click()
+      await page.getByText(text).waitFor()
+    }
   })
 
   await t.test('run the timer of an attempt now', async (t) => {

@@ -129,9 +129,11 @@ const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delive
       />
     </details>
     <details>
-      <summary>Response{attempt.truncated && ' (first 4 KiB)'}</summary>
+      <summary>Response{attempt.truncated && attempt.response !== '' && ' (first 4 KiB)'}</summary>
       {attempt.response === '' ? (
-        <p class="empty">No body</p>
+        <p class="empty">
+          {attempt.truncated ? 'The body is compressed, so it is not stored.' : 'No body'}
+        </p>
       ) : (
         <Text label="Response" value={attempt.response} />
       )}
@@ -186,9 +188,7 @@ export function OneDelivery({ id }: { id: string }) {
                   ['Id', <code key="id">{delivery.delivery_id}</code>],
                   [
                     'Event',
-                    <code key="event">
-                      {delivery.event_id ?? 'none: no webhook was set'}
-                    </code>,
+                    <code key="event">{delivery.event_id ?? 'none: no webhook was set'}</code>,
                   ],
                   [
                     'Resource',
@@ -212,7 +212,9 @@ export function OneDelivery({ id }: { id: string }) {
             {delivery.event_id && <Received eventId={delivery.event_id} />}
             <Card title="Body" wide>
               {delivery.fault?.body && (
-                <p class="failed">Truncated by rule {delivery.rule}: only the first half was sent.</p>
+                <p class="failed">
+                  Truncated by rule {delivery.rule}: only the first half was sent.
+                </p>
               )}
               {delivery.body === null ? (
                 <p class="empty">No body</p>

@@ -32,7 +32,8 @@ type Values = {
   once: boolean
 }
 
-const hasSteps = (operation: string): operation is keyof typeof STEP_STATUSES => operation in STEP_STATUSES
+const hasSteps = (operation: string): operation is keyof typeof STEP_STATUSES =>
+  operation in STEP_STATUSES
 
 function thenOf({ operation, outcome, status, delay, fault, at, end, after }: Values): object {
   if (outcome === 'delay') return { delay }

@@ -115,7 +115,12 @@ export function Scenarios() {
           />
         )}
         {data?.scenarios.map((scenario) => (
-          <ScenarioItem key={scenario.name} isActive={scenario.active} reload={done} scenario={scenario} />
+          <ScenarioItem
+            key={scenario.name}
+            isActive={scenario.active}
+            reload={done}
+            scenario={scenario}
+          />
         ))}
       </ul>
     </>
