@@ -1,9 +1,9 @@
 // Buttons that do something, and the dialog that asks first.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type Call, type EffectOf, make, textOf } from './api.ts'
+import { type Call, type EffectOf, send, textOf } from './api.ts'
 
-/** A button that makes an admin call, with the call beside it; `confirm` says what would be lost. */
+/** A button that sends an admin call and shows that call. With `confirm`, a dialog with this text asks first. */
 export function Act({
   label,
   call,
@@ -18,29 +18,29 @@ export function Act({
   label: string
   call: Call
   confirm?: string
-  onDone?: (answer: never) => void
+  onDone?: (response: never) => void
   effectOf?: EffectOf<never> | undefined
   disabled?: boolean
   /** Shows the call only as a tooltip and to screen readers, for lists with many similar buttons. */
   quiet?: boolean
-  /** It is the button of its form. */
+  /** The submit button of its form. */
   submit?: boolean
-  /** What it is about, for those who don't see the row. */
+  /** What the button acts on, for users of screen readers. */
   name?: string
 }) {
   const id = useId()
   const [isBusy, setBusy] = useState(false)
-  const [isAsking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
 
-  // Not by `disabled`: what is disabled loses the focus.
-  const isOff = disabled || isBusy
+  // Shown with aria-disabled: an element with the attribute `disabled` loses the focus.
+  const isDisabled = disabled || isBusy
 
   async function run() {
-    setAsking(false)
+    setConfirming(false)
     setBusy(true)
     try {
-      const answer = await make(call, effectOf)
-      onDone?.(answer)
+      const response = await send(call, effectOf)
+      onDone?.(response)
     } catch {
       // The line of the last call shows the error.
     } finally {
@@ -53,13 +53,13 @@ export function Act({
       <button
         type={submit ? 'submit' : 'button'}
         class={confirm ? 'danger' : ''}
-        aria-disabled={isOff || undefined}
+        aria-disabled={isDisabled || undefined}
         aria-describedby={id}
         aria-label={name === undefined ? undefined : `${label}: ${name}`}
         title={textOf(call)}
         onClick={() => {
-          if (isOff) return
-          if (confirm) setAsking(true)
+          if (isDisabled) return
+          if (confirm) setConfirming(true)
           else void run()
         }}
       >
@@ -68,14 +68,14 @@ export function Act({
       <code id={id} class={quiet ? 'call visually-hidden' : 'call'}>
         {textOf(call)}
       </code>
-      {isAsking && (
-        <Dialog title={`${label}?`} onClose={() => setAsking(false)}>
+      {isConfirming && (
+        <Dialog title={`${label}?`} onClose={() => setConfirming(false)}>
           <p>{confirm}</p>
           <p>
             <code class="call">{textOf(call)}</code>
           </p>
           <div class="row end">
-            <button type="button" onClick={() => setAsking(false)}>
+            <button type="button" onClick={() => setConfirming(false)}>
               Cancel
             </button>
             <button type="button" class="danger" onClick={() => void run()}>
@@ -88,7 +88,7 @@ export function Act({
   )
 }
 
-/** A dialog over the page; Escape closes it, which `onClose` has to make true. */
+/** A modal dialog. Escape calls `onClose`, which must remove the dialog. */
 export function Dialog({
   title,
   onClose,
@@ -105,7 +105,7 @@ export function Dialog({
     const box = dialog.current!
     box.showModal()
     isShown.current = true
-    // Closed, it gives the focus back; taken away, it would not.
+    // close() returns the focus to the button; removing the element does not.
     return () => {
       isShown.current = false
       box.close()
@@ -129,39 +129,39 @@ export function Dialog({
   )
 }
 
-/** Puts a text on the clipboard, and says whether it is there. */
-async function onClipboard(text: string): Promise<boolean> {
+/** Copies a text to the clipboard. Returns whether it worked. */
+async function copyToClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
     // Not available in a page loaded over plain HTTP from another machine; use the older way.
   }
-  const place = document.activeElement as HTMLElement | null
+  const focused = document.activeElement as HTMLElement | null
   const field = document.createElement('textarea')
   field.className = 'visually-hidden'
   field.value = text
-  // Outside an open dialog nothing can be selected.
-  ;(place?.closest('dialog') ?? document.body).append(field)
+  // While a dialog is open, only text in the dialog can be selected.
+  ;(focused?.closest('dialog') ?? document.body).append(field)
   field.select()
   const isDone = document.execCommand('copy')
   field.remove()
-  place?.focus()
+  focused?.focus()
   return isDone
 }
 
-/** Puts a text on the clipboard; where the browser does not let it, shows the text to be copied by hand. */
+/** A button that copies a text to the clipboard. If the browser does not allow it, shows the text to copy by hand. */
 export function Copy({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState<boolean>()
   useEffect(() => setCopied(undefined), [text])
   return (
     <span class="copy">
-      <button type="button" title={text} onClick={() => void onClipboard(text).then(setCopied)}>
+      <button type="button" title={text} onClick={() => void copyToClipboard(text).then(setCopied)}>
         {isCopied ? 'Copied' : label}
       </button>
       {isCopied === false && (
         <label>
-          The browser did not copy it. Copy it from here:{' '}
+          The browser did not copy the text. Copy it from here:{' '}
           <textarea
             readOnly
             rows={2}

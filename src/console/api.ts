@@ -14,7 +14,7 @@ export type Effect = { text: string; isBad: boolean }
 export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
 /** A call that was sent: its status (missing: pending; 0: no response), its effect, and the error message if it failed. */
-export type Made = Call & { status?: number; effect?: Effect; problem?: string }
+export type SentCall = Call & { status?: number; effect?: Effect; problem?: string }
 
 /** A call that was rejected, or got no response (status 0). */
 export class CallError extends Error {
@@ -34,16 +34,16 @@ const TOKEN = 'payout-sandbox admin token'
 type Ask = (problem: string | undefined) => Promise<string | undefined>
 
 let ask: Ask = async () => undefined
-let asked: Promise<void> | undefined
+let tokenRequest: Promise<void> | undefined
 let isDeclined = false
 
 /** Sets the function that asks for the admin token when the server requires one. */
-export function onTokenNeeded(asks: Ask) {
-  ask = asks
+export function setAsk(next: Ask) {
+  ask = next
 }
 
-/** Fetches with a token. Throws `CallError` if there is no response. */
-async function fetchWith(token: string | null, url: string, init: RequestInit): Promise<Response> {
+/** Sends one request, with a token if there is one. Throws `CallError` if there is no response. */
+async function fetchOnce(token: string | null, url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
   try {
     if (token !== null) headers.set('x-admin-token', token)
@@ -75,7 +75,7 @@ const requiresToken = ({ error }: ErrorBody) => error === 'admin_token_required'
 /** Returns what is wrong with a token; `undefined` if it is valid. */
 async function problemWith(token: string): Promise<string | undefined> {
   try {
-    const response = await fetchWith(token, '/__admin/clients', {})
+    const response = await fetchOnce(token, '/__admin/clients', {})
     const isRejected = !response.ok && requiresToken(await errorBodyOf(response))
     return isRejected ? 'The server rejected the token.' : undefined
   } catch (error) {
@@ -96,23 +96,23 @@ async function askForToken(): Promise<void> {
 }
 
 /** Asks for the token once, even if several calls need it at the same time. Throws `CallError` if the user cancels. */
-export function takeToken(): Promise<void> {
-  asked ??= askForToken().finally(() => {
-    asked = undefined
+export function requestToken(): Promise<void> {
+  tokenRequest ??= askForToken().finally(() => {
+    tokenRequest = undefined
   })
-  return asked
+  return tokenRequest
 }
 
 /** Fetches with the admin token; asks for it if it is missing or wrong. */
-async function fetchAsked(url: string, init: RequestInit): Promise<Response> {
+async function fetchWithToken(url: string, init: RequestInit): Promise<Response> {
   const token = sessionStorage.getItem(TOKEN)
-  const response = await fetchWith(token, url, init)
+  const response = await fetchOnce(token, url, init)
   if (response.ok) return response
   const errorBody = await errorBodyOf(response)
   if (requiresToken(errorBody) && !isDeclined) {
-    // Another call may have received the token meanwhile.
-    if (sessionStorage.getItem(TOKEN) === token) await takeToken()
-    return fetchAsked(url, init)
+    // Another call may already have stored a new token.
+    if (sessionStorage.getItem(TOKEN) === token) await requestToken()
+    return fetchWithToken(url, init)
   }
   throw new CallError(
     response.status,
@@ -123,49 +123,49 @@ async function fetchAsked(url: string, init: RequestInit): Promise<Response> {
 /** The status of a call for a client that was deleted. */
 export const GONE = 410
 
-let isUnsure = false
+let mustCheckClient = false
 
 /** Makes the next call check first that the client still exists: a call at its base path would create it again. */
-export function beUnsure() {
-  isUnsure = CLIENT !== undefined
+export function checkClientFirst() {
+  mustCheckClient = CLIENT !== undefined
 }
 
 async function checkClient() {
-  const { clients } = await (await fetchAsked('/__admin/clients', {})).json()
+  const { clients } = await (await fetchWithToken('/__admin/clients', {})).json()
   if (!clients.some(({ name }: { name: string }) => name === CLIENT))
     throw new CallError(GONE, `The client ${CLIENT} was deleted.`)
-  isUnsure = false
+  mustCheckClient = false
 }
 
 /** Sends an admin call of the client. Throws `CallError`. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  if (isUnsure) await checkClient()
-  return fetchAsked(`${BASE}/__admin${path}`, init)
+  if (mustCheckClient) await checkClient()
+  return fetchWithToken(`${BASE}/__admin${path}`, init)
 }
 
 /** Returns the JSON response of a GET call. Throws `CallError`. */
 export const read = async <T>(path: string): Promise<T> => (await request(path)).json()
 
-const watchers = new Set<(made: Made) => void>()
+const watchers = new Set<(sent: SentCall) => void>()
 
 /** Calls `watcher` for every call that changes something, when it is sent and when its response arrives. */
-export function watchCalls(watcher: (made: Made) => void): () => void {
+export function watchCalls(watcher: (sent: SentCall) => void): () => void {
   watchers.add(watcher)
   return () => void watchers.delete(watcher)
 }
 
 /** Calls `listener` for every such call when its response arrives. */
-export const onMade = (listener: (made: Made) => void): (() => void) =>
-  watchCalls((made) => {
-    if (made.status !== undefined) listener(made)
+export const onResponse = (listener: (sent: SentCall) => void): (() => void) =>
+  watchCalls((sent) => {
+    if (sent.status !== undefined) listener(sent)
   })
 
-function notify(made: Made) {
-  for (const watcher of [...watchers]) watcher(made)
+function notify(sent: SentCall) {
+  for (const watcher of [...watchers]) watcher(sent)
 }
 
 /** Sends a call and notifies all watchers. Throws `CallError`. */
-export async function make<T>(call: Call, effectOf?: EffectOf<T>): Promise<T> {
+export async function send<T>(call: Call, effectOf?: EffectOf<T>): Promise<T> {
   const { method, path, body } = call
   const json = body !== undefined && {
     body: JSON.stringify(body),
@@ -174,10 +174,10 @@ export async function make<T>(call: Call, effectOf?: EffectOf<T>): Promise<T> {
   notify(call)
   try {
     const response = await request(path, { method, ...json })
-    const answer = (await response.json()) as T
-    const effect = await effectOf?.(answer)
+    const responseBody = (await response.json()) as T
+    const effect = await effectOf?.(responseBody)
     notify({ ...call, status: response.status, ...(effect && { effect }) })
-    return answer
+    return responseBody
   } catch (error) {
     const { status, message } = error as CallError
     notify({ ...call, status: status ?? 0, problem: message })

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Copy } from './act.tsx'
-import { BASE, curlOfCall, type Made, onMade, textOf, watchCalls } from './api.ts'
+import { BASE, curlOfCall, onResponse, type SentCall, textOf, watchCalls } from './api.ts'
 import { untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
 import { Choice } from './fields.tsx'
 import { keepFocus } from './focus.ts'
 import { type State, watchState } from './live.ts'
-import { type Route, useFreshStart, useRoute } from './route.ts'
-import { useTabInSight } from './tabs.ts'
+import { type Route, useRoute, useScrollToTop } from './route.ts'
+import { useVisibleTab } from './tabs.ts'
 import { AdminToken } from './token.tsx'
 import type { Client } from './types.ts'
 import { Chip, Problem } from './ui.tsx'
@@ -19,7 +19,7 @@ import { Overview } from './views/overview.tsx'
 import { OnePayment } from './views/payment.tsx'
 import { Payments } from './views/payments.tsx'
 import { OneRequest, Requests } from './views/requests.tsx'
-import { OneScenario, Refused, Scenarios } from './views/scenarios.tsx'
+import { OneScenario, RejectedFiles, Scenarios } from './views/scenarios.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
 const VIEWS = [
@@ -74,7 +74,7 @@ function View({
 
 const THEME = 'payout-sandbox theme'
 
-/** Light, dark, or as the system has it. */
+/** The choice of the theme: light, dark, or that of the system. */
 function Theme() {
   const [theme, setTheme] = useState(localStorage.getItem(THEME) ?? 'system')
   useEffect(() => {
@@ -113,44 +113,43 @@ function Now({ client }: { client: Client }) {
   )
 }
 
-/** The call that was made last, and how it ended. */
+/** The last call that changes something, and its result. */
 function LastCall() {
-  const [made, setMade] = useState<Made>()
-  useEffect(() => watchCalls(setMade), [])
+  const [sent, setSent] = useState<SentCall>()
+  useEffect(() => watchCalls(setSent), [])
   return (
-    <footer class={made?.problem || made?.effect?.isBad ? 'refused' : ''}>
+    <footer class={sent?.problem || sent?.effect?.isBad ? 'failed' : ''}>
       <div
         role="status"
         aria-live="polite"
-        aria-busy={made !== undefined && made.status === undefined}
+        aria-busy={sent !== undefined && sent.status === undefined}
       >
-        {made === undefined ? (
-          <span class="hint">Each button shows the admin call that it makes.</span>
+        {sent === undefined ? (
+          <span class="hint">Each button shows the admin call that it sends.</span>
         ) : (
           <>
-            <code>{textOf(made)}</code>{' '}
-            <b>{made.status === undefined ? 'waiting…' : made.status || 'no response'}</b>
-            {made.problem && <span> {made.problem}</span>}
-            {made.effect && <span> {made.effect.text}</span>}
+            <code>{textOf(sent)}</code>{' '}
+            <b>{sent.status === undefined ? 'waiting…' : sent.status || 'no response'}</b>
+            {sent.problem && <span> {sent.problem}</span>}
+            {sent.effect && <span> {sent.effect.text}</span>}
           </>
         )}
       </div>
-      {made && <Copy text={curlOfCall(made)} label="Copy as curl" />}
+      {sent && <Copy text={curlOfCall(sent)} label="Copy as curl" />}
     </footer>
   )
 }
 
-/** The page of a client that is no more; asked for anything, the server would make another one of its name. */
+/** The page of a deleted client. It sends no call: any call at the base path would create the client again. */
 const Deleted = () => (
   <>
     <h2>This client was deleted</h2>
     <p>
-      There is no client <code>{BASE.slice(2)}</code> any more. Go to the{' '}
-      <a href="/__admin/">default client</a>, or{' '}
+      The client <code>{BASE.slice(2)}</code> no longer exists. Go to the{' '}
+      <a href="/__admin/">default client</a>, or create {BASE.slice(2)} again from the fixtures:{' '}
       <button type="button" onClick={() => location.reload()}>
-        make it anew
-      </button>{' '}
-      from the fixtures.
+        Create it again
+      </button>
     </p>
   </>
 )
@@ -169,14 +168,14 @@ export function App() {
     'delivery',
     'clock',
     'scenario',
-    'look',
+    'recheck',
   ])
   useEffect(() => watchState(setState), [])
   useEffect(() => keepFocus(document.body), [])
-  useFreshStart(route)
-  useTabInSight(route.view)
-  // Show the effect of calls made here, even if the stream has no event for them.
-  useEffect(() => onMade(() => void reload()), [reload])
+  useScrollToTop(route)
+  useVisibleTab(route.view)
+  // Shows the effect of calls from this page, even if the stream has no event for them.
+  useEffect(() => onResponse(() => void reload()), [reload])
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
@@ -203,14 +202,14 @@ export function App() {
           ))}
         </nav>
         <div class="more">
-          <a href="/docs">The service’s API</a>
-          <a href="/docs?api=admin">The admin API</a>
+          <a href="/docs">Service API</a>
+          <a href="/docs?api=admin">Admin API</a>
           <Theme />
         </div>
       </div>
       <main id="main" tabIndex={-1}>
         <AdminToken />
-        {route.view !== 'scenarios' && <Refused />}
+        {route.view !== 'scenarios' && <RejectedFiles />}
         {state !== 'deleted' && <Problem text={problem} />}
         {state === 'deleted' ? (
           <Deleted />

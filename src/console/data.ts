@@ -4,8 +4,8 @@ import { read } from './api.ts'
 import { type Kind, listen } from './live.ts'
 
 // Events arrive in bursts; a view is read again this long after the first event of a burst, ms.
-const CALM_MS = 150
-const ALWAYS: readonly Kind[] = ['gap', 'back', 'reset', 'restore']
+const BURST_MS = 150
+const ALWAYS: readonly Kind[] = ['gap', 'reconnected', 'reset', 'restore']
 
 /** Runs a function shortly after an event of these kinds, but never while the last run is pending. */
 export function useEvents(kinds: readonly Kind[], run: () => Promise<unknown>) {
@@ -16,22 +16,22 @@ export function useEvents(kinds: readonly Kind[], run: () => Promise<unknown>) {
     let timer: number | undefined
     let isBusy = false
     let isStale = false
-    async function look() {
+    async function runNow() {
       timer = undefined
       isBusy = true
       await latest.current()
       isBusy = false
       if (!isStale) return
       isStale = false
-      plan()
+      schedule()
     }
-    function plan() {
+    function schedule() {
       // The response may not contain changes that happen while it is read.
       if (isBusy) isStale = true
-      else timer ??= window.setTimeout(() => void look(), CALM_MS)
+      else timer ??= window.setTimeout(() => void runNow(), BURST_MS)
     }
     const stop = listen((kind) => {
-      if (wanted.split(',').includes(kind) || ALWAYS.includes(kind)) plan()
+      if (wanted.split(',').includes(kind) || ALWAYS.includes(kind)) schedule()
     })
     return () => {
       stop()
@@ -50,16 +50,16 @@ export type Loaded<T> = {
 /** Returns the response of a GET call, and reads it again after events of these kinds. Ignores late responses for an earlier path. */
 export function useLoaded<T>(path: string, kinds: readonly Kind[]): Loaded<T> {
   const [loaded, setLoaded] = useState<{ path: string; data?: T; problem?: string }>({ path })
-  const turn = useRef(0)
+  const lastRead = useRef(0)
   const reload = useCallback(async () => {
-    const mine = ++turn.current
+    const thisRead = ++lastRead.current
     try {
       const data = await read<T>(path)
-      if (mine === turn.current) setLoaded({ path, data })
+      if (thisRead === lastRead.current) setLoaded({ path, data })
     } catch (error) {
       const problem = (error as Error).message
       // Keep showing the data that was read before.
-      if (mine === turn.current)
+      if (thisRead === lastRead.current)
         setLoaded((before) => ({ ...(before.path === path && before), path, problem }))
     }
   }, [path])
@@ -88,22 +88,22 @@ export type Pages<T> = {
 function createPages<T>(path: string, rows: string, redraw: () => void) {
   const pages = new Map<number, readonly T[]>()
   // Failed pages stay in this set, so that they are not requested again until something else changes.
-  const asked = new Set<number>()
+  const requested = new Set<number>()
   const failed = new Set<number>()
-  let seen: readonly [number, number] = [1, 1]
-  let turn = 0
+  let visible: readonly [number, number] = [1, 1]
+  let version = 0
 
-  const ask = (page: number) =>
+  const readPage = (page: number) =>
     read<Record<string, unknown>>(
       `${path}${path.includes('?') ? '&' : '?'}page=${page}&limit=${PAGE}`,
     )
 
   /** Reads pages and shows them together, because pages read before and after a new row do not fit together. */
   async function load(wanted: readonly number[]) {
-    const mine = turn
-    for (const page of wanted) asked.add(page)
-    const responses = await Promise.allSettled(wanted.map(ask))
-    if (mine !== turn) return
+    const startVersion = version
+    for (const page of wanted) requested.add(page)
+    const responses = await Promise.allSettled(wanted.map(readPage))
+    if (startVersion !== version) return
     for (const [i, response] of responses.entries()) {
       const page = wanted[i]!
       if (response.status === 'fulfilled') {
@@ -118,10 +118,10 @@ function createPages<T>(path: string, rows: string, redraw: () => void) {
     redraw()
   }
 
-  async function loadSeen() {
-    const [from, to] = seen
+  async function loadVisible() {
+    const [from, to] = visible
     const wanted = Array.from({ length: to - from + 1 }, (_, i) => from + i)
-    const fresh = wanted.filter((page) => !asked.has(page))
+    const fresh = wanted.filter((page) => !requested.has(page))
     if (fresh.length > 0) await load(fresh)
   }
 
@@ -132,22 +132,23 @@ function createPages<T>(path: string, rows: string, redraw: () => void) {
     at: (index: number) => pages.get(pageOf(index))?.[index % PAGE],
     want(from: number, to: number) {
       const next = [pageOf(from), pageOf(Math.max(to - 1, from))] as const
-      if (next.join() !== seen.join()) {
-        for (const page of failed) asked.delete(page)
+      if (next.join() !== visible.join()) {
+        for (const page of failed) requested.delete(page)
         failed.clear()
       }
-      seen = next
-      void loadSeen()
+      visible = next
+      void loadVisible()
     },
     /** Reads the visible pages again; the old rows stay visible until the new ones have arrived. */
     refresh() {
-      turn++
-      asked.clear()
+      version++
+      requested.clear()
       failed.clear()
-      for (const page of pages.keys()) if (page < seen[0] || page > seen[1]) pages.delete(page)
-      return loadSeen()
+      for (const page of pages.keys())
+        if (page < visible[0] || page > visible[1]) pages.delete(page)
+      return loadVisible()
     },
-    drop: () => turn++,
+    discard: () => version++,
   }
   return list
 }
@@ -159,7 +160,7 @@ export function usePages<T>(path: string, rows: string, kinds: readonly Kind[]):
   const [, redraw] = useState(0)
   const cache = useRef<ReturnType<typeof createPages<T>>>()
   if (cache.current?.path !== path) {
-    cache.current?.drop()
+    cache.current?.discard()
     cache.current = createPages<T>(path, rows, () => redraw((n) => n + 1))
   }
   const list = cache.current

@@ -2,14 +2,14 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
-/** Fields beside the button that acts on them; Enter in a field presses it. */
+/** Fields with their button. Enter in a field presses the button. */
 export const Form = ({ children }: { children: ComponentChildren }) => (
   <form class="row" onSubmit={(event) => event.preventDefault()}>
     {children}
   </form>
 )
 
-/** One of several values, under a label; each is a value, or a value and how it is shown. */
+/** A select with a label. Each option is a value, or a value and its text. */
 export function Choice({
   label,
   value,
@@ -39,7 +39,7 @@ export function Choice({
   )
 }
 
-/** A line of text under a label. */
+/** A text field with a label. */
 export function Input({
   label,
   value,

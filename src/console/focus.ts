@@ -13,7 +13,7 @@ export function keepFocus(root: HTMLElement): () => void {
       ancestors.push(at)
   }
   function onFocusOut({ target }: FocusEvent) {
-    // Forget the element, unless it loses the focus because it was removed.
+    // Clear the list, unless the element lost the focus because it was removed.
     queueMicrotask(() => {
       if ((target as HTMLElement).isConnected && document.activeElement === document.body)
         ancestors = []

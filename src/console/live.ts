@@ -1,12 +1,12 @@
 // Reads the event stream of the admin API: everything that happens in the client's world.
 import type { StreamKind } from '../model/feed-kinds.ts'
-import { BASE, beUnsure, CallError, GONE, onMade, request } from './api.ts'
+import { BASE, CallError, checkClientFirst, GONE, onResponse, request } from './api.ts'
 
 /**
- * The kinds of stream events, and two of the page: `back`, the connection was restored; `look`, something that has no
- * event may have changed. After `gap`, events may be missing, so everything is read again.
+ * The kinds of stream events, and two of the page: `reconnected`, and `recheck`: something that has no event may have
+ * changed. After `gap`, events may be missing, so everything is read again.
  */
-export type Kind = StreamKind | 'back' | 'look'
+export type Kind = StreamKind | 'reconnected' | 'recheck'
 export type State = 'connecting' | 'live' | 'lost' | 'deleted'
 type EventListener = (kind: Kind, data: unknown) => void
 
@@ -44,7 +44,7 @@ function publish(kind: Kind, data: unknown) {
 }
 
 /** Publishes one event of the stream. `text` is the lines up to an empty line. */
-function takeEvent(text: string) {
+function publishEvent(text: string) {
   let kind: string | undefined
   const data: string[] = []
   let id: string | undefined
@@ -62,35 +62,35 @@ function takeEvent(text: string) {
     publish(kind as Kind, data.length > 0 ? JSON.parse(data.join('\n')) : null)
   if (id !== undefined) lastEventId = id
   // A comment arrives regularly, so it also triggers a check for changes that have no event.
-  if (text.startsWith(':')) publish('look', null)
+  if (text.startsWith(':')) publish('recheck', null)
 }
 
 async function readStream() {
   const silence = new AbortController()
   let timer: number | undefined
-  function heard() {
+  function restartSilence() {
     clearTimeout(timer)
     timer = window.setTimeout(() => silence.abort(), MAX_SILENCE_MS)
   }
   try {
-    heard()
+    restartSilence()
     const isFirst = lastEventId === undefined
     const response = await request('/events', {
       headers: isFirst ? {} : { 'last-event-id': lastEventId! },
       signal: silence.signal,
     })
     setState('live')
-    // Changes between the first read of the page and now have no event; calls that failed meanwhile are tried again.
-    publish(isFirst ? 'gap' : 'back', null)
+    // Changes between the first read of the page and now have no event; failed reads are repeated.
+    publish(isFirst ? 'gap' : 'reconnected', null)
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
     let rest = ''
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      heard()
+      restartSilence()
       const parts = (rest + value).split('\n\n')
       rest = parts.pop()!
-      for (const part of parts) takeEvent(part)
+      for (const part of parts) publishEvent(part)
     }
   } finally {
     clearTimeout(timer)
@@ -98,12 +98,12 @@ async function readStream() {
 }
 
 /** Checks for changes without events when the page gets the focus, and when another tab has sent a call. */
-function watchOthers() {
-  const look = () => publish('look', null)
-  addEventListener('focus', look)
+function watchFocusAndTabs() {
+  const recheck = () => publish('recheck', null)
+  addEventListener('focus', recheck)
   const tabs = new BroadcastChannel('payout-sandbox')
-  tabs.onmessage = look
-  onMade(() => tabs.postMessage(null))
+  tabs.onmessage = recheck
+  onResponse(() => tabs.postMessage(null))
 }
 
 let retryNow = () => {}
@@ -113,9 +113,9 @@ export const reconnect = () => retryNow()
 
 /** Reads the stream while the page is open; after a lost connection it resumes at the last event. */
 export async function stayConnected(): Promise<never> {
-  watchOthers()
+  watchFocusAndTabs()
   for (let wait = RETRY_MS; ; ) {
-    const began = performance.now()
+    const startedAt = performance.now()
     let next: State = 'lost'
     try {
       await readStream()
@@ -125,8 +125,8 @@ export async function stayConnected(): Promise<never> {
       else if (status !== 0) console.warn(BASE, (error as Error).message)
     }
     setState(next)
-    beUnsure()
-    wait = performance.now() - began > MAX_RETRY_MS ? RETRY_MS : Math.min(wait, MAX_RETRY_MS)
+    checkClientFirst()
+    wait = performance.now() - startedAt > MAX_RETRY_MS ? RETRY_MS : Math.min(wait, MAX_RETRY_MS)
     await new Promise<void>((resolve) => {
       retryNow = resolve
       setTimeout(resolve, wait)

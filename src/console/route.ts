@@ -33,7 +33,7 @@ export function useRoute(): Route {
 }
 
 /** Scrolls to the top and moves the focus to the heading when the view changes. */
-export function useFreshStart({ view, id }: Route) {
+export function useScrollToTop({ view, id }: Route) {
   const isFirst = useRef(true)
   useEffect(() => {
     if (!isFirst.current) {

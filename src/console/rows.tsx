@@ -1,14 +1,14 @@
-// A list of any length.
+// A list of any length that renders only its visible rows.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 export type Column<T> = {
   title: string
-  /** Share of the width, as a grid takes it. */
+  /** The width, as a CSS grid track. */
   width: string
-  /** Left out where there is little room; the four that stay are two lines of two where there is less. */
+  /** Hidden on a narrow screen. On a very narrow one, the other four columns are two lines of two. */
   minor?: boolean
-  /** Numbers, which end below each other. */
+  /** Aligned to the end, for numbers. */
   end?: boolean
   show: (row: T) => ComponentChildren
 }
@@ -17,33 +17,33 @@ export type Column<T> = {
 export const AT_WIDTH = '12rem'
 
 const ROW_HEIGHT = 40
-// Rows drawn beyond those in sight, above and below.
-const MARGIN = 8
-// A taller element is cut off by browsers.
+// Rows rendered above and below the visible ones.
+const EXTRA_ROWS = 8
+// Browsers limit the height of an element.
 const MAX_ROWS = 400_000
-// How far from its place a row is looked for; beyond that, the list's length says how far it went.
-const REACH = 1_000
+// A moved row is searched up to this distance; beyond it, the new length of the list gives the distance.
+const MAX_SHIFT = 1_000
 
 /** The state of a list that an entry of the browser's history stores: the scroll position and the opened row. */
-type Place = { top: number; href: string }
+type Position = { top: number; href: string }
 
-/** How far the row that stood at `index` has moved. */
+/** Returns how many rows down the row at `index` has moved. */
 function shiftOf(
-  seen: { key: string; index: number; total: number },
+  old: { key: string; index: number; total: number },
   total: number,
   keyAt: (index: number) => string | undefined,
 ): number {
-  if (keyAt(seen.index) === seen.key) return 0
-  for (let far = 1; far <= REACH; far++) {
-    if (keyAt(seen.index + far) === seen.key) return far
-    if (keyAt(seen.index - far) === seen.key) return -far
+  if (keyAt(old.index) === old.key) return 0
+  for (let distance = 1; distance <= MAX_SHIFT; distance++) {
+    if (keyAt(old.index + distance) === old.key) return distance
+    if (keyAt(old.index - distance) === old.key) return -distance
   }
-  return Math.max(0, total - seen.total)
+  return Math.max(0, total - old.total)
 }
 
 /**
- * A table of any length of which only the rows in sight are drawn. By roles: a table element lays out
- * all of its rows. The list calls `want` with the visible rows; `href` returns the URL of a row's details and identifies the row.
+ * A table of any length that renders only its visible rows. It uses ARIA roles, because a table element lays out all of
+ * its rows. The list calls `want` with the visible rows; `href` returns the URL of a row's details and identifies the row.
  *
  * New rows on top do not move the visible rows or the focus: a button announces them, unless the top is visible.
  */
@@ -66,57 +66,59 @@ export function Rows<T>({
 }) {
   const [from, setFrom] = useState(0)
   const [height, setHeight] = useState(600)
-  const [news, setNews] = useState(0)
+  const [newCount, setNewCount] = useState(0)
   const box = useRef<HTMLDivElement>(null)
-  const seen = useRef<{ key: string; index: number; total: number }>()
-  const back = useRef(history.state as Place | null)
+  const firstVisible = useRef<{ key: string; index: number; total: number }>()
+  const restored = useRef(history.state as Position | null)
 
   const keyAt = (index: number) => {
     const row = at(index)
     return row === undefined ? undefined : href(row)
   }
-  const isHeld = () =>
+  const mustNotMove = () =>
     box.current !== null &&
     (box.current.scrollTop > 0 || box.current.querySelector('.body :focus') !== null)
-  const shift = seen.current && isHeld() ? shiftOf(seen.current, total, keyAt) : 0
+  const shift =
+    firstVisible.current && mustNotMove() ? shiftOf(firstVisible.current, total, keyAt) : 0
   const count = Math.min(total, MAX_ROWS)
   const first = Math.max(0, Math.min(from + shift, count - 1))
-  const to = Math.min(count, first + Math.ceil(height / ROW_HEIGHT) + 2 * MARGIN)
+  const to = Math.min(count, first + Math.ceil(height / ROW_HEIGHT) + 2 * EXTRA_ROWS)
 
-  /** Takes note of the first row in sight. */
-  function look() {
+  /** Stores which row is the first visible one. */
+  function noteFirstVisible() {
     const index = Math.floor(box.current!.scrollTop / ROW_HEIGHT)
     const key = keyAt(index)
-    if (key !== undefined) seen.current = { key, index, total }
+    if (key !== undefined) firstVisible.current = { key, index, total }
   }
-  function place() {
+  function onScroll() {
     const { scrollTop } = box.current!
-    setFrom(Math.max(0, Math.floor(scrollTop / ROW_HEIGHT) - MARGIN))
-    if (scrollTop < ROW_HEIGHT) setNews(0)
-    look()
+    setFrom(Math.max(0, Math.floor(scrollTop / ROW_HEIGHT) - EXTRA_ROWS))
+    if (scrollTop < ROW_HEIGHT) setNewCount(0)
+    noteFirstVisible()
   }
 
-  /** Notes the place with this entry of the browser's history, for those who come back. */
-  const leave = (href: string) =>
-    history.replaceState({ top: box.current!.scrollTop, href } satisfies Place, '')
+  /** Stores the position in this entry of the browser's history, for the way back. */
+  const storePosition = (href: string) =>
+    history.replaceState({ top: box.current!.scrollTop, href } satisfies Position, '')
 
   useLayoutEffect(() => {
     const measure = () => setHeight(box.current!.clientHeight)
     const observer = new ResizeObserver(measure)
     observer.observe(box.current!)
-    box.current!.scrollTop = back.current?.top ?? 0
-    place()
+    box.current!.scrollTop = restored.current?.top ?? 0
+    onScroll()
     return () => observer.disconnect()
   }, [])
   useLayoutEffect(() => {
     if (shift !== 0) {
       box.current!.scrollTop += shift * ROW_HEIGHT
-      if (shift > 0) setNews((n) => n + shift)
-      place()
-    } else look()
-    const link = back.current && box.current!.querySelector(`a[href="${back.current.href}"]`)
+      if (shift > 0) setNewCount((n) => n + shift)
+      onScroll()
+    } else noteFirstVisible()
+    const link =
+      restored.current && box.current!.querySelector(`a[href="${restored.current.href}"]`)
     if (link) {
-      back.current = null
+      restored.current = null
       if (document.activeElement?.matches('body, main, h2'))
         (link as HTMLElement).focus({ preventScroll: true })
     }
@@ -127,7 +129,7 @@ export function Rows<T>({
     '--columns': widths(columns),
     '--few': widths(columns.filter(({ minor }) => !minor)),
   }
-  const drawn = new Set<string>()
+  const rendered = new Set<string>()
 
   return (
     <div class="framed">
@@ -138,7 +140,7 @@ export function Rows<T>({
         aria-rowcount={count + 1}
         ref={box}
         tabIndex={0}
-        onScroll={place}
+        onScroll={onScroll}
       >
         <div role="rowgroup" class="head">
           <div role="row" class="line" aria-rowindex={1} style={grid}>
@@ -154,9 +156,9 @@ export function Rows<T>({
             const index = first + i
             const row = at(index)
             const key = row === undefined ? undefined : href(row)
-            // Two pages that were read at two moments may have a row in common.
-            const isNew = key !== undefined && !drawn.has(key)
-            if (isNew) drawn.add(key)
+            // Two pages that were read at different times can contain the same row.
+            const isNew = key !== undefined && !rendered.has(key)
+            if (isNew) rendered.add(key)
             return (
               <div
                 role="row"
@@ -170,7 +172,7 @@ export function Rows<T>({
                     {row === undefined ? (
                       '…'
                     ) : column === 0 ? (
-                      <a href={key} onClick={() => leave(key!)}>
+                      <a href={key} onClick={() => storePosition(key!)}>
                         {show(row)}
                       </a>
                     ) : (
@@ -184,7 +186,7 @@ export function Rows<T>({
         </div>
         {total === 0 && <p class="empty">{empty}</p>}
       </div>
-      {news > 0 && (
+      {newCount > 0 && (
         <button
           type="button"
           class="news"
@@ -193,7 +195,7 @@ export function Rows<T>({
             box.current!.focus()
           }}
         >
-          {news} new ↑
+          {newCount} new ↑
         </button>
       )}
     </div>
@@ -202,7 +204,7 @@ export function Rows<T>({
 
 const classOf = (minor = false, end = false) => `${minor ? 'minor ' : ''}${end ? 'end' : ''}`
 
-/** The same rows where all of them are there already. */
+/** The properties of `Rows` for a list that is completely loaded. */
 export const listRows = <T,>(rows: readonly T[]) => ({
   total: rows.length,
   at: (index: number) => rows[index],

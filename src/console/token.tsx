@@ -1,56 +1,56 @@
-// The admin token, where the server wants one.
+// The dialog for the admin token, if the server requires it.
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from './act.tsx'
-import { onTokenNeeded, takeToken } from './api.ts'
+import { requestToken, setAsk } from './api.ts'
 import { Input } from './fields.tsx'
 import { reconnect } from './live.ts'
 import { Problem } from './ui.tsx'
 
-type Asking = { problem: string | undefined; give: (token: string | undefined) => void }
+type Question = { problem: string | undefined; resolve: (token: string | undefined) => void }
 
-/** Asks for the admin token when a call wants it, and offers to ask again where it was not given. */
+/** Asks for the admin token when a call requires it. After a cancel, shows a button that asks again. */
 export function AdminToken() {
-  const [asking, setAsking] = useState<Asking>()
+  const [question, setQuestion] = useState<Question>()
   const [isDeclined, setDeclined] = useState(false)
   const [token, setToken] = useState('')
   useEffect(
     () =>
-      onTokenNeeded((problem) => {
+      setAsk((problem) => {
         setToken('')
-        return new Promise((give) => setAsking({ problem, give }))
+        return new Promise((resolve) => setQuestion({ problem, resolve }))
       }),
     [],
   )
-  function answer(given: string | undefined) {
-    setAsking(undefined)
-    setDeclined(given === undefined)
-    asking?.give(given)
+  function close(entered: string | undefined) {
+    setQuestion(undefined)
+    setDeclined(entered === undefined)
+    question?.resolve(entered)
   }
-  if (!asking)
+  if (!question)
     return !isDeclined ? null : (
       <p>
-        Without the admin token there is nothing to see.{' '}
-        <button type="button" onClick={() => void takeToken().then(reconnect, () => {})}>
-          Give the token
+        The console needs the admin token.{' '}
+        <button type="button" onClick={() => void requestToken().then(reconnect, () => {})}>
+          Enter the token
         </button>
       </p>
     )
   return (
-    <Dialog title="Admin token" onClose={() => answer(undefined)}>
+    <Dialog title="Admin token" onClose={() => close(undefined)}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          answer(token.trim())
+          close(token.trim())
         }}
       >
-        <Problem text={asking.problem} />
+        <Problem text={question.problem} />
         <p>
-          It is printed when the sandbox starts, or given by --admin-token. It is kept until this
-          tab is closed.
+          The sandbox prints it at the start, or it is set with --admin-token. The browser stores it
+          until you close this tab.
         </p>
         <Input label="Token" type="password" value={token} onInput={setToken} />
         <div class="row end">
-          <button type="submit">Use it</button>
+          <button type="submit">Use the token</button>
         </div>
       </form>
     </Dialog>

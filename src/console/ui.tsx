@@ -1,4 +1,4 @@
-// The parts that every view is made of.
+// Parts that the views share.
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
@@ -21,7 +21,7 @@ export function Card({
   )
 }
 
-const MOODS: Readonly<Record<string, string>> = {
+const CHIP_CLASSES: Readonly<Record<string, string>> = {
   success: 'good',
   delivered: 'good',
   active: 'good',
@@ -56,9 +56,9 @@ export const Heads = ({ titles }: { titles: readonly string[] }) => (
   </thead>
 )
 
-/** A state as a coloured word. */
+/** A state as a word with a colour. */
 export const Chip = ({ state }: { state: string }) => (
-  <span class={`chip ${MOODS[state.toLowerCase()] ?? ''}`}>{state}</span>
+  <span class={`chip ${CHIP_CLASSES[state.toLowerCase()] ?? ''}`}>{state}</span>
 )
 
 /** An HTTP status; none where the connection was broken. */
@@ -89,7 +89,7 @@ export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentC
   </dl>
 )
 
-/** A text, or JSON, as it is. */
+/** A text in its original lines; JSON is indented. */
 export const Text = ({ value, label }: { value: unknown; label: string }) => (
   <pre tabIndex={0} role="group" aria-label={label}>
     {typeof value === 'string' ? pretty(value) : JSON.stringify(value, null, 2)}
@@ -104,7 +104,7 @@ function pretty(text: string): string {
   }
 }
 
-/** What went wrong while something was read. */
+/** The error of a read; nothing if there is none. */
 export const Problem = ({ text }: { text: string | undefined }) =>
   text === undefined ? null : (
     <p class="problem" role="alert">

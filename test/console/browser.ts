@@ -11,17 +11,17 @@ import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { type StartOptions, start } from '../helper.ts'
 
-// Long enough for a busy machine; nothing here waits for a fixed time.
-const PATIENCE_MS = 10_000
+// Long enough for a busy machine. No test waits for a fixed time.
+const TIMEOUT_MS = 10_000
 
-// The script is plain JavaScript without types. The page itself is that of dist/console.
+// The script is JavaScript without types. The page is that of dist/console.
 const { findChromium, startBrowser } = await import(join(PACKAGE_ROOT, 'scripts/test-browser.mjs'))
 
-/** Why the tests of the console can't run here; `false` where they can. */
+/** The reason why the console tests cannot run here; `false` if they can. */
 export const noBrowser: string | false =
-  findChromium() === undefined && 'no chromium on the PATH; name one by CHROMIUM=/path/to/it'
+  findChromium() === undefined && 'no chromium on the PATH; set CHROMIUM=/path/to/chromium'
 
-/** One browser for all tests of a file: that of the whole run, or where there is none, its own. */
+/** One browser for all tests of a file: that of the whole run if there is one, or a new one. */
 export async function openBrowser(t: Test): Promise<Browser> {
   let endpoint = process.env['TEST_BROWSER']
   if (endpoint === undefined) {
@@ -36,7 +36,7 @@ export async function openBrowser(t: Test): Promise<Browser> {
 
 export type Opened = Awaited<ReturnType<typeof openConsole>>
 
-/** A sandbox that listens and its console in a page. */
+/** Starts a sandbox that listens, and opens its console in a page. */
 export async function openConsole(
   t: Test,
   browser: Browser,
@@ -57,14 +57,13 @@ export async function openConsole(
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options })
   t.teardown(() => context.close())
   const page: Page = await context.newPage()
-  page.setDefaultTimeout(PATIENCE_MS)
-  const complaints: string[] = []
-  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.setDefaultTimeout(TIMEOUT_MS)
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(String(error)))
   page.on('console', (message) => {
     const text = message.text()
-    // Calls that are refused or cut off are what some tests are about; the page tells of them itself.
-    if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
-      complaints.push(text)
+    // Some tests expect rejected or interrupted calls. The page shows them itself.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) errors.push(text)
   })
   const inFlight = new Set<Request>()
   page.on('request', (request) => {
@@ -79,25 +78,25 @@ export async function openConsole(
     origin,
     context,
     page,
-    complaints,
+    errors,
     /** Goes to another view of the same page. */
     async go(to: string) {
       await page.evaluate(`location.hash = ${JSON.stringify(`#/${to}`)}`)
     },
-    /** Waits until an element with this text is seen. */
+    /** Waits until an element with this text is visible. */
     see: (text: string | RegExp) => page.getByText(text).first().waitFor(),
-    /** Waits until an expression is true in the page, whose policy lets no function of a test in. */
+    /** Waits until an expression is true in the page. A text, because the policy of the page allows no functions of a test. */
     async until(expression: string) {
-      const end = Date.now() + PATIENCE_MS
+      const end = Date.now() + TIMEOUT_MS
       while (!(await page.evaluate(expression)))
-        if (Date.now() > end) throw new Error(`This never came: ${expression}`)
+        if (Date.now() > end) throw new Error(`This did not become true: ${expression}`)
     },
-    /** Waits until the page has drawn all that it asked for. */
+    /** Waits until the page has no pending request and has rendered. */
     async settle() {
       do await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
       while (inFlight.size > 0)
     },
-    /** Nothing failed in the page, and no policy was broken. */
-    assertCalm: (t: Test) => t.same(complaints, [], 'the page complains of nothing'),
+    /** Checks that the page reported no error and no policy violation. */
+    assertNoErrors: (t: Test) => t.same(errors, [], 'the page reports no errors'),
   }
 }

@@ -2,31 +2,31 @@ import t from 'tap'
 import { ASHA } from '../helper.ts'
 import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 
-/** The button of a control, and what it says about its call. */
+/** The first button with this name. */
 const control = ({ page }: Opened, name: string | RegExp) =>
   page.getByRole('button', { name, exact: typeof name === 'string' }).first()
 
-/** Presses a button, and answers the line that tells of the call it made. */
+/** Presses a button, and returns the line that shows its call. */
 async function press(opened: Opened, name: string | RegExp): Promise<string> {
   const button = control(opened, name)
   await button.waitFor()
-  const copiedText = await opened.page
+  const callText = await opened.page
     .locator(`[id="${await button.getAttribute('aria-describedby')}"]`)
     .textContent()
   await button.click()
-  const line = opened.page.locator('footer code').filter({ hasText: copiedText! })
+  const line = opened.page.locator('footer code').filter({ hasText: callText! })
   await line.waitFor()
   return lastCall(opened)
 }
 
-/** The line of the last call, when it is answered. */
+/** Returns the line of the last call when its response has arrived. */
 async function lastCall({ page }: Opened): Promise<string> {
   const line = page.locator('footer [role=status]')
   await line.and(page.locator(':not([aria-busy=true])')).waitFor()
   return (await line.textContent())!
 }
 
-/** Presses a button that asks first, and says yes. */
+/** Presses a button that asks first, and confirms. */
 async function pressAndConfirm(opened: Opened, name: string | RegExp): Promise<string> {
   const { page } = opened
   await control(opened, name).click()
@@ -41,11 +41,11 @@ async function pressAndConfirm(opened: Opened, name: string | RegExp): Promise<s
 t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const opened = await openConsole(t, browser)
-  const { page, go, get, post, put, pay, see, origin, assertCalm } = opened
+  const { page, go, get, post, put, pay, see, origin, assertNoErrors } = opened
   const fixtures = (await get('/__admin/transactions')).body.total
   const clock = async () => (await get('/__admin/clock')).body
 
-  await t.test('resume, freeze, speed, advance, next; each tells its call', async (t) => {
+  await t.test('resume, freeze, speed, advance, next; each shows its call', async (t) => {
     const hint = page.getByText('The clock is frozen: resume it to use this speed.')
     await hint.waitFor()
     t.equal(await press(opened, 'Resume'), 'POST /__admin/clock/resume 200')
@@ -82,7 +82,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal((await clock()).now, nextTimerAt)
   })
 
-  await t.test('a refused call says why and changes nothing', async (t) => {
+  await t.test('a rejected call shows the reason and changes nothing', async (t) => {
     await page.getByLabel('Duration or instant').fill('a while')
     const before = await clock()
     t.match(await press(opened, 'Advance'), /400 .*must be a duration such as "3m"/)
@@ -90,14 +90,14 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Duration or instant').fill('1h')
   })
 
-  await t.test('a timer: now, and not at all', async (t) => {
+  await t.test('run a timer now, and cancel one', async (t) => {
     await get('/__admin/timers')
     const timers = async () => (await get('/__admin/timers')).body.timers
     await pay()
     const before: { timer_id: string }[] = await timers()
     t.ok(before.length >= 2)
     const [first, second] = before as [{ timer_id: string }, { timer_id: string }]
-    t.match(await press(opened, `Now: ${first.timer_id}`), '/fire 200')
+    t.match(await press(opened, `Run now: ${first.timer_id}`), '/fire 200')
     t.notOk((await timers()).some(({ timer_id }: never) => timer_id === first.timer_id))
     t.match(await press(opened, `Cancel: ${second.timer_id}`), 'DELETE ')
     t.notOk((await timers()).some(({ timer_id }: never) => timer_id === second.timer_id))
@@ -105,68 +105,65 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
 
   await t.test('switch the scenario', async (t) => {
     await go('scenarios')
-    const line = await press(opened, 'Use: slow')
+    const line = await press(opened, 'Activate: slow')
     t.equal(line, 'PUT /__admin/scenario {"name":"slow"} 200')
     t.equal((await get('/__admin/scenario')).body.name, 'slow')
     await page.locator('li.active').getByRole('link', { name: 'slow' }).waitFor()
-    await press(opened, 'Use: default')
+    await press(opened, 'Activate: default')
   })
 
-  await t.test(
-    'push a rule from the form: status, delay, fault, lifecycle; take it away',
-    async (t) => {
-      await go('control')
-      const pick = (label: string, value: string) =>
-        page.getByLabel(label, { exact: true }).first().selectOption(value)
-      const rules = async () => (await get('/__admin/rules')).body.rules
-      await pick('When', 'getUser')
-      await page.getByLabel('Status', { exact: true }).first().fill('502')
-      t.equal(
-        await press(opened, 'Push the rule'),
-        'POST /__admin/rules {"when":{"operation":"getUser"},"times":1,"then":{"respond":{"status":502}}} 200',
-      )
-      t.equal((await get(`/v1/user/${ASHA}`)).status, 502)
-      t.equal((await get(`/v1/user/${ASHA}`)).status, 200, 'once')
-      await page.getByText('acted 1 ×').waitFor()
+  await t.test('push a rule from the form: status, delay, fault, steps; delete it', async (t) => {
+    await go('control')
+    const pick = (label: string, value: string) =>
+      page.getByLabel(label, { exact: true }).first().selectOption(value)
+    const rules = async () => (await get('/__admin/rules')).body.rules
+    await pick('When', 'getUser')
+    await page.getByLabel('Status', { exact: true }).first().fill('502')
+    t.equal(
+      await press(opened, 'Push the rule'),
+      'POST /__admin/rules {"when":{"operation":"getUser"},"times":1,"then":{"respond":{"status":502}}} 200',
+    )
+    t.equal((await get(`/v1/user/${ASHA}`)).status, 502)
+    t.equal((await get(`/v1/user/${ASHA}`)).status, 200, 'once')
+    await page.getByText('hits: 1', { exact: true }).waitFor()
 
-      await pick('Then it', 'delay')
-      await page.getByLabel('Delay', { exact: true }).fill('5s')
-      await press(opened, 'Push the rule')
-      t.match((await rules())[0].definition, { then: { delay: '5s' }, times: 1 })
+    await pick('Then', 'delay')
+    await page.getByLabel('Delay', { exact: true }).fill('5s')
+    await press(opened, 'Push the rule')
+    t.match((await rules())[0].definition, { then: { delay: '5s' }, times: 1 })
 
-      await pick('Then it', 'fault')
-      await pick('How', 'empty')
-      await page.getByLabel('When', { exact: true }).nth(1).selectOption('after')
-      await page.getByLabel('once', { exact: true }).uncheck()
-      await press(opened, 'Push the rule')
-      const [fault] = await rules()
-      t.match(fault.definition, { then: { fault: 'empty', at: 'after' } })
-      t.notOk('times' in fault.definition)
-      await press(opened, `Take away: ${fault.rule_id}`)
-      t.notOk((await rules()).some((one: { rule_id: string }) => one.rule_id === fault.rule_id))
+    await pick('Then', 'fault')
+    await pick('Fault', 'empty')
+    await page.getByLabel('Fault at', { exact: true }).selectOption('after')
+    await page.getByLabel('once', { exact: true }).uncheck()
+    await press(opened, 'Push the rule')
+    const [fault] = await rules()
+    t.match(fault.definition, { then: { fault: 'empty', at: 'after' } })
+    t.notOk('times' in fault.definition)
+    await press(opened, `Delete: ${fault.rule_id}`)
+    t.notOk((await rules()).some((one: { rule_id: string }) => one.rule_id === fault.rule_id))
 
-      await pick('When', 'createTransaction')
-      await pick('Then it', 'life')
-      for (const status of ['FAILED', 'PROCESSING', 'SUCCESS']) {
-        await pick('Status', status)
-        t.match(await press(opened, 'Push the rule'), `{"status":"${status}","after":"0s"}]}} 200`)
-        const { transaction_id } = (await pay()).body.data[0]
-        await post('/__admin/clock/advance', { by: '1ms' })
-        const { transaction } = (await get(`/__admin/transactions/${transaction_id}`)).body
-        t.equal(transaction.history.status, status)
-      }
-      await pick('Status', 'FAILED')
-      await page.getByLabel('After (5s, 1d)').fill('1d')
-      await page.getByLabel('once', { exact: true }).check()
-      await press(opened, 'Push the rule')
-      const id = (await pay()).body.data[0].transaction_id
-      await post('/__admin/clock/advance', { by: '1d' })
-      const { transaction } = (await get(`/__admin/transactions/${id}`)).body
-      t.equal(transaction.history.status, 'FAILED')
-    },
-  )
+    await pick('When', 'createTransaction')
+    await pick('Then', 'steps')
+    for (const status of ['FAILED', 'PROCESSING', 'SUCCESS']) {
+      await pick('Status', status)
+      t.match(await press(opened, 'Push the rule'), `{"status":"${status}","after":"0s"}]}} 200`)
+      const { transaction_id } = (await pay()).body.data[0]
+      await post('/__admin/clock/advance', { by: '1ms' })
+      const { transaction } = (await get(`/__admin/transactions/${transaction_id}`)).body
+      t.equal(transaction.history.status, status)
+    }
+    await pick('Status', 'FAILED')
+    await page.getByLabel('After (5s, 1d)').fill('1d')
+    await page.getByLabel('once', { exact: true }).check()
+    await press(opened, 'Push the rule')
+    const id = (await pay()).body.data[0].transaction_id
+    await post('/__admin/clock/advance', { by: '1d' })
+    const { transaction } = (await get(`/__admin/transactions/${id}`)).body
+    t.equal(transaction.history.status, 'FAILED')
+  })
 
-  await t.test('move a payment by hand, trigger an event about it', async (t) => {
+  await t.test('change the status of a payment, trigger an event for it', async (t) => {
     await put('/__admin/scenario', { name: 'stuck-transactions' })
     const webhook = {
       url: `${origin}/__admin/webhooks/inbox`,
@@ -175,11 +172,11 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await post('/v1/clientWebhook', webhook)
     const id = (await pay()).body.data[0].transaction_id
     await go(`payments/${id}`)
-    await page.getByLabel('Reason of a failure').fill('bank_account_closed')
+    await page.getByLabel('Failure reason').fill('bank_account_closed')
     t.match(await press(opened, 'FAILED'), '"reason":"bank_account_closed"} 200')
     await page.getByText('The beneficiary account is closed.', { exact: true }).waitFor()
     t.equal((await get(`/__admin/transactions/${id}`)).body.transaction.history.status, 'FAILED')
-    t.equal(await control(opened, 'SUCCESS').isDisabled(), true, 'no way back')
+    t.equal(await control(opened, 'SUCCESS').isDisabled(), true, 'not possible from FAILED')
     await page.getByLabel('Event', { exact: true }).selectOption('transaction.processing')
     t.match(
       await press(opened, 'Trigger'),
@@ -200,7 +197,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal((await get(url)).body.deliveries[0].attempts.length, 2)
   })
 
-  await t.test('trigger from the form, about the newest', async (t) => {
+  await t.test('trigger from the form, for the newest resource', async (t) => {
     await go('control')
     await page.getByLabel('Event', { exact: true }).selectOption('kyc.failed')
     t.equal(
@@ -210,7 +207,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal((await get('/__admin/webhooks/deliveries?event=kyc.failed')).body.total, 1)
   })
 
-  await t.test('decide about a KYC record and an account', async (t) => {
+  await t.test('set the status of a KYC record and of an account', async (t) => {
     for (const [operation, noun] of [
       ['submitKyc', 'kyc'],
       ['addBankAccount', 'bank'],
@@ -242,18 +239,18 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByRole('region', { name: 'Accounts' }).getByText('success').waitFor()
   })
 
-  await t.test('empty the log: asked once, and not done when not wanted', async (t) => {
+  await t.test('clear the log: it asks first, and Cancel changes nothing', async (t) => {
     await go('requests')
-    await control(opened, 'Empty the log').click()
+    await control(opened, 'Clear the log').click()
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     t.ok((await get('/__admin/requests')).body.total > 0)
-    t.equal(await pressAndConfirm(opened, 'Empty the log'), 'DELETE /__admin/requests 200')
+    t.equal(await pressAndConfirm(opened, 'Clear the log'), 'DELETE /__admin/requests 200')
     t.equal((await get('/__admin/requests')).body.total, 0)
-    await see('The service has not received any call yet.')
+    await see('The service has not received any calls yet.')
   })
 
-  await t.test('snapshot, restore, forget', async (t) => {
+  await t.test('snapshot: save, restore, delete', async (t) => {
     await go('control')
     const total = async () => (await get('/__admin/transactions')).body.total
     const before = await total()
@@ -264,7 +261,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.equal(await total(), before + 1)
     t.match(await pressAndConfirm(opened, 'Restore: of-the-test'), '/restore 200')
     t.equal(await total(), before)
-    await pressAndConfirm(opened, 'Forget: of-the-test')
+    await pressAndConfirm(opened, 'Delete: of-the-test')
     t.same((await get('/__admin/snapshots')).body.snapshots, [])
   })
 
@@ -284,7 +281,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('data', { exact: true }).check()
     await page.getByLabel('clock', { exact: true }).check()
     t.equal(await pressAndConfirm(opened, 'Reset'), 'POST /__admin/reset 200')
-    t.equal((await total()).transactions, fixtures, 'those of the fixtures')
+    t.equal((await total()).transactions, fixtures, 'as in the fixtures')
   })
 
   await t.test('the last call as curl', async (t) => {
@@ -298,7 +295,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   })
 
   await t.test(
-    'copied where the browser trusts the page less, and reported if that fails',
+    'copy in a page without the clipboard API; the page reports if that fails too',
     async (t) => {
       const other = await opened.context.newPage()
       await other.goto(`${origin.replace('127.0.0.1', 'sandbox')}/__admin/`)
@@ -321,11 +318,11 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
 
   await t.test('a new client, as a fork; switch between clients; delete', async (t) => {
     await pay()
-    const clients = page.locator('section', { hasText: 'Each has a world of its own' })
+    const clients = page.locator('section', { hasText: 'Each client has its own world' })
     await clients.getByLabel('Name', { exact: true }).fill('worker-7')
     await clients.getByLabel('as a fork of default').check()
     await clients.getByRole('button', { name: 'New client' }).click()
-    const dialog = page.getByRole('dialog', { name: 'The client worker-7 is made' })
+    const dialog = page.getByRole('dialog', { name: 'Client worker-7 was created' })
     const token = (await dialog.locator('.row code').textContent())!
     const { body } = await get('/__admin/client', { authorization: `Bearer ${token}` })
     t.equal(body.name, 'worker-7')
@@ -339,7 +336,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     const counts = async (base: string) => (await get(`${base}/__admin/client`)).body.counts
     t.equal((await counts('/@worker-7')).transactions, (await counts('')).transactions)
     t.equal(await press(opened, 'Resume'), 'POST /@worker-7/__admin/clock/resume 200')
-    t.equal((await clock()).mode, 'frozen', 'the default client is another one')
+    t.equal((await clock()).mode, 'frozen', 'the default client does not change')
     const menu = page.locator('header summary')
     await menu.focus()
     await page.keyboard.press('ArrowDown')
@@ -348,7 +345,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await others.filter({ hasText: 'worker-7' }).waitFor()
     await page.keyboard.press('Escape')
     await others.first().waitFor({ state: 'hidden' })
-    t.match(page.url(), '/@worker-7/', 'looking at the names goes nowhere')
+    t.match(page.url(), '/@worker-7/', 'the open menu does not leave the page')
     await menu.click()
     await others.filter({ hasText: /^default$/ }).click()
     await page.waitForURL(`${origin}/__admin/#/overview`)
@@ -362,5 +359,5 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     t.notOk(names.includes('worker-7'))
   })
 
-  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
-/** What has the focus: its name for those who don't see it. */
+/** The accessible name of the focused element. */
 const FOCUSED = `(() => {
     const at = document.activeElement
     const id = at.getAttribute('aria-labelledby')
@@ -11,14 +11,14 @@ const FOCUSED = `(() => {
 t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const opened = await openConsole(t, browser)
-  const { page, go, post, pay, get, see, settle, until, assertCalm } = opened
+  const { page, go, post, pay, get, see, settle, until, assertNoErrors } = opened
 
-  /** Waits until what has the focus is called so. */
+  /** Waits until the focused element has this name. */
   const focusIs = (name: string) => until(`${FOCUSED} === ${JSON.stringify(name)}`)
 
   async function press(name: string) {
     const button = page.getByRole('button', { name, exact: true }).first()
-    // It may be off as yet.
+    // It may still be disabled.
     await button.click({ trial: true })
     await button.focus()
     await page.keyboard.press('Enter')
@@ -37,10 +37,10 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     const before = (await get('/__admin/clock')).body
     await page.keyboard.press('Enter')
     await settle()
-    t.same((await get('/__admin/clock')).body, before, 'what is off does nothing')
+    t.same((await get('/__admin/clock')).body, before, 'a disabled button does nothing')
   })
 
-  await t.test('a row that goes leaves the focus to its table', async () => {
+  await t.test('when a row is removed, its table gets the focus', async () => {
     await pay()
     const { timers } = (await get('/__admin/timers')).body
     await page.getByRole('button', { name: `Cancel: ${timers[0].timer_id}` }).focus()
@@ -51,7 +51,7 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     await focusIs('Timers')
   })
 
-  await t.test('a dialog gives the focus back', async () => {
+  await t.test('a dialog returns the focus', async () => {
     await go('control')
     await see('Push the rule')
     await press('Reset')
@@ -66,7 +66,7 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     await focusIs('Reset')
   })
 
-  await t.test('another view begins at its top', async (t) => {
+  await t.test('another view starts at its top', async (t) => {
     await go('scenarios')
     await page.getByRole('link', { name: 'slow' }).waitFor()
     await page.evaluate('scrollTo(0, 1e6)')
@@ -78,5 +78,5 @@ t.test('by keyboard alone', { skip: noBrowser }, async (t) => {
     t.equal(await page.evaluate('scrollY'), 0)
   })
 
-  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

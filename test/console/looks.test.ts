@@ -26,13 +26,13 @@ t.test('looks', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const opened = await openConsole(t, browser)
   const views = await fill(opened)
-  const { page, settle, origin, assertCalm } = opened
+  const { page, settle, origin, assertNoErrors } = opened
   async function backOf() {
     await settle()
     return page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
   }
 
-  await t.test('it is painted within a second', async (t) => {
+  await t.test('the first paint is within a second', async (t) => {
     const paints: number[] = []
     for (let i = 0; i < 3; i++) {
       await page.reload()
@@ -47,7 +47,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     t.ok(Math.min(...paints) < 1_000, `painted after ${paints.map(Math.round).join(', ')} ms`)
   })
 
-  await t.test('nothing comes from elsewhere', async (t) => {
+  await t.test('nothing is loaded from other hosts', async (t) => {
     const urls: string[] = []
     page.on('request', (request) => urls.push(request.url()))
     await page.reload()
@@ -59,7 +59,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     )
   })
 
-  await t.test('dark as the system is, or as chosen, which is kept', async (t) => {
+  await t.test('dark like the system, or the stored choice of the user', async (t) => {
     await page.emulateMedia({ colorScheme: 'light' })
     const light = await backOf()
     await page.emulateMedia({ colorScheme: 'dark' })
@@ -77,7 +77,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     t.equal(await backOf(), light)
   })
 
-  // Dark differs in its colours alone.
+  // Dark differs only in its colours.
   for (const [colorScheme, rules] of [
     ['light', '{}'],
     ['dark', `{ runOnly: ['color-contrast'] }`],
@@ -103,31 +103,34 @@ t.test('looks', { skip: noBrowser }, async (t) => {
 
   await t.test('an accessibility check of a dialog', async (t) => {
     await show(opened, 'requests')
-    await page.getByRole('button', { name: 'Empty the log' }).click()
-    await page.getByRole('dialog', { name: 'Empty the log?' }).waitFor()
+    await page.getByRole('button', { name: 'Clear the log' }).click()
+    await page.getByRole('dialog', { name: 'Clear the log?' }).waitFor()
     const { violations } = await page.evaluate<{ violations: { id: string }[] }>('axe.run()')
     t.same(violations, [])
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
-  await t.test('by keys: skip to the content, go to a view, see where one is', async (t) => {
-    await page.goto(`${origin}/__admin/`)
-    await page.getByRole('link', { name: 'Users', exact: true }).waitFor()
-    await page.keyboard.press('Tab')
-    const focused = () => page.evaluate<string>('document.activeElement.textContent')
-    t.equal(await focused(), 'Skip to the content')
-    await page.keyboard.press('Enter')
-    t.equal(await page.evaluate('document.activeElement.id'), 'main')
-    const link = page.getByRole('link', { name: 'Payments', exact: true })
-    await link.focus()
-    await page.keyboard.press('Shift+Tab')
-    await page.keyboard.press('Tab')
-    t.equal(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'solid')
-    await page.keyboard.press('Enter')
-    await page.getByRole('table', { name: 'Payments' }).waitFor()
-    t.equal(await link.getAttribute('aria-current'), 'page')
-  })
+  await t.test(
+    'by keyboard: skip to the content, go to a view, see which view is active',
+    async (t) => {
+      await page.goto(`${origin}/__admin/`)
+      await page.getByRole('link', { name: 'Users', exact: true }).waitFor()
+      await page.keyboard.press('Tab')
+      const focused = () => page.evaluate<string>('document.activeElement.textContent')
+      t.equal(await focused(), 'Skip to the content')
+      await page.keyboard.press('Enter')
+      t.equal(await page.evaluate('document.activeElement.id'), 'main')
+      const link = page.getByRole('link', { name: 'Payments', exact: true })
+      await link.focus()
+      await page.keyboard.press('Shift+Tab')
+      await page.keyboard.press('Tab')
+      t.equal(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'solid')
+      await page.keyboard.press('Enter')
+      await page.getByRole('table', { name: 'Payments' }).waitFor()
+      t.equal(await link.getAttribute('aria-current'), 'page')
+    },
+  )
 
   await t.test('on a phone nothing is wider than the screen', async (t) => {
     await page.setViewportSize({ width: 360, height: 640 })
@@ -141,13 +144,13 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await show(opened, 'payments')
     const row = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
     await row.getByText('12.93 INR').waitFor()
-    t.equal(await row.getByText('debit').isVisible(), false, 'what is minor makes room')
+    t.equal(await row.getByText('debit').isVisible(), false, 'minor columns are hidden')
     t.equal(await row.getByText('2026-01-01').isVisible(), true)
     await page.getByRole('link', { name: 'Control' }).click()
     await page.getByRole('button', { name: 'Push the rule' }).waitFor()
   })
 
-  await t.test('the page of the documents has one font', async (t) => {
+  await t.test('the docs page has one font', async (t) => {
     const docs = await opened.context.newPage()
     await docs.goto(`${origin}/docs`)
     await docs.locator('.swagger-ui .info').waitFor()
@@ -159,14 +162,14 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await docs.close()
   })
 
-  await t.test('on a phone the place, the time and the last call stay in sight', async (t) => {
+  await t.test('on a phone the active tab, the time and the last call stay visible', async (t) => {
     const isInSight = (selector: string) =>
       page.evaluate<boolean>(`(() => {
         const { left, right, top, bottom } = document.querySelector('${selector}').getBoundingClientRect()
         return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
       })()`)
     await show(opened, 'control')
-    t.equal(await isInSight('nav [aria-current]'), true, 'where one is')
+    t.equal(await isInSight('nav [aria-current]'), true, 'the active tab')
     await page.getByRole('button', { name: 'Push the rule' }).click()
     await page.locator('footer').getByText('200').waitFor()
     await page.evaluate('scrollTo(0, 700)')
@@ -179,32 +182,29 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     t.ok(x + width <= 360)
   })
 
-  await t.test(
-    'nothing of a row that matters is cut, and lists take the height there is',
-    async (t) => {
-      await opened.pay({ amount: 9999999999.99 })
-      for (const width of [360, 740, 1000, 1280]) {
-        await page.setViewportSize({ width, height: 800 })
-        for (const view of ['payments', 'deliveries', 'requests', 'users']) {
-          await show(opened, view)
-          const cut = await page.evaluate<string[]>(`(() => {
+  await t.test('no important cell is cut, and lists fill the height', async (t) => {
+    await opened.pay({ amount: 9999999999.99 })
+    for (const width of [360, 740, 1000, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const view of ['payments', 'deliveries', 'requests', 'users']) {
+        await show(opened, view)
+        const cut = await page.evaluate<string[]>(`(() => {
           const matters = /INR|PROC|PEND|\\d\\d:\\d\\d:\\d\\d|transaction/
           return [...document.querySelectorAll('.rows .body .line > span')]
             .filter((cell) => cell.scrollWidth > cell.clientWidth && matters.test(cell.textContent))
             .map((cell) => cell.textContent)
         })()`)
-          t.same(cut, [], `${view} at ${width}`)
-          const left = await page.evaluate<number>(
-            `document.querySelector('footer').getBoundingClientRect().top -
+        t.same(cut, [], `${view} at ${width}`)
+        const left = await page.evaluate<number>(
+          `document.querySelector('footer').getBoundingClientRect().top -
             document.querySelector('.rows').getBoundingClientRect().bottom`,
-          )
-          t.ok(left >= 0 && left < 30, `${left} px are left under ${view} at ${width}`)
-        }
+        )
+        t.ok(left >= 0 && left < 30, `${left} px are left under ${view} at ${width}`)
       }
-    },
-  )
+    }
+  })
 
-  await t.test('a long name leaves room for what is decided about it', async (t) => {
+  await t.test('a long name leaves room for the buttons', async (t) => {
     await opened.post('/__admin/rules', {
       when: { operation: 'submitKyc' },
       times: 1,
@@ -229,5 +229,5 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     }
   })
 
-  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

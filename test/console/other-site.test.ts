@@ -5,7 +5,7 @@ import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 t.test('another site', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
-  // A port of its own, and a name that is not the sandbox's.
+  // Another port, and a host name that the sandbox does not have.
   const site = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<title>evil</title>')
   })
@@ -17,14 +17,14 @@ t.test('another site', { skip: noBrowser }, async (t) => {
   const { port } = site.address() as AddressInfo
 
   await t.test('its images, forms and scripts do nothing', async (t) => {
-    const { page, origin, sandbox, app, get, assertCalm } = await openConsole(t, browser)
-    assertCalm(t)
+    const { page, origin, sandbox, app, get, assertNoErrors } = await openConsole(t, browser)
+    assertNoErrors(t)
     for (const from of [`http://localhost:${port}/`, `http://127.0.0.1:${port}/`]) {
       const other = await page.context().newPage()
       await other.goto(from)
       const statuses: number[] = []
       app.server.on('request', ({ url }, response) => {
-        // What the console itself asks for is no part of it.
+        // Ignores the calls of the console itself.
         if (/v1/.test(url!)) response.on('finish', () => statuses.push(response.statusCode))
       })
       await other.evaluate(`(async () => {
@@ -54,7 +54,7 @@ t.test('another site', { skip: noBrowser }, async (t) => {
     }
     t.notOk(
       [...sandbox.worlds.keys()].some((name) => /drive|go/.test(name)),
-      'no client is made',
+      'no client is created',
     )
     t.equal((await get('/__admin/requests')).body.total, 0, 'no call is in the log')
   })
@@ -63,7 +63,7 @@ t.test('another site', { skip: noBrowser }, async (t) => {
     const { page, origin } = await openConsole(t, browser)
     await page.goto(`${origin}/@mine/docs`)
     const status = await page.evaluate(
-      `fetch('v1/users', { headers: { authorization: 'Bearer sbx_mine' } }).then((answer) => answer.status)`,
+      `fetch('v1/users', { headers: { authorization: 'Bearer sbx_mine' } }).then((response) => response.status)`,
     )
     t.equal(status, 200)
     t.equal((await page.goto(`${origin}/@mine/v1/users`))?.status(), 200)

@@ -3,20 +3,20 @@ import t from 'tap'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 import { createWire } from './wire.ts'
 
-t.test('what others do meanwhile', { skip: noBrowser }, async (t) => {
+t.test('changes by other tabs and programs', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
 
-  await t.test('another tab acts', async (t) => {
+  await t.test('another tab sends calls', async (t) => {
     const opened = await openConsole(t, browser, { view: 'requests' })
-    const { page, context, origin, get, see, go, settle, assertCalm } = opened
+    const { page, context, origin, get, see, go, settle, assertNoErrors } = opened
     await page.getByText('live', { exact: true }).waitFor()
     await get('/v1/users')
     await see('1 of 1 calls')
     const other = await context.newPage()
     await other.goto(`${origin}/__admin/#/requests`)
-    await other.getByRole('button', { name: 'Empty the log' }).click()
+    await other.getByRole('button', { name: 'Clear the log' }).click()
     await other.getByRole('dialog').locator('button.danger').click()
-    await see('The service has not received any call yet.')
+    await see('The service has not received any calls yet.')
 
     await go('control')
     await see('Save a snapshot')
@@ -24,35 +24,38 @@ t.test('what others do meanwhile', { skip: noBrowser }, async (t) => {
     await other.goto(`${origin}/__admin/#/control`)
     await other.getByRole('button', { name: 'Save a snapshot' }).click()
     await page.getByRole('button', { name: 'Restore: ready' }).waitFor()
-    const clients = other.locator('section', { hasText: 'Each has a world of its own' })
+    const clients = other.locator('section', { hasText: 'Each client has its own world' })
     await clients.getByLabel('Name', { exact: true }).fill('of-another-tab')
     await clients.getByRole('button', { name: 'New client' }).click()
     await page.getByRole('button', { name: 'Delete: of-another-tab' }).waitFor()
-    assertCalm(t)
+    assertNoErrors(t)
   })
 
-  await t.test('a program acts: seen when the page is looked at, or after a while', async (t) => {
-    const { page, app, post, call, get, see } = await openConsole(t, browser)
-    const wire = await createWire(t, (app.server.address() as AddressInfo).port)
-    await page.goto(`${wire.origin}/__admin/#/control`)
-    await page.getByText('live', { exact: true }).waitFor()
-    await see('Save a snapshot')
-    const restore = (name: string) => page.getByRole('button', { name: `Restore: ${name}` })
-    await post('/__admin/snapshots', { name: 'first' })
-    await page.evaluate(`dispatchEvent(new Event('focus'))`)
-    await restore('first').waitFor()
-    await post('/__admin/snapshots', { name: 'second' })
-    wire.say(': still here\n\n')
-    await restore('second').waitFor()
-    await page.evaluate(`location.hash = '#/requests'`)
-    await get('/v1/users')
-    await see('1 of 1 calls')
-    await call('DELETE', '/__admin/requests')
-    wire.say(': still here\n\n')
-    await see('The service has not received any call yet.')
-  })
+  await t.test(
+    'another program sends calls: the page shows it at the next focus or comment of the stream',
+    async (t) => {
+      const { page, app, post, call, get, see } = await openConsole(t, browser)
+      const wire = await createWire(t, (app.server.address() as AddressInfo).port)
+      await page.goto(`${wire.origin}/__admin/#/control`)
+      await page.getByText('live', { exact: true }).waitFor()
+      await see('Save a snapshot')
+      const restore = (name: string) => page.getByRole('button', { name: `Restore: ${name}` })
+      await post('/__admin/snapshots', { name: 'first' })
+      await page.evaluate(`dispatchEvent(new Event('focus'))`)
+      await restore('first').waitFor()
+      await post('/__admin/snapshots', { name: 'second' })
+      wire.send(': still here\n\n')
+      await restore('second').waitFor()
+      await page.evaluate(`location.hash = '#/requests'`)
+      await get('/v1/users')
+      await see('1 of 1 calls')
+      await call('DELETE', '/__admin/requests')
+      wire.send(': still here\n\n')
+      await see('The service has not received any calls yet.')
+    },
+  )
 
-  await t.test('a server that says nothing any more is lost; a call waits', async (t) => {
+  await t.test('a silent server: the connection is lost, and a call waits', async (t) => {
     const { page, app, see, settle } = await openConsole(t, browser)
     const wire = await createWire(t, (app.server.address() as AddressInfo).port)
     await page.clock.install()
@@ -65,22 +68,22 @@ t.test('what others do meanwhile', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Resume' }).click()
     await see('waiting…')
     await page.clock.fastForward(20_000)
-    const heard = page.waitForRequest('**/clients')
-    wire.say(': still here\n\n')
+    const recheck = page.waitForRequest('**/clients')
+    wire.send(': still here\n\n')
     await page.clock.fastForward(1_000)
-    await heard
-    // From then on it is waited for anew.
+    await recheck
+    // The comment restarted the wait.
     await page.clock.fastForward(20_000)
     t.equal(await page.getByText('live', { exact: true }).count(), 1)
     await page.clock.fastForward(36_000)
     await page.getByText('lost', { exact: true }).waitFor()
   })
 
-  await t.test('a client that was deleted stays so', async (t) => {
+  await t.test('a deleted client is not created again by the page', async (t) => {
     const opened = await openConsole(t, browser, { client: 'worker-9', view: 'requests' })
     const { page, get, call, see, go, settle } = opened
     await page.getByText('live', { exact: true }).waitFor()
-    await see('The service has not received any call yet.')
+    await see('The service has not received any calls yet.')
     await call('DELETE', '/__admin/clients/worker-9')
     await page.getByRole('heading', { name: 'This client was deleted' }).waitFor()
     await page.getByText('deleted', { exact: true }).waitFor()
@@ -92,7 +95,7 @@ t.test('what others do meanwhile', { skip: noBrowser }, async (t) => {
     const names = async () =>
       (await get('/__admin/clients')).body.clients.map(({ name }: { name: string }) => name)
     t.notOk((await names()).includes('worker-9'))
-    await page.getByRole('button', { name: 'make it anew' }).click()
+    await page.getByRole('button', { name: 'Create it again' }).click()
     await page.getByText('live', { exact: true }).waitFor()
     t.ok((await names()).includes('worker-9'))
   })

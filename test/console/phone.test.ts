@@ -4,9 +4,9 @@ import { show } from './tour.ts'
 
 t.test('on a phone', { skip: noBrowser }, async (t) => {
   const opened = await openConsole(t, await openBrowser(t))
-  const { page, origin, assertCalm } = opened
+  const { page, origin, assertNoErrors } = opened
 
-  await t.test('the tab of the view is in sight, without a scrollbar', async (t) => {
+  await t.test('the active tab is visible, without a scrollbar', async (t) => {
     const place = `(() => {
       const { left, right } = document.querySelector('nav [aria-current]').getBoundingClientRect()
       return { left, right, width: innerWidth, scrolled: document.querySelector('.side').scrollLeft }
@@ -38,7 +38,7 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
     t.equal(await scrolled(), 0)
     await page.setViewportSize({ width: 390, height: 800 })
     await opened.until(inSight)
-    t.ok((await scrolled()) > 0, 'it went there')
+    t.ok((await scrolled()) > 0, 'the line scrolled')
     t.equal(
       await page.evaluate(`(() => {
         const { offsetHeight, clientHeight } = document.querySelector('.side')
@@ -53,7 +53,7 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
     )
   })
 
-  await t.test('a magic value is whole, and all of its row is seen', async (t) => {
+  await t.test('a magic value has no line break, and its whole row is visible', async (t) => {
     for (const width of [320, 360, 390, 701, 920]) {
       await page.setViewportSize({ width, height: 640 })
       await show(opened, 'magic-values')
@@ -69,12 +69,12 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
         }
       })()`)
       t.ok((count as number) > 10)
-      t.same(broken, [], `whole at ${width}`)
-      t.same(cut, [], `in sight at ${width}`)
+      t.same(broken, [], `no line break at ${width}`)
+      t.same(cut, [], `visible at ${width}`)
     }
   })
 
-  await t.test('a long name of a client fits, and the menu shows each name whole', async (t) => {
+  await t.test('a long name of a client fits, and the menu shows each full name', async (t) => {
     await page.setViewportSize({ width: 360, height: 640 })
     const name = `worker-${'w'.repeat(56)}`
     t.equal((await opened.post('/__admin/clients', { name })).status, 201)
@@ -84,7 +84,7 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
     await menu.getByText(name).first().waitFor()
     t.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 360)
     const chip = (await page.locator('header .chip').boundingBox())!
-    t.ok(chip.x + chip.width <= 360, 'the state of the connection is in sight')
+    t.ok(chip.x + chip.width <= 360, 'the state of the connection is visible')
     for (const [width, height] of [
       [360, 640],
       [1280, 800],
@@ -102,5 +102,5 @@ t.test('on a phone', { skip: noBrowser }, async (t) => {
     }
   })
 
-  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

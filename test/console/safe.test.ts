@@ -8,7 +8,7 @@ t.test('safe', { skip: noBrowser }, async (t) => {
 
   await t.test('no name or text becomes markup', async (t) => {
     const opened = await openConsole(t, browser)
-    const { page, post, put, app, origin, sandbox, assertCalm } = opened
+    const { page, post, put, app, origin, sandbox, assertNoErrors } = opened
     const evil = `"'><img src=x onerror=hit=1><b class=planted>`
     const script = '</script><script>hit=1</script>'
     await put('/__admin/scenario', {
@@ -54,13 +54,13 @@ t.test('safe', { skip: noBrowser }, async (t) => {
       const text = await page.locator('main').textContent()
       if (/<b class=planted>|<script>/.test(text!)) seen++
     }
-    t.ok(seen >= 4, 'the texts are shown as they are')
+    t.ok(seen >= 4, 'the texts are shown unchanged')
     t.equal(await page.evaluate('window.hit'), undefined)
     t.match(page.url(), origin)
-    assertCalm(t)
+    assertNoErrors(t)
   })
 
-  await t.test('its policy lets nothing in', async (t) => {
+  await t.test('its policy blocks everything else', async (t) => {
     const { page, app, get, origin } = await openConsole(t, browser)
     const response = await app.inject({ url: '/__admin/', headers: { host: '127.0.0.1' } })
     t.equal(
@@ -77,11 +77,15 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     await t.rejects(page.addScriptTag({ content: 'window.hit = 1' }))
     t.equal(await page.evaluate('window.hit'), undefined)
     await page.setContent(`<iframe src="${origin}/__admin/"></iframe>`)
-    t.equal(await page.frameLocator('iframe').locator('#console').count(), 0, 'no page frames it')
+    t.equal(
+      await page.frameLocator('iframe').locator('#console').count(),
+      0,
+      'another page cannot show it in a frame',
+    )
     t.equal((await get('/__admin/health')).status, 200)
   })
 
-  await t.test('the admin token is asked once and kept for the tab', async (t) => {
+  await t.test('the page asks for the admin token once and stores it for the tab', async (t) => {
     const adminToken = 'the token of the test'
     const { page, context, origin, see } = await openConsole(t, browser, { app: { adminToken } })
     const dialog = page.getByRole('dialog', { name: 'Admin token' })
@@ -108,32 +112,32 @@ t.test('safe', { skip: noBrowser }, async (t) => {
     await another.getByRole('dialog', { name: 'Admin token' }).waitFor()
   })
 
-  await t.test('an admin token that is not given, or is none', async (t) => {
+  await t.test('cancel the dialog, or enter an invalid token', async (t) => {
     const adminToken = 'the token of the test'
-    const { page, see, assertCalm } = await openConsole(t, browser, { app: { adminToken } })
+    const { page, see, assertNoErrors } = await openConsole(t, browser, { app: { adminToken } })
     const dialog = page.getByRole('dialog', { name: 'Admin token' })
     for (let i = 0; i < 2; i++) {
       await dialog.waitFor()
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'detached' })
-      await see('Without the admin token')
+      await see('The console needs the admin token')
       await page.getByRole('alert').getByText('The admin API requires its token').waitFor()
-      await page.getByRole('button', { name: 'Give the token' }).click()
+      await page.getByRole('button', { name: 'Enter the token' }).click()
     }
     await dialog.getByLabel('Token').fill('Schlüssel ✓')
     await page.keyboard.press('Enter')
     await dialog.getByText('This is not a valid token').waitFor()
-    t.equal(await page.evaluate('sessionStorage.length'), 0, 'kept when it has worked')
+    t.equal(await page.evaluate('sessionStorage.length'), 0, 'only a valid token is stored')
     await dialog.getByLabel('Token').fill(adminToken)
     await page.keyboard.press('Enter')
     await page.getByText('live', { exact: true }).waitFor()
     await see('Pending timers')
     t.equal(await page.getByRole('alert').count(), 0)
-    assertCalm(t)
+    assertNoErrors(t)
   })
 
   await t.test(
-    'each client has a page of its own; a path without its slash leads there',
+    'each client has its own page; a path without the last slash redirects to it',
     async (t) => {
       const { page, origin, see, get } = await openConsole(t, browser, { client: 'worker-1' })
       await page.locator('main').getByText('worker-1', { exact: true }).waitFor()

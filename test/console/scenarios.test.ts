@@ -12,12 +12,12 @@ rules:
     then: { respond: { status: 500 } }
 `
 
-t.test('scenarios as they change', { skip: noBrowser }, async (t) => {
+t.test('scenarios that change', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
 
   await t.test('every view reports the problems of changed files', async (t) => {
     const opened = await openConsole(t, browser, { view: 'scenarios' })
-    const { page, see, go, sandbox, assertCalm } = opened
+    const { page, see, go, sandbox, assertNoErrors } = opened
     await page.getByText('live', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'slow' }).waitFor()
     const problem = 'slow.yaml:3:1: unknown word <b>opration</b>'
@@ -26,17 +26,17 @@ t.test('scenarios as they change', { skip: noBrowser }, async (t) => {
     await go('payments')
     await page.locator('main').getByRole('link', { name: '1 problem' }).click()
     await see(problem)
-    assertCalm(t)
+    assertNoErrors(t)
   })
 
   await t.test(
-    'a file that was changed and refused: what is in use is shown, with its hits',
+    'a changed and rejected file: the active version is shown, with its hits',
     async (t) => {
       const folder = t.testdir({ 'mine.yaml': MINE, 'default.yaml': 'title: Nothing\nrules: []\n' })
       const read = readLibrary([folder])
       if (!read.ok) throw new Error(read.problems[0]!.message)
       const opened = await openConsole(t, browser, { sandbox: { library: read.library } })
-      const { page, see, go, get, put, assertCalm } = opened
+      const { page, see, go, get, put, assertNoErrors } = opened
       await put('/__admin/scenario', { name: 'mine' })
       await get(`/v1/user/${ASHA}`)
       await go('scenarios/mine')
@@ -44,18 +44,18 @@ t.test('scenarios as they change', { skip: noBrowser }, async (t) => {
       await hits.getByText('name: first').waitFor()
       writeFileSync(join(folder, 'mine.yaml'), 'rules: {')
       await page.reload()
-      await see('says something else by now')
+      await see('The file has changed or was deleted')
       await hits.getByText('1 ×').waitFor()
       t.equal(await page.getByText('rules: {', { exact: true }).count(), 0)
       await see('"first"')
       rmSync(join(folder, 'mine.yaml'))
-      assertCalm(t)
+      assertNoErrors(t)
     },
   )
 
-  await t.test('one that was given by its definition', async (t) => {
+  await t.test('a scenario that was defined by an API call', async (t) => {
     const opened = await openConsole(t, browser)
-    const { page, go, get, put, assertCalm } = opened
+    const { page, go, get, put, assertNoErrors } = opened
     const definition = {
       title: 'Down',
       rules: [{ when: { operation: 'getUser' }, times: 1, then: { respond: { status: 502 } } }],
@@ -71,13 +71,13 @@ t.test('scenarios as they change', { skip: noBrowser }, async (t) => {
     await go('scenarios')
     const hits = async () => (await get('/__admin/scenario')).body.rules[0].hits
     t.equal(await hits(), 1)
-    await page.getByRole('button', { name: 'Start anew: inline' }).click()
+    await page.getByRole('button', { name: 'Restart: inline' }).click()
     await page.locator('footer').getByText('200').waitFor()
-    t.equal(await hits(), 0, 'its counts start anew')
-    await page.getByRole('button', { name: 'Use: rate-limited' }).click()
-    await page.getByRole('button', { name: 'Start anew: rate-limited' }).waitFor()
-    await page.getByRole('button', { name: 'Start anew: inline' }).waitFor({ state: 'detached' })
+    t.equal(await hits(), 0, 'its hits start again at 0')
+    await page.getByRole('button', { name: 'Activate: rate-limited' }).click()
+    await page.getByRole('button', { name: 'Restart: rate-limited' }).waitFor()
+    await page.getByRole('button', { name: 'Restart: inline' }).waitFor({ state: 'detached' })
     t.equal(await active.count(), 1)
-    assertCalm(t)
+    assertNoErrors(t)
   })
 })

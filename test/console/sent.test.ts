@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { nextAttempt, sentStatus } from '../../src/model/delivery-result.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
@@ -5,21 +6,21 @@ import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 
 const DEADLINE_MS = 300
 
-/** Presses a button, and answers what the bar says when the call has ended. */
+/** Presses a button, and returns the line at the bottom when the call has ended. */
 async function press({ page }: Opened, name: string) {
   await page.getByRole('button', { name, exact: true }).click()
-  // A call is shown at once, busy until it is answered.
-  const said = page.locator('footer [role=status]:not([aria-busy=true])')
-  const text = (await said.textContent())!
-  return { text, isRed: (await page.locator('footer').getAttribute('class')) === 'refused' }
+  // The line shows a call immediately, as busy until its response arrives.
+  const line = page.locator('footer [role=status]:not([aria-busy=true])')
+  const text = (await line.textContent())!
+  return { text, isRed: (await page.locator('footer').getAttribute('class')) === 'failed' }
 }
 
-t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async (t) => {
+t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const hook = await receiver(t)
   const webhooks = { allow: [], time: 'wall', retries: 'fast', deadlineMs: DEADLINE_MS } as const
   const opened = await openConsole(t, browser, { view: 'control', sandbox: { webhooks } })
-  const { page, go, post, put, pay, get, advance, assertCalm } = opened
+  const { page, go, post, put, pay, get, advance, assertNoErrors } = opened
   const newest = async () => (await get('/__admin/webhooks/deliveries')).body.deliveries[0]
   const pick = (event: string) => page.getByLabel('Event', { exact: true }).selectOption(event)
 
@@ -45,14 +46,14 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     t.equal(isRed, false)
   })
 
-  await t.test('refused by status, by its port, and after the deadline', async (t) => {
+  await t.test('rejected with a status, connection refused, and no response', async (t) => {
     hook.respondWith(status(503))
-    const refused = await press(opened, 'Trigger')
+    const rejected = await press(opened, 'Trigger')
     t.match(
-      refused.text,
+      rejected.text,
       / 200 pending \(responded with 503 Service Unavailable; only a 2xx response counts as delivered\); the next attempt is at 2026-\S+Z$/,
     )
-    t.equal(refused.isRed, true)
+    t.equal(rejected.isRed, true)
 
     hook.respondWith(() => {})
     const late = await press(opened, 'Trigger')
@@ -100,15 +101,29 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     t.equal(bad.isRed, true)
   })
 
-  await t.test('the timer of an attempt that is run now', async (t) => {
+  await t.test('a response that is longer than the stored part, or compressed', async () => {
+    for (const [body, headers, summary, text] of [
+      ['x'.repeat(5_000), {}, 'Response (first 4 KiB)', /^x{4096}$/],
+      [gzipSync('ok'), { 'content-encoding': 'gzip' }, 'Response', /^The body is compressed/],
+    ] as const) {
+      hook.respondWith((_message, response) => response.writeHead(500, headers).end(body))
+      const { deliveries } = (await post('/__admin/webhooks/trigger', { event: 'user.created' }))
+        .body
+      await go(`deliveries/${deliveries[0].delivery_id}`)
+      await page.locator('summary').getByText(summary, { exact: true }).click()
+      await page.getByText(text).waitFor()
+    }
+  })
+
+  await t.test('run the timer of an attempt now', async (t) => {
     await go('overview')
     const { timers } = (await get('/__admin/timers')).body
     const attempt = timers.find(({ kind }: { kind: string }) => kind === 'webhook.attempt')
-    const { text, isRed } = await press(opened, `Now: ${attempt.timer_id}`)
+    const { text, isRed } = await press(opened, `Run now: ${attempt.timer_id}`)
     t.match(text, /fire 200 (pending|failed) \(responded with 500/)
     t.equal(isRed, true)
     const step = timers.find(({ kind }: { kind: string }) => kind === 'transaction.step')
-    t.match(await press(opened, `Now: ${step.timer_id}`), { text: /fire 200$/, isRed: false })
+    t.match(await press(opened, `Run now: ${step.timer_id}`), { text: /fire 200$/, isRed: false })
   })
 
   await t.test('each copy of an event', async (t) => {
@@ -128,5 +143,5 @@ t.test('what a webhook that is sent by hand came to', { skip: noBrowser }, async
     t.equal(isRed, true)
   })
 
-  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

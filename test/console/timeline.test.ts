@@ -6,11 +6,11 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const hook = await receiver(t)
   const opened = await openConsole(t, browser)
-  const { page, go, post, put, pay, get, advance, see, assertCalm } = opened
+  const { page, go, post, put, pay, get, advance, see, assertNoErrors } = opened
   await post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
   const lines = page.locator('.timeline > li')
 
-  /** Shows a payment, and returns its lines when this number is there. */
+  /** Shows a payment, and returns its lines when there are this many. */
   async function lineOf(id: string, count: number) {
     await go('payments')
     await page.getByRole('table', { name: 'Payments' }).waitFor()
@@ -23,24 +23,24 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
   const newPayment = async (more: object = {}): Promise<string> =>
     (await pay(more)).body.data[0].transaction_id
 
-  await t.test('states with their events, now, and what is to come', async (t) => {
+  await t.test('statuses with their events, now, and the pending steps', async (t) => {
     const id = await newPayment({ amount: 123.5 })
     await advance('1s')
     t.same(await lineOf(id, 5), [
       '2026-01-01',
       '00:00:00 PENDING created, 123.50 INR transaction.pending delivered (204)',
       '00:00:01 +1s PROCESSING transaction.processing delivered (204)',
-      '00:00:01 now, and the clock is frozen',
+      '00:00:01 now (the clock is frozen)',
       '00:00:03 in 2s becomes SUCCESS',
     ])
     t.equal(await page.locator('.timeline .ahead').count(), 1)
     await advance('2d')
     const after = await lineOf(id, 6)
     t.match(after[3], /^00:00:03 \+3s SUCCESS UTR \d{12} transaction.success delivered \(204\)$/)
-    t.same(after.slice(4), ['2026-01-03', '00:00:01 now: it stays SUCCESS until it is changed'])
+    t.same(after.slice(4), ['2026-01-03', '00:00:01 now: no steps left, the payment stays SUCCESS'])
   })
 
-  await t.test('in one instant, the order in which it happened', async (t) => {
+  await t.test('in one instant, lines are in the order of the changes', async (t) => {
     await put('/__admin/scenario', { name: 'stuck-transactions' })
     const id = await newPayment()
     for (const status of ['PROCESSING', 'SUCCESS', 'FAILED'])
@@ -53,16 +53,16 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     for (const [i, status] of ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'].entries())
       t.match(texts[i + 1], new RegExp(`${status} .*transaction.${status.toLowerCase()} delivered`))
     t.match(texts[4], 'bank_account_closed: The beneficiary account is closed.')
-    t.notMatch(texts[4], '+', 'no time went by')
+    t.notMatch(texts[4], '+', 'no time has passed')
 
     await post('/__admin/reset', { parts: ['deliveries'] })
-    await see('now: it stays FAILED')
+    await see('the payment stays FAILED')
     const kept = await lineOf(id, 6)
-    t.match(kept[2], 'PROCESSING', 'a state does not go with its event')
+    t.match(kept[2], 'PROCESSING', 'a status stays when its event is deleted')
     t.notMatch(kept.join(), 'transaction.')
   })
 
-  await t.test('an event that was fired looks like no state', async (t) => {
+  await t.test('an event triggered by hand does not look like a status', async (t) => {
     await post('/__admin/rules', {
       when: { operation: 'createTransaction' },
       times: 1,
@@ -74,12 +74,12 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     const texts = await lineOf(id, 4)
     t.match(
       texts[2],
-      '+5s An event was fired; the payment was PENDING. transaction.success delivered (204)',
+      '+5s Event triggered by hand; the payment was PENDING. transaction.success delivered (204)',
     )
-    t.equal(await page.locator('.timeline .chip').count(), 1, 'a colour for a state alone')
+    t.equal(await page.locator('.timeline .chip').count(), 1, 'only a status has a colour')
   })
 
-  await t.test('what a webhook refused stands under its event', async (t) => {
+  await t.test('rejected attempts are listed below their event', async (t) => {
     await put('/__admin/scenario', { name: 'default' })
     hook.respondWith(status(500))
     const id = await newPayment()
@@ -87,16 +87,16 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     const texts = await lineOf(id, 6)
     t.match(
       texts[1],
-      /transaction.pending not delivered after 2 attempts, to be tried again attempt 1 at [\d:.]+: refused \(500\) attempt 2 at [\d:.]+: refused \(500\)$/,
+      /transaction.pending not delivered after 2 attempts, will be retried attempt 1 at [\d:.]+: rejected \(500\) attempt 2 at [\d:.]+: rejected \(500\)$/,
     )
-    t.match(texts[2], 'PROCESSING transaction.processing waits for the event before it')
+    t.match(texts[2], 'PROCESSING transaction.processing waits for the previous event')
     t.match(texts.slice(4), [/becomes SUCCESS/, /attempt 3 of transaction.pending/])
-    t.equal(await page.locator('.attempts .refused').count(), 2)
+    t.equal(await page.locator('.attempts .failed').count(), 2)
     await advance('1h')
     const later = await lineOf(id, 5)
     for (const event of ['pending', 'processing', 'success'])
       t.match(later.join(), `transaction.${event} delivery failed after 5 attempts`)
-    t.equal(await page.locator('.attempts .refused').count(), 15)
+    t.equal(await page.locator('.attempts .failed').count(), 15)
     await put('/v1/clientWebhook', { url: 'http://127.0.0.1:1/nobody', webhook_secret: SECRET })
     const lost = await newPayment()
     await advance('1s')
@@ -122,7 +122,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     await post('/__admin/webhooks/trigger', { event: 'transaction.pending', resource_id: id })
     const texts = await lineOf(id, 6)
     t.match(texts[1], /^\d\d:\d\d:\d\d\.\d{3} PENDING/)
-    t.match(texts[2], /^\d\d:\d\d:\d\d\.\d{3} \+250ms An event was fired/)
+    t.match(texts[2], /^\d\d:\d\d:\d\d\.\d{3} \+250ms Event triggered by hand/)
   })
 
   await t.test('events without a webhook are no copies', async (t) => {
@@ -136,16 +136,16 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     const ids = (await other.get('/__admin/webhooks/deliveries')).body.deliveries.map(
       ({ delivery_id }: { delivery_id: string }) => delivery_id,
     )
-    t.same(ids, ['rec_3', 'rec_2', 'rec_1'], 'numbers that are not of copies')
+    t.same(ids, ['rec_3', 'rec_2', 'rec_1'], 'these numbers do not count copies')
     t.same(
       texts,
       ['pending', 'processing', 'success'].map(
-        (status) => `transaction.${status} not sent: there was no webhook`,
+        (status) => `transaction.${status} not sent: no webhook was set`,
       ),
     )
   })
 
-  await t.test('copies, and what a rule drops', async (t) => {
+  await t.test('copies, and an event that a rule drops', async (t) => {
     await put('/__admin/scenario', {
       definition: {
         webhooks: [
@@ -161,5 +161,5 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     t.match(texts, 'transaction.processing not sent: dropped by inline: lost')
   })
 
-  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

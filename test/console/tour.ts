@@ -14,7 +14,7 @@ const VIEWS = [
   'control',
 ]
 
-/** A client with something to see in every view; answers the views of what was made. */
+/** Creates data for every view. Returns the views, with those of the new records. */
 export async function fill({ post, pay, get, origin, advance }: Opened, words: object = {}) {
   const webhook = {
     url: `${origin}/__admin/webhooks/inbox`,
@@ -33,7 +33,7 @@ export async function fill({ post, pay, get, origin, advance }: Opened, words: o
   ]
 }
 
-/** Goes to a view and waits until what it shows has come. */
+/** Goes to a view and waits until its data is loaded. */
 export async function show({ page, go, settle }: Opened, view: string) {
   await go('nowhere')
   await page.getByText('There is no such view').waitFor()

@@ -8,7 +8,7 @@ const SECRET = 'whsec_dGhlLWNvbnNvbGUtaXMtdGVzdGVkLWhlcmU='
 t.test('every view with data', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
   const opened = await openConsole(t, browser)
-  const { page, go, see, post, put, get, pay, advance, origin, assertCalm } = opened
+  const { page, go, see, post, put, get, pay, advance, origin, assertNoErrors } = opened
   const webhook = { url: `${origin}/__admin/webhooks/inbox`, webhook_secret: SECRET }
   t.equal((await post('/v1/clientWebhook', webhook)).status, 200)
   await pay({ remark: 'for the view', reference_id: 'view-1', amount: 123.5 })
@@ -24,7 +24,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     const timers = page.getByRole('region', { name: 'Timers' })
     await timers.getByText('transaction.step').first().waitFor()
     await timers.getByText('SUCCESS').first().waitFor()
-    // One second of its three is over; the page hears of it a moment later.
+    // One of its three seconds has passed; the page reads that a moment later.
     await timers.getByText('in 2s').first().waitFor()
   })
 
@@ -53,7 +53,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { name: /123\.50 INR to/ }).waitFor()
   })
 
-  await t.test('deliveries, and one with request, answer and signature', async (t) => {
+  await t.test('deliveries, and one with request, response and signature', async (t) => {
     await go('deliveries')
     const rows = page.getByRole('table', { name: 'Deliveries' })
     const first = rows.getByRole('row').nth(1)
@@ -69,12 +69,12 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     )
     t.match(shownText, /The signed text is evt_\w+\.\d{10}\. followed by the raw body\./)
     t.notMatch(shownText, 'Forged')
-    await see('the signature verifies')
-    await page.getByText('Headers that were sent').click()
+    await see('the signature is valid')
+    await page.getByText('Request headers').click()
     await page.getByText('x-webhook-attempt').waitFor()
     const body = JSON.parse((await page.getByRole('group', { name: 'Body' }).textContent())!)
     t.equal(body.type, 'transaction.processing')
-    await page.getByText('What was answered').click()
+    await page.locator('summary', { hasText: /^Response$/ }).click()
     await page.getByRole('group', { name: 'Response' }).getByText('received').waitFor()
     await go('deliveries')
     await page.getByLabel('Status', { exact: true }).selectOption('failed')
@@ -83,10 +83,10 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
 
   await t.test('a signature that a rule forged', async (t) => {
     for (const [then, text] of [
-      [{ signature: 'wrong' }, 'Forged by inline: trick: signed with another secret'],
-      [{ signature: 'missing' }, 'Forged by inline: trick: no signature was sent'],
-      [{ timestamp: 'stale' }, 'Forged by inline: trick: signed for a time an hour before'],
-      [{ body: 'truncated' }, 'Cut by inline: trick'],
+      [{ signature: 'wrong' }, 'Forged by rule inline: trick: signed with another secret'],
+      [{ signature: 'missing' }, 'Forged by rule inline: trick: no signature was sent'],
+      [{ timestamp: 'stale' }, 'Forged by rule inline: trick: the timestamp is one hour before'],
+      [{ body: 'truncated' }, 'Truncated by rule inline: trick'],
     ] as const) {
       const webhooks = [{ name: 'trick', when: { event: 'user.created' }, then }]
       await put('/__admin/scenario', { definition: { webhooks } })
@@ -152,7 +152,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     const lines: string[] = body.source.split('\n')
     t.equal(await source.getByRole('row').count(), lines.length + 1)
     const acted = body.rules.filter(({ hits }: { hits: number }) => hits > 0)
-    t.ok(acted.length > 0, 'the payment met a rule')
+    t.ok(acted.length > 0, 'a rule matched the payment')
     for (const { line, hits } of acted) {
       const cells = await source.getByRole('row').nth(line).getByRole('cell').allTextContents()
       t.equal(cells[0], String(line))
@@ -168,7 +168,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     t.equal(await table.getByRole('row').count(), body.magic_values.length + 1)
   })
 
-  await t.test('a view that there is not', async () => {
+  await t.test('a view that does not exist', async () => {
     await go('nowhere')
     await see('There is no such view')
   })
@@ -178,8 +178,8 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await page.reload()
     await page.getByRole('alert').getByText('id').waitFor()
     await page.getByRole('link', { name: 'Overview' }).click()
-    await see('What comes next')
+    await see('Pending timers')
   })
 
-  await t.test('nothing failed in the page', async (t) => assertCalm(t))
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
 })

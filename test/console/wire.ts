@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
-/** A connection to a port that can be cut and healed, and fall silent, as a network's can. */
+/** A proxy to a port. A test can cut all connections, restore the proxy, or stop the data of the server. */
 export async function createWire(t: Test, to: number) {
   const sockets = new Map<Socket, Socket>()
   const streams = new Set<Socket>()
@@ -37,14 +37,14 @@ export async function createWire(t: Test, to: number) {
   return {
     origin: `http://127.0.0.1:${port}`,
     cut,
-    heal: listen,
-    /** Nothing comes through any more, though all stays connected. */
+    restore: listen,
+    /** Stops all data from the server; the connections stay open. */
     mute() {
       isMute = true
       for (const far of sockets.values()) far.pause()
     },
-    /** Something that the server says on its event stream, which is sent in chunks. */
-    say(text: string) {
+    /** Sends a text on the event streams, as the server would: as an HTTP chunk. */
+    send(text: string) {
       for (const near of streams) near.write(`${text.length.toString(16)}\r\n${text}\r\n`)
     },
   }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Act, Copy, Dialog } from '../act.tsx'
-import { BASE, onMade } from '../api.ts'
+import { BASE, onResponse } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Form, Input } from '../fields.tsx'
 import type { Client } from '../types.ts'
@@ -8,14 +8,14 @@ import { Card, Problem } from '../ui.tsx'
 
 type Listed = { clients: { name: string; scenario: string; now: string }[] }
 
-const placeOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
+const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
 
 function useClients() {
-  const loaded = useLoaded<Listed>('/clients', ['look'])
+  const loaded = useLoaded<Listed>('/clients', ['recheck'])
   const { reload } = loaded
   useEffect(
     () =>
-      onMade(({ path }) => {
+      onResponse(({ path }) => {
         if (path.startsWith('/clients')) void reload()
       }),
     [reload],
@@ -23,7 +23,7 @@ function useClients() {
   return loaded
 }
 
-/** The client that is looked at, and the ways to the others: each is a page of its own, at its own base path. */
+/** The current client and the links to the others. Each client has its own page, at its base path. */
 export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string | undefined }) {
   const { data } = useClients()
   const menu = useRef<HTMLDetailsElement>(null)
@@ -49,7 +49,7 @@ export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string
         {data?.clients.map((one) => (
           <li key={one.name}>
             <a
-              href={placeOf(one.name) + location.hash}
+              href={consoleUrlOf(one.name) + location.hash}
               aria-current={one.name === name ? 'page' : undefined}
             >
               {one.name}
@@ -61,52 +61,52 @@ export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string
   )
 }
 
-type Made = { name: string; access_token: string }
+type Created = { name: string; access_token: string }
 
 /** Shows the token of a new client; it is never shown again. */
-const Token = ({ made, onClose }: { made: Made; onClose: () => void }) => (
-  <Dialog title={`The client ${made.name} is made`} onClose={onClose}>
+const Token = ({ created, onClose }: { created: Created; onClose: () => void }) => (
+  <Dialog title={`Client ${created.name} was created`} onClose={onClose}>
     <p>
-      The token is shown only once. Calls of the service with this token are for {made.name}, and so
-      are those under <code>/@{made.name}</code>.
+      The token is shown only once. Calls with this token use the client {created.name}. Calls under{' '}
+      <code>/@{created.name}</code> use it too.
     </p>
     <div class="row">
-      <code>{made.access_token}</code>
-      <Copy text={made.access_token} label="Copy the token" />
+      <code>{created.access_token}</code>
+      <Copy text={created.access_token} label="Copy the token" />
     </div>
     <div class="row end">
       <button type="button" onClick={onClose}>
         Stay here
       </button>
-      <a class="button" href={placeOf(made.name) + location.hash}>
-        Go to {made.name}
+      <a class="button" href={consoleUrlOf(created.name) + location.hash}>
+        Go to {created.name}
       </a>
     </div>
   </Dialog>
 )
 
-/** List the clients, and a new one. */
+/** The list of the clients, and a form that creates one. */
 export function Clients({ client }: { client: Client }) {
   const { data, problem } = useClients()
   const [name, setName] = useState('')
   const [isFork, setFork] = useState(false)
-  const [made, setMade] = useState<Made>()
+  const [created, setCreated] = useState<Created>()
   const body = { name, ...(isFork && { from: { client: client.name } }) }
   return (
     <Card title="Clients">
-      <p class="hint">Each has a world of its own. Another one opens at its own base path.</p>
+      <p class="hint">Each client has its own world. To see another client, open its base path.</p>
       <Problem text={problem} />
       <ul class="list">
         {data?.clients.map((one) => (
           <li key={one.name}>
-            <a href={`${placeOf(one.name)}${location.hash}`}>{one.name}</a>
+            <a href={`${consoleUrlOf(one.name)}${location.hash}`}>{one.name}</a>
             <span class="hint">{one.scenario}</span>
             {one.name !== 'default' && one.name !== client.name && (
               <Act
                 quiet
                 label="Delete"
                 name={one.name}
-                confirm={`The client ${one.name} is deleted with all it has.`}
+                confirm={`Deletes client ${one.name} and all its data.`}
                 call={{ method: 'DELETE', path: `/clients/${one.name}` }}
               />
             )}
@@ -128,10 +128,10 @@ export function Clients({ client }: { client: Client }) {
           label="New client"
           disabled={name === ''}
           call={{ method: 'POST', path: '/clients', body }}
-          onDone={setMade}
+          onDone={setCreated}
         />
       </Form>
-      {made && <Token made={made} onClose={() => setMade(undefined)} />}
+      {created && <Token created={created} onClose={() => setCreated(undefined)} />}
     </Card>
   )
 }

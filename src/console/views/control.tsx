@@ -9,14 +9,14 @@ import { Clients } from './clients.tsx'
 import { Rules } from './rule-form.tsx'
 import { Trigger } from './send.tsx'
 
-function FireEvent() {
+function TriggerEvent() {
   const [event, setEvent] = useState<string>('transaction.success')
   const [resource, setResource] = useState('')
   return (
-    <Card title="Fire an event">
+    <Card title="Trigger an event">
       <Form>
         <Choice label="Event" value={event} values={EVENTS} onChange={setEvent} />
-        <Input label="About (id; empty: the newest)" value={resource} onInput={setResource} />
+        <Input label="Resource id (default: the newest)" value={resource} onInput={setResource} />
         <Trigger submit event={event} resource={resource} />
       </Form>
     </Card>
@@ -29,7 +29,7 @@ function Reset({ client }: { client: Client }) {
   const [parts, setParts] = useState<readonly string[]>(PARTS)
   const isAll = parts.length === PARTS.length
   return (
-    <Card title="Back to the start">
+    <Card title="Reset">
       <fieldset>
         <legend>Parts</legend>
         {PARTS.map((part) => (
@@ -52,17 +52,17 @@ function Reset({ client }: { client: Client }) {
       <Act
         label="Reset"
         disabled={parts.length === 0}
-        confirm={`This sets back these parts of the client ${client.name}: ${parts.join(', ')}. Their changes are lost. Snapshots are kept.`}
+        confirm={`Resets these parts of client ${client.name}: ${parts.join(', ')}. Their changes are lost. Snapshots are not deleted.`}
         call={{ method: 'POST', path: '/reset', ...(!isAll && { body: { parts } }) }}
       />
     </Card>
   )
 }
 
-type Kept = { snapshots: { name: string; taken_at: string }[] }
+type SnapshotList = { snapshots: { name: string; taken_at: string }[] }
 
 function Snapshots({ client }: { client: Client }) {
-  const { data, problem, reload } = useLoaded<Kept>('/snapshots', ['look'])
+  const { data, problem, reload } = useLoaded<SnapshotList>('/snapshots', ['recheck'])
   const [name, setName] = useState('ready')
   const done = () => void reload()
   return (
@@ -74,7 +74,7 @@ function Snapshots({ client }: { client: Client }) {
           label="Save a snapshot"
           disabled={name === ''}
           {...(data?.snapshots.some((one) => one.name === name) && {
-            confirm: `The snapshot ${name} is replaced by one of this moment.`,
+            confirm: `Replaces snapshot ${name} with the current state.`,
           })}
           call={{ method: 'POST', path: '/snapshots', body: { name } }}
           onDone={done}
@@ -91,14 +91,14 @@ function Snapshots({ client }: { client: Client }) {
               quiet
               label="Restore"
               name={one.name}
-              confirm={`What the client ${client.name} has is replaced by the snapshot ${one.name}.`}
+              confirm={`Replaces the state of client ${client.name} with snapshot ${one.name}.`}
               call={{ method: 'POST', path: `/snapshots/${one.name}/restore` }}
             />
             <Act
               quiet
-              label="Forget"
+              label="Delete"
               name={one.name}
-              confirm={`The snapshot ${one.name} is lost.`}
+              confirm={`Deletes snapshot ${one.name}.`}
               call={{ method: 'DELETE', path: `/snapshots/${one.name}` }}
               onDone={done}
             />
@@ -109,14 +109,14 @@ function Snapshots({ client }: { client: Client }) {
   )
 }
 
-/** What changes the client's world as a whole. */
+/** The controls for the whole world of the client. */
 export function Control({ client }: { client: Client }) {
   return (
     <>
       <h2>Control</h2>
       <div class="cards">
         <Rules />
-        <FireEvent />
+        <TriggerEvent />
         <Reset client={client} />
         <Snapshots client={client} />
         <Clients client={client} />

@@ -25,9 +25,9 @@ const COLUMNS: readonly Column<Delivery>[] = [
       return last ? <ResponseStatus attempt={last} /> : '–'
     },
   },
-  { title: 'Tries', width: '3rem', minor: true, show: ({ attempts }) => attempts.length },
+  { title: 'Attempts', width: '5rem', minor: true, show: ({ attempts }) => attempts.length },
   {
-    title: 'Next',
+    title: 'Next attempt',
     width: AT_WIDTH,
     minor: true,
     show: ({ next_attempt_at }) => (next_attempt_at === null ? '–' : <At at={next_attempt_at} />),
@@ -64,7 +64,7 @@ export function Deliveries() {
           at={at}
           want={want}
           href={hrefOf}
-          empty={status === '' ? 'No event happened yet.' : 'No delivery has this status.'}
+          empty={status === '' ? 'No events yet.' : 'No delivery has this status.'}
         />
       )}
     </>
@@ -72,27 +72,27 @@ export function Deliveries() {
 }
 
 const FORGED = {
-  wrong: 'signed with another secret, so that it must not verify',
+  wrong: 'signed with another secret; your handler must reject it',
   missing: 'no signature was sent',
-  stale: 'signed for a time an hour before the attempt',
+  stale: 'the timestamp is one hour before the attempt',
 } as const
 
-/** What a scenario's rule made wrong about the signature. */
+/** Describes how a rule of the scenario forged the signature; undefined if none did. */
 function forgeryOf({ fault, rule }: Delivery): string | undefined {
   const word = fault?.signature ?? fault?.timestamp
-  return word && `Forged by ${rule}: ${FORGED[word]}.`
+  return word && `Forged by rule ${rule}: ${FORGED[word]}.`
 }
 
-/** The signature of an attempt, and what is to be known of it. */
+/** The signature of an attempt, with an explanation. */
 function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; delivery: Delivery }) {
-  const sent = headers['webhook-signature']
-  const count = sent?.split(' ').length ?? 0
+  const signature = headers['webhook-signature']
+  const count = signature?.split(' ').length ?? 0
   const forgery = forgeryOf(delivery)
   return (
     <>
-      {sent && <code>{sent}</code>}
-      {forgery && <p class="refused">{forgery}</p>}
-      {sent && (
+      {signature && <code>{signature}</code>}
+      {forgery && <p class="failed">{forgery}</p>}
+      {signature && (
         <p class="hint">
           {count > 1
             ? 'The signatures are masked. There are two, because the secret can be read as plain characters and as base64; one that matches is enough.'
@@ -102,25 +102,25 @@ function Signature({ attempt: { headers }, delivery }: { attempt: Attempt; deliv
           raw body.
         </p>
       )}
-      {!sent && !forgery && 'none'}
+      {!signature && !forgery && 'none'}
     </>
   )
 }
 
-const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) => (
+const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) => (
   <Card title={`Attempt ${attempt.number}`} wide>
     <Facts
       facts={[
         ['At', <At key="at" at={attempt.at} />],
-        ['To', <code key="url">{attempt.url}</code>],
+        ['URL', <code key="url">{attempt.url}</code>],
         ['Response', <ResponseStatus key="response" attempt={attempt} />],
-        ['Took', `${attempt.duration_ms} ms`],
+        ['Duration', `${attempt.duration_ms} ms`],
         ['Error', attempt.error?.message],
         ['Signature', <Signature key="signature" attempt={attempt} delivery={delivery} />],
       ]}
     />
     <details>
-      <summary>Headers that were sent</summary>
+      <summary>Request headers</summary>
       <Facts
         facts={Object.entries(attempt.headers).map(([name, value]) => [
           name,
@@ -129,9 +129,11 @@ const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) =>
       />
     </details>
     <details>
-      <summary>What was answered{attempt.truncated && ', its beginning'}</summary>
+      <summary>Response{attempt.truncated && attempt.response !== '' && ' (first 4 KiB)'}</summary>
       {attempt.response === '' ? (
-        <p class="empty">No body.</p>
+        <p class="empty">
+          {attempt.truncated ? 'The body is compressed, so it is not stored.' : 'No body'}
+        </p>
       ) : (
         <Text label="Response" value={attempt.response} />
       )}
@@ -139,7 +141,7 @@ const Try = ({ attempt, delivery }: { attempt: Attempt; delivery: Delivery }) =>
   </Card>
 )
 
-/** What the built-in receiver says of the signature, where the event went there. */
+/** The result of the built-in receiver, if the event was sent there. */
 function Received({ eventId }: { eventId: string }) {
   const { data } = useLoaded<{ messages: InboxMessage[] }>('/webhooks/inbox?limit=100', [
     'delivery',
@@ -147,11 +149,11 @@ function Received({ eventId }: { eventId: string }) {
   const messages = data?.messages.filter(({ webhook_id }) => webhook_id === eventId) ?? []
   if (messages.length === 0) return null
   return (
-    <Card title="At the built-in receiver" wide>
+    <Card title="Built-in receiver" wide>
       <ul>
         {messages.map(({ received_at, verified, reason, attempt }) => (
           <li key={`${received_at} ${attempt}`}>
-            attempt {attempt}: {verified ? 'the signature verifies' : `refused: ${reason}`}
+            attempt {attempt}: {verified ? 'the signature is valid' : `rejected: ${reason}`}
           </li>
         ))}
       </ul>
@@ -186,12 +188,10 @@ export function OneDelivery({ id }: { id: string }) {
                   ['Id', <code key="id">{delivery.delivery_id}</code>],
                   [
                     'Event',
-                    <code key="event">
-                      {delivery.event_id ?? 'not made: there was no webhook'}
-                    </code>,
+                    <code key="event">{delivery.event_id ?? 'none: no webhook was set'}</code>,
                   ],
                   [
-                    'About',
+                    'Resource',
                     delivery.event.startsWith('transaction.') ? (
                       <a href={`#/payments/${delivery.resource_id}`}>{delivery.resource_id}</a>
                     ) : (
@@ -203,7 +203,7 @@ export function OneDelivery({ id }: { id: string }) {
                     'Next attempt',
                     delivery.next_attempt_at && <At key="next" at={delivery.next_attempt_at} />,
                   ],
-                  ['Held until', delivery.hold_until],
+                  ['Waits for', delivery.hold_until],
                   ['Rule', delivery.rule],
                 ]}
               />
@@ -212,16 +212,18 @@ export function OneDelivery({ id }: { id: string }) {
             {delivery.event_id && <Received eventId={delivery.event_id} />}
             <Card title="Body" wide>
               {delivery.fault?.body && (
-                <p class="refused">Cut by {delivery.rule}: only the first half of it was sent.</p>
+                <p class="failed">
+                  Truncated by rule {delivery.rule}: only the first half was sent.
+                </p>
               )}
               {delivery.body === null ? (
-                <p class="empty">None was made.</p>
+                <p class="empty">No body</p>
               ) : (
                 <Text label="Body" value={delivery.body} />
               )}
             </Card>
             {[...delivery.attempts].reverse().map((attempt) => (
-              <Try key={attempt.number} attempt={attempt} delivery={delivery} />
+              <AttemptCard key={attempt.number} attempt={attempt} delivery={delivery} />
             ))}
           </div>
         </>

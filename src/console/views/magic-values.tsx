@@ -9,8 +9,8 @@ export function MagicValues() {
     <>
       <h2>Magic values</h2>
       <p class="hint">
-        The default scenario gives these values a meaning. It stays underneath whatever scenario is
-        active.
+        The default scenario acts on these values. It applies where no rule of the active scenario
+        matches.
       </p>
       <Problem text={problem} />
       {data && (

@@ -5,14 +5,14 @@ import { useLoaded } from '../data.ts'
 import { Form, Input } from '../fields.tsx'
 import type { Client, Timer } from '../types.ts'
 import { At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
-import { Fire } from './send.tsx'
+import { RunTimer } from './send.tsx'
 
 const MAX_TIMERS = 20
-// How an instant begins, which no duration does.
+// An instant starts with a year; a duration does not.
 const INSTANT = /^\d{4}-/
 
-/** Time: where it stands, and the ways to move it. */
-function Time({ client, reload }: { client: Client; reload: () => void }) {
+/** The controls of the clock. */
+function ClockControls({ client, reload }: { client: Client; reload: () => void }) {
   const { mode } = client.clock
   const [by, setBy] = useState('1h')
   const [factor, setFactor] = useState('60')
@@ -58,16 +58,16 @@ function Time({ client, reload }: { client: Client; reload: () => void }) {
   )
 }
 
-const NOUNS: Readonly<Record<string, string>> = {
+const VIEWS: Readonly<Record<string, string>> = {
   'transaction.step': 'payments',
   'webhook.attempt': 'deliveries',
 }
 
-/** What a timer is about, in words and with the way there. */
-function About({ timer }: { timer: Timer }) {
+/** What a timer does, with a link to its payment or delivery. */
+function TimerText({ timer }: { timer: Timer }) {
   const { kind, resource_id, payload } = timer
   const word = payload['status'] ?? payload['event'] ?? ''
-  const view = NOUNS[kind]
+  const view = VIEWS[kind]
   return (
     <>
       {kind} <b>{String(word)}</b>{' '}
@@ -85,7 +85,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
   const {
     data,
     problem,
-    reload: again,
+    reload: reloadTimers,
   } = useLoaded<{ timers: Timer[] }>(`/timers?limit=${MAX_TIMERS}`, [
     'timer',
     'change',
@@ -96,14 +96,14 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
   ])
   const now = useNow(client.clock)
   const done = () => {
-    void again()
+    void reloadTimers()
     reload()
   }
   const more = client.clock.pending_timers - (data?.timers.length ?? 0)
   return (
     <Card title="Pending timers" wide>
       <Problem text={problem} />
-      {data?.timers.length === 0 && <p class="empty">Nothing is scheduled.</p>}
+      {data?.timers.length === 0 && <p class="empty">No pending timers</p>}
       {data !== undefined && data.timers.length > 0 && (
         <Scroll label="Timers">
           <table class="stack">
@@ -112,7 +112,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
                 <th scope="col">When</th>
                 <th scope="col">At</th>
                 <th scope="col">What</th>
-                <th scope="col">Do</th>
+                <th scope="col">Actions</th>
               </tr>
             </thead>
             <tbody>
@@ -123,11 +123,11 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
                     <At at={timer.at} />
                   </td>
                   <td>
-                    <About timer={timer} />
+                    <TimerText timer={timer} />
                   </td>
                   <td>
                     <span class="row tight">
-                      <Fire timer={timer} onDone={done} />
+                      <RunTimer timer={timer} onDone={done} />
                       <Act
                         quiet
                         label="Cancel"
@@ -156,11 +156,11 @@ const COUNTS = [
   ['rules', 'Pushed rules', 'control'],
 ] as const
 
-/** Who this is, what there is, what comes. */
+/** The client with its record counts, its clock and its pending timers. */
 export function Overview({ client, reload }: { client: Client; reload: () => void }) {
   return (
     <div class="cards">
-      <ul class="counts wide" aria-label="How much there is">
+      <ul class="counts wide" aria-label="Record counts">
         {COUNTS.map(([key, title, view]) => (
           <li key={key}>
             <a href={`#/${view}`}>
@@ -186,7 +186,7 @@ export function Overview({ client, reload }: { client: Client; reload: () => voi
           ]}
         />
       </Card>
-      <Time client={client} reload={reload} />
+      <ClockControls client={client} reload={reload} />
       <Timers client={client} reload={reload} />
     </div>
   )

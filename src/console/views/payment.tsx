@@ -9,30 +9,30 @@ import { Card, Chip, Facts, Problem } from '../ui.tsx'
 import { Trigger } from './send.tsx'
 import { Timeline } from './timeline.tsx'
 
-const MOVES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const
-const mayMove = (from: string, to: string) =>
+const STATUSES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const
+const canChange = (from: string, to: string) =>
   from === 'PENDING' ||
   (from === 'PROCESSING' && to !== 'PROCESSING') ||
   (from === 'SUCCESS' && to === 'FAILED')
 
-function Move({ payment }: { payment: Payment }) {
+function ChangeStatus({ payment }: { payment: Payment }) {
   const [reason, setReason] = useState('')
   const [event, setEvent] = useState('transaction.success')
   const { transaction_id, history } = payment
   return (
-    <Card title="Move it by hand">
+    <Card title="Change status">
       <Input
-        label="Reason of a failure"
+        label="Failure reason"
         value={reason}
         placeholder="bank_account_closed"
         onInput={setReason}
       />
       <div class="row">
-        {MOVES.map((status) => (
+        {STATUSES.map((status) => (
           <Act
             key={status}
             label={status}
-            disabled={!mayMove(history.status, status)}
+            disabled={!canChange(history.status, status)}
             call={{
               method: 'POST',
               path: `/simulate/transactions/${transaction_id}`,
@@ -54,7 +54,7 @@ function Move({ payment }: { payment: Payment }) {
   )
 }
 
-/** A user by the e-mail address, once that is known. */
+/** A link to a user. Shows the email address when it is loaded. */
 function UserLink({ id }: { id: string }) {
   const { data } = useLoaded<User>(`/users/${id}`, [])
   return <a href={`#/users/${id}`}>{data?.email ?? id}</a>
@@ -107,7 +107,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
             ]}
           />
         </Card>
-        <Move payment={payment} />
+        <ChangeStatus payment={payment} />
       </div>
     </>
   )

@@ -6,7 +6,7 @@ import { At, Chip, Problem } from '../ui.tsx'
 const COLUMNS: readonly Column<Payment>[] = [
   {
     title: 'Amount',
-    // The largest there may be.
+    // Wide enough for the largest amount.
     width: '11rem',
     end: true,
     show: ({ amount, currency_code }) => `${amount} ${currency_code}`,
@@ -46,7 +46,7 @@ export function Payments() {
           at={at}
           want={want}
           href={hrefOf}
-          empty="There is no payment yet. POST /v1/transaction makes one."
+          empty="No payments yet. POST /v1/transaction creates one."
         />
       )}
     </>

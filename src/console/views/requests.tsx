@@ -29,25 +29,25 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
     show: ({ rule, fault }) => [rule, fault && `fault ${fault}`].filter(Boolean).join(', ') || '–',
   },
   {
-    title: 'Took',
+    title: 'Duration',
     width: '5rem',
     minor: true,
     end: true,
-    show: ({ duration_ms: durationMs }) => `${durationMs.toFixed(1)} ms`,
+    show: ({ duration_ms }) => `${duration_ms.toFixed(1)} ms`,
   },
   { title: 'At', width: AT_WIDTH, show: ({ at }) => <At at={at} /> },
 ]
 const hrefOf = ({ request_id }: ShortRequest) => `#/requests/${request_id}`
-// As many as the log keeps.
-const MOST = 1_000
+// The maximum length of the log.
+const MAX_CALLS = 1_000
 
 type Log = { total: number; requests: ShortRequest[] }
 
-/** Calls put on top of those that are known already, none of them twice. */
-function onTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) {
+/** Adds new calls on top of a list, without duplicates. */
+function addOnTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) {
   const known = new Set(before.map(({ request_id }) => request_id))
   const added = fresh.filter(({ request_id }) => !known.has(request_id))
-  return added.length === 0 ? before : [...added, ...before].slice(0, MOST)
+  return added.length === 0 ? before : [...added, ...before].slice(0, MAX_CALLS)
 }
 
 /** The request log: read once, then updated with each call. */
@@ -55,12 +55,12 @@ function useRequests() {
   const [calls, setCalls] = useState<readonly ShortRequest[]>()
   const [problem, setProblem] = useState<string>()
   // The response may not contain calls that arrive while the log is read.
-  const meanwhile = useRef<ShortRequest[]>([])
+  const duringLoad = useRef<ShortRequest[]>([])
   const load = async () => {
-    meanwhile.current = []
+    duringLoad.current = []
     try {
-      const { requests } = await read<Log>(`/requests?limit=${MOST}`)
-      setCalls(onTop(meanwhile.current, requests))
+      const { requests } = await read<Log>(`/requests?limit=${MAX_CALLS}`)
+      setCalls(addOnTop(duringLoad.current, requests))
       setProblem(undefined)
     } catch (error) {
       setProblem((error as Error).message)
@@ -68,18 +68,18 @@ function useRequests() {
   }
   useEffect(() => {
     void load()
-    let come: ShortRequest[] = []
+    let arrived: ShortRequest[] = []
     let frame = 0
     const stop = listen((kind, data) => {
       if (kind !== 'request') return
-      come.unshift(data as ShortRequest)
-      meanwhile.current = [data as ShortRequest, ...meanwhile.current].slice(0, MOST)
-      // A burst is drawn once.
+      arrived.unshift(data as ShortRequest)
+      duringLoad.current = [data as ShortRequest, ...duringLoad.current].slice(0, MAX_CALLS)
+      // Renders at most once per frame.
       frame ||= requestAnimationFrame(() => {
-        const fresh = come
-        come = []
+        const fresh = arrived
+        arrived = []
         frame = 0
-        setCalls((before) => before && onTop(fresh, before))
+        setCalls((before) => before && addOnTop(fresh, before))
       })
     })
     return () => {
@@ -89,7 +89,7 @@ function useRequests() {
   }, [])
   useEvents([], load)
   // There is no event for a cleared log.
-  useEvents(['look'], async () => {
+  useEvents(['recheck'], async () => {
     const log = await read<Log>('/requests?limit=1').catch(() => undefined)
     const [newest] = log?.requests ?? []
     if (log && (log.total !== calls?.length || newest?.request_id !== calls[0]?.request_id))
@@ -122,8 +122,8 @@ export function Requests() {
           onInput={setFilter}
         />
         <Act
-          label="Empty the log"
-          confirm="Every call in the log is forgotten. Nothing else changes."
+          label="Clear the log"
+          confirm="Deletes all calls from the log. Nothing else changes."
           call={{ method: 'DELETE', path: '/requests' }}
           onDone={() => void reload()}
         />
@@ -141,7 +141,7 @@ export function Requests() {
             href={hrefOf}
             empty={
               filter === ''
-                ? 'The service has not received any call yet.'
+                ? 'The service has not received any calls yet.'
                 : 'No call matches the filter.'
             }
           />
@@ -151,7 +151,7 @@ export function Requests() {
   )
 }
 
-const NOT_SENT = new Set([
+const OMITTED_HEADERS = new Set([
   'host',
   'connection',
   'content-length',
@@ -159,19 +159,19 @@ const NOT_SENT = new Set([
   'authorization',
 ])
 
-/** The call as a command; what the log hides is left for the reader to put in. */
+/** Formats a call as a curl command. The user replaces the values that the log masks. */
 function curlOfRequest({ method, path, query, headers, body }: LoggedRequest): string {
   const search = new URLSearchParams(
     Object.entries(query).flatMap(([name, value]) =>
       [value].flat().map((one) => [name, String(one)]),
     ),
   ).toString()
-  const sent = Object.entries(headers).filter(([name]) => !NOT_SENT.has(name))
+  const headersToSend = Object.entries(headers).filter(([name]) => !OMITTED_HEADERS.has(name))
   return curlOf({
     method,
     url: `${location.origin}${BASE}${path}${search && `?${search}`}`,
     headers: {
-      ...Object.fromEntries(sent),
+      ...Object.fromEntries(headersToSend),
       ...('authorization' in headers && { authorization: 'Bearer TOKEN' }),
     },
     ...(body !== null && { body: JSON.stringify(body) }),
@@ -197,7 +197,7 @@ export function OneRequest({ id }: { id: string }) {
           <p>
             <Copy label="Copy as curl" text={curlOfRequest(call)} />{' '}
             <span class="hint">
-              Tokens and account numbers are masked in the log: put yours in.
+              Tokens and account numbers are masked in the log: replace them with yours.
             </span>
           </p>
           <div class="cards">
@@ -206,10 +206,10 @@ export function OneRequest({ id }: { id: string }) {
                 facts={[
                   ['At', <At key="at" at={call.at} />],
                   ['Operation', call.operation],
-                  ['Rule', call.rule ?? 'none matched'],
+                  ['Rule', call.rule ?? 'none'],
                   ['Fault', call.fault],
-                  ['Took', `${call.duration_ms} ms`],
-                  ['Stored response', call.replayed ? 'yes, by its Idempotency-Key' : null],
+                  ['Duration', `${call.duration_ms} ms`],
+                  ['Replayed response', call.replayed ? 'yes (Idempotency-Key)' : null],
                 ]}
               />
             </Card>
@@ -218,14 +218,14 @@ export function OneRequest({ id }: { id: string }) {
             </Card>
             <Card title="Body" wide>
               {call.body === null ? (
-                <p class="empty">None.</p>
+                <p class="empty">No body</p>
               ) : (
                 <Text label="Body" value={call.body} />
               )}
             </Card>
             <Card title="Response" wide>
               {call.response === null ? (
-                <p class="empty">None.</p>
+                <p class="empty">No body</p>
               ) : (
                 <Text label="Response" value={call.response} />
               )}

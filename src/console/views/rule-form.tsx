@@ -6,23 +6,23 @@ import { useLoaded } from '../data.ts'
 import { Choice, Form, Input } from '../fields.tsx'
 import { Card, Problem } from '../ui.tsx'
 
-const LIVES = {
+const STEP_STATUSES = {
   createTransaction: ['transaction', ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']],
   submitKyc: ['kyc', ['pending', 'success', 'failed']],
   addBankAccount: ['bank', ['pending', 'success', 'failed']],
 } as const
-const WAYS = [
-  ['status', 'responds with a status'],
-  ['delay', 'responds late'],
-  ['fault', 'breaks the connection'],
-  ['life', 'is carried out and ends like this'],
+const OUTCOMES = [
+  ['status', 'respond with a status'],
+  ['delay', 'respond late'],
+  ['fault', 'break the connection'],
+  ['steps', 'set the final status'],
 ] as const
 const FAULTS = ['reset', 'hang', 'empty', 'malformed', 'truncate'] as const
-type Way = (typeof WAYS)[number][0]
+type Outcome = (typeof OUTCOMES)[number][0]
 
 type Values = {
   operation: string
-  way: Way
+  outcome: Outcome
   status: string
   delay: string
   fault: string
@@ -32,30 +32,31 @@ type Values = {
   once: boolean
 }
 
-const hasLife = (operation: string): operation is keyof typeof LIVES => operation in LIVES
+const hasSteps = (operation: string): operation is keyof typeof STEP_STATUSES =>
+  operation in STEP_STATUSES
 
-function outcomeOf({ operation, way, status, delay, fault, at, end, after }: Values): object {
-  if (way === 'delay') return { delay }
-  if (way === 'fault') return { fault, ...(at === 'after' && { at }) }
-  if (way === 'status' || !hasLife(operation)) return { respond: { status: Number(status) } }
-  const [noun, states] = LIVES[operation]
-  const known: readonly string[] = states
-  const last = known.includes(end) ? end : states[0]
-  const first = { status: states[0] }
+function thenOf({ operation, outcome, status, delay, fault, at, end, after }: Values): object {
+  if (outcome === 'delay') return { delay }
+  if (outcome === 'fault') return { fault, ...(at === 'after' && { at }) }
+  if (outcome === 'status' || !hasSteps(operation)) return { respond: { status: Number(status) } }
+  const [noun, statuses] = STEP_STATUSES[operation]
+  const known: readonly string[] = statuses
+  const last = known.includes(end) ? end : statuses[0]
+  const first = { status: statuses[0] }
   if (last === first.status) return { [noun]: [first] }
-  // A record may be decided about as it is made; a payment begins as PENDING whatever comes then.
+  // A KYC record or a bank account can have its final status from the start. A payment always starts as PENDING.
   if (after === '' && noun !== 'transaction') return { [noun]: [{ status: last }] }
   return { [noun]: [first, { status: last, after: after || '0s' }] }
 }
 
 type Pushed = { rules: { rule_id: string; hits: number; definition: object }[] }
 
-/** Pushes a rule that is said in a short form, and lists those that were pushed. */
+/** A short form that pushes a rule, and the list of the pushed rules. */
 export function Rules() {
   const { data, problem, reload } = useLoaded<Pushed>('/rules', ['scenario', 'request'])
   const [form, setForm] = useState<Values>({
     operation: 'createTransaction',
-    way: 'status',
+    outcome: 'status',
     status: '503',
     delay: '2s',
     fault: 'reset',
@@ -65,20 +66,20 @@ export function Rules() {
     once: true,
   })
   const set = (field: keyof Values) => (value: string) => setForm({ ...form, [field]: value })
-  const { operation, way } = form
-  const ways = hasLife(operation) ? WAYS : WAYS.filter(([name]) => name !== 'life')
-  const shown = ways.some(([name]) => name === way) ? way : 'status'
+  const { operation, outcome } = form
+  const outcomes = hasSteps(operation) ? OUTCOMES : OUTCOMES.filter(([name]) => name !== 'steps')
+  const shown = outcomes.some(([name]) => name === outcome) ? outcome : 'status'
   const call: Call = {
     method: 'POST',
     path: '/rules',
     body: {
       when: { operation },
       ...(form.once && { times: 1 }),
-      then: outcomeOf({ ...form, way: shown }),
+      then: thenOf({ ...form, outcome: shown }),
     },
   }
   return (
-    <Card title="A rule in front of the scenario" wide>
+    <Card title="Push a rule in front of the active scenario" wide>
       <Form>
         <Choice
           label="When"
@@ -86,29 +87,29 @@ export function Rules() {
           values={['*', ...OPERATIONS]}
           onChange={set('operation')}
         />
-        <Choice label="Then it" value={shown} values={ways} onChange={set('way')} />
+        <Choice label="Then" value={shown} values={outcomes} onChange={set('outcome')} />
         {shown === 'status' && <Input label="Status" value={form.status} onInput={set('status')} />}
         {shown === 'delay' && <Input label="Delay" value={form.delay} onInput={set('delay')} />}
         {shown === 'fault' && (
           <>
-            <Choice label="How" value={form.fault} values={FAULTS} onChange={set('fault')} />
+            <Choice label="Fault" value={form.fault} values={FAULTS} onChange={set('fault')} />
             <Choice
-              label="When"
+              label="Fault at"
               value={form.at}
               values={[
-                ['before', 'before it is carried out'],
-                ['after', 'after it was carried out'],
+                ['before', 'before the operation'],
+                ['after', 'after the operation'],
               ]}
               onChange={set('at')}
             />
           </>
         )}
-        {shown === 'life' && hasLife(operation) && (
+        {shown === 'steps' && hasSteps(operation) && (
           <>
             <Choice
               label="Status"
               value={form.end}
-              values={LIVES[operation][1]}
+              values={STEP_STATUSES[operation][1]}
               onChange={set('end')}
             />
             <Input label="After (5s, 1d)" value={form.after} onInput={set('after')} />
@@ -129,10 +130,10 @@ export function Rules() {
         {data?.rules.map(({ rule_id, hits, definition }) => (
           <li key={rule_id}>
             <code>{JSON.stringify(definition)}</code>
-            <span class="hint">acted {hits} ×</span>
+            <span class="hint">hits: {hits}</span>
             <Act
               quiet
-              label="Take away"
+              label="Delete"
               name={rule_id}
               call={{ method: 'DELETE', path: `/rules/${rule_id}` }}
               onDone={() => void reload()}

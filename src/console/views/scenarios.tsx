@@ -21,14 +21,14 @@ type Active = {
   expect: { operation: string; found: number; met: boolean }[]
 }
 
-/** A notice in every view that changed scenario files were rejected. */
-export function Refused() {
+/** A notice in all other views that changed scenario files were rejected. */
+export function RejectedFiles() {
   const { data } = useLoaded<Listed>('/scenarios', ['scenario'])
   const count = data?.problems.length ?? 0
   if (count === 0) return null
   return (
     <p class="problem" role="status">
-      Changed scenario files were rejected; the last valid set is still active.{' '}
+      The changed scenario files were rejected. The previous files stay active.{' '}
       <a href="#/scenarios">
         {count} {count === 1 ? 'problem' : 'problems'}
       </a>
@@ -36,7 +36,7 @@ export function Refused() {
   )
 }
 
-function One({
+function ScenarioItem({
   scenario: { name, title, description, definition },
   isActive,
   reload,
@@ -57,7 +57,7 @@ function One({
       </div>
       <Act
         quiet
-        label={isActive ? 'Start anew' : 'Use'}
+        label={isActive ? 'Restart' : 'Activate'}
         name={name}
         call={{ method: 'PUT', path: '/scenario', body: definition ? { definition } : { name } }}
         onDone={reload}
@@ -74,13 +74,13 @@ export function Scenarios() {
     <>
       <h2>Scenarios</h2>
       <p class="hint">
-        A scenario decides how calls end. When you use one, or start it anew, its counts begin at 0
-        and its timeline begins.
+        A scenario says how the service behaves. When you activate or restart one, its hits start at
+        0 and its timeline starts.
       </p>
       <Problem text={problem} />
       {data && data.problems.length > 0 && (
         <Card title="The changed files were rejected" wide>
-          <p>The last good set is still in use.</p>
+          <p>The previous files stay active.</p>
           <ul class="problems">
             {data.problems.map((one) => (
               <li key={one}>
@@ -91,7 +91,7 @@ export function Scenarios() {
         </Card>
       )}
       {active && active.expect.length > 0 && (
-        <Card title="What the active one expects" wide>
+        <Card title="Expectations" wide>
           <ul>
             {active.expect.map(({ operation, found, met }) => (
               <li key={operation}>
@@ -103,33 +103,38 @@ export function Scenarios() {
       )}
       <ul class="list">
         {data && active?.definition && (
-          <One
+          <ScenarioItem
             isActive
             reload={done}
             scenario={{
               ...active,
-              description: 'Given by its definition, and not by a file.',
+              description: 'Defined by an API call, not by a file.',
               file: null,
               active: true,
             }}
           />
         )}
         {data?.scenarios.map((scenario) => (
-          <One key={scenario.name} isActive={scenario.active} reload={done} scenario={scenario} />
+          <ScenarioItem
+            key={scenario.name}
+            isActive={scenario.active}
+            reload={done}
+            scenario={scenario}
+          />
         ))}
       </ul>
     </>
   )
 }
 
-type InText = { name: string; hits: number; line: number | null }
+type RuleInSource = { name: string; hits: number; line: number | null }
 type Source = {
   name: string
   file: string | null
   changed: boolean
   source: string
-  rules: InText[]
-  webhooks: InText[]
+  rules: RuleInSource[]
+  webhooks: RuleInSource[]
 }
 
 export function OneScenario({ name }: { name: string }) {
@@ -150,10 +155,10 @@ export function OneScenario({ name }: { name: string }) {
       <Problem text={problem} />
       {data && (
         <>
-          <p class="hint">{data.file ?? 'given by its definition'}</p>
+          <p class="hint">{data.file ?? 'defined by an API call'}</p>
           {data.changed && (
             <p class="problem" role="status">
-              That file says something else by now, or is gone. What is in use is shown here.
+              The file has changed or was deleted. The sandbox still uses the version below.
             </p>
           )}
           <Scroll label="Source">
@@ -161,7 +166,7 @@ export function OneScenario({ name }: { name: string }) {
               <thead>
                 <tr>
                   <th scope="col">Line</th>
-                  <th scope="col">Acted</th>
+                  <th scope="col">Hits</th>
                   <th scope="col">Source</th>
                 </tr>
               </thead>

@@ -1,4 +1,5 @@
-// Buttons that send webhooks now. The bar says how the attempts ended: the status of the admin call does not.
+// Buttons that send webhooks now. The line at the bottom shows how the attempts ended: the status of the admin call does
+// not show it.
 import {
   isRejected,
   nextAttempt,
@@ -12,7 +13,7 @@ import type { Delivery, Timer } from '../types.ts'
 const textOf = (one: SentDelivery): string =>
   [sentStatus(one), nextAttempt(one)].filter((part) => part !== undefined).join('; ')
 
-/** How the deliveries of one event ended. */
+/** Describes how the deliveries of one event ended. */
 function effectOf(deliveries: readonly SentDelivery[]): Effect {
   const texts = deliveries.map(textOf)
   return {
@@ -21,7 +22,7 @@ function effectOf(deliveries: readonly SentDelivery[]): Effect {
   }
 }
 
-/** Fires an event about a resource; about the newest of its kind where the id is empty. */
+/** Triggers an event for a resource. With an empty id, the server takes the newest resource. */
 export const Trigger = ({
   event,
   resource,
@@ -52,7 +53,7 @@ export const Redeliver = ({ id, onDone }: { id: string; onDone: () => void }) =>
   />
 )
 
-/** How the attempt of a timer ended, once it was fired; undefined where the delivery is gone. */
+/** Describes how the attempt of a timer ended; undefined if the delivery was deleted. */
 const attemptEffect = (delivery_id: string) =>
   read<Delivery>(`/webhooks/deliveries/${delivery_id}`).then(
     (delivery) => effectOf([delivery]),
@@ -60,7 +61,7 @@ const attemptEffect = (delivery_id: string) =>
   )
 
 /** Runs a timer now. */
-export const Fire = ({
+export const RunTimer = ({
   timer: { timer_id, kind, resource_id },
   onDone,
 }: {
@@ -69,7 +70,7 @@ export const Fire = ({
 }) => (
   <Act
     quiet
-    label="Now"
+    label="Run now"
     name={timer_id}
     call={{ method: 'POST', path: `/timers/${timer_id}/fire` }}
     effectOf={kind === 'webhook.attempt' ? () => attemptEffect(resource_id!) : undefined}

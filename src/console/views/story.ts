@@ -17,10 +17,10 @@ const MAX_EVENT_DELAY_MS = 60_000
 const eventOf = (status: string) => `transaction.${status.toLowerCase()}`
 
 /** Whether a delivery belongs to the event of a status change. */
-function isOf({ at, status, deliveries }: Moment, { event, event_id, created_at }: Delivery) {
+function belongsTo({ at, status, deliveries }: Moment, { event, event_id, created_at }: Delivery) {
   if (event !== eventOf(status)) return false
-  const late = Date.parse(created_at) - Date.parse(at)
-  if (late < 0 || late > MAX_EVENT_DELAY_MS) return false
+  const delay = Date.parse(created_at) - Date.parse(at)
+  if (delay < 0 || delay > MAX_EVENT_DELAY_MS) return false
   // An event may be delivered in several copies.
   return deliveries.every((one) => event_id !== null && one.event_id === event_id)
 }
@@ -38,7 +38,7 @@ export function storyOf(steps: readonly Step[], deliveries: readonly Delivery[])
   const oldestFirst = deliveries.toReversed()
   for (const delivery of oldestFirst) {
     const { event_id, delivery_id: key, created_at: at } = delivery
-    const state = states.find((one) => isOf(one, delivery))
+    const state = states.find((one) => belongsTo(one, delivery))
     const same = others.find(
       ({ deliveries: [first] }) => event_id !== null && first!.event_id === event_id,
     )
@@ -65,17 +65,17 @@ export function storyOf(steps: readonly Step[], deliveries: readonly Delivery[])
 export const copyOf = (delivery_id: string): string | undefined =>
   /^dlv_[^_]+_(\d+)$/.exec(delivery_id)?.[1]
 
-const times = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
+const attemptsText = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
 
 /** Describes how a delivery ended, or what it waits for. */
-export function fateOf({
+export function deliveryText({
   status,
   attempts,
   rule,
   hold_until,
   next_attempt_at,
 }: Omit<Delivery, 'delivery_id'>): string {
-  const tried = times(attempts.length)
+  const tried = attemptsText(attempts.length)
   switch (status) {
     case 'delivered':
       return attempts.length === 1 ? 'delivered' : `delivered after ${tried}`
@@ -86,16 +86,16 @@ export function fateOf({
     case 'cancelled':
       return attempts.length === 0 ? 'cancelled before it was sent' : `cancelled after ${tried}`
     case 'recorded':
-      return 'not sent: there was no webhook'
+      return 'not sent: no webhook was set'
     default:
-      if (attempts.length > 0) return `not delivered after ${tried}, to be tried again`
-      if (hold_until !== null) return `held until ${hold_until}`
-      return next_attempt_at === null ? 'waits for the event before it' : 'to be sent'
+      if (attempts.length > 0) return `not delivered after ${tried}, will be retried`
+      if (hold_until !== null) return `waits for ${hold_until}`
+      return next_attempt_at === null ? 'waits for the previous event' : 'not sent yet'
   }
 }
 
 /** Describes how an attempt ended. If there was no response, the message says why. */
-export function endOf({ ok, status, error }: Delivery['attempts'][number]): string {
+export function attemptText({ ok, status, error }: Delivery['attempts'][number]): string {
   if (status === null) return `failed: ${error?.message ?? 'no response'}`
   return `${ok ? 'accepted' : 'rejected'} (${status})`
 }

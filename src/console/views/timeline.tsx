@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { type Clock, spanText, untilText, useNow } from '../clock.ts'
 import type { Delivery, Payment, PaymentWithAll, Timer } from '../types.ts'
 import { Chip } from '../ui.tsx'
-import { copyOf, endOf, fateOf, type Moment, storyOf } from './story.ts'
+import { attemptText, copyOf, deliveryText, type Moment, storyOf } from './story.ts'
 
-/** What a payment's coming into a state brought with it. */
+/** The details of a status: the amount, the UTR, or the reason of the failure. */
 function Detail({ payment, status }: { payment: Payment; status: Moment['status'] }) {
   const { amount, currency_code, history } = payment
   const { utr, metadata } = history
@@ -38,13 +38,13 @@ function DeliveryLine({
     <li>
       <a href={`#/deliveries/${delivery_id}`}>{event}</a>
       {copy && ` (copy ${copy})`}{' '}
-      <span class={status === 'failed' ? 'refused' : ''}>{fateOf(delivery)}</span>
+      <span class={status === 'failed' ? 'failed' : ''}>{deliveryText(delivery)}</span>
       {isPlain && attempts[0] && ` (${attempts[0].status})`}
       {!isPlain && (
         <ol class="attempts">
           {attempts.map((attempt) => (
-            <li key={attempt.number} class={attempt.ok ? '' : 'refused'}>
-              attempt {attempt.number} at {timeOf(attempt.at)}: {endOf(attempt)}
+            <li key={attempt.number} class={attempt.ok ? '' : 'failed'}>
+              attempt {attempt.number} at {timeOf(attempt.at)}: {attemptText(attempt)}
             </li>
           ))}
         </ol>
@@ -55,7 +55,7 @@ function DeliveryLine({
 
 type Line = { key: string; at: string; class: string; what: ComponentChildren; hint?: string }
 
-/** A moment that has been. */
+/** The line of a past moment. */
 function pastLine(moment: Moment, payment: Payment, timeOf: (at: string) => string): Line {
   const { key, at, status, isStep, deliveries } = moment
   const lines = deliveries.map((one) => (
@@ -65,7 +65,7 @@ function pastLine(moment: Moment, payment: Payment, timeOf: (at: string) => stri
   return {
     key,
     at,
-    class: isStep ? 'state' : 'fired',
+    class: isStep ? 'state' : 'triggered',
     hint: since > 0 ? `+${spanText(since)}` : '',
     what: (
       <>
@@ -74,7 +74,7 @@ function pastLine(moment: Moment, payment: Payment, timeOf: (at: string) => stri
             <Chip state={status} /> <Detail payment={payment} status={status} />
           </>
         ) : (
-          `An event was fired; the payment was ${status}.`
+          `Event triggered by hand; the payment was ${status}.`
         )}
         {lines.length > 0 && <ul class="delivery-lines">{lines}</ul>}
       </>
@@ -110,7 +110,7 @@ const attemptLine = ({ delivery_id, event, attempts, next_attempt_at }: Delivery
 
 const secondOf = (at: string) => at.slice(0, 19)
 
-/** A time of day, with its milliseconds where another instant is in the same second. */
+/** Returns a function that formats an instant as a time of day: with milliseconds if another instant is in the same second. */
 function timesOf(instants: readonly string[]): (at: string) => string {
   const inSecond = new Map<string, Set<string>>()
   for (const at of instants) {
@@ -144,9 +144,9 @@ export function Timeline({ all, clock }: { all: PaymentWithAll; clock: Clock }) 
       class: 'is-now',
       what:
         ahead.length === 0
-          ? `now: it stays ${payment.history.status} until it is changed`
+          ? `now: no steps left, the payment stays ${payment.history.status}`
           : clock.mode === 'frozen'
-            ? 'now, and the clock is frozen'
+            ? 'now (the clock is frozen)'
             : 'now',
     },
     ...ahead.map((line) => ({ ...line, hint: untilText(Date.parse(line.at) - now) })),

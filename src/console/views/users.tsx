@@ -49,15 +49,15 @@ export function Users() {
           at={at}
           want={want}
           href={hrefOf}
-          empty="There is no user yet. POST /v1/user makes one."
+          empty="No users yet. POST /v1/user creates one."
         />
       )}
     </>
   )
 }
 
-/** A verdict by hand on what waits for one. */
-function Verdict({ path, state, name }: { path: string; state: string; name: string }) {
+/** Buttons that set the final status of a pending record. */
+function SetStatus({ path, state, name }: { path: string; state: string; name: string }) {
   if (state !== 'pending') return null
   return (
     <span class="row tight">
@@ -86,7 +86,7 @@ const Kyc = ({ record }: { record: KycRecord }) => (
     </td>
     <td>{record.verified_by}</td>
     <td>
-      <Verdict
+      <SetStatus
         path={`/simulate/kyc/${record.kyc_id}`}
         state={record.kyc_status}
         name={record.document_name}
@@ -108,7 +108,7 @@ const Account = ({ account }: { account: BankAccount }) => (
       <Chip state={account.bank_status} />
     </td>
     <td>
-      <Verdict
+      <SetStatus
         path={`/simulate/bank-accounts/${account.bank_id}`}
         state={account.bank_status}
         name={account.account_number}
@@ -149,7 +149,7 @@ export function OneUser({ id }: { id: string }) {
                 <Scroll label="KYC records">
                   <table class="stack">
                     <Heads
-                      titles={['Document', 'Number', 'Name', 'Status', 'Verified by', 'Decide']}
+                      titles={['Document', 'Number', 'Name', 'Status', 'Verified by', 'Set status']}
                     />
                     <tbody>
                       {user.kyc.map((record) => (
@@ -166,7 +166,7 @@ export function OneUser({ id }: { id: string }) {
               ) : (
                 <Scroll label="Accounts">
                   <table class="stack">
-                    <Heads titles={['Number', 'IFSC', 'Bank', 'Status', 'Decide']} />
+                    <Heads titles={['Number', 'IFSC', 'Bank', 'Status', 'Set status']} />
                     <tbody>
                       {user.bank_accounts.map((account) => (
                         <Account key={account.bank_id} account={account} />
