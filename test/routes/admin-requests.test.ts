@@ -356,7 +356,10 @@ t.test(
     t.strictSame([total, dropped, requests.length], [1_000, 10, 1_000])
     t.equal(requests.at(-1).request_id, 'req_11')
     const { body } = await verify(box, { match: { operation: 'getUser' }, exactly: 1_010 })
-    t.match(body.message, 'found 1000 (1000 calls in the log). The log has discarded 10 older calls.')
+    t.match(
+      body.message,
+      'found 1000 (1000 calls in the log). The log has discarded 10 older calls.',
+    )
   },
 )
 
@@ -582,9 +585,9 @@ t.test(
     t.strictSame(
       errors.map(({ message }: { message: string }) => message.slice('req_1 POST '.length)),
       [
-        '/v1/transaction: wanted "202601011234567891", found "202601021234567891"',
-        '/v1/transaction: wanted "12345678", found nothing',
-        '/v1/transaction: wanted "XXXX", found nothing',
+        '/v1/transaction: expected "202601011234567891", found "202601021234567891"',
+        '/v1/transaction: expected "12345678", found nothing',
+        '/v1/transaction: expected "XXXX", found nothing',
       ],
     )
     const [logged] = (await box.get('/__admin/requests')).body.requests
