@@ -14,14 +14,14 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     ['2:13: unknown key "opration"; did you mean "operation"?'],
   ],
   [
-    'another spelling of an operator',
-    rule('{ user: { email: { StartsWith: a } } }'),
-    ['2:30: unknown operator "StartsWith" for `email`; did you mean "starts_with"?'],
+    'an old spelling of an operator',
+    rule('{ user: { email: { startsWith: a } } }'),
+    ['2:30: unknown operator "startsWith" for `email`; did you mean "starts_with"?'],
   ],
   [
-    'another spelling of a bound',
-    'expect: { requests: { getUser: { at-least: 1 } } }\n',
-    ['1:34: unknown key "at-least"; did you mean "at_least"?'],
+    'an old spelling of a bound',
+    'expect: { requests: { getUser: { atLeast: 1 } } }\n',
+    ['1:34: unknown key "atLeast"; did you mean "at_least"?'],
   ],
   [
     'a typo at the top',
