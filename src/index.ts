@@ -44,7 +44,7 @@ export type SandboxOptions = {
   clock?: string
   /** Clock speed multiplier; 60 = one simulated minute per second (default: 1). */
   clockSpeed?: number
-  /** Calls that need an access token: as the contract says (`spec`, default), all, or none. */
+  /** Which calls need an access token: those of the contract (`spec`, default), all (`strict`), or none (`off`). */
   auth?: 'spec' | 'strict' | 'off'
   /** Token that the admin API requires, or `none` (default: none on a loopback host, otherwise generated). */
   adminToken?: string
@@ -54,7 +54,7 @@ export type SandboxOptions = {
   cors?: string
   /** Additional Host header values to accept. */
   allowHost?: readonly string[]
-  /** Public hosts that webhooks may be sent to. */
+  /** Public hosts to which webhooks may be sent. */
   webhookAllow?: readonly string[]
   /** Webhook retry schedule: all attempts within 2 minutes (`fast`, default), or within a day. */
   webhookRetries?: 'fast' | 'standard'

@@ -1,6 +1,7 @@
 import { BadOption } from '../config/options.ts'
 import { exchange } from '../exchange.ts'
 import { ClientName } from '../model/client.ts'
+import type { FieldError } from '../model/errors.ts'
 import { CommandFailed, type Input } from './command.ts'
 import { gatherSomeOptions } from './options.ts'
 
@@ -78,6 +79,13 @@ const BAD_OPTION_EXIT = 2
 // biome-ignore lint/suspicious/noExplicitAny: each command knows the type of the response it requests.
 type ResponseBody = any
 
+/** The message of an error response. That of invalid input has only the first of several errors, so lists them all. */
+function messageOf({ error, message, errors }: ResponseBody): string | undefined {
+  if (error !== 'validation_failed' || !(errors?.length > 1)) return message
+  const lines = (errors as FieldError[]).map((one) => `  ${one.field}: ${one.message}`)
+  return ['The request is invalid:', ...lines].join('\n')
+}
+
 /**
  * Returns a function that calls the admin API of a running sandbox. It throws `CommandFailed` if the sandbox does not
  * respond (exit code 1), or responds with an error (exit code 2 for `validation_failed`, otherwise 1).
@@ -117,7 +125,7 @@ export function connect(input: Input, timeoutMs?: number) {
     const hint =
       response.error === 'admin_token_required' ? ' On the command line: --admin-token T.' : ''
     throw new CommandFailed(
-      `${response.message ?? `${url.href} responds with ${result.status}`}${hint}`,
+      `${messageOf(response) ?? `${url.href} responds with ${result.status}`}${hint}`,
       response,
       // Every value in the request comes from the command line.
       response.error === 'validation_failed' ? BAD_OPTION_EXIT : 1,

@@ -27,7 +27,7 @@ const clockText = ({
     ? 'no pending timers\n'
     : `${pendingTimers} pending ${pendingTimers === 1 ? 'timer' : 'timers'}, the next one at ${nextTimerAt}\n`)
 
-function advancedText({ now, fired }: Advanced): string {
+function advancedText({ now, fired }: Advanced, emptyText: string): string {
   const rows = fired
     .slice(0, MAX_ROWS)
     .map(({ at, kind, timer_id: _, resource_id, ...details }) => [
@@ -38,15 +38,15 @@ function advancedText({ now, fired }: Advanced): string {
     ])
   const hidden = fired.length - rows.length
   return (
-    table(['at', 'timer', 'resource', 'details'], rows, 'no timer was due') +
+    table(['at', 'timer', 'resource', 'details'], rows, emptyText) +
     (hidden > 0 ? `… and ${hidden} more; --json shows all\n` : '') +
     `\nnow ${now}\n`
   )
 }
 
-const advance = async (api: AdminApi, path: string, body?: object) => {
+const advance = async (api: AdminApi, path: string, emptyText: string, body?: object) => {
   const response: Advanced = await api('POST', `/clock/${path}`, body)
-  return { response, text: advancedText(response) }
+  return { response, text: advancedText(response, emptyText) }
 }
 
 const change = async (api: AdminApi, path: string, body?: object) => {
@@ -75,13 +75,18 @@ export const clock = remoteCommand({
           throw new BadOption(
             `clock advance takes a duration of 0s or more, such as 3m, not ${JSON.stringify(to)}: the clock cannot move backwards. To restore its start time, use payout-sandbox reset clock.`,
           )
-        return advance(api, 'advance', /^\d{4}-/.test(to!) ? { to } : { by: to })
+        return advance(
+          api,
+          'advance',
+          'no timer was due',
+          /^\d{4}-/.test(to!) ? { to } : { by: to },
+        )
       },
     },
     next: {
       syntax: '',
       description: 'move the clock to the next pending timer and run it',
-      run: (api) => advance(api, 'next'),
+      run: (api) => advance(api, 'next', 'no pending timers'),
     },
     freeze: {
       syntax: '[AT]',

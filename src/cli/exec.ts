@@ -77,6 +77,8 @@ const LOG_LEVEL = 'warn'
 const EXEC_FLAGS: Command['flags'] = {
   ...START_FLAGS,
   port: ['N', 'port to listen on (default: a free one)'],
+  // Without --data the sandbox is in memory, so this option has no default here.
+  data: [OPTIONS.data[2], optionFlag('data')[1].replace(` (default: ${OPTIONS.data[1]})`, '')],
   memory: ['', `${OPTIONS.memory[3]} (default, unless --data is given)`],
   'log-level': [
     OPTIONS['log-level'][2],
@@ -93,7 +95,7 @@ export const exec: Command = {
   usage: [
     [
       'exec [OPTIONS] -- CMD...',
-      'start a sandbox in memory on a free port, run CMD, stop the sandbox, and exit with the code of CMD',
+      'start a sandbox (by default in memory, on a free port), run CMD, stop the sandbox, and exit with the code of CMD',
     ],
   ],
   flags: EXEC_FLAGS,

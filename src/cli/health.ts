@@ -25,7 +25,7 @@ export const health = remoteCommand({
   subcommands: {
     '': {
       syntax: '',
-      description: 'check the health of a running sandbox; exit 0 if healthy, otherwise 1',
+      description: 'print healthy or the reason; exit 1 if not healthy',
       async run(api) {
         const response = await readHealth(api)
         const isHealthy = response.status === 'healthy'

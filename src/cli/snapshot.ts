@@ -31,7 +31,7 @@ export const snapshot = remoteCommand({
       async run(api, [name]) {
         const response: SavedSnapshot = await api('POST', '/snapshots', { name })
         const how = response.replaced ? 'saved (replaces the previous snapshot)' : 'saved'
-        return { response, text: `${name} ${how} at ${response.taken_at}\n` }
+        return { response, text: `${name} ${how}, taken at ${response.taken_at}\n` }
       },
     },
     restore: {
@@ -48,7 +48,7 @@ export const snapshot = remoteCommand({
       async run(api) {
         const response: { snapshots: SavedSnapshot[] } = await api('GET', '/snapshots')
         const rows = response.snapshots.map(({ name, taken_at }) => [name, taken_at])
-        return { response, text: table(['name', 'saved at'], rows, 'no snapshots') }
+        return { response, text: table(['name', 'taken at'], rows, 'no snapshots') }
       },
     },
     diff: {

@@ -93,7 +93,7 @@ export const OPTIONS = {
     oneOf('spec', 'strict', 'off'),
     'spec',
     'spec|strict|off',
-    'calls that need an access token: as the contract says, all, or none',
+    'which calls need an access token: spec = those of the contract, strict = all, off = none',
   ],
   'admin-token': [
     z
@@ -125,7 +125,7 @@ export const OPTIONS = {
     }),
     [],
     'HOST',
-    'public host that webhooks may be sent to (repeatable)',
+    'public host to which webhooks may be sent (repeatable)',
   ],
   'webhook-retries': [
     oneOf('fast', 'standard'),

@@ -6,9 +6,9 @@ import { quoteInput } from '../model/mask.ts'
 import { allOf } from '../scenarios/wording.ts'
 
 function notKnown(name: string, known: readonly string[]): string {
-  if (known.length === 0) return 'is not known here; this call takes no query parameters'
+  if (known.length === 0) return 'is unknown; this call takes no query parameters'
   const near = didYouMean(name, known)
-  return `is not known here${near ? `${near} This` : '; this'} call takes ${allOf(known)}`
+  return `is unknown${near ? `${near} This` : '; this'} call takes ${allOf(known)}`
 }
 
 /** Throws if a call does not know a query parameter: a misspelled filter must not be ignored silently. */

@@ -101,7 +101,7 @@ export function errorsOf({ method, open, raw, large, errors = [] }: AdminCall): 
   if (raw) codes.push('payload_too_large')
   else if (method !== 'GET') codes.push(...BODY_ERRORS)
   if (large) codes.push('server_busy')
-  return codes
+  return [...new Set(codes)]
 }
 
 /** The body of a POST without fields: an unknown field is an error and not silently ignored. */

@@ -117,11 +117,11 @@ function exampleData(type: string): Json {
 }
 
 const WHEN: Readonly<Record<string, string>> = {
-  transaction: 'A payment takes this status.',
-  kyc: 'A KYC record takes this status.',
-  bank: 'A bank account takes this status.',
-  user: 'Sent on request.',
-  webhook: 'Sent on request.',
+  transaction: 'Sent when a payment gets this status.',
+  kyc: 'Sent when a KYC record gets this status.',
+  bank: 'Sent when a bank account gets this status.',
+  user: 'Sent only when you trigger it.',
+  webhook: 'Sent only when you trigger it.',
 }
 
 /** The description of one event: the request to the client's webhook. */

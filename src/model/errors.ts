@@ -39,7 +39,7 @@ export const ERRORS = {
     409,
     'The number of matching calls is not the expected number; see `errors`.',
   ],
-  request_timeout: [408, 'The request did not arrive whole within the time limit.'],
+  request_timeout: [408, 'The request was not complete within the time limit.'],
   user_exists: [409, 'The e-mail or mobile belongs to another user of this client.'],
   duplicate_reference: [
     409,
@@ -99,7 +99,7 @@ export const ERRORS = {
   bad_gateway: [502, 'A scenario says that a bank behind the service failed.'],
   service_unavailable: [503, 'A scenario says that the service is down.'],
   gateway_timeout: [504, 'A scenario says that a bank behind the service did not answer in time.'],
-  injected_error: [500, 'A scenario says that the call fails; the status is the scenario’s.'],
+  injected_error: [500, 'A scenario says that the call fails; the scenario defines the status.'],
   storage_unavailable: [
     503,
     'The data file cannot be written. Nothing was changed, or the clock moved only to the time in the message. Try again later. If another process owns the file now, restart this one.',

@@ -67,10 +67,10 @@ export const LIST_KNOWN_KEYS: z.core.ParseContext<Issue> = {
       : undefined,
 }
 
-/** `is not known here`, and the known key that was probably meant where one is near. */
-function unknownKey(key: string, { message }: Issue): string {
+/** The message for an unknown key, with the known key that was probably meant if one is similar. */
+export function unknownField(key: string, { message }: Issue): string {
   const known = message.startsWith(KNOWN_KEYS) ? message.slice(KNOWN_KEYS.length).split(' ') : []
-  return `is not known here${didYouMean(key, known)}`
+  return `is an unknown field${didYouMean(key, known)}`
 }
 
 function codeOf(issue: Issue, value: unknown): string {
@@ -120,16 +120,25 @@ export function describeIssue(issue: Issue, data: unknown): Omit<FieldError, 'fi
   return { code, message }
 }
 
-/** The error for invalid input: the first error in a sentence, and the number of further errors. */
+/** The error for invalid input: the first error in a sentence, and the number of further errors (`isMinimum`: or more). */
 export function validationFailed(
   errors: readonly FieldError[],
-  { subject = errors[0]!.field, count = errors.length } = {},
+  { subject = errors[0]!.field, count = errors.length, isMinimum = false } = {},
 ): SandboxError {
   const others = count - 1
-  const more = others > 0 ? ` (and ${others} more error${others === 1 ? '' : 's'}: see errors)` : ''
-  const message = `${subject} ${errors[0]!.message}${more}.`
-  return new SandboxError('validation_failed', message, { errors })
+  const number = isMinimum ? `at least ${others}` : others
+  const more = others > 0 ? ` (and ${number} more error${others === 1 ? '' : 's'}: see errors)` : ''
+  return new SandboxError(
+    'validation_failed',
+    sentence(`${subject} ${errors[0]!.message}${more}`),
+    {
+      errors,
+    },
+  )
 }
+
+/** Adds a period, if the text does not end with a question mark. */
+const sentence = (text: string) => (text.endsWith('?') ? text : `${text}.`)
 
 // A large body may be wrong in every row.
 export const MAX_ERRORS = 100
@@ -147,7 +156,7 @@ export function fieldErrors(
     return issue.keys.slice(0, MAX_ERRORS).map((key) => ({
       field: fieldOf([...path, key]),
       code: issue.code,
-      message: unknownKey(key, issue),
+      message: unknownField(key, issue),
     }))
   })
 }

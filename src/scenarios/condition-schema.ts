@@ -33,7 +33,8 @@ const Comparison = z
       .optional()
       .meta({ description: 'Text in which this regular expression (RE2) finds a match.' }),
     empty: z.boolean().optional().meta({
-      description: 'true: present, and "", null, [] or {}. false: present, and none of these.',
+      description:
+        'true: the value is "", null, [] or {}. false: it is another value. A missing field never matches.',
     }),
     absent: z.boolean().optional().meta({ description: 'true: absent. false: present.' }),
     paise: z

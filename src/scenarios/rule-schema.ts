@@ -17,7 +17,7 @@ const sequence = {
     }),
   then_on: z.enum(['last', 'loop', 'pass']).optional().meta({
     description:
-      'After the end of the sequence. last: repeat the last outcome (default). loop: start again. pass: ignore further calls.',
+      'What the rule does after the last outcome: last = repeat it (default), loop = start again, pass = ignore further calls.',
   }),
 }
 
@@ -109,7 +109,7 @@ export const WebhookRule = z
         drop: z.literal(true).optional().meta({ description: 'The event is never sent.' }),
         hold_until: z.enum(EVENTS).optional().meta({
           description:
-            'Sends the event after this later event of the same resource, so out of order.',
+            'Sends this event only after the named event of the same resource, which normally comes later.',
         }),
         signature: z.enum(['wrong', 'missing']).optional(),
         timestamp: z

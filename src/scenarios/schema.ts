@@ -138,7 +138,7 @@ export const Scenario = z
     base: z
       .literal('none')
       .optional()
-      .meta({ description: 'none: the default scenario does not apply below this one.' }),
+      .meta({ description: 'none: the default scenario is not used, so magic values are off.' }),
     rules: z
       .array(Rule)
       .max(2_000)

@@ -11,6 +11,7 @@ import {
   Parser,
 } from 'yaml'
 import { quoteValue } from './wording.ts'
+import { findUnclosed } from './yaml-unclosed.ts'
 
 /** A position in a file; line and column start at 1. */
 type SourcePosition = { line: number; column: number }
@@ -235,9 +236,14 @@ export function readYaml(text: string): Source {
   let value: unknown
   if (scanned.errors.length === 0) {
     const document = compose(scanned, withoutBom)
+    const unclosed = findUnclosed(scanned.tokens)
+    const [{ offset: end } = { offset: Number.POSITIVE_INFINITY }] = unclosed
     for (const { code, pos } of [...(document?.errors ?? []), ...(document?.warnings ?? [])]) {
+      // Errors after an unclosed bracket or quote are only its consequences.
+      if (pos[0] >= end) continue
       walk.errors.push({ offset: pos[0], message: SYNTAX[code] ?? 'this is not valid YAML here' })
     }
+    walk.errors.push(...unclosed)
     if (document && walk.errors.length === 0) {
       if (document.contents) walk.values.set('', offsetOf(document.contents))
       value = plainValueOf(document.contents, '', walk)

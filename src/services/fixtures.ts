@@ -5,9 +5,9 @@ import { type JsonPath, jsonPlaces } from '../core/json-places.ts'
 import type { Problem } from '../core/problem.ts'
 import { uuidOf } from '../core/random.ts'
 import type { BaseRows } from '../core/store.ts'
-import { editDistance } from '../model/closest-word.ts'
+import { didYouMean, editDistance } from '../model/closest-word.ts'
 import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
-import { describeIssue } from '../model/issues.ts'
+import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/issues.ts'
 import { DOCUMENT_OF, type KycMetadata } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
 import { paiseOf } from '../model/money.ts'
@@ -93,8 +93,8 @@ function rawOf(file: string, content: unknown): RawTable[] {
   }
   const unknown = Object.keys(content).filter((key) => !NOUNS.includes(key as FixtureNoun))
   if (unknown.length > 0) {
-    const message = `is unknown; must be one of ${NOUNS.join(', ')}`
-    throw new FixtureError(unknown.map((key) => problemAt(file, [key], message)))
+    const hint = (key: string) => didYouMean(key, NOUNS) || `; must be one of ${NOUNS.join(', ')}`
+    throw new FixtureError(unknown.map((key) => problemAt(file, [key], `is unknown${hint(key)}`)))
   }
   return NOUNS.filter((noun) => noun in content).map((noun) => {
     return { noun, file, path: [noun], rows: (content as Record<string, unknown>)[noun] }
@@ -121,13 +121,16 @@ function createCheck() {
       }
       return rows.flatMap((raw, i) => {
         if (problems.length >= MAX_PROBLEMS) return []
-        const result = FIXTURE_ROWS[noun].safeParse(raw)
+        const result = FIXTURE_ROWS[noun].safeParse(raw, LIST_KNOWN_KEYS)
         if (result.success) {
           places.set(result.data, { file, path: [...path, i] })
           return [result.data]
         }
-        for (const issue of result.error.issues)
-          note(file, [...path, i, ...(issue.path as JsonPath)], describeIssue(issue, raw).message)
+        for (const issue of result.error.issues) {
+          const at = [...path, i, ...(issue.path as JsonPath)]
+          if (issue.code !== 'unrecognized_keys') note(file, at, describeIssue(issue, raw).message)
+          else for (const key of issue.keys) note(file, [...at, key], unknownField(key, issue))
+        }
         return []
       })
     },

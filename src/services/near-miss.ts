@@ -91,7 +91,7 @@ export const missErrors = (misses: readonly NearMiss[]) =>
     differences.map(({ field, wanted, found }) => ({
       field,
       code: 'differs',
-      message: `${what}: wanted ${wanted}, found ${found}`,
+      message: `${what}: expected ${wanted}, found ${found}`,
     })),
   )
 
@@ -99,5 +99,5 @@ export const missErrors = (misses: readonly NearMiss[]) =>
 export function missText([nearest]: readonly NearMiss[], emptyText: string): string {
   if (!nearest) return emptyText
   const { field, wanted, found } = nearest.differences[0]!
-  return ` The nearest was ${nearest.what}: ${field} is ${found}, wanted ${wanted}.`
+  return ` Closest: ${nearest.what}: ${field}: expected ${wanted}, found ${found}.`
 }

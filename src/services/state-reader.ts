@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { LargeJson } from '../core/large-json.ts'
-import { type FieldError, SandboxError } from '../model/errors.ts'
-import { fieldErrors, LIST_KNOWN_KEYS, MAX_ERRORS } from '../model/issues.ts'
+import type { FieldError } from '../model/errors.ts'
+import { fieldErrors, LIST_KNOWN_KEYS, MAX_ERRORS, validationFailed } from '../model/issues.ts'
 
 type Tables = Record<string, unknown>
 
@@ -15,23 +15,16 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 function createErrorCollector() {
   const errors: FieldError[] = []
   let count = 0
-  const validationError = (more: string) => {
-    const { field, message } = errors[0]!
-    const others = count > 1 ? ` and ${more}${count - 1} more` : ''
-    return new SandboxError(
-      'validation_failed',
-      `The body is invalid: ${field} ${message}${others}.`,
-      { errors: errors.slice(0, MAX_ERRORS) },
-    )
-  }
+  const validationError = (isMinimum: boolean) =>
+    validationFailed(errors.slice(0, MAX_ERRORS), { count, isMinimum })
   return {
     add(error: z.core.$ZodError, data: unknown, at: readonly PropertyKey[] = []) {
       count += error.issues.length
       if (errors.length < MAX_ERRORS) errors.push(...fieldErrors(error, data, at))
-      if (count >= MAX_COUNTED_ERRORS) throw validationError('at least ')
+      if (count >= MAX_COUNTED_ERRORS) throw validationError(true)
     },
     throwIfAny() {
-      if (count > 0) throw validationError('')
+      if (count > 0) throw validationError(false)
     },
   }
 }

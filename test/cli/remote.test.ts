@@ -91,6 +91,7 @@ t.test('clock reads and moves the time', async (t) => {
     return stdout
   }
   t.equal(await clock('show'), '2026-01-01T00:00:00.000Z, frozen\nno pending timers\n')
+  t.equal(await clock('next'), 'no pending timers\n\nnow 2026-01-01T00:00:00.000Z\n')
   t.equal(await clock('advance', '2d'), 'no timer was due\n\nnow 2026-01-03T00:00:00.000Z\n')
   const [payer, receiver, account] = [
     '00000000-0000-4000-8000-000000000001',
@@ -369,6 +370,29 @@ t.test('each command has a help text with its calls, flags and examples', async 
     (await run(['scenario', '--help'])).stdout,
     /scenario use NAME +activate.+--url URL .+--json /s,
   )
+})
+
+t.test('the help texts state the defaults and the values of each command', async (t) => {
+  const helpOf = async (name: string) => (await run([name, '--help'])).stdout
+  const start = await helpOf('start')
+  t.match(start, /--webhook-allow HOST +public host to which webhooks may be sent /)
+  t.match(start, /--auth .+: spec = those of the contract, strict = all, off = none /)
+  t.match(start, /--data FILE .+\(default: .payout-sandbox\/db.json\)/)
+  const exec = await helpOf('exec')
+  t.match(exec, 'start a sandbox (by default in memory, on a free port), run CMD')
+  t.match(exec, /--data FILE +file that stores the state \(env: PAYOUT_SANDBOX_DATA\)/)
+  t.match(await helpOf('health'), /\n.+ +print healthy or the reason; exit 1 if not healthy\n/)
+})
+
+t.test('every error of an invalid request is printed on its own line', async (t) => {
+  const { url, stop } = await serve(t, ['--memory'])
+  const { code, stdout, stderr } = await run(['explore', 'x', '--probe', 'y', '--url', url])
+  t.strictSame([code, stdout], [2, ''])
+  t.match(
+    stderr,
+    /^payout-sandbox: The request is invalid:\n {2}transaction_id: must .+ found "x"\n {2}probe: must .+ found "y"\n$/,
+  )
+  await stop()
 })
 
 /** Arguments with which each command that calls a running sandbox succeeds, in this order. */

@@ -6,7 +6,7 @@ t.test('snapshot keeps a state, tells what changed since, and brings it back', a
   const at = (...words: string[]) => run(['snapshot', ...words, '--url', url])
   const stdout = async (...words: string[]) => (await at(...words)).stdout
   t.equal(await stdout('list'), 'no snapshots\n')
-  t.equal(await stdout('save', 'before'), 'before saved at 2026-01-01T00:00:00.000Z\n')
+  t.equal(await stdout('save', 'before'), 'before saved, taken at 2026-01-01T00:00:00.000Z\n')
   t.equal(await stdout('diff', 'before'), 'no differences\n')
   const user = { email: 'new@example.com', mobile: '9000009999' }
   const id = (await call(`${url}/user`, user)).body.data.user_id
@@ -16,9 +16,12 @@ t.test('snapshot keeps a state, tells what changed since, and brings it back', a
   t.match(diff, new RegExp(`\\nusers +added +${id}\\n`))
   t.match(diff, /\nsettings +/)
   t.match(JSON.parse(await stdout('diff', 'before', '--json')).tables, { users: { added: [id] } })
-  t.match(await stdout('save', 'after'), /^after saved at /)
-  t.match(await stdout('save', 'after'), /^after saved \(replaces the previous snapshot\) at /)
-  t.match(await stdout('list'), /^name +saved at\nafter +2026-.+\nbefore +2026-/)
+  t.match(await stdout('save', 'after'), /^after saved, taken at /)
+  t.match(
+    await stdout('save', 'after'),
+    /^after saved \(replaces the previous snapshot\), taken at /,
+  )
+  t.match(await stdout('list'), /^name +taken at\nafter +2026-.+\nbefore +2026-/)
   t.equal(await stdout('restore', 'before'), 'before restored, now 2026-01-01T00:00:00.000Z\n')
   t.equal((await call(`${url}/users`)).body.data.total_users, 110)
   const since = await stdout('diff', 'after')

@@ -22,11 +22,11 @@ t.test('the error names the parameter and the known ones', async (t) => {
   const messageOf = async (url: string) => (await get(url)).body.message
   t.equal(
     await messageOf('/__admin/webhooks/deliveries?statuz=failed'),
-    'The query parameter statuz is not known here; did you mean "status"? This call takes page, limit, status, event and resource_id.',
+    'The query parameter statuz is unknown; did you mean "status"? This call takes page, limit, status, event and resource_id.',
   )
   t.equal(
     await messageOf('/__admin/clock?x=1&y=2'),
-    'The query parameter x is not known here; this call takes no query parameters (and 1 more error: see errors).',
+    'The query parameter x is unknown; this call takes no query parameters (and 1 more error: see errors).',
   )
   t.equal((await get('/__admin/timers?limit=1')).status, 200)
   t.equal((await get('/__admin/clock?')).status, 200)

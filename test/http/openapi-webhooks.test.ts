@@ -7,6 +7,14 @@ import { receiver, SECRET } from '../receiver.ts'
 type Kind = keyof typeof WEBHOOK_EVENT_BODIES
 const schemaOf = (type: string) => WEBHOOK_EVENT_BODIES[type.split('.')[0] as Kind]
 
+const WHEN: Record<Kind, string> = {
+  transaction: 'Sent when a payment gets this status.',
+  kyc: 'Sent when a KYC record gets this status.',
+  bank: 'Sent when a bank account gets this status.',
+  user: 'Sent only when you trigger it.',
+  webhook: 'Sent only when you trigger it.',
+}
+
 t.test('the document shows every event, and its examples fit the schemas', async (t) => {
   const { get } = await start(t)
   const { webhooks, components } = (await get('/openapi.json')).body
@@ -15,6 +23,7 @@ t.test('the document shows every event, and its examples fit the schemas', async
     const { schema, example } = webhooks[type].post.requestBody.content['application/json']
     t.ok(components.schemas[schema.$ref.split('/').pop()], type)
     t.equal(example.type, type)
+    t.match(webhooks[type].post.summary, WHEN[type.split('.')[0] as Kind])
     const { error } = schemaOf(type).safeParse(example)
     t.notOk(error, `${type} ${error?.message}`)
   }

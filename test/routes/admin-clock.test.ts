@@ -34,7 +34,8 @@ t.test('the clock is moved, and what is due runs in order', async (t) => {
   const received: [string, object, string][] = [
     ['speed', { factor: 0 }, 'factor must be more than 0; found 0.'],
     ['speed', { factor: 12345678901 }, 'factor must be at most 1000000; found 12345678901.'],
-    ['advance', {}, 'by or to is required, and not both.'],
+    ['advance', {}, 'The request body must have exactly one of "by" and "to".'],
+    ['advance', { by: '1s', too: 'x' }, 'too is an unknown field; did you mean "to"?'],
     [
       'advance',
       { by: 180_000 },

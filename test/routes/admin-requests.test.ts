@@ -356,7 +356,10 @@ t.test(
     t.strictSame([total, dropped, requests.length], [1_000, 10, 1_000])
     t.equal(requests.at(-1).request_id, 'req_11')
     const { body } = await verify(box, { match: { operation: 'getUser' }, exactly: 1_010 })
-    t.match(body.message, 'found 1000 among 1000. The log has discarded 10 older calls.')
+    t.match(
+      body.message,
+      'found 1000 (1000 calls in the log). The log has discarded 10 older calls.',
+    )
   },
 )
 
@@ -513,33 +516,33 @@ t.test('the nearest misses say which part differs', async (t) => {
   })
   t.match(
     body.message,
-    /^Expected matching calls: at least 1; found 0 among 4\. The nearest was req_3 POST \/v1\/transaction: body\.reference_id is "A-2", wanted "A-1"\.$/,
+    /^Expected at least 1 matching call, found 0 \(4 calls in the log\)\. Closest: req_3 POST \/v1\/transaction: body\.reference_id: expected "A-1", found "A-2"\.$/,
   )
   t.strictSame(body.errors, [
     {
       field: 'body.reference_id',
       code: 'differs',
-      message: 'req_3 POST /v1/transaction: wanted "A-1", found "A-2"',
+      message: 'req_3 POST /v1/transaction: expected "A-1", found "A-2"',
     },
     {
       field: 'headers.x-test',
       code: 'differs',
-      message: 'req_4 POST /v1/transaction: wanted "on", found nothing',
+      message: 'req_4 POST /v1/transaction: expected "on", found nothing',
     },
     {
       field: 'body.reference_id',
       code: 'differs',
-      message: 'req_4 POST /v1/transaction: wanted "A-1", found "A-3"',
+      message: 'req_4 POST /v1/transaction: expected "A-1", found "A-3"',
     },
     {
       field: 'headers.x-test',
       code: 'differs',
-      message: 'req_2 POST /v1/transaction: wanted "on", found nothing',
+      message: 'req_2 POST /v1/transaction: expected "on", found nothing',
     },
     {
       field: 'body.amount',
       code: 'differs',
-      message: 'req_2 POST /v1/transaction: wanted gt 100, found 99',
+      message: 'req_2 POST /v1/transaction: expected gt 100, found 99',
     },
   ])
   const other = (
@@ -551,22 +554,22 @@ t.test('the nearest misses say which part differs', async (t) => {
       {
         field: 'operation',
         code: 'differs',
-        message: 'req_4 POST /v1/transaction: wanted "getUser", found "createTransaction"',
+        message: 'req_4 POST /v1/transaction: expected "getUser", found "createTransaction"',
       },
       {
         field: 'method',
         code: 'differs',
-        message: 'req_4 POST /v1/transaction: wanted "PUT", found "POST"',
+        message: 'req_4 POST /v1/transaction: expected "PUT", found "POST"',
       },
       {
         field: 'path',
         code: 'differs',
-        message: 'req_4 POST /v1/transaction: wanted "/x", found "/v1/transaction"',
+        message: 'req_4 POST /v1/transaction: expected "/x", found "/v1/transaction"',
       },
       {
         field: 'status',
         code: 'differs',
-        message: 'req_4 POST /v1/transaction: wanted 404, found 200',
+        message: 'req_4 POST /v1/transaction: expected 404, found 200',
       },
     ],
   )
@@ -582,9 +585,9 @@ t.test(
     t.strictSame(
       errors.map(({ message }: { message: string }) => message.slice('req_1 POST '.length)),
       [
-        '/v1/transaction: wanted "202601011234567891", found "202601021234567891"',
-        '/v1/transaction: wanted "12345678", found nothing',
-        '/v1/transaction: wanted "XXXX", found nothing',
+        '/v1/transaction: expected "202601011234567891", found "202601021234567891"',
+        '/v1/transaction: expected "12345678", found nothing',
+        '/v1/transaction: expected "XXXX", found nothing',
       ],
     )
     const [logged] = (await box.get('/__admin/requests')).body.requests
@@ -613,7 +616,7 @@ t.test('the closest document of a KYC call is the one in the error', async (t) =
     {
       field: 'item.document_number',
       code: 'differs',
-      message: 'req_1 POST /v1/kyc: wanted "ABCPX1234Y", found "XXXXXX234Z"',
+      message: 'req_1 POST /v1/kyc: expected "ABCPX1234Y", found "XXXXXX234Z"',
     },
   ])
 })

@@ -252,7 +252,7 @@ t.test('a call that resets or moves time refuses a field that it does not know',
       { status: 400, body: { errors: [{ field: /^(?!body$)/, code: 'unrecognized_keys' }] } },
       path,
     )
-    t.match(answer.body.message, `${Object.keys(body).at(-1)} is not known here`)
+    t.match(answer.body.message, `${Object.keys(body).at(-1)} is an unknown field`)
   }
   t.equal((await box.get('/__admin/state')).text, before)
   for (const body of [undefined, {}])

@@ -60,8 +60,8 @@ t.test('PUT scenario by name and by definition; bad ones change nothing', async 
 
   const bad: [unknown, number, RegExp][] = [
     [{ name: 'rate-limitd' }, 404, /rate-limitd.*rate-limited/],
-    [{}, 400, /name or definition is required, and not both/],
-    [{ name: 'slow', definition: {} }, 400, /not both/],
+    [{}, 400, /^The request body must have exactly one of "name" and "definition"\.$/],
+    [{ name: 'slow', definition: {} }, 400, /exactly one of/],
     [{ definition: { rules: [{}] } }, 400, /invalid: /],
     [
       { definition: { rules: [{ when: { opration: 'listUsers' }, then: { delay: '1s' } }] } },

@@ -375,7 +375,10 @@ t.test('the error of a state that is wrong in every row has the first hundred', 
   const wrong = body.tables.users.length + body.tables.payments.length
   const answer = await box.put('/__admin/state', body)
   t.equal(answer.body.errors.length, 100)
-  t.match(answer.body.message, new RegExp(`and ${wrong - 1} more`))
+  t.match(
+    answer.body.message,
+    new RegExp(`^tables\\..+ \\(and ${wrong - 1} more errors: see errors\\)\\.$`),
+  )
 })
 
 t.test('an answer that is held back is its own client’s and its own moment’s', async (t) => {

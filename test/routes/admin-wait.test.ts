@@ -72,7 +72,7 @@ t.test('a wait ends by its deadline in real time, with what came nearest', async
   t.match(body, {
     error: 'wait_timeout',
     message:
-      'No request matched within 20 ms. The nearest was req_1 GET /v1/users: query.page is "3", wanted "4".',
+      'No request matched within 20 ms. Closest: req_1 GET /v1/users: query.page: expected "4", found "3".',
     errors: [{ field: 'query.page', code: 'differs' }],
   })
   for (const what of ['transaction', 'kyc', 'delivery']) {
@@ -229,12 +229,12 @@ t.test('a wait that is too late shows long references in full', async (t) => {
   const match = { transaction_id, reference_id: '202601011234567891', utr: 'whsec_c2VjcmV0' }
   const { body } = await waitFor(box, 'transaction', match, 0)
   t.match(body.errors, [
-    { message: /wanted "202601011234567891", found "202601021234567891"$/ },
-    { message: /wanted "XXXX", found null$/ },
+    { message: /expected "202601011234567891", found "202601021234567891"$/ },
+    { message: /expected "XXXX", found null$/ },
   ])
   await box.advance('3s')
   const late = await waitFor(box, 'transaction', { transaction_id, utr: 'HDFC000012345678' }, 0)
-  t.match(late.body.errors, [{ message: /wanted "HDFC000012345678", found "X{8}\d{4}"$/ }])
+  t.match(late.body.errors, [{ message: /expected "HDFC000012345678", found "X{8}\d{4}"$/ }])
 })
 
 t.test('on a ticking clock a wait that is too late says when the next timer is due', async (t) => {
@@ -258,12 +258,12 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   const body = await late('transaction', { reference_id: 'W-9', transaction_status: 'success' })
   t.equal(
     body.message,
-    `No transaction matched within 0 ms. The nearest was transaction ${transaction_id}: transaction_status is "pending", wanted "success". The client's clock is frozen at 2026-01-01T00:00:00.000Z; the next timer is due in 1s: POST /__admin/clock/advance {"by":"1s"}.`,
+    `No transaction matched within 0 ms. Closest: transaction ${transaction_id}: transaction_status: expected "success", found "pending". The client's clock is frozen at 2026-01-01T00:00:00.000Z; the next timer is due in 1s: POST /__admin/clock/advance {"by":"1s"}.`,
   )
   t.match(body.errors[0], {
     field: 'transaction_status',
     code: 'differs',
-    message: `transaction ${transaction_id}: wanted "success", found "pending"`,
+    message: `transaction ${transaction_id}: expected "success", found "pending"`,
   })
   const misspelt = await late('transaction', { transaction_status: 'SUCCESS' })
   t.match(misspelt.message, ' transaction_status is never "SUCCESS": write "success".')
@@ -271,7 +271,7 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   t.match(other.message, ' kyc_status is never "done": use one of pending, success, failed.')
   t.match(
     other.message,
-    /The nearest was KYC record [0-9a-f-]{36}: kyc_status is "\w+", wanted "done"/,
+    /Closest: KYC record [0-9a-f-]{36}: kyc_status: expected "done", found "\w+"/,
   )
   t.match(
     (await late('delivery', { event: 'transaction.success' })).message,
@@ -283,7 +283,7 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   const delivery = await late('delivery', { event: 'transaction.success', status: 'failed' })
   t.match(
     delivery.message,
-    /The nearest was delivery dlv_\w+: status is "delivered", wanted "failed"/,
+    /Closest: delivery dlv_\w+: status: expected "failed", found "delivered"/,
   )
   t.notMatch(delivery.message, 'no webhook')
   t.match(delivery.message, 'and no timer is pending.')

@@ -265,16 +265,50 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'rules: []\n---\nrules: []\n',
     ['2:1: a second document (---); one file holds one scenario'],
   ],
+  ['an open bracket', 'rules: [\ntitle: x\n', ['1:8: this "[" is not closed; add "]"']],
+  ['an open bracket at the end', 'rules: [a\n', ['1:8: this "[" is not closed; add "]"']],
+  ['an open bracket at the start', '[a\n', ['1:1: this "[" is not closed; add "]"']],
   [
-    'an open bracket',
-    'rules: [\ntitle: x\n',
-    ['2:1: the indentation matches no line above; align it with its neighbours'],
+    'an open brace around a closed one',
+    'rules:\n  - { when: { operation: getUser }, then: { delay: 1s }\n',
+    ['2:5: this "{" is not closed; add "}"'],
   ],
   [
-    'an open quote',
-    'title: "abc\nrules: []\n',
-    ['3:1: a bracket, quote, comma or space is missing here'],
+    'a bracket that a brace closes',
+    'rules:\n  - { a: [b }\n  - c: d\n',
+    ['2:10: this "[" is not closed; add "]"'],
   ],
+  [
+    'two open brackets',
+    'rules: [a\nwebhooks: [b\n',
+    ['1:8: this "[" is not closed; add "]"', '2:11: this "[" is not closed; add "]"'],
+  ],
+  [
+    'an error, and an open bracket below it',
+    'title: slow: very\nrules: [a\n  b: c\n',
+    [
+      '1:8: a mapping cannot start inside another on one line; quote a text that holds ": "',
+      '2:8: this "[" is not closed; add "]"',
+    ],
+  ],
+  [
+    'a bracket too many',
+    'rules: []]\n',
+    ['1:10: this is not allowed here; is a quote or a line break missing before it?'],
+  ],
+  ...(
+    [
+      ['an open quote', 'title: "x'],
+      ['an open quote above other keys', 'title: "abc\nrules: []\n'],
+      ['an open single quote', "title: 'it''s\n"],
+      ['an open quote that ends with an escaped one', 'title: "a\\"\n'],
+      ['an open quote in a brace', '{ a: "b\nc: d }\n', '1:6'],
+    ] as const
+  ).map(([what, text, at = '1:8']): [string, string, string[]] => [
+    what,
+    text,
+    [`${at}: this quote is not closed; end the text with the same quote`],
+  ]),
   [
     'a colon in a text',
     'title: slow: very\nrules: []\n',

@@ -306,3 +306,14 @@ t.test('live-demo: users and payments come by themselves, and the large ones fai
     t.notOk(smalls.some((at) => at >= from && at <= to))
   }
 })
+
+t.test('the schema explains the words whose meaning is easy to miss', async (t) => {
+  const schema = textOf('scenario.schema.json')
+  for (const text of [
+    'magic values are off.',
+    'Sends this event only after the named event of the same resource, which normally comes later.',
+    'What the rule does after the last outcome: last = repeat it (default)',
+    'A missing field never matches.',
+  ])
+    t.ok(schema.includes(text), text)
+})

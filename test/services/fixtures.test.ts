@@ -19,6 +19,7 @@ t.test('an invalid set is rejected with file, path and reason', async (t) => {
   const table: [unknown, RegExp][] = [
     [[], /^set\.json: must be an object/],
     [{ people: [] }, /^set\.json: people: is unknown; must be one of/],
+    [{ user: [] }, /^set\.json: user: is unknown; did you mean "users"\?$/],
     [{ users: {} }, /^set\.json: users: must be an array/],
     [
       { users: [user(1, { email: 'x' })] },
@@ -71,11 +72,20 @@ t.test('a misnamed file in a folder is rejected, with the intended name', async 
 
 t.test('a problem in a file is reported with its line and column', async (t) => {
   const row = (n: number, more: object = {}) => `  ${JSON.stringify(user(n, more))}`
+  const client = JSON.stringify({
+    client: 'default',
+    client_id: 'c0000000-0000-4000-8000-000000000001',
+    access_token: 'sbx_test_token',
+    name: 'A',
+    email: 'a@example.com',
+    created_at: '2025-01-06T03:30:00.000Z',
+  }).slice(1, -1)
   const folder = t.testdir({
     'users.json': `[\n${row(1)},\n${row(2, { email: 'U1@example.com' })}\n]\n`,
     'kyc.json': '[{\n  "kyc_id": 5\n}]\n',
     'one.json': `\ufeff{\n"users": [\n${row(1)},\n]}\n`,
     'set.json': `{\n"users": [\n${row(1, { client: 'nobody' })}\n],\n"people": []}\n`,
+    'old.json': `{"clients": [{\n  ${client},\n  "checkKyc": true,\n  "frobnicate": 1\n}]}`,
     'twice.json': `{"users": [\n${row(1)},\n${row(2, { mobile: '9876500001' })}]}`,
   })
   t.match(refusal(folder), [
@@ -90,6 +100,10 @@ t.test('a problem in a file is reported with its line and column', async (t) => 
   ])
   t.strictSame(refusal(join(folder, 'twice.json')), [
     `${folder}/twice.json:3:87: users[1].mobile: is the same as in an earlier row`,
+  ])
+  t.strictSame(refusal(join(folder, 'old.json')), [
+    `${folder}/old.json:3:15: clients[0].checkKyc: is an unknown field; did you mean "check_kyc"?`,
+    `${folder}/old.json:4:17: clients[0].frobnicate: is an unknown field`,
   ])
   t.strictSame(refusal(join(folder, 'gone')), [
     `${folder}/gone: there is no such file or folder; --fixtures takes a JSON file or a folder of JSON files`,
@@ -228,7 +242,7 @@ t.test('each broken relation of a set is reported with its path', async (t) => {
       'bank_accounts[0].account_number: must be 9 to 18 digits',
     ],
     [{ kyc: [kyc(1, { dob: '1990-02-30' })] }, 'kyc[0].dob: '],
-    [{ users: [user(1), { ...user(2), name: 'Om' }] }, 'users[1]: '],
+    [{ users: [user(1), { ...user(2), name: 'Om' }] }, 'users[1].name: is an unknown field'],
     [
       {
         webhooks: [

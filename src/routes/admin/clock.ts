@@ -196,8 +196,7 @@ export const clockCalls = [
         { error: ({ code }) => (code === 'invalid_type' ? ADVANCE_FORM : undefined) },
       )
       .refine(({ by, to }) => (by === undefined) !== (to === undefined), {
-        path: ['by'],
-        error: 'or to is required, and not both',
+        error: 'must have exactly one of "by" and "to"',
         params: { code: 'required' },
       }),
     response: FiredResponse,

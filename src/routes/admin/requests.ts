@@ -59,13 +59,15 @@ type ExpectedCount = {
   at_most?: number | undefined
 }
 
+const countOf = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 function expectedText({ exactly, at_least: atLeast, at_most: atMost }: ExpectedCount): string {
-  if (exactly !== undefined) return `exactly ${exactly}`
+  if (exactly !== undefined) return `exactly ${countOf(exactly, 'matching call')}`
   const bounds = [
     ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
     ...(atMost === undefined ? [] : [`at most ${atMost}`]),
   ]
-  return bounds.join(' and ')
+  return `${bounds.join(' and ')} matching call${(atMost ?? atLeast) === 1 ? '' : 's'}`
 }
 
 /** Returns the error for an unexpected count: with too few matches it lists the closest calls, with too many the matching ones. */
@@ -78,7 +80,7 @@ function verificationError(
   const { exactly, at_least: atLeast = exactly ?? 0 } = expected
   const droppedText =
     requests.dropped > 0 ? ` The log has discarded ${requests.dropped} older calls.` : ''
-  const message = `Expected matching calls: ${expectedText(expected)}; found ${found.length} among ${requests.count}.${droppedText}`
+  const message = `Expected ${expectedText(expected)}, found ${found.length} (${countOf(requests.count, 'call')} in the log).${droppedText}`
   if (found.length < atLeast) {
     const misses = nearestRequests(match, requests.newestFirst())
     return new SandboxError(

@@ -146,8 +146,7 @@ export const scenarioCalls = [
         definition: outlineOf<typeof Scenario>(z.looseObject({})).optional(),
       })
       .refine(({ name, definition }) => (name === undefined) !== (definition === undefined), {
-        path: ['name'],
-        error: 'or definition is required, and not both',
+        error: 'must have exactly one of "name" and "definition"',
         params: { code: 'required' },
       }),
     response: ActiveScenario,
