@@ -19,7 +19,11 @@ function answer(response: ServerResponse, chance: number) {
   else if (chance < 215) response.writeHead(500).end('out of order')
   else if (chance < 230) response.writeHead(429, { 'retry-after': '7' }).end()
   else if (chance < 240) response.writeHead(302, { location: '/other' }).end()
-  else if (chance < 250) response.socket?.destroy()
+  // Half a response: without a byte of one, an attempt on a used connection is sent again, which depends on timing.
+  else if (chance < 250)
+    response
+      .writeHead(200, { 'content-length': '10' })
+      .write('half ', () => response.socket?.destroy())
   else response.writeHead(410).end()
 }
 
