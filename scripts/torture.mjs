@@ -61,7 +61,7 @@ function run(part) {
     seed: Number(options.seed),
     figures: Object.assign({}, ...lines.map((line) => JSON.parse(line))),
     seconds: Math.round((performance.now() - began) / 100) / 10,
-    outcome: status === 0 ? 'held' : 'failed',
+    outcome: status === 0 ? 'passed' : 'failed',
   }
 }
 
@@ -105,7 +105,7 @@ try {
     console.log(JSON.stringify(result))
     // Written after each part: some parts take long, and a run may be stopped.
     if (options.write) write(result)
-    if (result.outcome !== 'held') process.exitCode = 1
+    if (result.outcome !== 'passed') process.exitCode = 1
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -52,7 +52,7 @@ t.test('leaps of ten years, up to the end of time, run all that is due on the wa
   const refused = await advance('3650d')
   t.match(refused, { status: 400, body: { errors: [{ field: 'by', code: 'out_of_range' }] } })
   t.equal((await get('/__admin/state')).text, before, 'and nothing has moved')
-  figures({ 'leaps of ten years': LEAPS })
+  figures({ 'jumps of ten years': LEAPS })
 })
 
 t.test('the end of each February and of each year is where the calendar has it', async (t) => {
@@ -145,7 +145,7 @@ t.test('thousands of timers run once each, in order, in one leap or in many', as
   const spans = Array.from({ length: 9 }, () => `${1 + Math.floor(chance() * 1_200_000)}s`)
   const many = await spread(t, [...spans, '120d'], join(t.testdir({}), 'db.json'))
   t.same(many.fired, one.fired, 'the same in ten leaps with restarts between')
-  figures({ timers: 2 * PAYMENTS, 'leaps with restarts': spans.length + 1 })
+  figures({ timers: 2 * PAYMENTS, 'jumps with restarts': spans.length + 1 })
 })
 
 t.test('time does not go backwards but by a freeze, and then nothing happens twice', async (t) => {

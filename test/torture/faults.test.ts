@@ -207,5 +207,5 @@ t.test('a fault at any call of the file system costs at most the change it hit',
       }
   }
   t.same(wrong.slice(0, 20), [], `${wrong.length} of ${faults} faults went wrong`)
-  figures({ 'calls of a run': calls, faults, 'gone wrong': wrong.length })
+  figures({ 'calls of a run': calls, faults, failures: wrong.length })
 })

@@ -162,7 +162,7 @@ t.test('a flipped bit in any file is reported with its position and changes no r
     writeFileSync(join(dir, name), content)
   }
   t.same(wrong.slice(0, 20), [], `${wrong.length} of ${flips} flips went wrong`)
-  figures({ 'flipped bits': flips, 'not told': wrong.length })
+  figures({ 'flipped bits': flips, 'not reported': wrong.length })
 })
 
 t.test('a journal cut anywhere holds what was whole before the cut', async (t) => {
@@ -226,5 +226,5 @@ t.test('a document, or a journal that another goes on from, is missed if it is c
     }
   }
   t.same(wrong.slice(0, 20), [], `${wrong.length} of ${cuts} cuts went wrong`)
-  figures({ 'cuts that must be told': cuts, 'not missed': wrong.length })
+  figures({ 'cuts to report': cuts, 'cuts not reported': wrong.length })
 })

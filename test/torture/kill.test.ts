@@ -198,8 +198,8 @@ t.test(
       cycles: CYCLES,
       clients: CLIENTS,
       ...counts,
-      'documents made': documents,
-      'cut short in the making': cutShort,
+      'documents written': documents,
+      'interrupted documents': cutShort,
     })
   },
 )

@@ -101,4 +101,4 @@ for (const failing of RATES) {
     },
   )
 }
-figures({ 'kills of each': KILLS })
+figures({ 'kills of each side': KILLS })
