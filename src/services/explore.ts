@@ -107,7 +107,7 @@ export function createExplore({
     const rows = eventRows.page('resource', transaction_id, 0, Number.POSITIVE_INFINITY).reverse()
     if (rows.length < 2)
       throw exploreError(
-        `The transaction ${transaction_id} has ${rows.length} recorded events, but at least 2 are needed. Create the webhook before the payment, then advance the clock until the payment is finished.`,
+        `The transaction ${transaction_id} has ${rows.length} stored ${rows.length === 1 ? 'event' : 'events'}; explore needs at least 2. Create the webhook before the payment, then advance the clock until the payment is finished.`,
       )
     return rows.map(({ row }) => JSON.parse(row.body))
   }

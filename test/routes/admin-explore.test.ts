@@ -179,7 +179,7 @@ t.test('what cannot be explored is refused with what to do', async (t) => {
   const early = await ask({ transaction_id: fresh })
   t.match(early.body, {
     error: 'explore_failed',
-    message: /has 1 recorded events.*advance the clock/,
+    message: /has 1 stored event; explore needs at least 2\..*advance the clock/,
   })
   await box.put('/v1/clientWebhook', { url: 'http://127.0.0.1:1/' })
   t.match((await ask({})).body.message, /The receiver did not respond: nothing listens/)
