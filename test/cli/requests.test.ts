@@ -38,7 +38,7 @@ t.test('requests lists, finds, counts, verifies and clears', async (t) => {
     t.match(await at('verify', get, flag, count), {
       code: 1,
       stdout: '',
-      stderr: new RegExp(`Expected .*${count}.*; found 1 `),
+      stderr: new RegExp(`Expected .*${count}.*, found 1 `),
     })
   t.match(await at('verify', '{"operation":"getKyc"}'), { code: 1, stderr: /found 0/ })
   const missed = await at('verify', '{"operation":"getKyc"}', '--json')
