@@ -48,7 +48,11 @@ t.test('a delayed payment is created at its own time, and an advance waits for i
   t.equal(paid.transaction_status, 'pending', 'what is answered is how it was then')
   t.strictSame(
     body.fired.map(({ kind, at }: { kind: string; at: string }) => `${kind} ${at}`),
-    [`response.delay ${at(2_000)}`, `transaction.step ${at(3_000)}`, `transaction.step ${at(5_000)}`],
+    [
+      `response.delay ${at(2_000)}`,
+      `transaction.step ${at(3_000)}`,
+      `transaction.step ${at(5_000)}`,
+    ],
     'its own steps come in the same advance',
   )
   t.equal(box.sandbox.default.payments.get(paid.transaction_id).row.updated_at, at(5_000))
