@@ -340,7 +340,7 @@ export function createWorld({
       pauses: runtime.yieldsToOthers,
     }),
     /** Stores the state of the clock, so that a restart continues from there. */
-    persistClock: persistClock,
+    persistClock,
     /** Changes the clock and stores it; if it cannot be stored, the change is rolled back. */
     changeClock(run: () => void) {
       const before = clock.state

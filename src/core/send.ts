@@ -37,7 +37,7 @@ export type SendResult = {
   status?: number
   /** The first 4 KiB of the response body as text; empty if it is compressed. */
   response: string
-  /** The response body is longer than `answer`. */
+  /** The response body is longer than `response`. */
   truncated: boolean
   duration_ms: number
   /** The wait that `Retry-After` requests, ms from now; absent if the header is missing or invalid. */
@@ -91,13 +91,13 @@ const isCompressed = ({ 'content-encoding': encoding = '' }: ReceiverResponse) =
 
 /** Reads the used headers of a response. */
 function readHead(status: number, rawHeaders: Buffer[]): ReceiverResponse {
-  const answer: ReceiverResponse = { status }
+  const response: ReceiverResponse = { status }
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = USED_HEADERS.get(rawHeaders[i]!.length)
     if (name && rawHeaders[i]!.toString('latin1').toLowerCase() === name)
-      answer[name] ??= rawHeaders[i + 1]!.toString('latin1')
+      response[name] ??= rawHeaders[i + 1]!.toString('latin1')
   }
-  return answer
+  return response
 }
 
 type OnSettled = (attempt: SendAttempt, result: SendResult) => void
@@ -168,25 +168,25 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
   }
 
   private judge(isTooLarge: boolean) {
-    const answer = this.response!
-    const isOk = answer.status >= 200 && answer.status <= 299
-    this.settle(judgeResponse(answer, isCompressed(answer), isTooLarge), isOk)
+    const response = this.response!
+    const isOk = response.status >= 200 && response.status <= 299
+    this.settle(judgeResponse(response, isCompressed(response), isTooLarge), isOk)
   }
 
   private settle(error: SendError | undefined, ok = false) {
     this.settled = true
     this.endDeadline()
-    const { response: answer, bodyStart, bodyStartBytes, received } = this
-    const compressed = answer !== undefined && isCompressed(answer)
+    const { response, bodyStart, bodyStartBytes, received } = this
+    const compressed = response !== undefined && isCompressed(response)
     const result: SendResult = {
       ok,
       response: bodyStartBytes === 0 || compressed ? '' : textOf(bodyStart),
       truncated: received > bodyStartBytes || (received > 0 && compressed),
       duration_ms: Math.round(performance.now() - this.startedAt),
     }
-    if (answer) {
-      result.status = answer.status
-      const after = answer['retry-after']
+    if (response) {
+      result.status = response.status
+      const after = response['retry-after']
       const wait = after === undefined ? undefined : readRetryAfter(after, this.wall())
       if (wait !== undefined) result.retryAfterMs = wait
     }
@@ -228,16 +228,16 @@ class SendAttempt implements Dispatcher.DispatchHandlers, Waiter {
 
   onError(error: NodeJS.ErrnoException) {
     if (this.settled) return
-    const { connection, response: answer, target } = this
+    const { connection, response, target } = this
     if (NO_DESCRIPTOR.has(error.code ?? '')) this.onDescriptorLimit?.()
     const isLost = LOST.has(error.code ?? '')
-    const isSilent = !answer && connection!.socket?.bytesRead === this.bytesReadBefore
+    const isSilent = !response && connection!.socket?.bytesRead === this.bytesReadBefore
     if (isLost && isSilent && connection!.reused && !this.isRetried) {
       this.isRetried = true
       this.take(this.connections.replace(connection!))
     } else
       this.fail(
-        answer && isLost ? connectionBroke(target, this.received) : explainFailure(error, target),
+        response && isLost ? connectionBroke(target, this.received) : explainFailure(error, target),
       )
   }
 }

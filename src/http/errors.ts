@@ -72,15 +72,15 @@ export function createErrorHandler(
   logError: (request: FastifyRequest, sandboxError: SandboxError, body: string) => void,
 ) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const refusal = sandboxErrorOf(error, log)
-    const body = errorBody(refusal)
-    logError(request, refusal, body)
+    const sandboxError = sandboxErrorOf(error, log)
+    const body = errorBody(sandboxError)
+    logError(request, sandboxError, body)
     // The rest of such a body may never end, so the connection cannot be reused.
-    if (refusal.status === 413) reply.header('connection', 'close')
+    if (sandboxError.status === 413) reply.header('connection', 'close')
     reply
-      .code(refusal.status)
+      .code(sandboxError.status)
       .headers(COMMON_HEADERS)
-      .headers(refusal.headers)
+      .headers(sandboxError.headers)
       .header('content-type', JSON_TYPE)
     // A caller that is still sending its body reads the response only after the whole body.
     if (hasUnreadBody(request)) dropBody(request.raw, () => reply.send(body))

@@ -22,11 +22,7 @@ const textOf = ({ id, kind, data }: FeedEvent) => `id: ${id}\nevent: ${kind}\nda
 export function streamEvents(
   feed: Feed,
   response: ServerResponse,
-  {
-    lastEventId,
-    heartbeatMs = HEARTBEAT_MS,
-    maxUnread: mostUnread = MAX_UNREAD,
-  }: StreamOptions = {},
+  { lastEventId, heartbeatMs = HEARTBEAT_MS, maxUnread = MAX_UNREAD }: StreamOptions = {},
 ): void {
   response.writeHead(200, {
     ...COMMON_HEADERS,
@@ -46,7 +42,7 @@ export function streamEvents(
   function send(text: string) {
     if (response.destroyed) return
     response.write(text)
-    if (response.writableLength <= mostUnread) return
+    if (response.writableLength <= maxUnread) return
     stopStream()
     response.destroy()
   }

@@ -28,9 +28,11 @@ export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpP
   const zod = schema as z.ZodType
   return (data: unknown) => {
     // Fastify passes a missing body as null; a schema with a default needs undefined.
-    const result = zod.safeParse(data ?? undefined, LIST_KNOWN_KEYS)
-    return result.success
-      ? { value: result.data }
-      : { error: errorOf(result.error, data, httpPart ?? 'body') }
+    const input = data ?? undefined
+    const result = zod.safeParse(input)
+    if (result.success) return { value: result.data }
+    // A parse with options takes ten times as long, so only a rejected request pays for the list of known keys.
+    const { error = result.error } = zod.safeParse(input, LIST_KNOWN_KEYS)
+    return { error: errorOf(error, data, httpPart ?? 'body') }
   }
 }

@@ -39,8 +39,7 @@ export const errorText = (
   error: string,
   message: string,
   errors: readonly FieldError[] = [],
-): string =>
-  JSON.stringify({ status: false, code: status, error: error, message, data: null, errors })
+): string => JSON.stringify({ status: false, code: status, error, message, data: null, errors })
 
 /** The JSON text of a success response; `data` is already JSON text. */
 export const successText = (code: number, message: string, data: string): string =>

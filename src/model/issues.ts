@@ -57,14 +57,18 @@ const TYPE_NAME: Readonly<Record<string, string>> = {
 
 type Issue = z.core.$ZodIssue
 
+/** Returns the keys that the schema of an object, or of a record of named keys, accepts. */
+export function knownKeysOf(schema: unknown): string[] {
+  const { def } = (schema as { _zod: { def: { shape?: object; keyType?: z.core.$ZodType } } })._zod
+  return def.shape ? Object.keys(def.shape) : [...(def.keyType?._zod.values ?? [])].map(String)
+}
+
 const KNOWN_KEYS = 'known keys: '
 
 /** For `safeParse`: an issue about unknown keys lists the known ones, so that `fieldErrors` can say which was meant. */
 export const LIST_KNOWN_KEYS: z.core.ParseContext<Issue> = {
   error: ({ code, inst }) =>
-    code === 'unrecognized_keys'
-      ? KNOWN_KEYS + Object.keys((inst as z.ZodObject).shape).join(' ')
-      : undefined,
+    code === 'unrecognized_keys' ? KNOWN_KEYS + knownKeysOf(inst).join(' ') : undefined,
 }
 
 /** The message for an unknown key, with the known key that was probably meant if one is similar. */

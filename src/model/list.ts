@@ -26,4 +26,15 @@ export const listFields = {
   limit: sandboxDefault(z.int().min(1).max(MAX_LIMIT), z.int().min(1)),
 }
 
+/** The fields of a list response of the admin API, besides its rows. */
+export const pageFields = { total: z.int(), ...listFields, total_pages: z.int() }
+
+/** Returns the values of `pageFields`. */
+export const pageOf = ({ page, limit }: ListQuery, total: number) => ({
+  total,
+  page,
+  limit,
+  total_pages: pagesOf(total, limit),
+})
+
 export const pagesOf = (total: number, limit: number): number => Math.ceil(total / limit)

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { didYouMean } from '../model/closest-word.ts'
+import { knownKeysOf } from '../model/issues.ts'
 import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
@@ -57,12 +58,6 @@ function enumMessage(issue: RawIssue & { code: 'invalid_value' }): string {
   return known.length > 8 && near
     ? `has the unknown value ${value}${near}`
     : `must be ${oneOf(known)}, not ${value}${near}`
-}
-
-/** Returns the keys that the schema of an object, or of a record of named keys, accepts. */
-function knownKeysOf(schema: unknown): string[] {
-  const { def } = (schema as { _zod: { def: { shape?: object; keyType?: z.core.$ZodType } } })._zod
-  return def.shape ? Object.keys(def.shape) : [...(def.keyType?._zod.values ?? [])].map(String)
 }
 
 /** Returns the message for an issue without a message of its own. For unknown keys it returns the known ones, for `schemaErrorsOf`. */

@@ -184,7 +184,7 @@ function testOf(
     path,
     operator,
     argument: converted,
-    conversion: conversion,
+    conversion,
     accepts: MATCHERS[operator](converted),
   }
 }

@@ -262,5 +262,5 @@ export function readYaml(text: string): Source {
     }
     return start
   }
-  return { value, positionOf: positionOf, errors: errors }
+  return { value, positionOf, errors }
 }

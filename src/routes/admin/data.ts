@@ -4,7 +4,7 @@ import { BankAccount } from '../../model/bank-account.ts'
 import { Delivery } from '../../model/delivery.ts'
 import { HistoryRecord } from '../../model/history.ts'
 import { KycRecord } from '../../model/kyc.ts'
-import { listFields, listQuery, pagesOf } from '../../model/list.ts'
+import { listQuery, pageFields, pageOf } from '../../model/list.ts'
 import { PaymentStep, stepsOf } from '../../model/payment.ts'
 import { Uuid } from '../../model/text.ts'
 import { Transaction } from '../../model/transaction.ts'
@@ -99,19 +99,14 @@ export const dataCalls = [
     query: ListQuery,
     response: z
       .strictObject({
-        total: z.int(),
-        ...listFields,
-        total_pages: z.int(),
+        ...pageFields,
         users: z.array(UserWithAll),
       })
       .meta({ id: 'UsersWithAll' }),
-    handle(world, { query: { page, limit } }) {
-      const { total, entries } = world.users.list({ page, limit })
+    handle(world, { query }) {
+      const { total, entries } = world.users.list(query)
       return {
-        total,
-        page,
-        limit,
-        total_pages: pagesOf(total, limit),
+        ...pageOf(query, total),
         users: entries.map((entry) => userResponse(world, entry)),
       }
     },
@@ -134,19 +129,14 @@ export const dataCalls = [
     query: ListQuery,
     response: z
       .strictObject({
-        total: z.int(),
-        ...listFields,
-        total_pages: z.int(),
+        ...pageFields,
         transactions: z.array(Payment),
       })
       .meta({ id: 'Payments' }),
-    handle(world, { query: { page, limit } }) {
-      const { total, entries } = world.payments.list({ page, limit })
+    handle(world, { query }) {
+      const { total, entries } = world.payments.list(query)
       return {
-        total,
-        page,
-        limit,
-        total_pages: pagesOf(total, limit),
+        ...pageOf(query, total),
         transactions: entries.map((entry) => paymentResponse(world, entry)),
       }
     },
