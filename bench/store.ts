@@ -2,10 +2,10 @@
 import { writeSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { buildApp } from '../src/app.ts'
-import { openSandbox } from '../src/sandbox.ts'
+import { readFixtures } from '../src/content/fixtures.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
-import { readFixtures } from '../src/services/fixtures.ts'
-import type { World } from '../src/world.ts'
+import { openSandbox } from '../src/world/sandbox.ts'
+import type { World } from '../src/world/world.ts'
 
 const [fixtures, file, scenarios] = process.argv.slice(2) as [string, string, string]
 const log = {

@@ -1,8 +1,5 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
-import { createGate } from './core/gate.ts'
-import { oncePerBurst } from './core/once-per-burst.ts'
-import type { RequestObserver } from './core/recorder.ts'
 import { type AdminCall, serveAdmin } from './http/admin.ts'
 import {
   type AuthMode,
@@ -11,6 +8,7 @@ import {
   createClientResolver,
   rewriteClientPath,
 } from './http/clients.ts'
+import { createGate } from './http/concurrency-limit.ts'
 import { allowOrigin } from './http/cors.ts'
 import { serveDocs } from './http/docs-page.ts'
 import {
@@ -53,7 +51,9 @@ import { kycOperations } from './routes/v1/kyc.ts'
 import { transactionOperations } from './routes/v1/transactions.ts'
 import { userOperations } from './routes/v1/users.ts'
 import { webhookOperations } from './routes/v1/webhook.ts'
-import type { Log, Sandbox } from './sandbox.ts'
+import { oncePerBurst } from './runtime/once-per-burst.ts'
+import type { RequestObserver } from './world/recorder.ts'
+import type { Log, Sandbox } from './world/sandbox.ts'
 
 /** Every endpoint of the service. */
 export const OPERATIONS: readonly Operation[] = [

@@ -4,8 +4,8 @@ import { basename } from 'node:path'
 import type { ShippedScenario } from './scenarios/shipped.ts'
 
 export { main } from './cli/main.ts'
+export { readFixtures } from './content/fixtures.ts'
 export { AdminError, createAdminClient, startSandbox } from './index.ts'
-export { readFixtures } from './services/fixtures.ts'
 
 /** Reads and validates the shipped scenarios; the build writes the result to `dist/scenarios.json`. */
 export async function readShipped(folder: string): Promise<ShippedScenario[]> {

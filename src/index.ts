@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { type AdminClient, createAdminClient } from './admin-client.ts'
+import { type AdminClient, createAdminClient } from './admin/admin-client.ts'
 import { libraryOptions } from './config/library-options.ts'
 import { BadOption } from './config/options.ts'
 import { isUnderTestRunner } from './config/test-runner.ts'
@@ -12,7 +12,7 @@ export {
   type AdminErrorField,
   createAdminClient,
   type SandboxEvent,
-} from './admin-client.ts'
+} from './admin/admin-client.ts'
 
 /** The options of `startSandbox`: those of `start` in camelCase, and `unref`. */
 export type SandboxOptions = {

@@ -1,6 +1,6 @@
-import { jsonLine, printable } from './core/printable.ts'
 import { maskLogText } from './model/mask.ts'
-import type { Log } from './sandbox.ts'
+import { jsonLine, printable } from './model/printable.ts'
+import type { Log } from './world/sandbox.ts'
 
 const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LEVELS)[number]

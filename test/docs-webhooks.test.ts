@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { SEND_ERRORS } from '../src/core/send-errors.ts'
-import { type SignFault, signWebhook } from '../src/core/sign.ts'
-import { exploreOrders } from '../src/services/explore-orders.ts'
+import { SEND_ERRORS } from '../src/model/send-error.ts'
+import { exploreOrders } from '../src/webhooks/explore-orders.ts'
+import { type SignFault, signWebhook } from '../src/webhooks/sign.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const GUIDE = read('docs/webhooks.md')

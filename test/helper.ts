@@ -3,11 +3,11 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import { fixturesOf, readFixtures } from '../src/content/fixtures.ts'
 import { errorsOf } from '../src/http/admin.ts'
 import { ErrorResponse } from '../src/model/envelope.ts'
-import { openSandbox, type Sandbox, type SandboxConfig } from '../src/sandbox.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
-import { fixturesOf, readFixtures } from '../src/services/fixtures.ts'
+import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
 
 /** Whom the shipped fixtures tell of; see `fixtures/README.md`. */
 export const ASHA = '00000000-0000-4000-8000-000000000001'

@@ -1,4 +1,4 @@
-import type { Later } from '../src/core/later.ts'
+import type { Later } from '../src/runtime/real-time.ts'
 
 /** Timers of a process whose real time the test moves: `later` takes them, `pass` runs those that are due, in order. */
 export function manualTimers() {

@@ -1,5 +1,5 @@
+import { exchange } from '../admin/exchange.ts'
 import { BadOption } from '../config/options.ts'
-import { exchange } from '../exchange.ts'
 import { ClientName } from '../model/client.ts'
 import type { FieldError } from '../model/errors.ts'
 import { CommandFailed, type Input } from './command.ts'

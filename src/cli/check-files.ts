@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
-import type { Problem } from '../core/problem.ts'
+import { BadFixtures } from '../content/fixture-problems.ts'
+import { readFixtures } from '../content/fixtures.ts'
 import { FIXTURE_FILES } from '../model/fixtures.ts'
+import type { Problem } from '../model/problem.ts'
 import { readLibrary } from '../scenarios/read-library.ts'
 import { containsFixtures, scenarioTree } from '../scenarios/scenario-files.ts'
-import { BadFixtures } from '../services/fixture-problems.ts'
-import { readFixtures } from '../services/fixtures.ts'
 
 /** The checked files and their problems. */
 export type CheckResult = { files: string[]; problems: Problem[]; warnings: Problem[] }

@@ -1,7 +1,7 @@
 import { BadOption, OPTIONS } from '../config/options.ts'
 import type { AdminApi } from './admin-api.ts'
 import { remoteCommand } from './remote.ts'
-import { table } from './table.ts'
+import { table } from './text-table.ts'
 
 type Clock = {
   now: string

@@ -1,9 +1,9 @@
 import { BadOption } from '../config/options.ts'
 import type { ConformReport } from '../conform/conform.ts'
 import type { Finding } from '../conform/findings.ts'
-import { jsonLine } from '../core/printable.ts'
+import { jsonLine } from '../model/printable.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
-import { table } from './table.ts'
+import { table } from './text-table.ts'
 
 /** Parses the base URL of a service and adds `/v1` if it is missing. */
 function parseBaseUrl(text: unknown): string {

@@ -7,7 +7,7 @@ import {
   sentStatus,
 } from '../model/delivery-result.ts'
 import { remoteCommand } from './remote.ts'
-import { oneLine, table } from './table.ts'
+import { oneLine, table } from './text-table.ts'
 import { queryString } from './values.ts'
 
 /** The fields of a delivery that these commands show. */

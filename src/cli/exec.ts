@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import type { PreviousScenario } from '../active-scenario/world-scenarios.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
-import type { PreviousScenario } from '../services/scenarios.ts'
 import type { Command } from './command.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
 import { expectTable } from './scenario.ts'

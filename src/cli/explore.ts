@@ -1,6 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { remoteCommand } from './remote.ts'
-import { oneLine } from './table.ts'
+import { oneLine } from './text-table.ts'
 import { parseWholeNumber } from './values.ts'
 
 type Replay = { sequence: string[]; rejected: number; state: unknown }

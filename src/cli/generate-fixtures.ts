@@ -1,7 +1,7 @@
 import { en, en_IN, Faker } from '@faker-js/faker'
-import { createRandom } from '../core/random.ts'
 import { isAadhaar } from '../model/aadhaar.ts'
 import { FAILURE_REASONS } from '../model/payment.ts'
+import { createRandom } from '../runtime/random.ts'
 
 const DAY_MS = 86_400_000
 // Users sign up in 2024 and payments are made in 2025, both before the start time of a frozen clock.

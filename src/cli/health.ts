@@ -1,4 +1,4 @@
-import { printableLine } from '../core/printable.ts'
+import { printableLine } from '../model/printable.ts'
 import type { AdminApi } from './admin-api.ts'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'

@@ -1,6 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
-import { printable } from '../core/printable.ts'
+import { printable } from '../model/printable.ts'
 import { clock } from './clock.ts'
 import {
   type Command,

@@ -14,7 +14,7 @@ export const record = remoteCommand({
         'write the recording since the start to a file, for replay; it contains tokens and secrets',
       async run(api, [file]) {
         const { lines, text }: Recording = await api('GET', '/record')
-        const { openPrivate } = await import('../core/private-file.ts')
+        const { openPrivate } = await import('../storage/private-file.ts')
         try {
           const fd = openPrivate(file!)
           writeFileSync(fd, text)

@@ -1,5 +1,5 @@
 import { BadOption } from '../config/options.ts'
-import { jsonLine } from '../core/printable.ts'
+import { jsonLine } from '../model/printable.ts'
 import { type AdminApi, connect } from './admin-api.ts'
 import { type Command, CommandFailed, checkArguments, type Input } from './command.ts'
 import { optionFlag } from './options.ts'

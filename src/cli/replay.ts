@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { BadOption } from '../config/options.ts'
-import { jsonLine, printable } from '../core/printable.ts'
+import { jsonLine, printable } from '../model/printable.ts'
 import type { ReplayDifference } from '../replay/differences.ts'
 import { type Command, checkArguments } from './command.ts'
 

@@ -1,5 +1,5 @@
 import { remoteCommand } from './remote.ts'
-import { table } from './table.ts'
+import { table } from './text-table.ts'
 import { parseJsonObject, parseWholeNumber, queryString } from './values.ts'
 
 type RequestList = {

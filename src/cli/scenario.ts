@@ -1,6 +1,6 @@
-import type { Expectation, PreviousScenario } from '../services/scenarios.ts'
+import type { Expectation, PreviousScenario } from '../active-scenario/world-scenarios.ts'
 import { remoteCommand } from './remote.ts'
-import { oneLine, table } from './table.ts'
+import { oneLine, table } from './text-table.ts'
 
 type ScenarioList = {
   scenarios: { name: string; title: string | null; active: boolean }[]

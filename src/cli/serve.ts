@@ -1,13 +1,13 @@
 import type { Options } from '../config/options.ts'
-import { DamagedFile } from '../core/checked-lines.ts'
-import { wallNow } from '../core/clock.ts'
-import { OtherFormat } from '../core/document.ts'
-import { FileInUse } from '../core/lock.ts'
-import { jsonLine, printableLine } from '../core/printable.ts'
-import { RecordingError } from '../core/recorder.ts'
-import { UnusableFile } from '../core/unusable-file.ts'
+import { BadFixtures } from '../content/fixture-problems.ts'
+import { jsonLine, printableLine } from '../model/printable.ts'
+import { wallNow } from '../runtime/real-time.ts'
 import { BadScenarios, type RunningServer, startServer, stderrLog } from '../server.ts'
-import { BadFixtures } from '../services/fixture-problems.ts'
+import { DamagedFile } from '../storage/checked-lines.ts'
+import { OtherFormat } from '../storage/document.ts'
+import { FileInUse } from '../storage/lock.ts'
+import { UnusableFile } from '../storage/unusable-file.ts'
+import { RecordingError } from '../world/recorder.ts'
 
 /** The sandbox cannot start: the message to print, and the exit code (docs/cli.md: Exit codes). */
 class CannotStart extends Error {

@@ -1,5 +1,5 @@
 import { remoteCommand } from './remote.ts'
-import { table } from './table.ts'
+import { table } from './text-table.ts'
 
 type SavedSnapshot = { name: string; taken_at: string; replaced: boolean }
 type ChangedRow = { id: string; fields: Record<string, { before: unknown; after: unknown }> }

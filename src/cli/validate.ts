@@ -1,6 +1,6 @@
 import { BadOption } from '../config/options.ts'
-import { jsonLine, printableLine } from '../core/printable.ts'
-import type { Problem } from '../core/problem.ts'
+import { jsonLine, printableLine } from '../model/printable.ts'
+import type { Problem } from '../model/problem.ts'
 import type { Command } from './command.ts'
 import { gatherSomeOptions, START_FLAGS } from './options.ts'
 
@@ -27,7 +27,7 @@ export const validate: Command = {
     const { scenarios, fixtures } = gatherSomeOptions(['scenarios', 'fixtures'], flags, env)
     const [{ checkAll, checkFiles }, { problemText }] = await Promise.all([
       import('./check-files.ts'),
-      import('../core/problem.ts'),
+      import('../model/problem.ts'),
     ])
     const folders = { scenarios, fixtures }
     const { files, problems, warnings } =

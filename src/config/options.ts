@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isClockTime } from '../model/text.ts'
+import { isClockTime } from '../model/formats.ts'
 import { suggestOptions, type ValueNames } from './did-you-mean.ts'
 
 /** Accepts a JSON number, or decimal digits from a flag or a variable. `Number` alone would accept '', 5e3 and 0x10. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Operation } from '../http/operation.ts'
-import { valueAt } from '../model/issues.ts'
 import { pagesOf } from '../model/list.ts'
+import { valueAt } from '../model/validation-errors.ts'
 import type { FindingSource, Findings } from './findings.ts'
 
 /** An object in a response. */

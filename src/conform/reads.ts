@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { valueAt } from '../model/issues.ts'
-import { Uuid } from '../model/text.ts'
+import { Uuid } from '../model/formats.ts'
+import { valueAt } from '../model/validation-errors.ts'
 import { checkNextPage, checkPage, pageSpecOf, type Row, rowsAt } from './lists.ts'
 import { checkHistory, checkKyc, checkTransaction, createEqualityCheck } from './records.ts'
 import type { ConformCall, Session } from './session.ts'

@@ -1,5 +1,5 @@
-import { valueAt } from '../model/issues.ts'
 import { PanResult } from '../model/kyc.ts'
+import { valueAt } from '../model/validation-errors.ts'
 import type { FindingSource, Findings } from './findings.ts'
 import type { Row } from './lists.ts'
 import { checkShape } from './shape.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { contractOf } from '../model/contract.ts'
-import { expectedAt, fieldOf, valueAt } from '../model/issues.ts'
+import { contractOf } from '../model/sandbox-default.ts'
+import { expectedAt, fieldOf, valueAt } from '../model/validation-errors.ts'
 import type { FindingSource, Findings } from './findings.ts'
 
 const MAX_ROWS = 1_000

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { valueAt } from '../model/issues.ts'
+import { valueAt } from '../model/validation-errors.ts'
 import { readWebhook } from './reads.ts'
 import { createEqualityCheck } from './records.ts'
 import type { AllowedErrors } from './session.ts'

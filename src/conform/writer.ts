@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ErrorCode } from '../model/errors.ts'
-import { valueAt } from '../model/issues.ts'
-import { Uuid } from '../model/text.ts'
+import { Uuid } from '../model/formats.ts'
+import { valueAt } from '../model/validation-errors.ts'
 import { endpointOf, type FindingSource } from './findings.ts'
 import type { AllowedErrors, ConformCall, Session } from './session.ts'
 

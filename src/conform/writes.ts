@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import { valueAt } from '../model/issues.ts'
 import { rupeesOf } from '../model/money.ts'
+import { valueAt } from '../model/validation-errors.ts'
 import { isRow, type Row, rowsAt } from './lists.ts'
 import { isId, readBank, readKyc, readTransaction } from './reads.ts'
 import { checkKyc, checkTransaction, createEqualityCheck } from './records.ts'

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { SandboxError } from '../model/errors.ts'
-import type { Sandbox } from '../sandbox.ts'
-import type { World } from '../world.ts'
+import type { Sandbox } from '../world/sandbox.ts'
+import type { World } from '../world/world.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

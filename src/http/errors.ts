@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
-import type { Log } from '../sandbox.ts'
+import type { Log } from '../world/sandbox.ts'
 import { closeWith, dropBody, isClosing } from './closing.ts'
 import { LENGTH_MISMATCH, TOO_LARGE } from './json-body.ts'
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Feed, FeedEvent } from '../services/feed.ts'
+import type { Feed, FeedEvent } from '../world/feed.ts'
 import { COMMON_HEADERS } from './errors.ts'
 
 export type StreamOptions = {

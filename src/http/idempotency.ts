@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { SandboxError } from '../model/errors.ts'
 import type { ResponseFault } from '../scenarios/compiled.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 
 const RETENTION_MS = 24 * 3_600_000
 

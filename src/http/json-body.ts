@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Gate } from '../core/gate.ts'
-import { MAX_BODY } from '../core/heap.ts'
-import { MAX_DEPTH, malformed, parseJson, rejectTooComplex } from '../core/json.ts'
-import { LargeJson } from '../core/large-json.ts'
+import { LargeJson } from '../json/large-json.ts'
+import { MAX_DEPTH, malformed, parseJson, rejectTooComplex } from '../json/parse-json.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
+import { MAX_BODY } from '../runtime/heap-limits.ts'
+import type { Gate } from './concurrency-limit.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
 const CONTENT_ENCODED = 'Content-Encoding is not supported. Send the body uncompressed.'

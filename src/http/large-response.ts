@@ -1,6 +1,6 @@
 import { finished, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Gate } from '../core/gate.ts'
+import type { Gate } from './concurrency-limit.ts'
 import { JSON_TYPE } from './errors.ts'
 
 // A reader that does not read the next chunk within this time is disconnected, real ms.

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { ERRORS, type SandboxError } from '../model/errors.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import type { ClientResolver } from './clients.ts'
 import type { StoredResponse } from './idempotency.ts'
 

@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { pointOf } from '../core/duration.ts'
 import { errorText } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import {
@@ -12,7 +11,8 @@ import {
 } from '../scenarios/compiled.ts'
 import type { Decision } from '../scenarios/decide.ts'
 import type { RuleCall } from '../scenarios/match.ts'
-import type { World } from '../world.ts'
+import { pointOf } from '../time/duration.ts'
+import type { World } from '../world/world.ts'
 import { closeWith } from './closing.ts'
 import { leaveHanging } from './hang.ts'
 import type { Operation } from './operation.ts'

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { SandboxError } from '../model/errors.ts'
-import { fieldErrors, LIST_KNOWN_KEYS, validationFailed } from '../model/issues.ts'
+import { fieldErrors, LIST_KNOWN_KEYS, validationFailed } from '../model/validation-errors.ts'
 
 /** The subject of a message about a part of a request; a field of the body needs no prefix. */
 function subjectOf(part: string, field: string): string {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { RequestObserver, SentResponse } from '../core/recorder.ts'
 import type { ResponseFault } from '../scenarios/compiled.ts'
+import type { RequestObserver, SentResponse } from '../world/recorder.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { MaskedIfsc, MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
+import { Timestamp, Uuid } from './formats.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
-import { Timestamp, Uuid } from './text.ts'
+import { MaskedIfsc, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 
 export const BankStatus = sandboxDefault(z.enum(['pending', 'success', 'failed']))
 export type BankStatus = z.infer<typeof BankStatus>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
-import { Timestamp, Uuid } from './text.ts'
+import { Timestamp, Uuid } from './formats.ts'
+import { sandboxDefault } from './sandbox-default.ts'
 
 const name = () =>
   z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {

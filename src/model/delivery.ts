@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { Timestamp } from './formats.ts'
 import { listFields, listQuery } from './list.ts'
-import { Timestamp } from './text.ts'
 
 /** An event as stored: its body's bytes are fixed when it is made. */
 export type EventRow = {

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { AccountNumber, BankStatus, IfscCode } from './bank-account.ts'
 import { ClientName, ClientRow } from './client.ts'
+import { IsoDate, Timestamp, text, Uuid } from './formats.ts'
 import { DocumentName, DocumentType, KycStatus } from './kyc.ts'
 import { Amount } from './money.ts'
 import { PaymentStatus } from './payment.ts'
-import { IsoDate, Timestamp, text, Uuid } from './text.ts'
 import { CreateUser } from './user.ts'
 import { CreateWebhook } from './webhook.ts'
 

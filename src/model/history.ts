@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { bankNameOf } from './bank-names.ts'
-import { ANY_VALUE, MaskedIfsc, MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
+import { Timestamp, Uuid } from './formats.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
 import { Amount, rupeesOf } from './money.ts'
 import { PaymentFailure, type PaymentRow, PaymentStatus } from './payment.ts'
-import { Timestamp, Uuid } from './text.ts'
+import { ANY_VALUE, MaskedIfsc, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 
 /** Interface 2.5: a payment as a flat payout record. */
 export const HistoryRecord = z

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { ANY_VALUE, MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
+import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './formats.ts'
 import { maskNumber } from './mask.ts'
-import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './text.ts'
+import { ANY_VALUE, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 import { User } from './user.ts'
 
 export const KycStatus = sandboxDefault(z.enum(['pending', 'success', 'failed']))

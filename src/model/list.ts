@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { sandboxDefault } from './contract.ts'
+import { sandboxDefault } from './sandbox-default.ts'
 
 const MAX_LIMIT = 100
 

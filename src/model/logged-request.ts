@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Timestamp } from './text.ts'
+import { Timestamp } from './formats.ts'
 
 /** A call of the service as the request log shows it: numbers and secrets masked. */
 export const LoggedRequest = z

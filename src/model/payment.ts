@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BankStatus } from './bank-account.ts'
-import { Timestamp, Uuid } from './text.ts'
+import { Timestamp, Uuid } from './formats.ts'
 
 /** The four states of a payment, as the history names them. */
 export const PaymentStatus = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])

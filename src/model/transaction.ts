@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { accountTextParts, BenifBank } from './bank-account.ts'
-import { MaskedNumber, sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
+import { Timestamp, text, Uuid } from './formats.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskNumber } from './mask.ts'
 import { Amount, AmountInput, rupeesOf } from './money.ts'
 import type { PaymentRow, PaymentStatus } from './payment.ts'
-import { Timestamp, text, Uuid } from './text.ts'
+import { MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 
 /** Interface 2.4: a payment from user to user. */
 export const Transaction = z

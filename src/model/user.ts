@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { sandboxDefault } from './contract.ts'
 import { envelope } from './envelope.ts'
+import { Timestamp, text, Uuid } from './formats.ts'
 import { listFields, listQuery } from './list.ts'
-import { Timestamp, text, Uuid } from './text.ts'
+import { sandboxDefault } from './sandbox-default.ts'
 
 const UserType = sandboxDefault(z.enum(['individual', 'business']))
 

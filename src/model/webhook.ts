@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { text, Uuid } from './text.ts'
+import { text, Uuid } from './formats.ts'
 import { MAX_URL_LENGTH, webhookUrlProblem } from './webhook-url.ts'
 
 /** The client's one webhook as stored. */

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { type OptionName, type Options, swapDashes } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
-import { createRecorder, type Recorder } from '../core/recorder.ts'
+import { fixtureContent } from '../content/fixtures.ts'
 import { RECORDING_FORMAT, RecordingLine, RecordingStart } from '../model/recording.ts'
-import type { Log } from '../sandbox.ts'
 import type { Library } from '../scenarios/library.ts'
 import { loadReader } from '../scenarios/reader.ts'
 import { scenarioPath } from '../scenarios/shipped.ts'
-import { fixtureContent } from '../services/fixtures.ts'
+import { createRecorder, type Recorder } from '../world/recorder.ts'
+import type { Log } from '../world/sandbox.ts'
 
 /** A file is not a recording, or is damaged. The message names the line. */
 export class BadRecording extends Error {}

@@ -1,7 +1,6 @@
-import { recordedSend } from '../core/recorder.ts'
-import type { Runtime } from '../core/runtime.ts'
-import type { SendRequest, SendResult } from '../core/send.ts'
 import type { RecordedSend } from '../model/recording.ts'
+import type { Runtime, SendRequest, SendResult } from '../runtime/runtime.ts'
+import { recordedSend } from '../world/recorder.ts'
 import { type ReplayDifference, sendDifference } from './differences.ts'
 import type { Recording } from './recording.ts'
 

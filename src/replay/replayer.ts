@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { swapDashes } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
-import { type RequestObserver, recordedBytes, type SentResponse } from '../core/recorder.ts'
+import { fixturesOf } from '../content/fixtures.ts'
 import type {
   RecordedBody,
   RecordedBytes,
@@ -12,12 +12,12 @@ import type {
   RecordingLine,
   RecordingStart,
 } from '../model/recording.ts'
-import type { Log } from '../sandbox.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import { createLibrary } from '../scenarios/library.ts'
 import { loadReader } from '../scenarios/reader.ts'
 import { assemble, optionsOf } from '../server.ts'
-import { fixturesOf } from '../services/fixtures.ts'
+import { type RequestObserver, recordedBytes, type SentResponse } from '../world/recorder.ts'
+import type { Log } from '../world/sandbox.ts'
 import { createDeferred, resolvesInTime } from './deferred.ts'
 import { type ReplayDifference, responseDifference } from './differences.ts'
 import { BadRecording, readRecording } from './recording.ts'

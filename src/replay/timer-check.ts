@@ -1,5 +1,5 @@
-import type { TimerObserver } from '../core/recorder.ts'
 import type { RecordedTimer } from '../model/recording.ts'
+import type { TimerObserver } from '../world/recorder.ts'
 import { createDeferred, resolvesInTime } from './deferred.ts'
 import type { ReplayDifference } from './differences.ts'
 import type { Recording } from './recording.ts'

@@ -1,6 +1,6 @@
-import { parseDuration } from '../core/duration.ts'
 import { didYouMean } from '../model/closest-word.ts'
 import { canTransition, FAILURE_REASONS, type PaymentStatus } from '../model/payment.ts'
+import { parseDuration } from '../time/duration.ts'
 import type { Findings } from './findings.ts'
 import type {
   BankStepDefinition,

@@ -1,4 +1,4 @@
-import { parseDuration } from '../core/duration.ts'
+import { parseDuration } from '../time/duration.ts'
 import { reachableStates } from './check-outcomes.ts'
 import { checkRule } from './check-rule.ts'
 import { MIN_REPEAT_MS } from './compiled.ts'

@@ -1,6 +1,6 @@
 import { didYouMean } from '../model/closest-word.ts'
 import { checkEventWhen } from './check-conditions.ts'
-import { eventsOf } from './events.ts'
+import { eventsOf } from './event-patterns.ts'
 import { type Findings, type IsClean, isMapping } from './findings.ts'
 import type { WebhookRuleDefinition } from './rule-schema.ts'
 import { oneOf, quoteValue } from './wording.ts'

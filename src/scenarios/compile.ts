@@ -1,5 +1,5 @@
-import { parseDelay, parseDuration } from '../core/duration.ts'
 import { paiseOf, rupeesOf } from '../model/money.ts'
+import { parseDelay, parseDuration } from '../time/duration.ts'
 import type {
   CompiledRule,
   CompiledScenario,
@@ -14,7 +14,7 @@ import type {
   WebhookOutcome,
 } from './compiled.ts'
 import type { Condition } from './condition.ts'
-import { eventsOf } from './events.ts'
+import { eventsOf } from './event-patterns.ts'
 import { hashOf } from './hash.ts'
 import { keyReader, operationsOf, type Test, testsOf } from './match.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'

@@ -1,6 +1,6 @@
-import type { Delay } from '../core/duration.ts'
 import type { KycStatus, PanResult } from '../model/kyc.ts'
 import type { PaymentFailure, PaymentStatus } from '../model/payment.ts'
+import type { Delay } from '../time/duration.ts'
 import type { RuleCall, RuleEvent, Test } from './match.ts'
 import type { RuleList } from './rule-list.ts'
 import type { RuleDefinition } from './rule-schema.ts'

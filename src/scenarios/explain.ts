@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { didYouMean } from '../model/closest-word.ts'
-import { knownKeysOf } from '../model/issues.ts'
+import { knownKeysOf } from '../model/validation-errors.ts'
 import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 

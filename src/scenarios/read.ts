@@ -1,6 +1,6 @@
 import type * as z from 'zod'
-import { type Problem, problemText } from '../core/problem.ts'
 import { quoteInput } from '../model/mask.ts'
+import { type Problem, problemText } from '../model/problem.ts'
 import { checkResourceFields, checkScalarCondition, checkWhen } from './check-conditions.ts'
 import { checkRule } from './check-rule.ts'
 import { checkScenario } from './check-scenario.ts'

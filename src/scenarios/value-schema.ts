@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DURATION_FORM, parseDelay, parseDuration } from '../core/duration.ts'
+import { DURATION_FORM, parseDelay, parseDuration } from '../time/duration.ts'
 import { quoteValue } from './wording.ts'
 
 /** The form of a scenario's name, which is its file name without the extension. */

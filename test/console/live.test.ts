@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import type { World } from '../../src/world.ts'
+import type { World } from '../../src/world/world.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 import { createWire } from './wire.ts'

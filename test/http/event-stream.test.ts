@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { type StreamOptions, streamEvents } from '../../src/http/event-stream.ts'
-import { createFeed } from '../../src/services/feed.ts'
+import { createFeed } from '../../src/world/feed.ts'
 
 /** A server that streams one feed, and a reader of it. */
 async function serve(t: Test, options: StreamOptions = {}) {

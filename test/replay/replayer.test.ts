@@ -2,7 +2,7 @@ import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } f
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createAdminClient } from '../../src/admin-client.ts'
+import { createAdminClient } from '../../src/admin/admin-client.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { VERSION } from '../../src/config/version.ts'
 import { RecordingLine } from '../../src/model/recording.ts'

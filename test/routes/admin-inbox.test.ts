@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { signWebhook } from '../../src/core/sign.ts'
+import { signWebhook } from '../../src/webhooks/sign.ts'
 import { type StartOptions, start } from '../helper.ts'
 import { SECRET } from '../receiver.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ADMIN_CALLS } from '../../src/app.ts'
-import { MAX_SNAPSHOTS } from '../../src/services/snapshots.ts'
+import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
 import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 

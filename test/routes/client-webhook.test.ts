@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readTarget } from '../../src/core/addresses.ts'
+import { readTarget } from '../../src/webhooks/addresses.ts'
 import { start, TOKEN } from '../helper.ts'
 
 const URL_1 = 'http://127.0.0.1:3000/hook'

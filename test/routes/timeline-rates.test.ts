@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countRuns } from '../../src/services/timeline-limits.ts'
+import { countRuns } from '../../src/active-scenario/timeline-limits.ts'
 import { createLog, start } from '../helper.ts'
 
 const SCENARIO = '/__admin/scenario'

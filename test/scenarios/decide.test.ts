@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createRandom } from '../../src/core/random.ts'
+import { createRandom } from '../../src/runtime/random.ts'
 import type { CompiledScenario } from '../../src/scenarios/compiled.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import type { RuleCall } from '../../src/scenarios/match.ts'

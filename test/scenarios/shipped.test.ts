@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { createRandom } from '../../src/core/random.ts'
 import { failureOf } from '../../src/model/payment.ts'
+import { createRandom } from '../../src/runtime/random.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/json-schema.ts'
 import { magicValuesOf } from '../../src/scenarios/magic-values.ts'

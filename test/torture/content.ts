@@ -1,8 +1,8 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Snapshot } from '../../src/core/store.ts'
-import { createTable } from '../../src/core/table.ts'
-import { type Rows, type SandboxStore, TABLES } from '../../src/services/tables.ts'
+import type { Snapshot } from '../../src/storage/store.ts'
+import { createTable } from '../../src/storage/table.ts'
+import { type Rows, type SandboxStore, TABLES } from '../../src/tables/tables.ts'
 
 const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
   base.key,

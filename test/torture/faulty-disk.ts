@@ -1,4 +1,4 @@
-import { type Disk, nodeDisk } from '../../src/core/disk.ts'
+import { type Disk, nodeDisk } from '../../src/storage/disk.ts'
 
 export type Errno = 'ENOSPC' | 'EIO' | 'EACCES' | 'EROFS' | 'EMFILE' | 'EDQUOT'
 

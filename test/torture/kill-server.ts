@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { openSandbox } from '../../src/sandbox.ts'
+import { fixturesOf } from '../../src/content/fixtures.ts'
 import { shippedLibrary } from '../../src/scenarios/shipped.ts'
-import { fixturesOf } from '../../src/services/fixtures.ts'
+import { openSandbox } from '../../src/world/sandbox.ts'
 
 const [file, fixtures, compactFrom] = process.argv.slice(2) as [string, string, string]
 const tell = (message: string) => void process.stderr.write(`${message}\n`)

@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Disk, nodeDisk } from '../../src/core/disk.ts'
-import { realLater } from '../../src/core/later.ts'
-import { FileInUse } from '../../src/core/lock.ts'
-import { openStore } from '../../src/core/store.ts'
+import { realLater } from '../../src/runtime/real-time.ts'
+import { type Disk, nodeDisk } from '../../src/storage/disk.ts'
+import { FileInUse } from '../../src/storage/lock.ts'
+import { openStore } from '../../src/storage/store.ts'
 
 const [file, machine] = process.argv.slice(2) as [string, 'here' | 'elsewhere']
 const HURRY = 40

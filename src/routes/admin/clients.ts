@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
-import { isClockTime, Timestamp, Uuid } from '../../model/text.ts'
+import { isClockTime, Timestamp, Uuid } from '../../model/formats.ts'
 
 const Client = z
   .strictObject({

@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import type { AdvanceOptions, AdvanceResult } from '../../core/advance.ts'
-import { parseDuration } from '../../core/duration.ts'
-import type { TimerRow } from '../../core/scheduler.ts'
 import { adminCall } from '../../http/admin.ts'
 import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
+import { isClockTime, Timestamp } from '../../model/formats.ts'
 import { quoteInput } from '../../model/mask.ts'
-import { isClockTime, Timestamp } from '../../model/text.ts'
-import type { World } from '../../world.ts'
+import type { AdvanceOptions, AdvanceResult } from '../../time/advance.ts'
+import { parseDuration } from '../../time/duration.ts'
+import type { TimerRow } from '../../time/scheduler.ts'
+import type { World } from '../../world/world.ts'
 
 const Instant = z.iso.datetime({
   offset: true,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { VERSION } from '../../config/version.ts'
 import { adminCall } from '../../http/admin.ts'
-import { Timestamp } from '../../model/text.ts'
+import { Timestamp } from '../../model/formats.ts'
 
 const Health = z
   .strictObject({

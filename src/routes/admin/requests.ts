@@ -3,23 +3,23 @@ import { adminCall, outlineOf } from '../../http/admin.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'
-import type { CallMatch } from '../../scenarios/condition-schema.ts'
-import { loadReader } from '../../scenarios/reader.ts'
-import { missErrors } from '../../services/near-miss.ts'
+import { missErrors } from '../../requests/near-miss.ts'
 import {
   pathOf,
   type RequestLogEntry,
   requestDetails,
   requestId,
-} from '../../services/request-log.ts'
+} from '../../requests/request-log.ts'
 import {
   compileMatch,
   invalidMatch,
   nearestRequests,
   nearestRequestText,
   type RequestMatch,
-} from '../../services/request-match.ts'
-import type { World } from '../../world.ts'
+} from '../../requests/request-match.ts'
+import type { CallMatch } from '../../scenarios/condition-schema.ts'
+import { loadReader } from '../../scenarios/reader.ts'
+import type { World } from '../../world/world.ts'
 
 const Match = outlineOf<typeof CallMatch>(z.looseObject({})).default({}).meta({
   description:

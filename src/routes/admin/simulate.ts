@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin.ts'
 import { BankStatus } from '../../model/bank-account.ts'
+import { text, Uuid } from '../../model/formats.ts'
 import { KycStatus } from '../../model/kyc.ts'
 import { PaymentStatus } from '../../model/payment.ts'
-import { text, Uuid } from '../../model/text.ts'
 
 const ResourcePath = z.object({ id: Uuid })
 const reason = text(64).optional()

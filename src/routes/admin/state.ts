@@ -1,10 +1,10 @@
 import * as z from 'zod'
+import { isLargeDiff, stateDiffText } from '../../content/snapshots.ts'
+import { StateDocument, type StateText } from '../../content/state.ts'
 import { adminCall } from '../../http/admin.ts'
 import { JsonPieces } from '../../http/large-response.ts'
 import { SnapshotName } from '../../model/client.ts'
-import { Timestamp } from '../../model/text.ts'
-import { isLargeDiff, stateDiffText } from '../../services/snapshots.ts'
-import { StateDocument, type StateText } from '../../services/state.ts'
+import { Timestamp } from '../../model/formats.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }
 const SnapshotPath = z.object({ name: SnapshotName })

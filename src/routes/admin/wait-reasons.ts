@@ -1,17 +1,17 @@
-import { formatDuration } from '../../core/duration.ts'
 import { DeliveryStatus } from '../../model/delivery.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { maskSecrets } from '../../model/mask.ts'
-import type { Test } from '../../scenarios/match.ts'
-import { EVENTS } from '../../scenarios/words.ts'
 import {
   checkOf,
   failedChecks,
   missErrors,
   type NearMiss,
   nearestOf,
-} from '../../services/near-miss.ts'
-import type { World } from '../../world.ts'
+} from '../../requests/near-miss.ts'
+import type { Test } from '../../scenarios/match.ts'
+import { EVENTS } from '../../scenarios/words.ts'
+import { formatDuration } from '../../time/duration.ts'
+import type { World } from '../../world/world.ts'
 
 const STATUSES = ['pending', 'success', 'failed']
 /** The fields that have only a few known values, with these values. */

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { readTarget } from '../../core/addresses.ts'
 import { adminCall } from '../../http/admin.ts'
 import {
   Delivery,
@@ -8,13 +7,14 @@ import {
   type DeliveryRow,
   ListDeliveriesResponse,
 } from '../../model/delivery.ts'
+import { text, Uuid } from '../../model/formats.ts'
 import { pagesOf } from '../../model/list.ts'
-import { text, Uuid } from '../../model/text.ts'
 import { EVENTS } from '../../scenarios/words.ts'
-import type { RecordedEvent } from '../../services/deliveries.ts'
-import { attemptDetails } from '../../services/delivery-attempts.ts'
-import { PROBE_PLACEHOLDER } from '../../services/explore.ts'
-import type { World } from '../../world.ts'
+import { readTarget } from '../../webhooks/addresses.ts'
+import type { RecordedEvent } from '../../webhooks/deliveries.ts'
+import { attemptDetails } from '../../webhooks/delivery-attempts.ts'
+import { PROBE_PLACEHOLDER } from '../../webhooks/explore.ts'
+import type { World } from '../../world/world.ts'
 
 // Each order sends real requests, so this number takes minutes.
 const MAX_ORDERS = 10_000

@@ -1,10 +1,10 @@
-import type { Entry } from '../../core/table.ts'
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
 import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/history.ts'
 import { type ListQuery, pagesOf } from '../../model/list.ts'
 import type { PaymentRow } from '../../model/payment.ts'
-import type { World } from '../../world.ts'
+import type { Entry } from '../../storage/table.ts'
+import type { World } from '../../world/world.ts'
 import { UserPath } from './users.ts'
 
 type HistoryPage = { total: number; entries: Entry<PaymentRow>[] }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
+import { Uuid } from '../../model/formats.ts'
 import { pagesOf } from '../../model/list.ts'
-import { Uuid } from '../../model/text.ts'
 import {
   CreateTransaction,
   ListTransactionsResponse,

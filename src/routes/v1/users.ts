@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
-import { Uuid } from '../../model/text.ts'
+import { Uuid } from '../../model/formats.ts'
 import {
   CreateUser,
   CreateUserResponse,

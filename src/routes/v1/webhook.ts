@@ -6,7 +6,7 @@ import {
   UpdateWebhook,
   type WebhookRow,
 } from '../../model/webhook.ts'
-import type { World } from '../../world.ts'
+import type { World } from '../../world/world.ts'
 
 /** Returns a webhook as responses contain it, without its secret. */
 const webhookData = (world: World, { webhook_id, url }: WebhookRow) => ({

@@ -1,0 +1,101 @@
+import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compiled.ts'
+import type { SandboxTables } from '../tables/tables.ts'
+import type { Clock } from '../time/clock.ts'
+
+/** An entry of a timeline, as stored: the action, its interval in ms, and the number of runs left. */
+export type StoredTimelineEntry = { do: TimelineAction; every_ms?: number; remaining?: number }
+
+// An entry that is late catches up at most this many runs; earlier ones are skipped.
+const MAX_BEHIND = 1_000
+// A scenario that runs for days must not fill the memory: a timeline adds no rows to a table beyond this number.
+const MAX_ROWS = { users: 250_000, payments: 250_000, deliveries: 50_000, rules: 2_000 } as const
+// Most machines cannot do more work than this per real second; 1 is a row or two.
+const MAX_COST_PER_SECOND = 10_000
+// Replacing scenarios, rules or all data costs about as much as this many rows.
+const REPLACEMENT_COST = 64
+
+const formatCount = (n: number) => n.toLocaleString('en-US')
+
+/** The name of an action: `create_users`, `credit`, ... */
+export const actionName = (action: TimelineAction) => Object.keys(action)[0]!
+
+/** Whether an action ends its timeline. */
+export const endsTimeline = (action: TimelineAction) => 'use' in action || 'reset' in action
+
+/** The cost of an action; 1 is a row or two. */
+export function costOf(action: TimelineAction): number {
+  if ('create_users' in action) return action.create_users
+  return endsTimeline(action) || 'rule' in action ? REPLACEMENT_COST : 1
+}
+
+export const isRecurring = ({
+  every_ms: everyMs,
+  remaining,
+  do: action,
+}: StoredTimelineEntry): boolean =>
+  everyMs !== undefined && (remaining === undefined || remaining > 1) && !endsTimeline(action)
+
+/** The number of times that an entry runs between `now` and `at`; skipped runs are not counted. */
+export function countRuns(
+  entry: StoredTimelineEntry,
+  due_at: number,
+  at: number,
+  now = due_at,
+): number {
+  if (!isRecurring(entry)) return 1
+  const everyMs = entry.every_ms!
+  const { skipped } = nextTurn(everyMs, due_at, now)
+  return Math.min(
+    entry.remaining ?? Number.POSITIVE_INFINITY,
+    1 + Math.floor((at - due_at) / everyMs) - skipped,
+  )
+}
+
+/** The time of the next run of an entry, and the number of runs that are skipped because it is too late. */
+export function nextTurn(everyMs: number, due_at: number, now: number) {
+  const behind = Math.floor((now - due_at) / everyMs)
+  const skipped = Math.max(0, behind - MAX_BEHIND)
+  return { due_at: due_at + (skipped + 1) * everyMs, skipped }
+}
+
+const GROWING_TABLES: readonly [word: string, table: keyof typeof MAX_ROWS][] = [
+  ['create_users', 'users'],
+  ['credit', 'payments'],
+  ['credit', 'deliveries'],
+  ['trigger', 'deliveries'],
+  ['rule', 'rules'],
+]
+
+/** The reason why an action is skipped: a table has the maximum number of rows; else `undefined`. */
+export function limitReached(
+  action: TimelineAction,
+  { tables }: SandboxTables,
+): string | undefined {
+  for (const [word, table] of GROWING_TABLES) {
+    if (!(word in action)) continue
+    // Counts the rows of each layer; a row that several layers contain counts more than once. Cheap and accurate enough.
+    const rows = tables[table].view().layers.reduce((sum, layer) => sum + layer.rows.size, 0)
+    if (rows >= MAX_ROWS[table])
+      return `skipped: the client has ${formatCount(MAX_ROWS[table])} ${table}, the maximum that a timeline creates`
+  }
+  return undefined
+}
+
+/** Returns a warning if the entries of a timeline are too frequent for a running clock. */
+export function rateWarnings(
+  timeline: readonly CompiledTimelineEntry[],
+  { mode, speed }: Clock['state'],
+): string[] {
+  if (mode === 'frozen') return []
+  let [turns, cost] = [0, 0]
+  for (const { every_ms: everyMs, do: action } of timeline) {
+    if (everyMs === undefined || endsTimeline(action)) continue
+    const perSecond = (speed * 1_000) / everyMs
+    turns += perSecond
+    cost += perSecond * costOf(action)
+  }
+  if (cost <= MAX_COST_PER_SECOND) return []
+  return [
+    `timeline: at clock speed ${speed} its entries are due ${formatCount(turns)} times per real second, which is too often: they run as often as this machine can, and some runs are skipped`,
+  ]
+}

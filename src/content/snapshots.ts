@@ -1,0 +1,181 @@
+import { SandboxError } from '../model/errors.ts'
+import { maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
+import { inSlices } from '../runtime/slices.ts'
+import type { Images } from '../storage/store.ts'
+import { createTable, differences } from '../storage/table.ts'
+import { type Rows, type SandboxTables, TABLES } from '../tables/tables.ts'
+
+/** The maximum number of snapshots of one client; each retains its rows in memory. */
+export const MAX_SNAPSHOTS = 100
+
+type TableName = keyof Rows
+type SandboxImages = Images<Rows>
+const NAMES = Object.keys(TABLES) as TableName[]
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+/** Wall clock times, durations of attempts and start options are not part of a comparison. */
+const IGNORED_FIELDS = new Set(['wallAnchor', 'startedAs', 'duration_ms'])
+
+const HIDDEN = () => 'XXXX'
+const MASKS: Readonly<Record<string, (value: string) => string>> = {
+  account_number: maskNumber,
+  document_number: maskNumber,
+  utr: maskNumber,
+  ifsc_code: maskIfsc,
+  access_token: HIDDEN,
+  webhook_secret: HIDDEN,
+}
+const masked = (text: string) => (UUID.test(text) ? text : maskText(text))
+
+/** A value with personal numbers and secrets masked, at any depth. */
+function redacted(value: unknown, key = ''): unknown {
+  if (typeof value === 'string') return (MASKS[key] ?? masked)(value)
+  if (Array.isArray(value)) return value.map((one) => redacted(one, key))
+  if (typeof value !== 'object' || value === null) return value ?? null
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !IGNORED_FIELDS.has(name))
+      .map(([name, one]) => [name, redacted(one, name)]),
+  )
+}
+
+/** The changed fields of one row, each with its value before and after. */
+function changedFields(before: object, after: object) {
+  const [a, b] = [before, after] as Record<string, unknown>[]
+  const comparable = (value: unknown) =>
+    JSON.stringify(value, (key, one) => (IGNORED_FIELDS.has(key) ? undefined : one))
+  return Object.fromEntries(
+    [...new Set([...Object.keys(before), ...Object.keys(after)])]
+      .filter((field) => comparable(a![field]) !== comparable(b![field]))
+      .map((field) => [
+        field,
+        { before: redacted(a![field], field), after: redacted(b![field], field) },
+      ]),
+  )
+}
+
+/** The changes of one table, by id. */
+export type TableDiff = {
+  added: string[]
+  removed: string[]
+  changed: { id: string; fields: Record<string, { before: unknown; after: unknown }> }[]
+}
+
+export type StateDiff = Partial<Record<TableName, TableDiff>>
+
+/** The snapshots of one client: its whole state, with clock, timers, scenario and position in the random series. */
+export function createSnapshots({
+  store,
+  save,
+  adopt,
+  pauses,
+}: {
+  store: SandboxTables
+  save: (name: string) => void
+  adopt: (load: () => void) => void
+  /** Whether long work yields to other calls. */
+  pauses: boolean
+}) {
+  function get(name: string) {
+    const snapshot = store.snapshots.get(name)
+    if (snapshot) return snapshot
+    throw new SandboxError(
+      'not_found',
+      `There is no snapshot ${quoteInput(name)} of client ${store.name}.`,
+    )
+  }
+
+  /** The client's time when a snapshot was made, ISO 8601. */
+  function takenAt(name: string): string {
+    const clock = createTable(TABLES.settings, get(name).images.settings).get('clock')
+    return new Date(clock?.name === 'clock' ? clock.value.anchor : 0).toISOString()
+  }
+
+  const summaryOf = (name: string) => ({ name, taken_at: takenAt(name) })
+
+  return {
+    check: get,
+    list: () => [...store.snapshots.keys()].sort().map(summaryOf),
+    /** Stores the present state under a name; replaces an earlier snapshot with this name. */
+    save(name: string) {
+      const replaced = store.snapshots.has(name)
+      if (!replaced && store.snapshots.size >= MAX_SNAPSHOTS) {
+        throw new SandboxError(
+          'snapshot_limit_reached',
+          `The client ${store.name} already has ${MAX_SNAPSHOTS} snapshots, the maximum. Delete one, or replace one by using its name.`,
+        )
+      }
+      save(name)
+      return { ...summaryOf(name), replaced }
+    },
+    restore(name: string) {
+      get(name)
+      adopt(() => store.restore(name))
+    },
+    forget(name: string) {
+      get(name)
+      store.forget(name)
+    },
+    /** The changes of the client since a snapshot, by table; unchanged tables are omitted. */
+    async diff(name: string): Promise<StateDiff> {
+      const before = get(name)
+      const now = store.view()
+      const isLarge = pauses && NAMES.some((table) => sizeOf(now[table]) > FEW_ROWS)
+      // A few rows are compared in one turn; many must be protected from changes meanwhile.
+      const pinned = isLarge ? [store.pin(name), store.pin()] : []
+      try {
+        const [then, later] = isLarge ? pinned.map(({ images }) => images) : [before.images, now]
+        return await inSlices(compare(then!, later!), { pauses })
+      } finally {
+        for (const { release } of pinned) release()
+      }
+    },
+  }
+}
+
+const FEW_ROWS = 1_000
+const sizeOf = ({ layers }: SandboxImages[TableName]) =>
+  layers.reduce((sum, { rows }) => sum + rows.size, 0)
+
+function* compare(before: SandboxImages, after: SandboxImages): Generator<undefined, StateDiff> {
+  const diff: StateDiff = {}
+  for (const table of NAMES) {
+    const found: TableDiff = { added: [], removed: [], changed: [] }
+    for (const one of yield* differences<object>(before[table], after[table])) {
+      yield
+      // An idempotency key is a user's own text; all other ids are needed for look-ups.
+      const id = table === 'idempotency' ? masked(one.id) : one.id
+      if (!one.before) found.added.push(id)
+      else if (!one.after) found.removed.push(id)
+      else {
+        const fields = changedFields(one.before, one.after)
+        if (Object.keys(fields).length > 0) found.changed.push({ id, fields })
+      }
+    }
+    if (found.added.length + found.removed.length + found.changed.length > 0) diff[table] = found
+  }
+  return diff
+}
+
+/** The JSON text of a diff, in pieces of one id or one row. */
+export function* stateDiffText(snapshot: string, tables: StateDiff): Generator<string> {
+  yield `{"snapshot":${JSON.stringify(snapshot)},"tables":{`
+  let between = ''
+  for (const [table, difference] of Object.entries(tables)) {
+    yield `${between}"${table}":{`
+    between = ','
+    for (const list of ['added', 'removed', 'changed'] as const) {
+      yield `${list === 'added' ? '' : ','}"${list}":[`
+      for (const [i, one] of difference[list].entries())
+        yield (i === 0 ? '' : ',') + JSON.stringify(one)
+      yield ']'
+    }
+    yield '}'
+  }
+  yield '}}'
+}
+
+/** Whether a diff is too large for one piece. */
+export const isLargeDiff = (tables: StateDiff): boolean =>
+  Object.values(tables).some(
+    ({ added, removed, changed }) => added.length + removed.length + changed.length > FEW_ROWS,
+  )

@@ -1,0 +1,165 @@
+import type {
+  AddBankAccount,
+  BankAccountRow,
+  BankMetadata,
+  BankStatus,
+} from '../model/bank-account.ts'
+import { SandboxError } from '../model/errors.ts'
+import { holderNameOf } from '../model/holder-names.ts'
+import { maskIfsc, maskNumber } from '../model/mask.ts'
+import type { BankStep } from '../scenarios/compiled.ts'
+import { accountKey } from '../tables/tables.ts'
+import { fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
+import type { Users } from './users.ts'
+
+const DEFAULT_STEPS: readonly BankStep[] = [{ status: 'success', after_ms: 0 }]
+
+const BANK_RESPONSE: Readonly<Record<BankStatus, string>> = {
+  success: 'Transaction Successful',
+  pending: 'Beneficiary bank offline',
+  failed: 'Invalid account number or IFSC provided',
+}
+const MESSAGE: Readonly<Record<BankStatus, string>> = {
+  success: 'Bank account verified successfully',
+  pending: 'Bank account verification is pending',
+  failed: 'Bank account verification failed',
+}
+
+/** Bank accounts: verified by a penny drop when added (defaults: Bank accounts). */
+export function createBankAccounts(context: WorldContext & { users: Users }) {
+  const { store, clock, random, scheduler, events, users } = context
+  const { bank_accounts, kyc } = store.tables
+
+  function holderOf(userId: string, accountNumber: string): string {
+    const records = kyc.page('user', userId, 0, 50)
+    const known = records.find(({ row }) => row.kyc_status === 'success') ?? records[0]
+    return known ? known.row.full_name.toUpperCase() : holderNameOf(accountNumber)
+  }
+
+  function metadataOf(row: BankAccountRow, step: BankStep): BankMetadata {
+    const ok = step.status === 'success'
+    return {
+      statusCode: 200,
+      response: {
+        status: ok,
+        code: 200,
+        message: step.message ?? step.reason ?? MESSAGE[step.status],
+        data: {
+          status: ok ? 'success' : 'failure',
+          statusCode: '200',
+          result: {
+            bankResponse: step.bankResponse ?? BANK_RESPONSE[step.status],
+            ifsc: maskIfsc(row.ifsc_code),
+            accountNumber: maskNumber(row.account_number),
+            accountName: ok ? row.account_name : '',
+            bankTxnStatus: ok,
+          },
+        },
+      },
+    }
+  }
+
+  /** Stores an account with its new status; the user gets the id of its first verified account. */
+  function settle(row: BankAccountRow) {
+    const entry = store.put('bank_accounts', row)
+    if (row.bank_status === 'success' && users.get(row.user_id).row.bank_id === null) {
+      users.link(row.user_id, { bank_id: row.bank_id })
+    }
+    events.emit(`bank.${row.bank_status}`, row.bank_id)
+    return entry
+  }
+
+  function simulate(row: BankAccountRow, step: BankStep) {
+    const { bank_id, user_id } = row
+    // Of two pending accounts with the same number, the second one fails as a duplicate.
+    const duplicate =
+      step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
+    const bank_status = duplicate ? 'failed' : step.status
+    const account_name = step.accountName ?? row.account_name
+    return settle({ ...row, bank_id, user_id, bank_status, account_name, updated_at: clock.iso() })
+  }
+
+  /** Throws the errors of POST /bank without changing anything. */
+  function check(input: AddBankAccount) {
+    users.get(input.user_id, 'user_id')
+    const duplicate = bank_accounts.findUnique('verified', accountKey(input))
+    if (!duplicate) return
+    const message = `The account ${maskNumber(input.account_number)} of this user is already verified, as bank account ${duplicate.id}.`
+    throw new SandboxError(
+      'bank_account_exists',
+      `${message} Use that one.`,
+      fieldError('account_number', 'duplicate', message),
+    )
+  }
+
+  scheduler.handle('bank.step', ({ resource_id, payload }) => {
+    const row = bank_accounts.get(resource_id!)
+    if (row?.bank_status !== 'pending') return false
+    // A duplicate fails whatever the step says.
+    return { status: simulate(row, payload as BankStep).row.bank_status }
+  })
+
+  return {
+    get(id: string) {
+      const entry = bank_accounts.entry(id)
+      if (!entry) throw notFound('bank account', id)
+      return entry
+    },
+    check,
+    /** Adds an account and schedules its steps. Returns the row and the message and metadata of the bank. */
+    add: (input: AddBankAccount, steps = DEFAULT_STEPS) =>
+      store.change(() => {
+        check(input)
+        const { user_id, account_number, ifsc_code } = input
+        const [first, ...later] = steps as readonly [BankStep, ...BankStep[]]
+        const now = clock.iso()
+        const entry = settle({
+          bank_id: random.uuid(),
+          user_id,
+          account_number,
+          ifsc_code,
+          bank_status: first.status,
+          account_name: first.accountName ?? holderOf(user_id, account_number),
+          created_at: now,
+          updated_at: now,
+        })
+        let due_at = clock.now()
+        for (const step of later) {
+          due_at += step.after_ms
+          scheduler.schedule({
+            due_at,
+            kind: 'bank.step',
+            resource_id: entry.id,
+            payload: { ...step },
+          })
+        }
+        return {
+          status: first.status !== 'failed',
+          message: first.message ?? first.reason ?? MESSAGE[first.status],
+          row: entry.row,
+          metadata: metadataOf(entry.row, first),
+        }
+      }),
+    /** Sets the status of a pending account on request. */
+    simulate: (id: string, step: Omit<BankStep, 'after_ms'>) =>
+      store.change(() => {
+        const row = bank_accounts.get(id)
+        if (!row) throw notFound('bank account', id)
+        if (row.bank_status !== 'pending' || step.status === 'pending') {
+          throw new SandboxError(
+            'invalid_transition',
+            `A ${row.bank_status} bank account cannot become ${step.status}; only a pending account can become success or failed.`,
+          )
+        }
+        scheduler.cancelAll('bank.step', id)
+        return simulate(row, { ...step, after_ms: 0 })
+      }),
+    /** A user's accounts, newest first. */
+    ofUser: (userId: string) => {
+      users.get(userId)
+      return bank_accounts.page('user', userId, 0, Number.POSITIVE_INFINITY)
+    },
+  }
+}
+
+export type BankAccounts = ReturnType<typeof createBankAccounts>

@@ -1,0 +1,210 @@
+import { SandboxError } from '../model/errors.ts'
+import { isoDateOf } from '../model/formats.ts'
+import {
+  countryOf,
+  type KycItem,
+  type KycMetadata,
+  type KycRow,
+  type KycStatus,
+  type PanResult,
+  type SubmitKyc,
+} from '../model/kyc.ts'
+import { maskNumber } from '../model/mask.ts'
+import type { KycStep } from '../scenarios/compiled.ts'
+import { notFound, type WorldContext } from '../tables/world-context.ts'
+import type { Users } from './users.ts'
+
+const PAN = /^[A-Z]{5}[0-9]{4}[A-Z]$/
+const AADHAAR = /^\d{12}$/
+const AADHAAR_DECIDED_AFTER_MS = 5_000
+const VERIFIED_RESULT: Omit<PanResult, 'pan'> = {
+  panStatus: 'EXISTING AND VALID',
+  name: 'MATCHING',
+  dateOfBirth: 'MATCHING',
+  aadhaarSeedingStatus: 'Y',
+}
+
+const INVALID_PAN: KycStep = {
+  status: 'failed',
+  after_ms: 0,
+  message: 'The PAN is empty or malformed',
+  statusCode: 400,
+  result: {
+    panStatus: 'Record (PAN) Not Found in ITD Database/Invalid PAN',
+    name: 'NOT MATCHING',
+    dateOfBirth: 'NOT MATCHING',
+    aadhaarSeedingStatus: 'NA',
+  },
+}
+
+/** The steps of a document that no scenario rule matches (defaults: KYC). */
+function defaultSteps({ document_type, document_number }: KycItem): readonly KycStep[] {
+  if (document_type === 'tid') return [{ status: 'success', after_ms: 0 }]
+  if (document_number === '') return [{ status: 'pending', after_ms: 0 }]
+  return [
+    { status: 'pending', after_ms: 0 },
+    { status: 'success', after_ms: AADHAAR_DECIDED_AFTER_MS },
+  ]
+}
+
+/** The failed step of a malformed number, whatever the scenario says; else `undefined`. */
+function formatError({ document_type, document_number }: KycItem): KycStep | undefined {
+  if (document_type === 'tid') return PAN.test(document_number) ? undefined : INVALID_PAN
+  if (document_number === '' || AADHAAR.test(document_number)) return undefined
+  return { status: 'failed', after_ms: 0, message: 'The Aadhaar number is not twelve digits' }
+}
+
+const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatus, string>>> = {
+  tid: {
+    success: 'PAN verified successfully',
+    pending: 'PAN verification is pending',
+    failed: 'PAN verification failed',
+  },
+  pid: {
+    success: 'Aadhaar verified successfully',
+    pending: 'Aadhaar verification is pending',
+    failed: 'Aadhaar verification failed',
+  },
+}
+
+/** KYC records: the system decides a PAN immediately and an Aadhaar later (defaults: KYC). */
+export function createKyc(context: WorldContext & { users: Users }) {
+  const { store, clock, random, scheduler, events, users } = context
+  const { kyc } = store.tables
+
+  function panMetadata(number: string, step: KycStep, message: string): KycMetadata {
+    const ok = step.status === 'success'
+    const statusCode = step.statusCode ?? (step.status === 'pending' ? 503 : 200)
+    const result =
+      step.result === null || (step.result === undefined && statusCode === 503)
+        ? null
+        : { pan: maskNumber(number), ...VERIFIED_RESULT, ...step.result }
+    return {
+      statusCode,
+      response: {
+        status: ok,
+        code: statusCode,
+        message,
+        data: {
+          status: ok ? 'success' : 'failure',
+          statusCode,
+          result,
+          metaData: { requestId: `${clock.now()}-${random.uuid()}`, transactionId: random.uuid() },
+        },
+      },
+    }
+  }
+
+  function messageOf(type: KycItem['document_type'], step: KycStep): string {
+    return step.message ?? step.reason ?? DEFAULT_MESSAGE[type][step.status]
+  }
+
+  function metadataOf(row: Pick<KycRow, 'document_type' | 'document_number'>, step: KycStep) {
+    if (row.document_type === 'pid') return null
+    return panMetadata(row.document_number, step, messageOf(row.document_type, step))
+  }
+
+  /** The newest successful record of a row's user and document type; an older record that succeeds late does not replace it. */
+  const latestSuccess = ({ user_id, document_type }: KycRow): string | undefined =>
+    kyc
+      .page('user', user_id, 0, Number.POSITIVE_INFINITY)
+      .find(({ row }) => row.document_type === document_type && row.kyc_status === 'success')?.id
+
+  /** Stores a record with its new status; a success also sets the record's id on the user. */
+  function settle(row: KycRow) {
+    const entry = store.put('kyc', row)
+    if (row.kyc_status === 'success' && latestSuccess(row) === row.kyc_id) {
+      users.link(
+        row.user_id,
+        row.document_type === 'pid' ? { pid: row.kyc_id } : { tid: row.kyc_id },
+      )
+    }
+    events.emit(`kyc.${row.kyc_status}`, row.kyc_id)
+    return entry
+  }
+
+  function submitItem(userId: string, item: KycItem, steps: readonly KycStep[]) {
+    const [first, ...later] = steps as readonly [KycStep, ...KycStep[]]
+    const now = clock.iso()
+    const kyc_id = random.uuid()
+    const { document_type, document_name, document_number } = item
+    const entry = settle({
+      kyc_id,
+      user_id: userId,
+      country: countryOf(item.Nationality),
+      document_type,
+      document_name,
+      document_number,
+      full_name: item.nameOnCard,
+      dob: isoDateOf(item.dateOfBirth)!,
+      kyc_status: first.status,
+      verified_by: document_type === 'tid' ? 'system' : 'client',
+      metadata: metadataOf(item, first),
+      created_at: now,
+      updated_at: now,
+    })
+    let due_at = clock.now()
+    for (const step of later) {
+      due_at += step.after_ms
+      scheduler.schedule({ due_at, kind: 'kyc.step', resource_id: kyc_id, payload: { ...step } })
+    }
+    return {
+      status: first.status !== 'failed',
+      message: messageOf(document_type, first),
+      entry,
+    }
+  }
+
+  function simulate(row: KycRow, step: KycStep) {
+    const metadata = metadataOf(row, step)
+    return settle({ ...row, kyc_status: step.status, metadata, updated_at: clock.iso() })
+  }
+
+  scheduler.handle('kyc.step', (timer) => {
+    const row = kyc.get(timer.resource_id!)
+    // Only a pending record can still change.
+    if (row?.kyc_status !== 'pending') return false
+    simulate(row, timer.payload as KycStep)
+    return undefined
+  })
+
+  return {
+    get(id: string) {
+      const entry = kyc.entry(id)
+      if (!entry) throw notFound('KYC record', id)
+      return entry
+    },
+    /** Throws the errors of POST /kyc without changing anything. */
+    check: ({ user_id }: SubmitKyc) => void users.get(user_id, 'user_id'),
+    /** Stores each item as a record. `stepsOfItems` has the steps of a scenario for each item, if there are any. */
+    submit: (
+      { user_id, kyc: items }: SubmitKyc,
+      stepsOfItems: readonly (readonly KycStep[] | undefined)[] = [],
+    ) =>
+      store.change(() => {
+        users.get(user_id, 'user_id')
+        return items.map((item, i) => {
+          const bad = formatError(item)
+          return submitItem(user_id, item, bad ? [bad] : (stepsOfItems[i] ?? defaultSteps(item)))
+        })
+      }),
+    /** Sets the status of a pending record on request. */
+    simulate: (id: string, step: Omit<KycStep, 'after_ms'>) =>
+      store.change(() => {
+        const row = kyc.get(id)
+        if (!row) throw notFound('KYC record', id)
+        if (row.kyc_status !== 'pending' || step.status === 'pending') {
+          throw new SandboxError(
+            'invalid_transition',
+            `A ${row.kyc_status} KYC record cannot become ${step.status}; only a pending record can become success or failed.`,
+          )
+        }
+        scheduler.cancelAll('kyc.step', id)
+        return simulate(row, { ...step, after_ms: 0 })
+      }),
+    /** A user's records, newest first. */
+    ofUser: (userId: string) => kyc.page('user', userId, 0, Number.POSITIVE_INFINITY),
+  }
+}
+
+export type Kyc = ReturnType<typeof createKyc>

@@ -1,0 +1,68 @@
+import { type FieldError, SandboxError } from '../model/errors.ts'
+import type { ListQuery } from '../model/list.ts'
+import { quoteInput } from '../model/mask.ts'
+import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
+import { notFound, type WorldContext } from '../tables/world-context.ts'
+
+/** Users. The e-mail and the mobile of each are unique within the client (defaults: Users). */
+export function createUsers({ store, clock, random, events }: WorldContext) {
+  const { users } = store.tables
+
+  /** Returns a user or throws `not_found`; `field` is the body field of the id, if the id is in a body. */
+  function get(id: string, field?: string) {
+    const entry = users.entry(id)
+    if (!entry) throw notFound('user', id, field)
+    return entry
+  }
+
+  function rejectDuplicates({ email, mobile }: CreateUser) {
+    const errors: FieldError[] = []
+    const checkUnique = (field: 'email' | 'mobile', key: string, sent: string) => {
+      const other = users.findUnique(field, key)
+      const message = other && `The ${field} ${quoteInput(sent)} belongs to user ${other.id}.`
+      if (message) errors.push({ field, code: 'duplicate', message })
+    }
+    checkUnique('email', email.toLowerCase(), email)
+    checkUnique('mobile', mobileKey(mobile), mobile)
+    const [first] = errors
+    if (first)
+      throw new SandboxError(
+        'user_exists',
+        `${first.message} Use another one, or read that user.`,
+        { errors },
+      )
+  }
+
+  return {
+    get,
+    create: (input: CreateUser) =>
+      store.change(() => {
+        rejectDuplicates(input)
+        const { email, mobile, user_type } = input
+        const now = clock.iso()
+        const entry = store.put('users', {
+          user_id: random.uuid(),
+          user_type,
+          email,
+          mobile,
+          pid: null,
+          tid: null,
+          bank_id: null,
+          created_at: now,
+          updated_at: now,
+        })
+        events.emit('user.created', entry.id)
+        return entry
+      }),
+    /** Sets the ids of the verified KYC records and bank account on a user. */
+    link(id: string, links: Partial<Pick<UserRow, 'pid' | 'tid' | 'bank_id'>>) {
+      store.put('users', { ...get(id).row, ...links, updated_at: clock.iso() })
+    },
+    list: ({ page, limit }: ListQuery) => ({
+      total: users.count('all', 'all'),
+      entries: users.page('all', 'all', (page - 1) * limit, limit),
+    }),
+  }
+}
+
+export type Users = ReturnType<typeof createUsers>

@@ -1,0 +1,245 @@
+import type { LoggedRequest } from '../model/logged-request.ts'
+import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
+import { type Budget, createRing } from './ring-buffer.ts'
+
+/** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
+export type CompletedRequest = {
+  /** Client's time of the request, and wall time of the response, ms. */
+  at: number
+  wallAt: number
+  /** Start of the request, ms of the process's monotonic clock. */
+  began: number
+  method: string
+  /** Path and query, without the client's base path. */
+  url: string
+  operation: string | undefined
+  params: unknown
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  headersSize: number
+  /** The received body; empty if there was none or it was not read. */
+  body: string
+  /** `undefined`: no response, the connection was broken. */
+  status: number | undefined
+  response: string
+  rule: string | undefined
+  fault: string | undefined
+  replayed: boolean
+}
+
+/** An entry of the log: in `page`, its body is from `start` to `middle` and its response from `middle` to `end`. */
+export type RequestLogEntry = Omit<
+  CompletedRequest,
+  'body' | 'response' | 'began' | 'headersSize'
+> & {
+  readonly seq: number
+  readonly duration_ms: number
+  readonly page: Buffer
+  readonly start: number
+  readonly middle: number
+  readonly end: number
+  readonly bodySize: number
+  readonly responseSize: number
+  readonly size: number
+}
+
+const MAX_CALLS = 1_000
+// In bytes, of one client and of all clients together.
+const MAX_SIZE = 4 * 1024 * 1024
+const MAX_SIZE_OF_ALL = 64 * 1024 * 1024
+// Tests are about request bodies; long responses are lists, which would displace many other entries.
+const MAX_BODY = 64 * 1024
+const MAX_RESPONSE = 4 * 1024
+// Estimated bytes of an entry besides its texts.
+const ENTRY_OVERHEAD = 1_024
+
+/** The memory limit that the logs of all clients share. */
+export const createLogBudget = (): Budget => ({ used: 0, max: MAX_SIZE_OF_ALL })
+
+// Bytes; the first page is small, since most clients send little.
+const FIRST_PAGE = 8 * 1024
+const MAX_PAGE = 64 * 1024
+
+/**
+ * Stores texts in buffers. As strings they would live just long enough to reach the old generation of the garbage
+ * collector, which would cost each request more than this copy.
+ */
+function createPages() {
+  let page = Buffer.alloc(0)
+  let size = FIRST_PAGE
+  let end = 0
+  return {
+    /** Stores a body and a response, one after the other, and returns their position. */
+    put(body: string, response: string) {
+      // At most three bytes per UTF-16 unit; long texts are measured, so that no page stays mostly empty.
+      let max = 3 * (body.length + response.length)
+      if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(response)
+      if (end + max > page.length) {
+        page = Buffer.allocUnsafeSlow(Math.max(size, max))
+        size = Math.min(2 * size, MAX_PAGE)
+        end = 0
+      }
+      const start = end
+      const middle = start + (body === '' ? 0 : page.write(body, start))
+      end = middle + (response === '' ? 0 : page.write(response, middle))
+      return { page, start, middle, end }
+    },
+  }
+}
+
+/** The last requests of one client, in memory: at most 1,000, and at most 4 MiB. */
+export function createRequestLog({
+  budget,
+  onLogged,
+  elapsed,
+}: {
+  budget: Budget
+  onLogged: (call: RequestLogEntry) => void
+  /** The monotonic clock for durations, ms. */
+  elapsed: () => number
+}) {
+  const ring = createRing<RequestLogEntry>({
+    max: MAX_CALLS,
+    maxSize: MAX_SIZE,
+    sizeOf: ({ size }) => size,
+    budget,
+  })
+  let pages = createPages()
+  let seq = 0
+  let clearedAt = Number.NEGATIVE_INFINITY
+
+  return {
+    add(call: CompletedRequest) {
+      const { body, response, began, url } = call
+      // A request that started before the log was cleared does not belong to it.
+      if (began < clearedAt) return
+      const storedBody = body.length > MAX_BODY ? '' : body
+      const storedResponse = response.length > MAX_RESPONSE ? '' : response
+      const { page, start, middle, end } = pages.put(storedBody, storedResponse)
+      const entry: RequestLogEntry = {
+        seq: ++seq,
+        at: call.at,
+        wallAt: call.wallAt,
+        duration_ms: elapsed() - began,
+        method: call.method,
+        url,
+        operation: call.operation,
+        params: call.params,
+        headers: call.headers,
+        page,
+        start,
+        middle,
+        end,
+        bodySize: body.length,
+        status: call.status,
+        responseSize: response.length,
+        rule: call.rule,
+        fault: call.fault,
+        replayed: call.replayed,
+        size: ENTRY_OVERHEAD + url.length + call.headersSize + end - start,
+      }
+      ring.push(entry)
+      onLogged(entry)
+    },
+    newestFirst: () => ring.newestFirst(),
+    get count() {
+      return ring.count
+    },
+    /** The number of older requests that were dropped. */
+    get dropped() {
+      return ring.dropped
+    },
+    /** Removes all entries and returns their number. */
+    clear(): number {
+      const { count } = ring
+      clearedAt = elapsed()
+      pages = createPages()
+      ring.clear()
+      return count
+    },
+    /** Removes all entries and restarts the ids at 1: after a reset the same requests get the same ids. */
+    restart() {
+      this.clear()
+      seq = 0
+    },
+  }
+}
+
+// ---- reading and showing an entry
+
+export const requestId = ({ seq }: RequestLogEntry): string => `req_${seq}`
+
+/** The request body; empty if there was none or it was too long to be stored. */
+export const bodyOf = ({ page, start, middle }: RequestLogEntry): string =>
+  page.toString('utf8', start, middle)
+
+/** The response; empty if there was none or it was too long to be stored. */
+const responseOf = ({ page, middle, end }: RequestLogEntry): string =>
+  page.toString('utf8', middle, end)
+
+export const pathOf = ({ url }: RequestLogEntry): string => {
+  const end = url.indexOf('?')
+  return end === -1 ? url : url.slice(0, end)
+}
+
+/** The query parameters: a string, or an array if a name occurs more than once. */
+export function queryOf({ url }: RequestLogEntry): Record<string, string | string[]> {
+  const at = url.indexOf('?')
+  const query: Record<string, string | string[]> = Object.create(null)
+  if (at === -1) return query
+  for (const [name, value] of new URLSearchParams(url.slice(at + 1))) {
+    const earlier = query[name]
+    query[name] = earlier === undefined ? value : [earlier, value].flat()
+  }
+  return query
+}
+
+/** Parses JSON; returns `undefined` if the text is not JSON. */
+export function parseJsonOrUndefined(text: string): unknown {
+  if (!text) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const maskedHeaders = (headers: RequestLogEntry['headers']) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      maskLogText(name),
+      isSecretName(name) ? HIDDEN : maskLogText(String(value)),
+    ]),
+  )
+
+/** The response as masked JSON or masked text. */
+const maskedResponse = (answer: string): unknown =>
+  answer ? maskResponse(parseJsonOrUndefined(answer) ?? answer) : null
+
+const iso = (ms: number) => new Date(ms).toISOString()
+const round = (ms: number) => Math.round(ms * 1_000) / 1_000
+
+/** An entry without its headers, query and bodies. */
+export const requestSummary = (call: RequestLogEntry) => ({
+  request_id: requestId(call),
+  at: iso(call.at),
+  wall_at: iso(call.wallAt),
+  duration_ms: round(call.duration_ms),
+  method: call.method,
+  path: maskLogText(pathOf(call)),
+  operation: call.operation ?? null,
+  status: call.status ?? null,
+  rule: call.rule ? maskLogText(call.rule) : null,
+  fault: call.fault ?? null,
+  replayed: call.replayed,
+})
+
+/** An entry with all details, masked. */
+export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
+  ...requestSummary(call),
+  query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,
+  headers: maskedHeaders(call.headers),
+  body: maskValue(parseJsonOrUndefined(bodyOf(call)) ?? null),
+  body_size: call.bodySize,
+  response: maskedResponse(responseOf(call)),
+  response_size: call.responseSize,
+})

@@ -1,0 +1,191 @@
+import { SandboxError } from '../model/errors.ts'
+import { maskLogText, maskRequest } from '../model/mask.ts'
+import type { Condition } from '../scenarios/condition.ts'
+import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
+import type { MatchDefinition, Problem } from '../scenarios/read.ts'
+import { CALL_PARTS } from '../scenarios/words.ts'
+import type { SandboxTables } from '../tables/tables.ts'
+import {
+  type Check,
+  checkOf,
+  type FailedCheck,
+  failedChecks,
+  missText,
+  type NearMiss,
+  nearestOf,
+} from './near-miss.ts'
+import {
+  bodyOf,
+  parseJsonOrUndefined,
+  pathOf,
+  queryOf,
+  type RequestLogEntry,
+  requestId,
+} from './request-log.ts'
+
+/** A compiled match: decides which entries of the log match, and why an entry does not. */
+export type RequestMatch = {
+  holds(call: RequestLogEntry): boolean
+  failures(call: RequestLogEntry): FailedCheck[]
+}
+
+/** A logged request as conditions read it: as it was sent; the user and the account in their present state. */
+class LoggedCall implements CallParts {
+  readonly #call: RequestLogEntry
+  readonly #tables: SandboxTables['tables']
+  #body: unknown
+  #bodyIsRead = false
+
+  constructor(call: RequestLogEntry, { tables }: SandboxTables) {
+    this.#call = call
+    this.#tables = tables
+  }
+
+  get operation() {
+    return this.#call.operation
+  }
+  get params() {
+    return this.#call.params
+  }
+  get headers() {
+    return this.#call.headers
+  }
+  get query() {
+    return queryOf(this.#call)
+  }
+  get body() {
+    if (!this.#bodyIsRead) this.#body = parseJsonOrUndefined(bodyOf(this.#call))
+    this.#bodyIsRead = true
+    return this.#body
+  }
+  /** The documents of POST /kyc. */
+  get items(): readonly unknown[] {
+    const list = (this.body as { kyc?: unknown } | null | undefined)?.kyc
+    return Array.isArray(list) ? list : []
+  }
+  get user() {
+    const { body, params } = this as { body?: unknown; params?: unknown }
+    const sent = (body ?? {}) as Record<string, unknown>
+    const id = sent['user_id'] ?? sent['from_user_id'] ?? (params as { userId?: unknown })?.userId
+    return typeof id === 'string' ? this.#tables.users.get(id) : undefined
+  }
+  get account() {
+    const id = ((this.body ?? {}) as Record<string, unknown>)['benif_bank_id']
+    return typeof id === 'string' ? this.#tables.bank_accounts.get(id) : undefined
+  }
+}
+
+/** The failures of the item that fails the fewest checks: a match needs only one item. */
+function fewestFailures(found: readonly FailedCheck[][]): FailedCheck[] {
+  return found.reduce((best, one) => (one.length < best.length ? one : best))
+}
+
+/** Compiles a match definition. */
+export function compileMatch(definition: MatchDefinition, store: SandboxTables): RequestMatch {
+  const { operation, method, path, status } = definition
+  const operations = operation === undefined ? undefined : new Set<string>(operationsOf(operation))
+  const checks = CALL_PARTS.flatMap((part) =>
+    definition[part] === undefined
+      ? []
+      : testsOf(part, definition[part] as Condition).map((test) => checkOf(test)),
+  )
+  const callChecks = checks.filter(({ test }) => test.part !== 'item')
+  const itemChecks = checks.filter(({ test }) => test.part === 'item')
+  const conditionTests = (condition: unknown) =>
+    condition === undefined ? [] : testsOf('body', condition as Condition)
+  const fieldChecks = [
+    {
+      field: 'method',
+      tests: conditionTests(method),
+      read: (call: RequestLogEntry): unknown => call.method,
+    },
+    { field: 'path', tests: conditionTests(path), read: pathOf },
+    {
+      field: 'status',
+      tests: conditionTests(status),
+      read: ({ status }: RequestLogEntry) => status,
+    },
+  ]
+
+  /** The failed checks; those that identify the request come first. */
+  function failures(call: RequestLogEntry): FailedCheck[] {
+    const failed: FailedCheck[] = []
+    if (operations && !(call.operation !== undefined && operations.has(call.operation)))
+      failed.push({
+        field: 'operation',
+        name: '',
+        wanted: { value: operation },
+        value: call.operation,
+      })
+    for (const { field, tests, read } of fieldChecks) {
+      const value = read(call)
+      for (const test of tests)
+        if (!passes(test, value)) failed.push({ field, name: '', wanted: test, value })
+    }
+    const parts = new LoggedCall(call, store)
+    failed.push(...failedChecks(callChecks, parts))
+    if (itemChecks.length > 0) {
+      const items: readonly unknown[] = parts.items.length > 0 ? parts.items : [undefined]
+      failed.push(...fewestFailures(items.map((item) => failedChecks(itemChecks, { item }))))
+    }
+    return failed
+  }
+
+  return {
+    holds(call) {
+      if (operations && !(call.operation !== undefined && operations.has(call.operation)))
+        return false
+      if (!fieldChecks.every(({ tests, read }) => tests.every((test) => passes(test, read(call)))))
+        return false
+      const parts = new LoggedCall(call, store)
+      const allMatch = (wanted: readonly Check[], of: CallParts) =>
+        wanted.every(({ test, read }) => passes(test, read(of)))
+      return (
+        allMatch(callChecks, parts) &&
+        (itemChecks.length === 0 || parts.items.some((item) => allMatch(itemChecks, { item })))
+      )
+    },
+    failures,
+  }
+}
+
+// ---- near misses
+
+const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
+const describeRequest = (call: RequestLogEntry) =>
+  `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
+
+/** The requests that almost match. */
+export const nearestRequests = (
+  match: RequestMatch,
+  calls: Iterable<RequestLogEntry>,
+): NearMiss[] =>
+  nearestOf(calls, {
+    failuresOf: match.failures,
+    weightOf: ({ field }) => (IDENTIFYING_FIELDS.has(field) ? 10 : 1),
+    describe: describeRequest,
+    redactFound: maskRequest,
+  })
+
+/** A sentence about the nearest request, for the end of a message. */
+export const nearestRequestText = (misses: readonly NearMiss[], count: number): string =>
+  missText(misses, count === 0 ? ' The log is empty.' : '')
+
+/** The error of an invalid `match`. */
+export function invalidMatch([first, ...more]: readonly Pick<
+  Problem,
+  'path' | 'message'
+>[]): SandboxError {
+  return new SandboxError(
+    'validation_failed',
+    `The match is invalid: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
+    {
+      errors: [first!, ...more].map(({ path, message }) => ({
+        // In the match itself, the fields of a resource have no prefix `data.`.
+        field: path ? `match.${path.replace(/^data\./, '')}` : 'match',
+        code: 'invalid_value',
+        message,
+      })),
+    },
+  )
+}

@@ -1,0 +1,49 @@
+/** The wall clock in ms. No other code of the product reads it. */
+export const wallNow = (): number => Date.now()
+
+export type SteadyWallOptions = {
+  wall: () => number
+  /** A monotonic clock, ms. */
+  elapsed: () => number
+  /** Called when the wall clock was set back, with the difference in ms. */
+  onSetBack?: (ms: number) => void
+}
+
+// Smaller corrections of a wall clock are normal and not reported.
+const MIN_REPORTED_MS = 1_000
+
+/**
+ * A wall clock that never goes back. When the real clock is set back, this one continues with the monotonic clock;
+ * when the real clock is then corrected again, this one does not jump forward.
+ */
+export function createSteadyWall({ wall, elapsed, onSetBack }: SteadyWallOptions): () => number {
+  let lastWall = wall()
+  let lastElapsed = elapsed()
+  // How many ms this clock is ahead of the wall clock.
+  let ahead = 0
+  return () => {
+    const [now, elapsedNow] = [wall(), elapsed()]
+    const leap = now - lastWall - (elapsedNow - lastElapsed)
+    if (now < lastWall) {
+      ahead -= leap
+      if (lastWall - now >= MIN_REPORTED_MS) onSetBack?.(lastWall - now)
+    } else if (leap > 0 && ahead > 0) ahead -= Math.min(ahead, leap)
+    lastWall = now
+    lastElapsed = elapsedNow
+    return now + ahead
+  }
+}
+
+/** Runs a function after `ms` real ms; returns a function that cancels it. */
+export type Later = (ms: number, run: () => void) => () => void
+
+export const realLater: Later = (ms, run) => {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
+/** `realLater` with a timer that does not keep the process alive. */
+export const unrefLater: Later = (ms, run) => {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,52 @@
+import type { SendError } from '../model/send-error.ts'
+import type { Later } from './real-time.ts'
+
+/**
+ * One HTTP request to send: POST `body` to `url`, or GET it. `deadlineMs` is the real time for the whole attempt
+ * (default: 10,000). `host`, `content-length`, `connection` and `accept-encoding` are set by the sender and must not
+ * be in `headers`.
+ */
+export type SendRequest = {
+  method?: 'POST' | 'GET'
+  url: string
+  headers: Readonly<Record<string, string>>
+  body: string | Uint8Array
+  deadlineMs?: number
+}
+
+/** The result of an attempt. `ok`: a 2xx response arrived completely, or up to the read limit. */
+export type SendResult = {
+  ok: boolean
+  /** Set when the response headers have arrived, even if the attempt failed later. */
+  status?: number
+  /** The first 4 KiB of the response body as text; empty if it is compressed. */
+  response: string
+  /** The response body is longer than `response`. */
+  truncated: boolean
+  duration_ms: number
+  /** The wait that `Retry-After` requests, ms from now; absent if the header is missing or invalid. */
+  retryAfterMs?: number
+  error?: SendError
+}
+
+/**
+ * Every input of a sandbox besides its calls goes through this interface, so that a run can be recorded and replayed.
+ */
+export type Runtime = {
+  /** The wall clock, ms since 1970. */
+  wall: () => number
+  /** The monotonic clock for durations, ms. */
+  elapsed: () => number
+  later: Later
+  /** Sends a webhook attempt or a request to a probe. */
+  send: (request: SendRequest) => Promise<SendResult>
+  /** 32 hex digits that nobody can guess. */
+  secret: () => string
+  /**
+   * Whether long work yields depending on elapsed time. A repeatable run must not: other calls would see different
+   * states.
+   */
+  yieldsToOthers: boolean
+  /** Ends running attempts. */
+  close: () => void
+}

@@ -1,0 +1,128 @@
+import type { BankAccountRow } from '../model/bank-account.ts'
+import type { ClientRow } from '../model/client.ts'
+import type { DeliveryRow, EventRow } from '../model/delivery.ts'
+import { historyUserOf } from '../model/history.ts'
+import type { InboxRow } from '../model/inbox.ts'
+import type { KycRow } from '../model/kyc.ts'
+import type { PaymentRow } from '../model/payment.ts'
+import { mobileKey, type UserRow } from '../model/user.ts'
+import type { WebhookRow } from '../model/webhook.ts'
+import type { Counter } from '../scenarios/decide.ts'
+import type { RuleDefinition } from '../scenarios/rule-schema.ts'
+import type { ScenarioDefinition } from '../scenarios/schema.ts'
+import type { Specs, Store, WorldTables } from '../storage/store.ts'
+import type { ClockState } from '../time/clock.ts'
+import type { TimerRow } from '../time/scheduler.ts'
+
+/** The stored response to a POST with an `Idempotency-Key`. */
+export type IdempotencyRow = {
+  key: string
+  /** A hash of the request body, to recognize a different request with the same key. */
+  fingerprint: string
+  status: number
+  body: string
+  /** When the row expires: client's time, ms. */
+  expires_at: number
+}
+
+/** A pushed rule, as stored: it comes before the scenario. */
+export type PushedRuleRow = { rule_id: string; seq: number; definition: RuleDefinition }
+
+/** The number of matches and hits of a rule, as stored. */
+export type CounterRow = Counter & { name: string }
+
+/** The active scenario, as stored: a name of the library, or a definition. */
+export type ActiveScenario = { name: string; definition?: ScenarioDefinition; startedAs: string }
+
+/** One value of a world that is not a resource of the service, such as its clock. */
+export type SettingRow =
+  | { name: 'clock'; value: ClockState & { startedAs: string } }
+  | { name: 'scenario'; value: ActiveScenario }
+
+/** Every table of a world. */
+export type Rows = {
+  client: ClientRow
+  users: UserRow
+  kyc: KycRow
+  bank_accounts: BankAccountRow
+  payments: PaymentRow
+  webhook: WebhookRow
+  events: EventRow
+  deliveries: DeliveryRow
+  inbox: InboxRow
+  idempotency: IdempotencyRow
+  timers: TimerRow
+  settings: SettingRow
+  /** Rules pushed in front of the scenario. */
+  rules: PushedRuleRow
+  counters: CounterRow
+}
+
+// As text: ISO 8601 sorts like the instants, and a number would need more memory.
+const createdAt = ({ created_at }: { created_at: string }) => created_at
+const always = () => 'all'
+
+/** The unique key of a verified account: a user cannot have it twice. */
+export const accountKey = (row: { user_id: string; account_number: string; ifsc_code: string }) =>
+  `${row.user_id} ${row.ifsc_code} ${row.account_number}`
+
+/** How each table finds and orders its rows. */
+export const TABLES: Specs<Rows> = {
+  client: { id: (row) => row.client_id, at: createdAt, indexes: { all: always } },
+  users: {
+    id: (row) => row.user_id,
+    at: createdAt,
+    indexes: { all: always },
+    uniques: {
+      email: (row) => row.email.toLowerCase(),
+      mobile: (row) => mobileKey(row.mobile),
+    },
+  },
+  kyc: {
+    id: (row) => row.kyc_id,
+    at: createdAt,
+    indexes: { all: always, user: (row) => row.user_id },
+  },
+  bank_accounts: {
+    id: (row) => row.bank_id,
+    at: createdAt,
+    indexes: { all: always, user: (row) => row.user_id },
+    uniques: { verified: (row) => (row.bank_status === 'success' ? accountKey(row) : undefined) },
+  },
+  payments: {
+    id: (row) => row.transaction_id,
+    at: createdAt,
+    indexes: {
+      all: always,
+      type: (row) => (row.transaction_type === 'debit' ? 'debit' : undefined),
+      user: historyUserOf,
+    },
+    // The generated id of a payment without a reference must not be a reference of another payment.
+    uniques: { reference: (row) => row.reference_id ?? row.client_transaction_id },
+  },
+  webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
+  // In order of creation and not of time, because the clock can be set back.
+  events: {
+    id: (row) => row.event_id,
+    at: () => 0,
+    indexes: { resource: (row) => row.resource_id },
+  },
+  deliveries: {
+    id: (row) => row.delivery_id,
+    at: () => 0,
+    indexes: {
+      // No index has the whole backlog under one key: removal from a long list would be slow.
+      ordered: (row) => (row.status === 'pending' && row.ordered ? row.resource_id : undefined),
+      held: (row) => (row.status === 'pending' && row.hold_until ? row.resource_id : undefined),
+    },
+  },
+  inbox: { id: (row) => row.message_id, at: () => 0, indexes: { all: always } },
+  idempotency: { id: (row) => row.key, at: (row) => row.expires_at, indexes: { all: always } },
+  timers: { id: (row) => row.timer_id, at: () => 0, indexes: {} },
+  settings: { id: (row) => row.name, at: () => 0, indexes: {} },
+  rules: { id: (row) => row.rule_id, at: () => 0, indexes: {} },
+  counters: { id: (row) => row.name, at: () => 0, indexes: {} },
+}
+
+export type SandboxStore = Store<Rows>
+export type SandboxTables = WorldTables<Rows>

@@ -1,0 +1,25 @@
+import { SandboxError } from '../model/errors.ts'
+import type { Random } from '../runtime/random.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Scheduler } from '../time/scheduler.ts'
+import type { ResourceEvents } from './resource-events.ts'
+import type { SandboxTables } from './tables.ts'
+
+/** The dependencies of every service of a world. */
+export type WorldContext = {
+  store: SandboxTables
+  clock: Clock
+  random: Random
+  scheduler: Scheduler
+  events: ResourceEvents
+}
+
+/** The error of an id that this client does not have; `field` is the body field with the id. */
+export function notFound(noun: string, id: string, field?: string): SandboxError {
+  const message = `No ${noun} ${id} for this client.`
+  return new SandboxError('not_found', message, fieldError(field, 'not_found', message))
+}
+
+/** The `errors` of an error about one field. */
+export const fieldError = (field: string | undefined, code: string, message: string) =>
+  field === undefined ? {} : { errors: [{ field, code, message }] }

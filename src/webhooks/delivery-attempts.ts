@@ -1,0 +1,169 @@
+import { VERSION } from '../config/version.ts'
+import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
+import { maskLogText, maskText } from '../model/mask.ts'
+import type { WebhookRow } from '../model/webhook.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import type { Clock } from '../time/clock.ts'
+import type { SendLane } from './send-room.ts'
+import { signWebhook } from './sign.ts'
+
+/** How webhooks are sent, the same for every client. */
+export type WebhookSettings = {
+  /** The clock of `webhook-timestamp`. */
+  time: 'wall' | 'client'
+  retries: keyof typeof RETRY_PLANS
+  /** Real ms for a whole attempt (default: 10 s of the sender). */
+  deadlineMs?: number
+}
+
+const [S, M, H] = [1_000, 60_000, 3_600_000]
+/** When attempts are made, ms after the first (defaults: Webhook). */
+export const RETRY_PLANS = {
+  fast: [0, S, 5 * S, 30 * S, 2 * M],
+  standard: [0, 5 * S, 5 * M, 30 * M, 2 * H, 5 * H, 10 * H, 14 * H, 20 * H, 24 * H],
+} as const
+
+const MASKED = 'XXXX'
+
+/** Masks the signatures in headers: they are as sensitive as the secret for that body. */
+export const maskSignatures = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      name === 'webhook-signature'
+        ? value.replaceAll(/v1,\S+/g, `v1,${MASKED}`)
+        : name === 'x-webhook-signature'
+          ? MASKED
+          : value,
+    ]),
+  )
+
+/** A response without secrets, signatures and tokens: debug pages can repeat what was sent. */
+function withoutSecrets(
+  answer: string,
+  secret: string,
+  headers: Readonly<Record<string, string>>,
+): string {
+  let text = answer
+  // A shorter secret would mask parts of any text.
+  for (const known of [secret, secret.replace(/^whsec_/, ''), headers['x-webhook-signature']])
+    if (known && known.length > 3) text = text.replaceAll(known, MASKED)
+  return text
+    .replace(/v1,[A-Za-z0-9+/]{43}=/g, `v1,${MASKED}`)
+    .replace(/Bearer [^\s"',]+/gi, `Bearer ${MASKED}`)
+    .replace(/\bsbx_[A-Za-z0-9_-]+/g, MASKED)
+}
+
+/** The headers of every attempt, except for the signatures. */
+const plainHeaders = {
+  'content-type': 'application/json',
+  'user-agent': `payout-sandbox/${VERSION}`,
+}
+
+/** An attempt with its headers, masked. */
+export const attemptDetails = (
+  event_id: string,
+  { timestamp, signatures, ...attempt }: StoredAttempt,
+): DeliveryAttempt => ({
+  ...attempt,
+  headers: {
+    ...plainHeaders,
+    'webhook-id': event_id,
+    'webhook-timestamp': String(timestamp),
+    ...(signatures > 0 && {
+      'webhook-signature': Array(signatures).fill(`v1,${MASKED}`).join(' '),
+      'x-webhook-signature': MASKED,
+    }),
+    'x-webhook-attempt': String(attempt.number),
+  },
+})
+
+/** The first half of a body, as a broken sender or proxy sends it. */
+const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
+
+/** Signs and sends single attempts, and returns their results as they are stored. */
+export function createDeliveryAttempts({
+  clock,
+  runtime,
+  settings,
+  lane,
+}: {
+  clock: Clock
+  runtime: Pick<Runtime, 'wall' | 'send'>
+  settings: WebhookSettings
+  lane: SendLane
+}) {
+  const { time, deadlineMs } = settings
+
+  /** Unix seconds that receivers of this sandbox should compare timestamps with. */
+  const unixNow = () => Math.floor((time === 'client' ? clock.now() : runtime.wall()) / 1_000)
+
+  // A cache of one: the URL rarely changes.
+  let [lastUrl, lastMasked] = ['', '']
+  function maskedUrl(url: string): string {
+    if (url !== lastUrl) {
+      lastUrl = url
+      lastMasked = maskLogText(url)
+    }
+    return lastMasked
+  }
+
+  return {
+    unixNow,
+    /** The queue in which an attempt waits for a slot; this time is not part of its deadline. */
+    lane,
+    /** Makes one attempt; returns `undefined` if the sandbox stopped meanwhile and the result is unknown. */
+    async send(
+      event: { event_id: string; body: string },
+      number: number,
+      { url, webhook_secret }: WebhookRow,
+      fault: DeliveryFault = {},
+    ): Promise<{ attempt: StoredAttempt; retryAfterMs: number; gone: boolean } | undefined> {
+      const at = clock.iso()
+      // The whole body is signed, even if a fault truncates the sent one.
+      const whole = Buffer.from(event.body)
+      const signed = {
+        id: event.event_id,
+        timestamp: unixNow(),
+        body: whole,
+        secret: webhook_secret,
+      }
+      const headers: Record<string, string> = {
+        ...plainHeaders,
+        ...signWebhook(signed, fault),
+        'x-webhook-attempt': String(number),
+      }
+      const body = fault.body === 'truncated' ? firstHalf(whole) : whole
+      const result = await runtime.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
+      const {
+        ok,
+        status,
+        duration_ms: durationMs,
+        response: answer,
+        truncated,
+        error,
+        retryAfterMs = 0,
+      } = result
+      if (error?.code === 'closed') return undefined
+      return {
+        retryAfterMs,
+        gone: status === 410,
+        attempt: {
+          number,
+          at,
+          ok,
+          url: maskedUrl(url),
+          timestamp: Number(headers['webhook-timestamp']),
+          signatures: headers['webhook-signature']?.split(' ').length ?? 0,
+          status: status ?? null,
+          duration_ms: durationMs,
+          response: answer && maskText(withoutSecrets(answer, webhook_secret, headers)),
+          truncated,
+          error: error ?? null,
+        },
+      }
+    },
+  }
+}
+
+export type DeliveryAttempts = ReturnType<typeof createDeliveryAttempts>

@@ -1,0 +1,107 @@
+import type { InboxRow } from '../model/inbox.ts'
+import type { ListQuery } from '../model/list.ts'
+import { maskLogText } from '../model/mask.ts'
+import type { WorldContext } from '../tables/world-context.ts'
+import { maskSignatures } from './delivery-attempts.ts'
+import { verifySignature } from './sign.ts'
+import type { Webhooks } from './webhooks.ts'
+
+// Enough for a test; the oldest message is removed first.
+const MAX_MESSAGES = 500
+const MAX_BODY = 64 * 1024
+const STORED_HEADERS = /^(?:content-type|content-length|user-agent|webhook-.*|x-webhook-.*)$/
+const MAX_HEADER = 1_024
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** A header as it is stored: masked, except for the webhook's own headers. */
+const storedHeader = (name: string, value: string): string =>
+  (name.includes('webhook-') ? value : maskLogText(value)).slice(0, MAX_HEADER)
+
+/** The event's type in a body that has one. */
+function typeOf(body: string): string | null {
+  try {
+    const { type } = JSON.parse(body)
+    return typeof type === 'string' ? type.slice(0, 64) : null
+  } catch {
+    return null
+  }
+}
+
+/** The built-in receiver: stores every message and whether its signature is valid for the client's secret. */
+export function createInbox({
+  store,
+  clock,
+  random,
+  webhooks,
+  unixNow,
+}: WorldContext & { webhooks: Webhooks; unixNow: () => number }) {
+  const { inbox, events } = store.tables
+
+  function verify(headers: Headers, body: Uint8Array, id: string | null) {
+    const webhook = webhooks.current()
+    if (!webhook)
+      return {
+        ok: false as const,
+        code: 'no_secret',
+        reason: 'this client has no webhook, so there is no secret to verify with',
+      }
+    const sentBody = id === null ? undefined : events.get(id)?.body
+    return verifySignature({
+      headers,
+      body,
+      secret: webhook.webhook_secret,
+      now: unixNow(),
+      ...(sentBody !== undefined && { sentBody }),
+    })
+  }
+
+  const isKnown = (id: string) => [...inbox.rows()].some(({ webhook_id }) => webhook_id === id)
+
+  return {
+    /** Stores a message, whatever its content is. */
+    receive(headers: Headers, bytes: Uint8Array): InboxRow {
+      const given = headers['webhook-id']
+      const id = typeof given === 'string' ? given.slice(0, 128) : null
+      const verdict = verify(headers, bytes, id)
+      const body = Buffer.from(bytes).toString('utf8')
+      const attempt = Number(headers['x-webhook-attempt'])
+      const entries = Object.entries(headers).flatMap(([name, value]) =>
+        STORED_HEADERS.test(name) ? [[name, storedHeader(name, String(value))]] : [],
+      )
+      return store.change(() => {
+        const row = store.put('inbox', {
+          message_id: `msg_${random.next()}`,
+          received_at: clock.iso(),
+          webhook_id: id,
+          type: typeOf(body),
+          attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : null,
+          repeated: id !== null && isKnown(id),
+          verified: verdict.ok,
+          code: verdict.ok ? null : verdict.code,
+          reason: verdict.ok ? null : verdict.reason,
+          headers: maskSignatures(Object.fromEntries(entries)),
+          body: body.slice(0, MAX_BODY),
+          truncated: body.length > MAX_BODY,
+        }).row
+        const count = inbox.count('all', 'all')
+        if (count > MAX_MESSAGES)
+          store.remove('inbox', inbox.page('all', 'all', count - 1, 1)[0]!.id)
+        return row
+      })
+    },
+    /** The messages, newest first. */
+    list: ({ page, limit }: ListQuery) => ({
+      total: inbox.count('all', 'all'),
+      messages: inbox.page('all', 'all', (page - 1) * limit, limit).map(({ row }) => row),
+    }),
+    /** Removes all messages and returns their number. */
+    clear(): number {
+      const ids = [...inbox.rows()].map(({ message_id }) => message_id)
+      store.change(() => {
+        for (const id of ids) store.remove('inbox', id)
+      })
+      return ids.length
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { SendError, SendErrorCode } from '../model/send-error.ts'
+import type { Target } from './addresses.ts'
+
+/** The status and the used headers of a response. */
+export type ReceiverResponse = {
+  status: number
+  'retry-after'?: string
+  location?: string
+  'content-encoding'?: string
+}
+
+// A receiver may send any number; the limit is one year, so that sums stay exact.
+const MAX_RETRY_MS = 365 * 86_400_000
+
+/**
+ * Reads a `Retry-After` header: seconds or an HTTP date (RFC 9110, 10.2.3).
+ *
+ * @returns ms from `wallNow` (ms): 0 for a past date, at most one year; undefined if the value is invalid.
+ */
+export function readRetryAfter(value: string, wallNow: number): number | undefined {
+  const text = value.trim()
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_RETRY_MS)
+  if (!/^[A-Z][a-z]+, .+ GMT$/.test(text)) return undefined
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - wallNow), MAX_RETRY_MS)
+}
+
+const TLS_CODES =
+  /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$)/
+
+/** Converts an error of a connection to an error code and a sentence. */
+export function explainFailure(error: NodeJS.ErrnoException, target: Target): SendError {
+  const at = target.authority
+  const code = error.code ?? ''
+  const sendError = (word: SendErrorCode, message: string): SendError => ({ code: word, message })
+  if (code === 'ADDRESS_NOT_ALLOWED') return sendError('address_not_allowed', error.message)
+  if (code === 'UND_ERR_INVALID_ARG')
+    return sendError('bad_request', `the request can't be sent: ${error.message}`)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return sendError('headers_too_large', `${at} sent response headers of more than 16 KiB`)
+  if (code.startsWith('HPE_')) {
+    const reason = /\((.+)\)$/.exec(error.message)?.[1] ?? code
+    return sendError('not_http', `the response of ${at} is not HTTP (${reason})`)
+  }
+  // The error of the HTTP client for an unexpected response, such as 100 Continue.
+  if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
+    return sendError(
+      'not_http',
+      `${at} sent an unrequested 1xx response, such as 100 Continue, and no final response`,
+    )
+  if (error.syscall === 'getaddrinfo')
+    return sendError('dns', `the host name ${target.host} can't be resolved (${code})`)
+  if (TLS_CODES.test(code) || error.message.includes('before secure TLS connection'))
+    return sendError('tls', `no secure connection to ${at}: ${error.message.trim()}`)
+  switch (code) {
+    case 'ECONNREFUSED':
+      return sendError('refused', `nothing listens on ${at}: the connection was refused`)
+    case 'UND_ERR_SOCKET':
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'ECONNABORTED':
+      return error.syscall === undefined
+        ? sendError('no_response', `${at} closed the connection without a response`)
+        : sendError('reset', `${at} reset the connection before it responded`)
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'EHOSTDOWN':
+    case 'ENETDOWN':
+    case 'EADDRNOTAVAIL':
+      return sendError('unreachable', `there is no network route to ${at} (${code})`)
+    case 'ETIMEDOUT':
+      return sendError('timeout_connect', `${at} did not accept the connection (${code})`)
+    default:
+      return sendError('failed', `sending to ${at} failed: ${error.message || code || error.name}`)
+  }
+}
+
+/** The error of a connection that ended in the middle of the response. */
+export const connectionBroke = ({ authority }: Target, received: number): SendError => ({
+  code: 'reset_body',
+  message: `${authority} started to respond, but the connection broke after ${received} bytes`,
+})
+
+/** Returns the error for a deadline of `ms`, by the stage of the attempt; without a connection it waited for one. */
+export function explainTimeout(
+  connection: { socket: (Socket & { secureConnecting?: boolean }) | undefined } | undefined,
+  answer: ReceiverResponse | undefined,
+  { authority: at }: Target,
+  ms: number,
+) {
+  const socket = connection?.socket
+  const sendError = (code: SendErrorCode, message: string): SendError => ({ code, message })
+  if (answer)
+    return sendError('timeout_body', `${at} started to respond, but did not finish within ${ms} ms`)
+  if (!connection)
+    return sendError('timeout_connect', `every connection to ${at} was busy for ${ms} ms`)
+  if (!socket || socket.connecting)
+    return sendError('timeout_connect', `no connection to ${at} within ${ms} ms`)
+  if (socket.secureConnecting)
+    return sendError('timeout_connect', `no secure connection to ${at} within ${ms} ms`)
+  return sendError(
+    'timeout_response',
+    `${at} accepted the request, but did not respond within ${ms} ms`,
+  )
+}
+
+/**
+ * Returns the error of a response by its status: undefined for a plain 2xx, a remark for a 2xx that was not read
+ * completely or not decompressed.
+ */
+export function judgeResponse(
+  { status, location, 'content-encoding': encoding }: ReceiverResponse,
+  isCompressed: boolean,
+  isTooLarge: boolean,
+): SendError | undefined {
+  const words = `responded with ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
+  if (status === 410)
+    return { code: 'gone', message: `${words}: the receiver wants no more events` }
+  if (status >= 300 && status < 400) {
+    const to = location?.slice(0, 200)
+    return {
+      code: 'redirect',
+      message: `${words}${to ? ` to ${to}` : ''}; redirects are not followed`,
+    }
+  }
+  if (status < 200 || status > 299)
+    return { code: 'status', message: `${words}; only a 2xx response counts as delivered` }
+  if (isCompressed)
+    return {
+      code: 'response_compressed',
+      message: `${words}, compressed with ${encoding} although the request did not allow compression; it was not decompressed`,
+    }
+  if (isTooLarge)
+    return {
+      code: 'response_too_large',
+      message: `${words} with more than 64 KiB; the rest was not read`,
+    }
+  return undefined
+}

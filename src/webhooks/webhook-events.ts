@@ -1,0 +1,100 @@
+import { SandboxError } from '../model/errors.ts'
+import { quoteInput } from '../model/mask.ts'
+import type { Views } from '../payouts/response-texts.ts'
+import type { RuleEvent } from '../scenarios/match.ts'
+import type { EventName } from '../scenarios/words.ts'
+import { kindOf } from '../tables/resource-ids.ts'
+import { notFound, type WorldContext } from '../tables/world-context.ts'
+
+/** Values that replace those of a resource: the `override` of a trigger. */
+export type Override = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** `data` with the values of `override`; objects are merged recursively. */
+function merged(data: Record<string, unknown>, override: Override): Record<string, unknown> {
+  const result = { ...data }
+  for (const [name, value] of Object.entries(override)) {
+    const old = Object.hasOwn(data, name) ? data[name] : undefined
+    result[name] = isObject(value) && isObject(old) ? merged(old, value) : value
+  }
+  return result
+}
+
+/** Creates the bodies of events: the resource as its GET shows it, in bytes that never change (defaults: Webhook). */
+export function createWebhookEvents({
+  store,
+  clock,
+  random,
+  views,
+}: WorldContext & { views: () => Views }) {
+  const { payments, kyc, bank_accounts, users, webhook } = store.tables
+
+  const assertFound = <E>(entry: E | undefined, noun: string, id: string): E => {
+    if (!entry) throw notFound(noun, quoteInput(id))
+    return entry
+  }
+
+  /** The JSON text of `data`. */
+  function dataOf(type: string, id: string): string {
+    const { clientId, ...view } = views()
+    switch (kindOf(type)) {
+      case 'transaction': {
+        const entry = assertFound(payments.entry(id), 'transaction', id)
+        return `${view.transaction(entry).slice(0, -1)},"history":${view.history(entry)}}`
+      }
+      case 'kyc':
+        return view.kyc(assertFound(kyc.entry(id), 'KYC record', id))
+      case 'bank':
+        return view.bankAccount(assertFound(bank_accounts.entry(id), 'bank account', id))
+      case 'user':
+        return view.user(assertFound(users.entry(id), 'user', id))
+      case 'webhook': {
+        const { webhook_id, url } = assertFound(webhook.get(id), 'webhook', id)
+        return JSON.stringify({ webhook_id, client_id: clientId, url })
+      }
+      default:
+        throw new SandboxError('not_found', `There is no event ${quoteInput(type)}.`)
+    }
+  }
+
+  return {
+    /** Creates an event about the present state of a resource; throws `not_found` if it does not exist. */
+    create(type: string, resource_id: string, override?: Override) {
+      const resource = dataOf(type, resource_id)
+      const data = override ? JSON.stringify(merged(JSON.parse(resource), override)) : resource
+      const event_id = `evt_${random.uuid().replaceAll('-', '')}`
+      const created_at = clock.iso()
+      return {
+        event_id,
+        type,
+        resource_id,
+        created_at,
+        data,
+        body: `{"id":"${event_id}","type":"${type}","timestamp":"${created_at}","client_id":"${views().clientId}","data":${data}}`,
+      }
+    },
+    /** The event as webhook rules read it; data, user and account are looked up only when a rule needs them. */
+    callOf(type: string, id: string, data: string): RuleEvent {
+      const kind = kindOf(type)
+      return {
+        event: type as EventName,
+        get data() {
+          return JSON.parse(data)
+        },
+        get user() {
+          if (kind === 'user') return users.get(id)
+          const owner =
+            payments.get(id)?.from_user_id ?? kyc.get(id)?.user_id ?? bank_accounts.get(id)?.user_id
+          return owner === undefined ? undefined : users.get(owner)
+        },
+        get account() {
+          return bank_accounts.get(kind === 'bank' ? id : (payments.get(id)?.benif_bank_id ?? ''))
+        },
+      }
+    },
+  }
+}
+
+export type WebhookEvents = ReturnType<typeof createWebhookEvents>

@@ -1,0 +1,46 @@
+import { SandboxError } from '../model/errors.ts'
+import type { CreateWebhook, UpdateWebhook, WebhookRow } from '../model/webhook.ts'
+import type { WorldContext } from '../tables/world-context.ts'
+
+/** The client's one webhook registration (interface 4.7; defaults: Webhook). */
+export function createWebhooks({ store, random }: WorldContext) {
+  const current = () => store.tables.webhook.newest('all', 'all')?.row
+
+  function get(): WebhookRow {
+    const row = current()
+    if (!row) {
+      throw new SandboxError(
+        'not_found',
+        'This client has no webhook yet. Create one with POST /clientWebhook.',
+      )
+    }
+    return row
+  }
+
+  return {
+    get,
+    /** The registration, or `undefined`. */
+    current,
+    create: ({ url, webhook_secret }: CreateWebhook) =>
+      store.change(() => {
+        if (current()) {
+          throw new SandboxError(
+            'webhook_exists',
+            'This client already has a webhook. Change it with PUT /clientWebhook.',
+          )
+        }
+        return store.put('webhook', { webhook_id: random.uuid(), url, webhook_secret }).row
+      }),
+    update: ({ url, webhook_secret }: UpdateWebhook) =>
+      store.change(() => {
+        const row = get()
+        return store.put('webhook', {
+          ...row,
+          url: url ?? row.url,
+          webhook_secret: webhook_secret ?? row.webhook_secret,
+        }).row
+      }),
+  }
+}
+
+export type Webhooks = ReturnType<typeof createWebhooks>

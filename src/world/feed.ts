@@ -1,0 +1,135 @@
+import type { DeliveryRow } from '../model/delivery.ts'
+import type { FeedKind } from '../model/feed-kinds.ts'
+import { type RequestLogEntry, requestSummary } from '../requests/request-log.ts'
+import { createRing } from '../requests/ring-buffer.ts'
+import type { TimerRow } from '../time/scheduler.ts'
+
+/** The subjects of a client's feed, by kind of event. */
+export type FeedEvents = {
+  request: RequestLogEntry
+  /** A resource changed its status; `type` is the name of the webhook event. */
+  change: { type: string; resource_id: string; at: string }
+  timer: TimerRow
+  delivery: DeliveryRow
+  /** The clock was moved or frozen, or its speed changed. */
+  clock: { now: string; mode: string; speed: number }
+  /** Another scenario became active, a rule was pushed or removed, or the files were reloaded. */
+  scenario: { name: string }
+  reset: { parts: readonly string[] }
+  /** The client's whole state was replaced. */
+  restore: { from: 'snapshot' | 'state' }
+}
+export type AnyFeedEvent = { [K in FeedKind]: { kind: K; subject: FeedEvents[K] } }[FeedKind]
+
+/** One event of a feed as it is sent; `data` is masked JSON text. */
+export type FeedEvent = { id: string; seq: number; kind: FeedKind; data: string }
+
+export type Watcher = { onEvent: (event: AnyFeedEvent) => void; onEnd: () => void }
+export type Reader = { onEvent: (event: FeedEvent) => void; onEnd: () => void }
+
+const MAX_EVENTS = 1_000
+const MAX_SIZE = 1024 * 1024
+
+function summaryOf({ kind, subject }: AnyFeedEvent): object {
+  switch (kind) {
+    case 'request':
+      return requestSummary(subject)
+    case 'timer': {
+      const { timer_id, due_at, kind: timerKind, resource_id = null } = subject
+      return { timer_id, at: new Date(due_at).toISOString(), kind: timerKind, resource_id }
+    }
+    case 'delivery': {
+      const { delivery_id, event_id, event, resource_id, status, next_attempt_at, attempts } =
+        subject
+      const last = attempts.at(-1)
+      return {
+        delivery_id,
+        event_id,
+        event,
+        resource_id,
+        status,
+        attempts: attempts.length,
+        response_status: last?.status ?? null,
+        error: last?.error?.code ?? null,
+        next_attempt_at: next_attempt_at === null ? null : new Date(next_attempt_at).toISOString(),
+      }
+    }
+    default:
+      return subject
+  }
+}
+
+/**
+ * The live events of a client's world.
+ *
+ * The feed stores no events before its first reader, so an unused feed costs nothing. From then on it buffers the last
+ * 1,000 events, at most 1 Mi characters, so that a reader can continue after an id. `name` is the prefix of the ids.
+ */
+export function createFeed(name: string) {
+  const ring = createRing<FeedEvent>({
+    max: MAX_EVENTS,
+    maxSize: MAX_SIZE,
+    sizeOf: ({ data }) => data.length,
+  })
+  const watchers = new Set<Watcher>()
+  const readers = new Set<Reader>()
+  let isBuffering = false
+  let closed = false
+  let seq = 0
+  const idOf = (n: number) => `${name}-${n}`
+  const isWanted = () => isBuffering || watchers.size > 0
+
+  function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
+    if (!isWanted()) return
+    const published = { kind, subject } as AnyFeedEvent
+    for (const { onEvent } of [...watchers]) onEvent(published)
+    if (!isBuffering) return
+    const event = { id: idOf(++seq), seq, kind, data: JSON.stringify(summaryOf(published)) }
+    ring.push(event)
+    for (const { onEvent } of [...readers]) onEvent(event)
+  }
+
+  /** The buffered events after an id; `missed` is true if older ones were dropped or the id is unknown. */
+  function eventsAfter(id: string): { events: FeedEvent[]; missed: boolean } {
+    const text = id.startsWith(`${name}-`) ? id.slice(name.length + 1) : ''
+    const n = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    const events = [...ring.oldestFirst()]
+    if (!(n <= seq)) return { events, missed: true }
+    return { events: events.filter((event) => event.seq > n), missed: n < seq - ring.count }
+  }
+
+  return {
+    publish,
+    after: eventsAfter,
+    /** Whether an event has a listener now or must be buffered for a later one. */
+    get isWanted() {
+      return isWanted()
+    },
+    /** The id of the last event, from which a reader can continue. */
+    get lastId() {
+      return idOf(seq)
+    },
+    /** Subscribes to events as objects. Returns the function that unsubscribes; `onEnd` is called when the feed closes. */
+    watch(watcher: Watcher): () => void {
+      if (closed) watcher.onEnd()
+      else watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
+    /** Subscribes to events as masked text with ids; starts the buffering. Returns the function that unsubscribes. */
+    read(reader: Reader): () => void {
+      isBuffering = true
+      if (closed) reader.onEnd()
+      else readers.add(reader)
+      return () => void readers.delete(reader)
+    },
+    /** Closes the feed and calls `onEnd` of every listener. */
+    close() {
+      closed = true
+      for (const { onEnd } of [...watchers, ...readers]) onEnd()
+      watchers.clear()
+      readers.clear()
+    },
+  }
+}
+
+export type Feed = ReturnType<typeof createFeed>

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { realLater, unrefLater, wallNow } from '../runtime/real-time.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { createSender } from '../webhooks/send.ts'
+
+/**
+ * Creates the real runtime. `allow`: the public hosts that webhooks may reach; `unref`: its timers and connections do
+ * not keep the process alive.
+ */
+export function createRuntime({
+  allow,
+  wall = wallNow,
+  unref = false,
+  maxOpen,
+  onDescriptorLimit,
+}: {
+  allow: readonly string[]
+  wall?: (() => number) | undefined
+  unref?: boolean | undefined
+  /** Connections to receivers that are open at once. */
+  maxOpen?: number | undefined
+  onDescriptorLimit?: () => void
+}): Runtime {
+  const later = unref ? unrefLater : realLater
+  const { send, close } = createSender({
+    allow,
+    wall,
+    unref,
+    later,
+    maxOpen,
+    ...(onDescriptorLimit && { onDescriptorLimit }),
+  })
+  return {
+    wall,
+    elapsed: () => performance.now(),
+    later,
+    send,
+    secret: () => randomBytes(16).toString('hex'),
+    yieldsToOthers: true,
+    close,
+  }
+}

@@ -1,0 +1,420 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { BadFixtures } from '../../src/content/fixture-problems.ts'
+import { fixturesOf, readFixtures } from '../../src/content/fixtures.ts'
+import { start, TOKEN } from '../helper.ts'
+
+const at = '2025-01-01T00:00:00.000Z'
+const user = (n: number, more: object = {}) => ({
+  user_id: `00000000-0000-4000-8000-00000000000${n}`,
+  email: `u${n}@example.com`,
+  mobile: `987650000${n}`,
+  created_at: at,
+  ...more,
+})
+
+t.test('an invalid set is rejected with file, path and reason', async (t) => {
+  const table: [unknown, RegExp][] = [
+    [[], /^set\.json: must be an object/],
+    [{ people: [] }, /^set\.json: people: is unknown; must be one of/],
+    [{ user: [] }, /^set\.json: user: is unknown; did you mean "users"\?$/],
+    [{ users: {} }, /^set\.json: users: must be an array/],
+    [
+      { users: [user(1, { email: 'x' })] },
+      /^set\.json: users\[0\]\.email: must be an e-mail address; found "x"/,
+    ],
+    [{ users: [user(1, { mobile: 7 })] }, /users\[0\]\.mobile: must be a text; found 7/],
+    [{ users: [user(1, { mobile: undefined })] }, /users\[0\]\.mobile: is required/],
+    [
+      { users: [user(1), user(2, { email: 'U1@example.com' })] },
+      /users\[1\]\.email: is the same as in an earlier row/,
+    ],
+    [
+      { users: [user(1), user(2, { mobile: '+919876500001' })] },
+      /users\[1\]\.mobile: is the same as in an earlier row/,
+    ],
+    [{ users: [user(1, { client: 'nobody' })] }, /users\[0\]\.client: there is no client nobody/],
+  ]
+  for (const [set, message] of table) t.throws(() => fixturesOf(set, 'set.json'), message)
+})
+
+const refusal = (path: string): string[] => {
+  try {
+    readFixtures(path)
+    return []
+  } catch (error) {
+    return (error as Error).message.split('\n')
+  }
+}
+
+t.test('a misnamed file in a folder is rejected, with the intended name', async (t) => {
+  const folder = t.testdir({
+    'README.md': '# Who is who',
+    'users.json': '[]',
+    'banks.json': '[]',
+    'bank_accounts.json': '[]',
+    'user.json': '[]',
+    'payments.json': '[]',
+    alone: { 'transaction.json': '[]' },
+    good: { 'README.md': '', 'users.json': '[]', 'data.csv': '' },
+  })
+  t.strictSame(refusal(folder), [
+    `${folder}/bank_accounts.json: is not a fixture file; did you mean bank-accounts.json?`,
+    `${folder}/banks.json: is not a fixture file; did you mean bank-accounts.json?`,
+    `${folder}/payments.json: is not a fixture file; a fixture folder can contain clients.json, users.json, kyc.json, bank-accounts.json, transactions.json, webhooks.json`,
+    `${folder}/user.json: is not a fixture file; did you mean users.json?`,
+  ])
+  t.match(refusal(join(folder, 'alone')), [/contains none of/, /did you mean transactions\.json/])
+  t.strictSame(refusal(join(folder, 'good')), [])
+})
+
+t.test('a problem in a file is reported with its line and column', async (t) => {
+  const row = (n: number, more: object = {}) => `  ${JSON.stringify(user(n, more))}`
+  const client = JSON.stringify({
+    client: 'default',
+    client_id: 'c0000000-0000-4000-8000-000000000001',
+    access_token: 'sbx_test_token',
+    name: 'A',
+    email: 'a@example.com',
+    created_at: '2025-01-06T03:30:00.000Z',
+  }).slice(1, -1)
+  const folder = t.testdir({
+    'users.json': `[\n${row(1)},\n${row(2, { email: 'U1@example.com' })}\n]\n`,
+    'kyc.json': '[{\n  "kyc_id": 5\n}]\n',
+    'one.json': `\ufeff{\n"users": [\n${row(1)},\n]}\n`,
+    'set.json': `{\n"users": [\n${row(1, { client: 'nobody' })}\n],\n"people": []}\n`,
+    'old.json': `{"clients": [{\n  ${client},\n  "checkKyc": true,\n  "frobnicate": 1\n}]}`,
+    'twice.json': `{"users": [\n${row(1)},\n${row(2, { mobile: '9876500001' })}]}`,
+  })
+  t.match(refusal(folder), [
+    /^.+kyc\.json:2:13: \[0\]\.kyc_id: /,
+    /^.+kyc\.json:1:2: \[0\]\.user_id: /,
+  ])
+  t.strictSame(refusal(join(folder, 'one.json')), [
+    `${folder}/one.json:3:${row(1).length + 1}: a comma with no value after it; remove it`,
+  ])
+  t.match(refusal(join(folder, 'set.json')), [
+    /^.+set\.json:5:11: people: is unknown; must be one of clients, /,
+  ])
+  t.strictSame(refusal(join(folder, 'twice.json')), [
+    `${folder}/twice.json:3:87: users[1].mobile: is the same as in an earlier row`,
+  ])
+  t.strictSame(refusal(join(folder, 'old.json')), [
+    `${folder}/old.json:3:15: clients[0].checkKyc: is an unknown field; did you mean "check_kyc"?`,
+    `${folder}/old.json:4:17: clients[0].frobnicate: is an unknown field`,
+  ])
+  t.strictSame(refusal(join(folder, 'gone')), [
+    `${folder}/gone: there is no such file or folder; --fixtures takes a JSON file or a folder of JSON files`,
+  ])
+})
+
+const idOf = (letter: string, n: number) => `${letter}0000000-0000-4000-8000-00000000000${n}`
+const kyc = (n: number, more: object = {}) => ({
+  kyc_id: idOf('d', n),
+  user_id: user(1).user_id,
+  document_type: 'tid',
+  document_name: 'pan',
+  document_number: `XXXPX000${n}A`,
+  full_name: 'Nila Rao',
+  dob: '1990-01-01',
+  kyc_status: 'success',
+  verified_by: 'system',
+  created_at: at,
+  ...more,
+})
+const aadhaar = { document_type: 'pid', document_name: 'aadhar', verified_by: 'client' }
+const account = (n: number, more: object = {}) => ({
+  bank_id: idOf('b', n),
+  user_id: user(2).user_id,
+  account_number: `99991234567${n}`,
+  ifsc_code: 'HDFC0000001',
+  bank_status: 'success',
+  account_holder_name: 'OM RAO',
+  created_at: at,
+  ...more,
+})
+const payment = (n: number, more: object = {}) => ({
+  transaction_id: idOf('a', n),
+  id: idOf('e', n),
+  partner_transaction_id: `P${n}`,
+  from_user_id: user(1).user_id,
+  to_user_id: user(2).user_id,
+  benif_bank_id: account(1).bank_id,
+  amount: '10.00',
+  status: 'PENDING',
+  created_at: at,
+  ...more,
+})
+const SET = {
+  users: [user(1), user(2)],
+  kyc: [kyc(1)],
+  bank_accounts: [account(1)],
+  transactions: [payment(1)],
+}
+
+t.test('each broken relation of a set is reported with its path', async (t) => {
+  const failed = { status: 'FAILED', reason: 'insufficient_funds' }
+  const table: [more: object, message: string][] = [
+    [
+      { users: [user(1), user(1, { email: 'b@example.com', mobile: '9876500009' }), user(2)] },
+      'users[1].user_id: is the same as in an earlier row',
+    ],
+    [{ kyc: [kyc(1), kyc(1)] }, 'kyc[1].kyc_id: is the same as in an earlier row'],
+    [
+      { kyc: [kyc(1, { user_id: user(9).user_id })] },
+      `kyc[0].user_id: there is no user ${user(9).user_id}`,
+    ],
+    [
+      { kyc: [kyc(1, { document_type: 'pid' })] },
+      'kyc[0].document_name: must be aadhar with pid, or pan with tid',
+    ],
+    [
+      { bank_accounts: [account(1), account(2, { account_number: account(1).account_number })] },
+      'bank_accounts[1].account_number: is the same as in an earlier row',
+    ],
+    [
+      { bank_accounts: [account(1), account(2, { user_id: user(9).user_id })] },
+      `bank_accounts[1].user_id: there is no user ${user(9).user_id}`,
+    ],
+    [
+      { transactions: [payment(1), payment(1, { id: idOf('e', 2) })] },
+      'transactions[1].transaction_id: is the same as in an earlier row',
+    ],
+    [
+      { transactions: [payment(1), payment(2, { id: idOf('e', 1) })] },
+      'transactions[1].id: is the same as in an earlier row',
+    ],
+    [
+      {
+        transactions: [
+          payment(1, { client_transaction_id: 'r' }),
+          payment(2, { reference_id: 'r' }),
+        ],
+      },
+      'transactions[1].reference_id: is the same as in an earlier row',
+    ],
+    [
+      { transactions: [payment(1, { reference_id: 'r' }), payment(2, { reference_id: 'r' })] },
+      'transactions[1].reference_id: is the same as in an earlier row',
+    ],
+    [
+      { transactions: [payment(1, { utr: '1' }), payment(2, { utr: '1' })] },
+      'transactions[1].utr: is the same as in an earlier row',
+    ],
+    [
+      { transactions: [payment(1, { from_user_id: user(9).user_id })] },
+      `transactions[0].from_user_id: there is no user ${user(9).user_id}`,
+    ],
+    [
+      { transactions: [payment(1, { to_user_id: user(9).user_id })] },
+      `transactions[0].to_user_id: there is no user ${user(9).user_id}`,
+    ],
+    [
+      { transactions: [payment(1, { from_user_id: user(2).user_id })] },
+      'transactions[0].to_user_id: must not be the payer',
+    ],
+    [
+      { transactions: [payment(1, { benif_bank_id: idOf('b', 9) })] },
+      `transactions[0].benif_bank_id: there is no bank account ${idOf('b', 9)}`,
+    ],
+    [
+      { bank_accounts: [account(1, { user_id: user(1).user_id })] },
+      'transactions[0].benif_bank_id: does not belong to the receiver',
+    ],
+    [
+      { bank_accounts: [account(1, { bank_status: 'failed' })] },
+      'transactions[0].benif_bank_id: is not verified',
+    ],
+    [
+      { transactions: [payment(1, { status: 'SUCCESS' })] },
+      'transactions[0].utr: is required for status SUCCESS',
+    ],
+    [
+      { transactions: [payment(1, { ...failed, reason: undefined })] },
+      'transactions[0].reason: is required for status FAILED',
+    ],
+    [{ transactions: [payment(1, { amount: '10' })] }, 'transactions[0].amount: '],
+    [{ transactions: [payment(1, { status: 'DONE' })] }, 'transactions[0].status: '],
+    [
+      { bank_accounts: [account(1, { account_number: '123' })] },
+      'bank_accounts[0].account_number: must be 9 to 18 digits',
+    ],
+    [{ kyc: [kyc(1, { dob: '1990-02-30' })] }, 'kyc[0].dob: '],
+    [{ users: [user(1), { ...user(2), name: 'Om' }] }, 'users[1].name: is an unknown field'],
+    [
+      {
+        webhooks: [
+          { client: 'nobody', webhook_id: idOf('f', 1), url: 'http://x/', webhook_secret: 's' },
+        ],
+      },
+      'webhooks[0].client: there is no client nobody',
+    ],
+    [
+      { webhooks: [{ webhook_id: idOf('f', 1), url: 'ftp://x/', webhook_secret: 's' }] },
+      'webhooks[0].url: is not an absolute http or https URL',
+    ],
+    [
+      {
+        clients: [
+          {
+            client: 'a',
+            client_id: idOf('c', 1),
+            access_token: 'x',
+            name: 'A',
+            email: 'a@example.com',
+            created_at: at,
+          },
+        ],
+        users: [],
+        kyc: [],
+        bank_accounts: [],
+        transactions: [],
+      },
+      'clients[0].client: one client must have the name default',
+    ],
+  ]
+  t.doesNotThrow(() => fixturesOf(SET, 'set.json'), 'the set itself is good')
+  for (const [more, message] of table) {
+    try {
+      fixturesOf({ ...SET, ...more }, 'set.json')
+      t.fail(`taken: ${message}`)
+    } catch (error) {
+      const problems = (error as BadFixtures).message.split('\n')
+      t.ok(problems[0]!.startsWith(`set.json: ${message}`), `${message}\n${problems.join('\n')}`)
+    }
+  }
+  t.doesNotThrow(() => fixturesOf({ ...SET, transactions: [payment(1, failed)] }))
+})
+
+t.test('a folder and a file with the same rows make the same worlds', async (t) => {
+  const folder = join(PACKAGE_ROOT, 'fixtures')
+  const all = Object.fromEntries(
+    (['clients', 'users', 'kyc', 'bank_accounts', 'transactions'] as const).map((noun) => [
+      noun,
+      JSON.parse(readFileSync(join(folder, `${noun.replace('_', '-')}.json`), 'utf8')),
+    ]),
+  )
+  const dir = t.testdir({ 'mine.json': JSON.stringify(all) })
+  const [ofFolder, ofFile] = [readFixtures(folder), readFixtures(join(dir, 'mine.json'))]
+  t.strictSame([...ofFile.keys()], ['default', 'second', 'kyc-checked', 'inactive'])
+  t.strictSame(ofFile, ofFolder, 'the key that names their content too')
+  all['users'].at(-1).email = 'other@example.com'
+  t.not(fixturesOf(all).get('second')!.key, ofFile.get('second')!.key, 'other rows, another key')
+})
+
+t.test(
+  'a user’s folder is served, with the default client and the ids that rows imply',
+  async (t) => {
+    const dir = t.testdir({
+      'users.json': JSON.stringify(SET.users),
+      'kyc.json': JSON.stringify([
+        kyc(1, { kyc_status: 'failed' }),
+        kyc(2),
+        kyc(3, { ...aadhaar, document_number: '999999990019' }),
+        kyc(4, { ...aadhaar, kyc_status: 'pending', created_at: '2025-01-02T00:00:00.000Z' }),
+      ]),
+      'bank-accounts.json': JSON.stringify([
+        account(3, { bank_status: 'failed' }),
+        account(1),
+        account(2),
+      ]),
+      'transactions.json': JSON.stringify(SET.transactions),
+      'webhooks.json': JSON.stringify([
+        { webhook_id: idOf('f', 1), url: 'http://127.0.0.1:1/', webhook_secret: 's' },
+      ]),
+      'notes.txt': 'is left alone',
+    })
+    const { get } = await start(t, { sandbox: { fixtures: readFixtures(dir) } })
+    t.match((await get('/v1/users')).body.data, { total_users: 2 })
+    t.match((await get(`/v1/user/${user(1).user_id}`)).body.data, {
+      pid: kyc(3).kyc_id,
+      tid: kyc(2).kyc_id,
+      bank_id: null,
+      updated_at: at,
+    })
+    t.match((await get(`/v1/user/${user(2).user_id}`)).body.data, {
+      pid: null,
+      tid: null,
+      bank_id: account(1).bank_id,
+    })
+    const { kycData } = (await get(`/v1/kyc/${user(1).user_id}`)).body.data.response.data
+    t.equal(kycData.length, 4)
+    t.match(kycData.find((row: { kyc_id: string }) => row.kyc_id === kyc(2).kyc_id).metadata, {
+      statusCode: 200,
+      response: { status: true },
+    })
+    t.equal((await get('/v1/transaction/history', TOKEN)).body.data.total_transactions, 1)
+    t.match((await get('/v1/clientWebhook')).body.data, { webhook_id: idOf('f', 1) })
+    t.match((await get('/v1/client/profile', TOKEN)).body.data, { name: 'Sandbox Payments' })
+  },
+)
+
+t.test('all problems of a folder are reported, each with its file and path', async (t) => {
+  const dir = t.testdir({
+    good: { 'users.json': '[]' },
+    cut: { 'users.json': '[{"user_id": ' },
+    empty: {},
+    several: {
+      'users.json': JSON.stringify([user(1, { email: 'x' }), user(2, { mobile: '12' })]),
+      'bank-accounts.json': JSON.stringify([account(1, { account_number: '1234567890123456789' })]),
+      'kyc.json': '{}',
+    },
+    many: {
+      'users.json': JSON.stringify(Array.from({ length: 50 }, () => ({}))),
+    },
+    related: {
+      'users.json': JSON.stringify([user(1), user(2)]),
+      'kyc.json': JSON.stringify([kyc(1, { user_id: user(7).user_id })]),
+    },
+    'list.json': '[]',
+    'file.json': JSON.stringify({ users: [user(1, { email: 'x' })] }),
+  })
+  const problemsOf = (name: string): readonly string[] => {
+    try {
+      readFixtures(join(dir, name))
+      return []
+    } catch (error) {
+      // The position in the file is checked by the test above.
+      if (error instanceof BadFixtures)
+        return error.message.split('\n').map((line) => line.replace(/:\d+:\d+: /, ': '))
+      throw error
+    }
+  }
+  t.strictSame(problemsOf('good'), [])
+  const [cut, ...more] = problemsOf('cut')
+  t.ok(cut!.startsWith(`${join(dir, 'cut/users.json')}: `), cut!)
+  t.equal(more.length, 0)
+  t.match(problemsOf('empty'), [/empty: contains none of clients\.json, users\.json/])
+  t.match(problemsOf('nowhere'), [/nowhere: there is no such file or folder/])
+  const several = problemsOf('several')
+  for (const start of [
+    'users.json: [0].email: ',
+    'users.json: [1].mobile: ',
+    'kyc.json: must be an array of rows',
+    'bank-accounts.json: [0].account_number: ',
+  ])
+    t.ok(
+      several.some((problem) => problem.startsWith(join(dir, 'several', start))),
+      `${start}\n${several.join('\n')}`,
+    )
+  t.equal(several.length, 4)
+  t.match(several.join(), /found "1234567890123456789"/, 'one looks for it in one’s own file')
+  t.equal(problemsOf('many').length, 20, 'no more than a person reads')
+  t.match(problemsOf('related'), [/related\/kyc\.json: \[0\]\.user_id: there is no user/])
+  t.match(problemsOf('list.json'), [/list\.json: must be an object/])
+  t.match(problemsOf('file.json'), [/file\.json: users\[0\]\.email: /])
+})
+
+t.test('the cast is what the first page of users begins with', async (t) => {
+  const { get } = await start(t)
+  const { users } = (await get('/v1/users')).body.data
+  t.strictSame(
+    users.slice(0, 15).map((row: { user_id: string }) => Number(row.user_id.slice(-3))),
+    [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
+  )
+  const { created_at } = (await get('/v1/client/profile', TOKEN)).body.data
+  const { users: last } = (await get('/v1/users?page=3')).body.data
+  t.ok(created_at < last.at(-1).created_at, 'nobody signed up before the client was there')
+})

@@ -1,0 +1,10 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { readFixtures, shippedWorlds } from '../../src/content/fixtures.ts'
+
+t.test('the fixtures in the build are those of the folder', async (t) => {
+  const built = shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json'))
+  t.strictSame(built, readFixtures(join(PACKAGE_ROOT, 'fixtures')))
+  t.equal(shippedWorlds(join(PACKAGE_ROOT, 'dist/nothing.json')), undefined)
+})

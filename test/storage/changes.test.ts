@@ -1,0 +1,150 @@
+import t from 'tap'
+import { createChanges } from '../../src/storage/changes.ts'
+
+/** Changes of a list of words, whose lines go to a disk that can be full. */
+function build() {
+  const writes: (readonly string[])[] = []
+  const words: string[] = []
+  const disk = { full: false }
+  const changes = createChanges((lines) => {
+    if (disk.full) throw new Error('full')
+    writes.push(lines)
+  })
+  const add = (word: string) =>
+    changes.change(() => {
+      words.push(word)
+      changes.record(
+        'w',
+        () => words.length,
+        ['drop', word],
+        () => void words.pop(),
+      )
+    })
+  /** What is told once all until now is written: `written`, or the error. */
+  const told = () =>
+    new Promise<string>((resolve) =>
+      changes.onDurable((error) => resolve(error ? (error as Error).message : 'written')),
+    )
+  return { ...changes, add, told, writes, words, disk }
+}
+
+t.test('what is changed together is one write, at the end of the turn', async (t) => {
+  const { batch, add, told, writes } = build()
+  batch(() => add('a'))
+  batch(() => add('b'))
+  t.same(writes, [])
+  t.equal(await told(), 'written')
+  t.same(writes, [['["w",1,[["drop","a"]]]', '["w",2,[["drop","b"]]]']])
+  t.equal(await told(), 'written', 'at once where nothing waits')
+})
+
+t.test('where the write fails, all that waited is undone, the newest first', async (t) => {
+  const { batch, add, told, words, disk } = build()
+  add('kept')
+  disk.full = true
+  batch(() => add('a'))
+  const first = told()
+  batch(() => add('b'))
+  t.same([await first, await told()], ['full', 'written'])
+  t.same(words, ['kept'])
+})
+
+t.test('a change that is written at once takes what waits with it', async (t) => {
+  const { batch, add, told, words, writes, disk } = build()
+  batch(() => add('a'))
+  add('b')
+  t.equal(writes.length, 1)
+  t.equal(await told(), 'written')
+  batch(() => add('c'))
+  const waiting = told()
+  disk.full = true
+  t.throws(() => add('d'), { message: 'full' })
+  t.equal(await waiting, 'full')
+  t.same(words, ['a', 'b'])
+})
+
+t.test('what follows a change follows its write', async (t) => {
+  const { change, batch, afterCommit, add, told, words, disk } = build()
+  const followed: string[] = []
+  const followedBy = (word: string) =>
+    change(() => {
+      add(word)
+      afterCommit(() => followed.push(word))
+    })
+  batch(() => followedBy('a'))
+  t.same(followed, [])
+  await told()
+  t.same(followed, ['a'])
+  disk.full = true
+  batch(() => followedBy('b'))
+  await told()
+  t.same([followed, words], [['a'], ['a']])
+  afterCommit(() => followed.push('now'))
+  t.same(followed, ['a', 'now'])
+})
+
+t.test('a change inside a change is undone by itself where it fails', (t) => {
+  const { change, add, words, writes, record } = build()
+  const random = { counter: 0 }
+  change(() => {
+    add('a')
+    random.counter++
+    try {
+      change(() => {
+        random.counter = 7
+        add('b')
+        record(
+          'other',
+          () => 0,
+          ['drop', 'x'],
+          () => {},
+        )
+        throw new Error('no')
+      }, random)
+    } catch {
+      add('c')
+    }
+  }, random)
+  t.same([words, random.counter], [['a', 'c'], 1])
+  t.same(writes, [['["w",2,[["drop","a"],["drop","c"]]]']])
+  t.throws(() =>
+    change(() => {
+      random.counter = 9
+      add('d')
+      throw new Error('no')
+    }, random),
+  )
+  t.same([words, random.counter, writes.length], [['a', 'c'], 1, 1])
+  t.end()
+})
+
+t.test('what waits can be written at once', (t) => {
+  const { batch, add, flush, writes } = build()
+  batch(() => add('a'))
+  flush()
+  flush()
+  t.equal(writes.length, 1)
+  t.end()
+})
+
+t.test('a change that cannot be written to the journal is rolled back', async (t) => {
+  const { change, record, add, writes, words } = build()
+  const random = { counter: 0 }
+  t.throws(
+    () =>
+      change(() => {
+        random.counter++
+        add('a')
+        record(
+          'w',
+          () => 0,
+          ['put', 'notes', 1n],
+          () => {},
+        )
+      }, random),
+    { name: 'TypeError' },
+  )
+  t.same([words, random.counter, writes], [[], 0, []])
+  add('b')
+  t.same(writes, [['["w",1,[["drop","b"]]]']])
+})

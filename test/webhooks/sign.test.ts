@@ -1,0 +1,323 @@
+import { createHmac } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import t from 'tap'
+import {
+  type SignFault,
+  signWebhook,
+  type VerifyInput,
+  verifySignature,
+} from '../../src/webhooks/sign.ts'
+
+const ID = 'evt_0123456789abcdef0123456789abcdef'
+const NOW = Math.floor(Date.now() / 1000)
+const BODY = JSON.stringify({
+  id: ID,
+  type: 'transaction.success',
+  data: { name: 'Priya ₹', amount: '100.00' },
+})
+
+const NAMED_SECRETS = [
+  'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA==',
+  'whsec_',
+  'whsec_whsec_abcd',
+  'my-webhook-secret',
+  'topsecret123',
+  'supersecret',
+  'secret123',
+  'Password!',
+  'abcd1234',
+  'x',
+  'abc',
+  'abcd',
+  'ab==',
+  'abc=',
+  'abcde=',
+  '====',
+  '=',
+  'with spaces in it',
+  'पैसा',
+  'naïve',
+  '0'.repeat(256),
+  'A'.repeat(65),
+  'A'.repeat(85),
+  'A'.repeat(87),
+  'A'.repeat(89),
+  'A'.repeat(255),
+]
+// Every length, with the alphabet's digits in turn, so that no case is drawn by luck.
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const SECRETS = [
+  ...NAMED_SECRETS,
+  ...Array.from({ length: 256 }, (_, i) =>
+    Array.from({ length: i + 1 }, (_, j) => DIGITS[(i * 31 + j * 17) % 64]).join(''),
+  ),
+  ...Array.from(
+    { length: 100 },
+    (_, i) => `whsec_${Buffer.alloc(i + 1, i * 37).toString('base64')}`,
+  ),
+]
+
+t.test('the published test vector comes out', async (t) => {
+  const headers = signWebhook({
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestamp: 1614265330,
+    body: '{"test": 2432232314}',
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  })
+  t.equal(headers['webhook-id'], 'msg_p5jXN8AQM9LWM0D4loKWxJek')
+  t.equal(headers['webhook-timestamp'], '1614265330')
+  const signatures = headers['webhook-signature']!.split(' ')
+  t.equal(signatures.length, 2)
+  t.ok(signatures.includes('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='))
+})
+
+t.test(
+  'the first signature is keyed with the UTF-8 bytes, the hex one over the body alone',
+  async (t) => {
+    const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret: 'पैसा' })
+    const hmac = (text: string) => createHmac('sha256', Buffer.from('पैसा')).update(text)
+    t.equal(headers['webhook-signature'], `v1,${hmac(`${ID}.${NOW}.${BODY}`).digest('base64')}`)
+    t.equal(headers['x-webhook-signature'], hmac(BODY).digest('hex'))
+  },
+)
+
+t.test('a secret that is base64 has two signatures, another one', async (t) => {
+  const count = (secret: string) =>
+    signWebhook({ id: ID, timestamp: NOW, body: BODY, secret })['webhook-signature']!.split(' ')
+      .length
+  for (const secret of [
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    'topsecret123',
+    'supersecret',
+    'c2FuZA==',
+  ])
+    t.equal(count(secret), 2, secret)
+  for (const secret of ['my-webhook-secret', 'पैसा', 'x', 'two words', 'not_base64!!', 'whsec_'])
+    t.equal(count(secret), 1, secret)
+})
+
+t.test('text and bytes of a body are signed alike', async (t) => {
+  const input = { id: ID, timestamp: NOW, secret: 'topsecret123' }
+  t.same(signWebhook({ ...input, body: BODY }), signWebhook({ ...input, body: Buffer.from(BODY) }))
+})
+
+t.test(
+  'the public standardwebhooks package verifies every secret it takes, in both modes',
+  async (t) => {
+    let byDefault = 0
+    for (const secret of SECRETS) {
+      const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret })
+      const raw = new Webhook(new TextEncoder().encode(secret), { format: 'raw' })
+      if (!same(() => raw.verify(BODY, headers))) t.fail(`raw mode: ${secret}`)
+      let usual: Webhook
+      try {
+        usual = new Webhook(secret)
+      } catch {
+        continue // its default mode takes base64 only
+      }
+      byDefault++
+      if (!same(() => usual.verify(BODY, headers))) t.fail(`default mode: ${secret}`)
+    }
+    t.ok(byDefault > 350, `${byDefault} of ${SECRETS.length} secrets in default mode`)
+  },
+)
+
+function same(verify: () => unknown): boolean {
+  try {
+    return JSON.stringify(verify()) === BODY
+  } catch {
+    return false
+  }
+}
+
+t.test('what is signed verifies, with every secret', async (t) => {
+  for (const secret of SECRETS) {
+    const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret })
+    const verdict = verifySignature({ headers, body: Buffer.from(BODY), secret, now: NOW })
+    if (!verdict.ok) t.fail(`${secret}: ${verdict.reason}`)
+  }
+})
+
+t.test('one fitting signature is enough, in either reading of the secret', async (t) => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret })
+  for (const signature of headers['webhook-signature']!.split(' '))
+    for (const list of [signature, `v1a,other v1,AAAA ${signature}`])
+      t.same(
+        verifySignature({
+          headers: { ...headers, 'webhook-signature': list },
+          body: BODY,
+          secret,
+          now: NOW,
+        }),
+        { ok: true },
+      )
+})
+
+const SECRET = 'whsec_c2FuZGJveC1leGFtcGxlLXNlY3JldA=='
+type Change = Partial<Omit<VerifyInput, 'headers'>> & {
+  headers?: VerifyInput['headers']
+  fault?: SignFault
+  signedWith?: string
+}
+
+const REFUSALS: [name: string, change: Change, code: string, reason: RegExp][] = [
+  [
+    'no id',
+    { headers: { 'webhook-id': undefined } },
+    'header_missing',
+    /the header webhook-id is missing/,
+  ],
+  [
+    'an empty timestamp',
+    { headers: { 'webhook-timestamp': '' } },
+    'header_missing',
+    /webhook-timestamp is missing/,
+  ],
+  [
+    'signature: missing',
+    { fault: { signature: 'missing' } },
+    'header_missing',
+    /webhook-signature is missing/,
+  ],
+  [
+    'two ids',
+    { headers: { 'webhook-id': ['a', 'b'] } },
+    'header_malformed',
+    /webhook-id was sent more than once/,
+  ],
+  [
+    'a date for a timestamp',
+    { headers: { 'webhook-timestamp': '2026-01-01' } },
+    'header_malformed',
+    /not in unix seconds: 2026/,
+  ],
+  [
+    'no v1 entry',
+    { headers: { 'webhook-signature': 'v1a,xyz' } },
+    'header_malformed',
+    /no entry that begins with `v1,`/,
+  ],
+  [
+    'a hex signature',
+    { headers: { 'webhook-signature': 'abcdef' } },
+    'header_malformed',
+    /no entry that begins/,
+  ],
+  [
+    'signature: wrong',
+    { fault: { signature: 'wrong' } },
+    'no_match',
+    /another secret, or it was changed/,
+  ],
+  [
+    'signature: wrong, and the sent bytes known',
+    { fault: { signature: 'wrong' }, sentBody: BODY },
+    'other_secret',
+    /with another secret/,
+  ],
+  ['another secret', { signedWith: 'topsecret123' }, 'no_match', /another secret/],
+  [
+    'another id',
+    { headers: { 'webhook-id': 'evt_other' } },
+    'no_match',
+    /webhook-id or webhook-timestamp was changed/,
+  ],
+  [
+    'another timestamp',
+    { headers: { 'webhook-timestamp': String(NOW - 1) } },
+    'no_match',
+    /webhook-timestamp was changed/,
+  ],
+  [
+    'a cut body',
+    { body: BODY.slice(0, 40) },
+    'body_changed',
+    /changed or truncated: its 40 bytes are not valid JSON/,
+  ],
+  [
+    'a cut body, and the sent bytes known',
+    { body: BODY.slice(0, 40), sentBody: BODY },
+    'body_changed',
+    /40 bytes were received, \d+ were signed, and the first difference is at byte 41/,
+  ],
+  [
+    'JSON written anew',
+    { body: JSON.stringify(JSON.parse(BODY), null, 2) },
+    'body_changed',
+    /serialized again: it is the same JSON/,
+  ],
+  [
+    'another amount',
+    { body: BODY.replace('100.00', '900.00') },
+    'no_match',
+    /another secret, or it was changed/,
+  ],
+  [
+    'another amount, and the sent bytes known',
+    { body: BODY.replace('100.00', '900.00'), sentBody: Buffer.from(BODY) },
+    'body_changed',
+    /the first difference is at byte/,
+  ],
+  [
+    'another hex signature',
+    { headers: { 'x-webhook-signature': '00' } },
+    'no_match',
+    /x-webhook-signature does not/,
+  ],
+  [
+    'timestamp: stale',
+    { fault: { timestamp: 'stale' } },
+    'timestamp_too_old',
+    /3600 s old; the maximum is 300 s/,
+  ],
+  ['a minute over', { now: NOW + 360 }, 'timestamp_too_old', /360 s old/],
+  ['a future timestamp', { now: NOW - 301 }, 'timestamp_too_new', /301 s ahead/],
+  [
+    'a smaller tolerance',
+    { now: NOW + 6, tolerance: 5 },
+    'timestamp_too_old',
+    /6 s old; the maximum is 5 s/,
+  ],
+]
+
+for (const [name, change, code, reason] of REFUSALS) {
+  t.test(`${name} does not verify: ${code}`, async (t) => {
+    const { fault, signedWith, headers, ...input } = change
+    const signed = signWebhook(
+      { id: ID, timestamp: NOW, body: BODY, secret: signedWith ?? SECRET },
+      fault,
+    )
+    const verdict = verifySignature({
+      body: BODY,
+      secret: SECRET,
+      now: NOW,
+      ...input,
+      headers: { ...signed, ...headers },
+    })
+    t.match(verdict, { ok: false, code, reason })
+  })
+}
+
+t.test('a timestamp at the edge of the tolerance verifies', async (t) => {
+  const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret: SECRET })
+  for (const now of [NOW - 300, NOW, NOW + 300])
+    t.same(verifySignature({ headers, body: BODY, secret: SECRET, now }), { ok: true })
+})
+
+t.test('the public package refuses what a fault made', async (t) => {
+  for (const fault of [
+    { signature: 'wrong' },
+    { signature: 'missing' },
+    { timestamp: 'stale' },
+  ] as SignFault[]) {
+    const headers = signWebhook({ id: ID, timestamp: NOW, body: BODY, secret: SECRET }, fault)
+    t.throws(() => new Webhook(SECRET).verify(BODY, headers), JSON.stringify(fault))
+    t.throws(
+      () => new Webhook(SECRET, { format: 'raw' }).verify(BODY, headers),
+      JSON.stringify(fault),
+    )
+  }
+})
