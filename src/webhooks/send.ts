@@ -308,6 +308,3 @@ export function createSender({
     },
   }
 }
-
-/** The sender of webhooks. */
-type Sender = ReturnType<typeof createSender>
