@@ -13,8 +13,7 @@ const folders = join(root, 'test/.bundle')
 const places = {
   name: 'places',
   setup({ onLoad }) {
-    onLoad({ filter: /\.(ts|mjs)$/ }, async ({ path }) => {
-      if (path.includes('/node_modules/')) return undefined
+    onLoad({ filter: /\.(ts|mjs|js)$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8')
       if (!text.includes('import.meta.')) return undefined
       const url = JSON.stringify(pathToFileURL(path).href)
@@ -47,6 +46,9 @@ function ownFolder() {
   return folder
 }
 
+// A stack shows the test and the code under test, not the test library.
+const FRAME_OF_TAP = /^.*node_modules\/(?:@tapjs|tap)\/.*\n/gm
+
 /** Reads a text's places in the bundle as places in the sources. */
 function sourceReader(folder) {
   const maps = new Map()
@@ -62,7 +64,7 @@ function sourceReader(folder) {
   }
   const from = relative(root, folder).replaceAll('.', '\\.')
   const place = new RegExp(`(?:file://)?[^\\s()'"]*?(${from}/[^\\s:()]+\\.mjs):(\\d+):(\\d+)`, 'g')
-  return (text) =>
+  const readPlaces = (text) =>
     text.replaceAll(place, (found, name, line, column) => {
       const file = join(root, name)
       const entry = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1)
@@ -70,11 +72,12 @@ function sourceReader(folder) {
       const source = relative(root, resolve(dirname(file), entry.originalSource))
       return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
     })
+  return (text) => readPlaces(text).replaceAll(FRAME_OF_TAP, '')
 }
 
 /**
- * Bundles files, which are named from the root of the package. Answers with the file that each became, the sources that
- * went into each, and a function that reads places in the bundle as places in the sources.
+ * Bundles files, which are named from the root of the package. Returns the folder, the file that each became, the sources
+ * that went into each, and a function that reads places in the bundle as places in the sources.
  */
 export async function bundleTests(names) {
   const folder = ownFolder()
@@ -89,8 +92,8 @@ export async function bundleTests(names) {
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    // Nothing of tap can be there twice; the others are large and wanted by few.
-    external: ['tap', 'tap-parser', 'esbuild', 'playwright-core', 'axe-core', 'payout-sandbox'],
+    // These are large and used by few files.
+    external: ['esbuild', 'playwright-core', 'axe-core', 'payout-sandbox'],
     define: { 'import.meta.url': 'sourceUrl', 'import.meta.dirname': 'sourceFolder' },
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
@@ -109,6 +112,7 @@ export async function bundleTests(names) {
     return found
   }
   return {
+    folder,
     fileOf: (name) => join(folder, name.replace(/\.ts$/, '.mjs')),
     sourcesOf,
     readPlaces: sourceReader(folder),

@@ -12,6 +12,8 @@ import { installTools } from './tools.mjs'
 
 const MAX_FILE_MS = 600_000
 const ENDING = '.test.ts'
+// Validates the shipped scenarios and fixtures once for all test files.
+const SHIPPED = 'test/shipped-files.ts'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const began = performance.now()
 
@@ -36,7 +38,7 @@ function filesOf(path) {
 const timesFile = join(root, '.tap/times.json')
 const times = existsSync(timesFile) ? JSON.parse(readFileSync(timesFile, 'utf8')) : {}
 // Where no run is remembered: these folders have the long files.
-const LONG = ['torture', 'console', 'cli', 'examples', 'replay', 'library', 'core', 'http']
+const LONG = ['torture', 'console', 'cli', 'examples', 'replay', 'library', 'storage', 'http']
 const folderOf = (name) => name.split('/')[1]
 const expected = (name) =>
   times[name] ??
@@ -124,7 +126,7 @@ function run(name, file, report, env) {
 async function main() {
   const words = process.argv.slice(2)
   const names = [...new Set((words.length > 0 ? words : ['test']).flatMap(filesOf))]
-  const bundled = await bundleTests(names)
+  const bundled = await bundleTests(names.length > 1 ? [...names, SHIPPED] : names)
   const needs = new Map(names.map((name) => [name, needsOf(bundled.sourcesOf(name))]))
   const anyNeeds = (what) => names.some((name) => needs.get(name)[what])
 
@@ -134,6 +136,12 @@ async function main() {
   const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(MAX_FILE_MS / 1000) }
   const browser = anyNeeds('browser') && findChromium() ? await startBrowser() : undefined
   if (browser !== undefined) env.TEST_BROWSER = browser.wsEndpoint()
+
+  if (names.length > 1) {
+    // Reading YAML and fixtures takes each file a third of a second.
+    spawnSync(process.execPath, [bundled.fileOf(SHIPPED), bundled.folder], { stdio: 'inherit' })
+    env.TEST_SHIPPED = bundled.folder
+  }
 
   const report = createReport((text) => process.stdout.write(text), bundled.readPlaces)
   const queue = longestFirst(names)

@@ -3,10 +3,11 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
-import { fixturesOf, readFixtures } from '../src/content/fixtures.ts'
+import { fixturesOf, readFixtures, shippedWorlds } from '../src/content/fixtures.ts'
 import { errorsOf } from '../src/http/admin.ts'
 import { ErrorResponse } from '../src/model/envelope.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
+import { shippedLibrary } from '../src/scenarios/shipped.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
 
 /** Whom the shipped fixtures tell of; see `fixtures/README.md`. */
@@ -26,9 +27,21 @@ export type StartOptions = {
   fixtures?: unknown
 }
 
-const shipped = readLibrary([join(PACKAGE_ROOT, 'scenarios')])
-if (!shipped.ok) throw new Error('The shipped scenarios are broken')
-const SHIPPED = shipped.library
+/** The folder with the results of `test/shipped-files.ts`; absent if a file runs alone. */
+const checked = process.env['TEST_SHIPPED']
+
+function readScenarios() {
+  if (checked !== undefined) return shippedLibrary(join(checked, 'scenarios.json'))!
+  const read = readLibrary([join(PACKAGE_ROOT, 'scenarios')])
+  if (!read.ok) throw new Error('The shipped scenarios are broken')
+  return read.library
+}
+const SHIPPED = readScenarios()
+
+const shippedFixtures = () =>
+  checked === undefined
+    ? readFixtures(join(PACKAGE_ROOT, 'fixtures'))
+    : shippedWorlds(join(checked, 'fixtures.json'))!
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -71,9 +84,7 @@ export function checkAnswer(method: string, url: string, status: number, text: s
 /** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */
 export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {}) {
   const sandbox: Sandbox = await openSandbox({
-    fixtures: options.fixtures
-      ? fixturesOf(options.fixtures)
-      : readFixtures(join(PACKAGE_ROOT, 'fixtures')),
+    fixtures: options.fixtures ? fixturesOf(options.fixtures) : shippedFixtures(),
     start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'default' },
     library: SHIPPED,
     maxClients: 1000,
