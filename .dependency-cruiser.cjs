@@ -77,9 +77,9 @@ module.exports = {
       // A command that only calls the admin API starts without the server's code.
       name: 'commands-load-late',
       severity: 'error',
-      from: { path: '^src/cli', pathNot: '^src/cli/(serve|check-files|generate-fixtures)\\.ts' },
+      from: { path: '^src/cli', pathNot: '^src/cli/(serve|check-files|generate-fixtures|fixture-rows)\\.ts' },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures)|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures|fixture-rows)|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },
