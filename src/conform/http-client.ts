@@ -91,3 +91,6 @@ export function createHttpClient({
     },
   }
 }
+
+/** An HTTP client for a live service. */
+export type HttpClient = ReturnType<typeof createHttpClient>
