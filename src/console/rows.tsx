@@ -143,13 +143,7 @@ export function Rows<T>({
         onScroll={onScroll}
       >
         <div role="rowgroup" class="head">
-          <div role="row" class="line" aria-rowindex={1} style={grid}>
-            {columns.map(({ title, minor, end }) => (
-              <span role="columnheader" key={title} class={classOf(minor, end)}>
-                {title}
-              </span>
-            ))}
-          </div>
+          <HeadLine columns={columns} grid={grid} />
         </div>
         <div role="rowgroup" class="body" style={{ height: `${count * ROW_HEIGHT}px` }}>
           {Array.from({ length: Math.max(0, to - first) }, (_, i) => {
@@ -160,27 +154,15 @@ export function Rows<T>({
             const isNew = key !== undefined && !rendered.has(key)
             if (isNew) rendered.add(key)
             return (
-              <div
-                role="row"
-                class="line"
+              <RowLine
                 key={isNew ? key : index}
-                aria-rowindex={index + 2}
-                style={{ ...grid, transform: `translateY(${index * ROW_HEIGHT}px)` }}
-              >
-                {columns.map(({ title, minor, end, show }, column) => (
-                  <span role="cell" key={title} class={classOf(minor, end)}>
-                    {row === undefined ? (
-                      '…'
-                    ) : column === 0 ? (
-                      <a href={key} onClick={() => storePosition(key!)}>
-                        {show(row)}
-                      </a>
-                    ) : (
-                      show(row)
-                    )}
-                  </span>
-                ))}
-              </div>
+                columns={columns}
+                row={row}
+                index={index}
+                grid={grid}
+                href={key}
+                onOpen={() => storePosition(key!)}
+              />
             )
           })}
         </div>
@@ -203,6 +185,62 @@ export function Rows<T>({
 }
 
 const classOf = (minor = false, end = false) => `${minor ? 'minor ' : ''}${end ? 'end' : ''}`
+
+/** The grid tracks of all columns, and of the columns of a narrow screen. */
+type Grid = { '--columns': string; '--few': string }
+
+/** The titles of the columns. */
+function HeadLine<T>({ columns, grid }: { columns: readonly Column<T>[]; grid: Grid }) {
+  return (
+    <div role="row" class="line" aria-rowindex={1} style={grid}>
+      {columns.map(({ title, minor, end }) => (
+        <span role="columnheader" key={title} class={classOf(minor, end)}>
+          {title}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+/** One row at its place in the list; `…` in each cell until it is loaded. The first cell links to its details. */
+function RowLine<T>({
+  columns,
+  row,
+  index,
+  grid,
+  href,
+  onOpen,
+}: {
+  columns: readonly Column<T>[]
+  row: T | undefined
+  index: number
+  grid: Grid
+  href: string | undefined
+  onOpen: () => void
+}) {
+  return (
+    <div
+      role="row"
+      class="line"
+      aria-rowindex={index + 2}
+      style={{ ...grid, transform: `translateY(${index * ROW_HEIGHT}px)` }}
+    >
+      {columns.map(({ title, minor, end, show }, column) => (
+        <span role="cell" key={title} class={classOf(minor, end)}>
+          {row === undefined ? (
+            '…'
+          ) : column === 0 ? (
+            <a href={href} onClick={onOpen}>
+              {show(row)}
+            </a>
+          ) : (
+            show(row)
+          )}
+        </span>
+      ))}
+    </div>
+  )
+}
 
 /** The properties of `Rows` for a list that is completely loaded. */
 export const listRows = <T,>(rows: readonly T[]) => ({
