@@ -84,9 +84,9 @@ module.exports = {
       },
     },
     {
-      name: 'lowdb-only-in-the-store',
+      name: 'lowdb-only-in-the-document',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/storage/(store|document)' },
+      from: { path: '^src', pathNot: '^src/storage/document\\.ts$' },
       to: { path: 'node_modules/lowdb' },
     },
   ],

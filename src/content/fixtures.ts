@@ -12,7 +12,7 @@ import type { Problem } from '../model/problem.ts'
 import { mobileKey } from '../model/user.ts'
 import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
 import { uuidOf } from '../runtime/random.ts'
-import type { BaseRows } from '../storage/store.ts'
+import type { BaseRows } from '../storage/worlds.ts'
 import { accountKey, type Rows } from '../tables/tables.ts'
 import {
   BadFixtures,

@@ -1,8 +1,8 @@
 import { SandboxError } from '../model/errors.ts'
 import { maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
 import { inSlices } from '../runtime/slices.ts'
-import type { Images } from '../storage/store.ts'
-import { createTable, differences } from '../storage/table.ts'
+import { differences, findEntry, sizeOf } from '../storage/layers.ts'
+import type { Images } from '../storage/world-tables.ts'
 import { type Rows, type SandboxTables, TABLES } from '../tables/tables.ts'
 
 /** The maximum number of snapshots of one client; each retains its rows in memory. */
@@ -86,7 +86,7 @@ export function createSnapshots({
 
   /** The client's time when a snapshot was made, ISO 8601. */
   function takenAt(name: string): string {
-    const clock = createTable(TABLES.settings, get(name).images.settings).get('clock')
+    const clock = findEntry(get(name).images.settings.layers, 'clock')?.row
     return new Date(clock?.name === 'clock' ? clock.value.anchor : 0).toISOString()
   }
 
@@ -119,7 +119,7 @@ export function createSnapshots({
     async diff(name: string): Promise<StateDiff> {
       const before = get(name)
       const now = store.view()
-      const isLarge = pauses && NAMES.some((table) => sizeOf(now[table]) > FEW_ROWS)
+      const isLarge = pauses && NAMES.some((table) => sizeOf(now[table].layers) > FEW_ROWS)
       // A few rows are compared in one turn; many must be protected from changes meanwhile.
       const pinned = isLarge ? [store.pin(name), store.pin()] : []
       try {
@@ -133,8 +133,6 @@ export function createSnapshots({
 }
 
 const FEW_ROWS = 1_000
-const sizeOf = ({ layers }: SandboxImages[TableName]) =>
-  layers.reduce((sum, { rows }) => sum + rows.size, 0)
 
 function* compare(before: SandboxImages, after: SandboxImages): Generator<undefined, StateDiff> {
   const diff: StateDiff = {}

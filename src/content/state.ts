@@ -17,8 +17,8 @@ import { isHeapFull } from '../runtime/heap-limits.ts'
 import type { Random } from '../runtime/random.ts'
 import { inSlices } from '../runtime/slices.ts'
 import { ignoreErrors } from '../storage/files.ts'
-import type { Images, Snapshot } from '../storage/store.ts'
-import { createTable } from '../storage/table.ts'
+import { rowsOf as rowsIn, sizeOf as sizeOfLayers } from '../storage/layers.ts'
+import type { Images, Snapshot } from '../storage/world-tables.ts'
 import { type Rows, type SandboxTables, TABLES } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import type { ClockState } from '../time/clock.ts'
@@ -329,7 +329,7 @@ export function createState(deps: StateDeps) {
 
   function sizeOf(images: Images<Rows>): number {
     let rows = 0
-    for (const name of TABLE_NAMES) for (const layer of images[name].layers) rows += layer.rows.size
+    for (const name of TABLE_NAMES) rows += sizeOfLayers(images[name].layers)
     return rows
   }
 
@@ -338,7 +338,7 @@ export function createState(deps: StateDeps) {
     const isLarge = pauses && sizeOf(state.images) > FEW_ROWS
     const retained = isLarge ? store.pin(snapshot) : undefined
     const { images, counter } = retained ?? state
-    const rowsOf: RowsOf = (table) => createTable(TABLES[table], images[table]).rows()
+    const rowsOf: RowsOf = (table) => rowsIn(images[table].layers)
     const clockThen = () => [...rowsOf('settings')].find((row) => row.name === 'clock')!.value
     const clock = snapshot === undefined ? clockNow() : (clockThen() as ClockState)
     return { pieces: textOf(rowsOf, clock, counter), isLarge, done: () => retained?.release() }

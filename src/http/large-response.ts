@@ -1,5 +1,6 @@
 import { finished, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { isSliceOver, ownTurn } from '../runtime/slices.ts'
 import type { Gate } from './concurrency-limit.ts'
 import { JSON_TYPE } from './errors.ts'
 
@@ -7,8 +8,6 @@ import { JSON_TYPE } from './errors.ts'
 const READ_TIMEOUT_MS = 10_000
 // Characters per write.
 const CHUNK_SIZE = 64 * 1024
-// The work between two yields to the event loop, real ms.
-const SLICE_MS = 8
 
 /** A response whose JSON text is generated in pieces. */
 export class JsonPieces {
@@ -28,16 +27,13 @@ export class JsonPieces {
 /** Joins short pieces to chunks, and yields to other calls in between. */
 async function* inChunks(pieces: Iterable<string>) {
   let chunk = ''
-  let until = performance.now() + SLICE_MS
   for (const piece of pieces) {
     chunk += piece
     if (chunk.length >= CHUNK_SIZE) {
       yield chunk
       chunk = ''
     }
-    if (performance.now() < until) continue
-    await new Promise(setImmediate)
-    until = performance.now() + SLICE_MS
+    if (isSliceOver()) await ownTurn()
   }
   if (chunk !== '') yield chunk
 }

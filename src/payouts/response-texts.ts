@@ -4,7 +4,7 @@ import { kycText } from '../model/kyc.ts'
 import type { PaymentRow } from '../model/payment.ts'
 import { transactionTextParts } from '../model/transaction.ts'
 import { type UserRow, userTextParts } from '../model/user.ts'
-import { type Entry, memoizedText } from '../storage/table.ts'
+import { type Entry, memoizedText } from '../storage/entry.ts'
 
 // The JSON text of a row is memoized. Worlds share rows, so the client's id is inserted when the text is sent.
 const userText = memoizedText('text', userTextParts)

@@ -1,20 +1,55 @@
-// The work yields to the event loop after this time, real ms.
+/**
+ * Long work shares the event loop: it runs in slices, and between two slices the loop serves everybody else. There is
+ * one event loop for all clients, so the slices are counted here for the whole process.
+ */
+
+// The maximum time of one slice, real ms.
 const SLICE_MS = 8
+const TURNS_BETWEEN = 4
+// A turn of the event loop shorter than this (real ms) had no other work.
+const IDLE_TURN_MS = 0.1
+
+let sliceEnds: number | undefined
+let lastTurn: Promise<void> = Promise.resolve()
+
+const nextTurn = () => new Promise(setImmediate)
+
+/** Whether the current slice of long work has used its time. */
+export function isSliceOver(): boolean {
+  const now = performance.now()
+  if (sliceEnds === undefined) {
+    sliceEnds = now + SLICE_MS
+    setImmediate(() => {
+      sliceEnds = undefined
+    })
+  }
+  return now >= sliceEnds
+}
+
+/** Waits some turns of the event loop without long work: a call needs several from its connection to its response. */
+async function rest() {
+  for (let turn = 0; turn < TURNS_BETWEEN; turn++) await nextTurn()
+  sliceEnds = undefined
+}
+
+/** Resolves when the caller may continue: one slice at a time, first come, first served. */
+export function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(rest)
+  return lastTurn
+}
 
 /**
- * Runs long work in slices, so that the event loop serves other calls in between; the work can pause at each `yield`.
- * `check` runs before each pause and ends the work if it throws. Without `pauses` the work never pauses: a recording
- * must be repeatable.
+ * Runs long work in slices; the work can pause at each `yield`. `check` runs after each slice and ends the work if it
+ * throws. Without `pauses` the work never pauses: a recording must be repeatable.
  */
 export async function inSlices<T>(
   work: Generator<unknown, T>,
   { pauses, check = () => {} }: { pauses: boolean; check?: (() => void) | undefined },
 ): Promise<T> {
-  let until = performance.now() + SLICE_MS
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
-    if (performance.now() < until) continue
+    if (!isSliceOver()) continue
     try {
       check()
     } catch (error) {
@@ -22,7 +57,18 @@ export async function inSlices<T>(
       work.return(undefined as never)
       throw error
     }
-    if (pauses) await new Promise(setImmediate)
-    until = performance.now() + SLICE_MS
+    if (pauses) await ownTurn()
+    else sliceEnds = undefined
+  }
+}
+
+/** For work that can wait: yields to the event loop for at least one turn, and up to `ms` (real) while it is busy. */
+export async function yieldToOthers(ms: number): Promise<void> {
+  const until = performance.now() + ms
+  for (let before = performance.now(); ; ) {
+    await nextTurn()
+    const now = performance.now()
+    if (now >= until || now - before < IDLE_TURN_MS) return
+    before = now
   }
 }

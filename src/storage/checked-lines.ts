@@ -1,106 +1,95 @@
 import { crc32 } from 'node:zlib'
+import { DamagedFile } from './damaged-file.ts'
+
+// An entry of the document or of a journal is a line: its JSON text, a comma, a checksum, a comma. The checksum covers
+// all entries of the file up to and including this one, so that a missing line is found too.
 
 const LINE_FEED = 10
-const SPACE = 32
-// The digits of the checksum and the space after them.
-const HEAD_BYTES = 9
-// The maximum size of a UTF-16 code unit in UTF-8.
-const MAX_BYTES = 3
-// A larger buffer is not reused for the next lines.
-const MAX_REUSED_BYTES = 1024 * 1024
+const COMMA = 44
 
-const crcHex = (body: Buffer) => crc32(body).toString(16).padStart(8, '0')
+/** The checksum of a text that follows text with the checksum `before`. */
+export const checksumOf = (text: string, before = 0): number => crc32(text, before)
 
-const bytesOf = (changes: readonly string[]) =>
-  changes.reduce((sum, json) => sum + HEAD_BYTES + Buffer.byteLength(json) + 1, 0)
-
-let reusedBuffer = Buffer.allocUnsafe(64 * 1024)
-
-/**
- * Returns the bytes of changes in the journal, one line each: checksum, space, JSON, line feed. The next call
- * overwrites the bytes.
- */
-export function checkedLines(changes: readonly string[]): Buffer {
-  let maxBytes = 0
-  for (const json of changes) maxBytes += HEAD_BYTES + MAX_BYTES * json.length + 1
-  let bytes = reusedBuffer
-  if (maxBytes > MAX_REUSED_BYTES) bytes = Buffer.allocUnsafe(bytesOf(changes))
-  else if (maxBytes > bytes.length) {
-    bytes = Buffer.allocUnsafe(maxBytes)
-    reusedBuffer = bytes
+/** The lines of entries, and the checksum of the file after them; `before` is the checksum of the file until now. */
+export function checkedLines(entries: readonly string[], before: number) {
+  let checksum = before
+  let text = ''
+  for (const json of entries) {
+    checksum = crc32(json, checksum)
+    text += `${json},${checksum},\n`
   }
-  let end = 0
-  for (const json of changes) {
-    const start = end
-    const from = start + HEAD_BYTES
-    end = from + bytes.write(json, from)
-    bytes.write(crcHex(bytes.subarray(from, end)), start, 'latin1')
-    bytes[from - 1] = SPACE
-    bytes[end++] = LINE_FEED
-  }
-  return bytes.subarray(0, end)
+  return { text, checksum }
 }
 
-/** The position and the description of a damage in a file. */
-export type Damage = { file: string; line: number; byte: number; what: string }
+/** Reads the lines of a file from its start, and checks its entries. */
+export class LineReader {
+  readonly file: string
+  /** The checksum of the entries so far. */
+  checksum = 0
+  /** The end of the last line, bytes. */
+  end = 0
+  readonly #content: Buffer
+  #line = 0
+  #start = 0
 
-/** A data file is damaged. It is not changed. */
-export class DamagedFile extends Error {
-  readonly damage: Damage
-  constructor(damage: Damage) {
-    super(`${damage.file}: line ${damage.line}, byte ${damage.byte}: ${damage.what}`)
-    this.name = 'DamagedFile'
-    this.damage = damage
+  constructor(file: string, content: Buffer) {
+    this.file = file
+    this.#content = content
   }
-}
 
-/** The result of reading a journal: the valid bytes and lines, and the bytes of an incomplete write at its end. */
-export type ReadResult = { goodBytes: number; lines: number; tornBytes: number }
-
-/** Whether the checksum of a line matches its bytes. */
-const isWhole = (line: Buffer): boolean =>
-  line[HEAD_BYTES - 1] === SPACE &&
-  line.toString('latin1', 0, HEAD_BYTES - 1) === crcHex(line.subarray(HEAD_BYTES))
-
-/**
- * Reads lines with checksums and calls `onLine` with the value of each, in order.
- *
- * Bytes after the last line feed are an incomplete write that was never acknowledged; they count as torn. A complete
- * line with a wrong checksum is damage: it ends the reading and calls `onDamage`, which throws `DamagedFile` by
- * default.
- */
-export function readCheckedLines(
-  file: string,
-  content: Buffer,
-  onLine: (value: unknown) => void,
-  onDamage: (damage: Damage) => void = (damage) => {
-    throw new DamagedFile(damage)
-  },
-): ReadResult {
-  let start = 0
-  let lines = 0
-  while (start < content.length) {
-    const end = content.indexOf(LINE_FEED, start)
-    if (end === -1) break
-    if (!isWhole(content.subarray(start, end))) {
-      onDamage({ file, line: lines + 1, byte: start, what: 'the checksum does not match the line' })
-      return { goodBytes: start, lines, tornBytes: 0 }
-    }
-    onLine(JSON.parse(content.toString('utf8', start + HEAD_BYTES, end)))
-    lines++
-    start = end + 1
+  /** The complete lines that were read. */
+  get wholeLines(): Buffer {
+    return this.#content.subarray(0, this.end)
   }
-  if (start < content.length) {
-    // A complete line with only a changed line feed was acknowledged, so it is damage and not a torn write.
-    if (isWhole(content.subarray(start, content.length - 1))) {
-      onDamage({
-        file,
-        line: lines + 1,
-        byte: content.length - 1,
-        what: 'the line feed is missing',
-      })
-      return { goodBytes: start, lines, tornBytes: 0 }
-    }
+
+  get isAtEnd(): boolean {
+    return this.end === this.#content.length
   }
-  return { goodBytes: start, lines, tornBytes: content.length - start }
+
+  /** The next complete line; `undefined` if none is left. */
+  nextLine(): Buffer | undefined {
+    this.#start = this.end
+    this.#line++
+    const end = this.#content.indexOf(LINE_FEED, this.end)
+    if (end === -1) return undefined
+    this.end = end + 1
+    return this.#content.subarray(this.#start, end)
+  }
+
+  /** The JSON text of the next entry; `undefined` if no complete line is left. Throws `DamagedFile`. */
+  nextEntry(): string | undefined {
+    const line = this.nextLine()
+    if (!line) return undefined
+    const entry = this.#checked(line)
+    if (entry === undefined) throw this.damaged('the checksum does not match the line')
+    return entry
+  }
+
+  /**
+   * The bytes after the last line feed: an incomplete write that was never acknowledged. Throws `DamagedFile` if only
+   * the line feed of a complete line was changed: that line was acknowledged.
+   */
+  tornBytes(): number {
+    const rest = this.#content.subarray(this.end)
+    if (rest.at(-2) === COMMA && this.#checked(rest.subarray(0, -1)) !== undefined)
+      throw this.damaged('the line feed is missing', this.#content.length - 1)
+    return rest.length
+  }
+
+  /** A damage in the last line, or after it if no complete line was left. */
+  damaged(what: string, byte: number = this.#start): DamagedFile {
+    return new DamagedFile({ file: this.file, line: this.#line, byte, what })
+  }
+
+  /** The JSON text of a line; `undefined` if its checksum is wrong. */
+  #checked(line: Buffer): string | undefined {
+    const sumEnd = line.at(-1) === COMMA ? line.length - 1 : line.length
+    const sumStart = line.lastIndexOf(COMMA, sumEnd - 1)
+    if (sumStart <= 0) return undefined
+    const json = line.subarray(0, sumStart)
+    const checksum = crc32(json, this.checksum)
+    if (line.toString('latin1', sumStart + 1, sumEnd) !== String(checksum)) return undefined
+    this.checksum = checksum
+    return json.toString('utf8')
+  }
 }

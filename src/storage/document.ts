@@ -1,144 +1,102 @@
 import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
-import { crc32 } from 'node:zlib'
-import type { Adapter } from 'lowdb'
-import { DamagedFile } from './checked-lines.ts'
+import { type Adapter, Low } from 'lowdb'
+import { isSliceOver, yieldToOthers } from '../runtime/slices.ts'
+import { checkedLines, checksumOf, LineReader } from './checked-lines.ts'
+import { FORMAT, OtherFormat } from './damaged-file.ts'
 import type { Disk } from './disk.ts'
 import { createPrivate, ignoreErrors, syncFolderOf } from './files.ts'
+import type { Op } from './op.ts'
 import type { Ownership } from './ownership.ts'
 
-/** The layer that a world of the document is built on, besides its base: layer number by table name. */
-export type LayerNumbers = Readonly<Record<string, number>>
-
-/**
- * One step of rebuilding the state; the document and the journal are both lists of these. A layer that several worlds
- * or snapshots share is in the document once. A snapshot is the state of its world at that time, followed by `save`.
- */
-export type Op =
-  | ['base', key: string]
-  | ['layer', number: number, table: string, baseKey: string, parent: number]
-  | [
-      'world',
-      name: string,
-      baseKey: string,
-      counter: number,
-      layers?: LayerNumbers,
-      about?: WorldAbout,
-    ]
-  | ['fork', name: string, source: string, snapshot: string | null, about: WorldAbout]
-  | ['save', snapshot: string, counter: number]
-  | ['restore', snapshot: string]
-  | ['take', source: string]
-  | ['forget', snapshot: string]
-  | ['put', table: string, row: unknown]
-  | ['set', table: string, id: string, fields: unknown]
-  | ['remove', table: string, id: string]
-  | ['counter', n: number]
-  | ['drop', name: string]
-  | ['reset', baseKey: string]
-
-/** Properties of a world that never change: the base that a reset restores, if the world has its own. */
-export type WorldAbout = { readonly base?: string }
-
-/** The data of lowdb: a list of ops with its generation. It is read in one call and written in slices. */
+/** The data of lowdb: a list of ops, and the number of the first journal whose changes are not in it. */
 export type DocumentContent = { generation: number; ops: Iterable<Op> }
 
-const FORMAT = 3
+const EMPTY: DocumentContent = { generation: 0, ops: [] }
 const END = '["end"]'
-const LINE_FEED = 10
-const COMMA = 44
 const SLICE_CHARS = 256 * 1024
-// The writer yields to the event loop after this time, real ms.
-const SLICE_MS = 8
-// Other work gets this multiple of the time of a slice. An event loop turn shorter than `IDLE_TURN_MS` (real ms) had no
-// other work.
+// Other work gets this multiple of the time of a slice.
 const OTHERS_SHARE = 3
-const IDLE_TURN_MS = 0.1
 
-/** A document in the format of another version: it is not damaged, but this version cannot read it. */
-export class OtherFormat extends DamagedFile {
-  constructor(file: string, format: string) {
-    const what = `it has format ${format}, but this version only reads format ${FORMAT}`
-    super({ file, line: 1, byte: 0, what })
-    this.name = 'OtherFormat'
-  }
-}
+/** The document of a data file, which lowdb reads and writes. */
+export class Document {
+  readonly #adapter: DocumentAdapter
+  readonly #low: Low<DocumentContent>
 
-/**
- * Returns the text of the document: plain JSON with one op per line, so that it can be read and written piece by
- * piece. After each op follows the checksum of the text up to and including that op.
- */
-function* documentLines({ generation, ops }: DocumentContent): Generator<string> {
-  const head = `{"payoutSandbox":${FORMAT},"generation":${generation},"ops":[\n`
-  let crc = crc32(head)
-  yield head
-  for (const op of ops) {
-    const json = JSON.stringify(op)
-    crc = crc32(json, crc)
-    yield `${json},${crc},\n`
-  }
-  yield `${END},${crc32(END, crc)}\n]}\n`
-}
-
-/**
- * Parses the text of a document and checks each op before it yields it. Throws `DamagedFile` with the position of the
- * first damage.
- */
-export function* parseDocument(file: string, content: Buffer): Generator<Op, void> {
-  let start = 0
-  let line = 0
-  let crc = 0
-  let ended = false
-  let closed = false
-  const damaged = (what: string) =>
-    new DamagedFile({ file, line: Math.max(line, 1), byte: start, what })
-
-  function checkHead(text: string) {
-    const format = /^\{"payoutSandbox":(\d+),/.exec(text)?.[1]
-    if (format !== undefined && format !== String(FORMAT)) throw new OtherFormat(file, format)
-    if (format === undefined || !/^[^,]+,"generation":\d+,"ops":\[$/.test(text))
-      throw damaged('this is not a data file of payout-sandbox')
-    crc = crc32(`${text}\n`)
+  constructor(disk: Disk, file: string, owner: DocumentOwner) {
+    this.#adapter = new DocumentAdapter(disk, file, owner)
+    this.#low = new Low(this.#adapter, EMPTY)
   }
 
-  /** Returns the JSON text of a line; throws if its checksum is wrong. */
-  function checked(end: number): string {
-    const sumEnd = content[end - 1] === COMMA ? end - 1 : end
-    const sumStart = content.lastIndexOf(COMMA, sumEnd - 1)
-    if (sumStart <= start) throw damaged('the line is not an entry of a data file')
-    const json = content.subarray(start, sumStart)
-    crc = crc32(json, crc)
-    if (content.toString('latin1', sumStart + 1, sumEnd) !== String(crc))
-      throw damaged('the checksum does not match the line')
-    return json.toString('utf8')
+  /** The size of the file. */
+  get bytes(): number {
+    return this.#adapter.bytes
   }
 
-  while (start < content.length) {
-    const end = content.indexOf(LINE_FEED, start)
-    line++
-    if (end === -1) throw damaged('the last line is cut short')
-    if (line === 1) checkHead(content.toString('utf8', start, end))
-    else if (!ended) {
-      const json = checked(end)
-      if (json === END) ended = true
-      else yield JSON.parse(json) as Op
-    } else {
-      if (closed || content.toString('utf8', start, end) !== ']}')
-        throw damaged('something follows the end of the document')
-      closed = true
+  /** Returns the content; its ops are checked one by one when they are read, and throw `DamagedFile`. */
+  async read(): Promise<DocumentContent> {
+    await this.#low.read()
+    const { data } = this.#low
+    this.#low.data = EMPTY
+    return data
+  }
+
+  async write(content: DocumentContent): Promise<void> {
+    this.#low.data = content
+    try {
+      await this.#low.write()
+    } finally {
+      // The ops refer to rows that are no longer needed.
+      this.#low.data = EMPTY
     }
-    start = end + 1
   }
-  if (!closed) throw damaged('the end of the document is missing')
 }
 
-/** The generation of a document; its journals have the same number or a higher one. */
-export function generationOf(content: Buffer): number {
-  const end = content.indexOf(10)
-  return Number(
-    /"generation":(\d+)/.exec(content.toString('utf8', 0, end === -1 ? 0 : end))?.[1] ?? 0,
-  )
+/**
+ * Returns the text of the document: plain JSON with one op per line, so that it can be read and written piece by piece.
+ * After each op follows its checksum.
+ */
+function* documentText({ generation, ops }: DocumentContent): Generator<string> {
+  const head = `{"payoutSandbox":${FORMAT},"generation":${generation},"ops":[\n`
+  yield head
+  let before = checksumOf(head)
+  for (const op of ops) {
+    const { text, checksum } = checkedLines([JSON.stringify(op)], before)
+    before = checksum
+    yield text
+  }
+  yield `${END},${checksumOf(END, before)}\n]}\n`
 }
+
+/** Parses the text of a document. Throws `DamagedFile` with the position of the first damage. */
+export function parseDocument(file: string, content: Buffer): DocumentContent {
+  const lines = new LineReader(file, content)
+  const head = lines.nextLine()?.toString('utf8')
+  if (head === undefined) throw cutShort(lines)
+  const format = /^\{"payoutSandbox":(\d+),/.exec(head)?.[1]
+  if (format !== undefined && format !== String(FORMAT)) throw new OtherFormat(file, format)
+  const generation = /^[^,]+,"generation":(\d+),"ops":\[$/.exec(head)?.[1]
+  if (format === undefined || generation === undefined)
+    throw lines.damaged('this is not a data file of payout-sandbox')
+  lines.checksum = checksumOf(`${head}\n`)
+  return { generation: Number(generation), ops: opsIn(lines) }
+}
+
+function* opsIn(lines: LineReader): Generator<Op, void> {
+  for (let json = lines.nextEntry(); json !== END; json = lines.nextEntry()) {
+    if (json === undefined) throw cutShort(lines)
+    yield JSON.parse(json) as Op
+  }
+  const last = lines.nextLine()
+  if (last === undefined) throw cutShort(lines)
+  if (last.toString('latin1') !== ']}' || !lines.isAtEnd)
+    throw lines.damaged('something follows the end of the document')
+}
+
+const cutShort = (lines: LineReader) =>
+  lines.damaged(lines.isAtEnd ? 'the end of the document is missing' : 'the last line is cut short')
+
+type DocumentOwner = Pick<Ownership, 'confirm' | 'expectFile'>
 
 /**
  * The lowdb adapter of the document. `write` writes a draft beside the old document, in slices that do not block the
@@ -146,47 +104,52 @@ export function generationOf(content: Buffer): number {
  * of the owner throws if this process no longer owns the data file; the draft may then belong to another process, so
  * nothing is changed. The owner watches the document: it must remain the file that was read or written here.
  */
-export function documentAdapter(
-  disk: Disk,
-  file: string,
-  owner: () => Pick<Ownership, 'confirm' | 'expectFile'>,
-): Adapter<DocumentContent> & { bytes: () => number } {
-  let bytes = 0
-  let current: Stats | undefined
-  return {
-    bytes: () => bytes,
-    async read() {
-      // Read the stats first, so that a replacement of the file during the read is noticed.
-      current = disk.statSync(file, { throwIfNoEntry: false })
-      owner().expectFile(file, current)
-      if (!current) return null
-      const content = disk.readFileSync(file)
-      bytes = content.length
-      return { generation: generationOf(content), ops: parseDocument(file, content) }
-    },
-    async write(content) {
-      const { confirm, expectFile } = owner()
-      confirm()
-      const draft = `${file}.tmp`
-      try {
-        const next = await writeDraft(disk, draft, content)
-        confirm()
-        // Changes are written while the rename runs, and a rename that reported an error may still have happened.
-        expectFile(file, current, next)
-        // Asynchronous: to free the blocks of a large old document takes tens of ms.
-        await promisify(disk.rename)(draft, file)
-        expectFile(file, next)
-        current = next
-        bytes = next.size
-      } catch (error) {
-        ignoreErrors(() => {
-          confirm()
-          disk.unlinkSync(draft)
-        })
-        throw error
-      }
-      syncFolderOf(disk, file)
-    },
+class DocumentAdapter implements Adapter<DocumentContent> {
+  bytes = 0
+  readonly #disk: Disk
+  readonly #file: string
+  readonly #owner: DocumentOwner
+  #current: Stats | undefined
+
+  constructor(disk: Disk, file: string, owner: DocumentOwner) {
+    this.#disk = disk
+    this.#file = file
+    this.#owner = owner
+  }
+
+  async read(): Promise<DocumentContent | null> {
+    // Read the stats first, so that a replacement of the file during the read is noticed.
+    this.#current = this.#disk.statSync(this.#file, { throwIfNoEntry: false })
+    this.#owner.expectFile(this.#file, this.#current)
+    if (!this.#current) return null
+    const content = this.#disk.readFileSync(this.#file)
+    this.bytes = content.length
+    return parseDocument(this.#file, content)
+  }
+
+  async write(content: DocumentContent): Promise<void> {
+    const disk = this.#disk
+    const owner = this.#owner
+    owner.confirm()
+    const draft = `${this.#file}.tmp`
+    try {
+      const next = await writeDraft(disk, draft, content)
+      owner.confirm()
+      // Changes are written while the rename runs, and a rename that reported an error may still have happened.
+      owner.expectFile(this.#file, this.#current, next)
+      // Asynchronous: to free the blocks of a large old document takes tens of ms.
+      await promisify(disk.rename)(draft, this.#file)
+      owner.expectFile(this.#file, next)
+      this.#current = next
+      this.bytes = next.size
+    } catch (error) {
+      ignoreErrors(() => {
+        owner.confirm()
+        disk.unlinkSync(draft)
+      })
+      throw error
+    }
+    syncFolderOf(disk, this.#file)
   }
 }
 
@@ -196,9 +159,9 @@ async function writeDraft(disk: Disk, draft: string, content: DocumentContent): 
   try {
     let slice = ''
     let sliceStart = performance.now()
-    for (const line of documentLines(content)) {
+    for (const line of documentText(content)) {
       slice += line
-      if (slice.length >= SLICE_CHARS || performance.now() - sliceStart >= SLICE_MS) {
+      if (slice.length >= SLICE_CHARS || isSliceOver()) {
         const buffer = Buffer.from(slice, 'utf8')
         slice = ''
         const took = performance.now() - sliceStart
@@ -212,17 +175,6 @@ async function writeDraft(disk: Disk, draft: string, content: DocumentContent): 
     return disk.fstatSync(fd)
   } finally {
     ignoreErrors(() => disk.closeSync(fd))
-  }
-}
-
-/** Yields to the event loop for at least one turn, and up to `ms` (real) while it has other work. */
-async function yieldToOthers(ms: number) {
-  const until = performance.now() + ms
-  for (let before = performance.now(); ; ) {
-    await new Promise(setImmediate)
-    const now = performance.now()
-    if (now >= until || now - before < IDLE_TURN_MS) return
-    before = now
   }
 }
 

@@ -11,7 +11,7 @@ import { createSteadyWall } from '../runtime/real-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { Disk } from '../storage/disk.ts'
-import type { WorldAbout } from '../storage/document.ts'
+import type { WorldAbout } from '../storage/op.ts'
 import { openStore } from '../storage/store.ts'
 import { type SandboxTables, TABLES } from '../tables/tables.ts'
 import { formatDuration } from '../time/duration.ts'
@@ -347,7 +347,8 @@ export async function openSandbox(config: SandboxConfig) {
   }
 
   // A killed process may have left staging worlds.
-  for (const name of [...store.worlds.keys()]) if (isStagingName(name)) store.dropWorld(name)
+  for (const name of [...store.worlds.keys()])
+    if (isStagingName(name)) store.worlds.get(name)!.drop()
   for (const name of store.worlds.keys()) register(startWorld(name))
   for (const name of fixtures.keys()) if (!worlds.has(name)) createOfFixtures(name, '')
 

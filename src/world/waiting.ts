@@ -1,6 +1,6 @@
 import { callerGone, SandboxError } from '../model/errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { isSliceOver, ownTurn } from '../runtime/turns.ts'
+import { isSliceOver, ownTurn } from '../runtime/slices.ts'
 import type { AnyFeedEvent, Feed } from './feed.ts'
 
 /** Something to wait for: `findExisting` searches the present state, `onEvent` checks each later event of the feed. */

@@ -153,7 +153,7 @@ export function createWorld({
     clock,
     rows: {
       all: () => timers.rows(),
-      get: timers.get,
+      get: (id) => timers.get(id),
       put: (row: TimerRow) => void tables.put('timers', row),
       remove: (id) => tables.remove('timers', id),
       change: tables.change,

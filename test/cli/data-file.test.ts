@@ -19,7 +19,7 @@ async function withUsers(t: Test, end: 'SIGTERM' | 'SIGKILL') {
   const program = await serve(t, ['--data', data])
   for (let n = 0; n < 3; n++) t.equal((await call(`${program.url}/user`, user(n))).status, 201)
   await program.stop(end)
-  return { dir, data, journal: join(dir, 'db.journal.jsonl') }
+  return { dir, data, journal: join(dir, 'db.json.journal.0') }
 }
 
 const copiesIn = (dir: string) => readdirSync(dir).filter((name) => name.includes('.damaged-'))
@@ -112,7 +112,7 @@ t.test('a damaged document is refused; --recover keeps what stands before', asyn
 
 t.test('a data file of another version is refused, and the message says what to do', async (t) => {
   const { data } = await withUsers(t, 'SIGTERM')
-  const older = readFileSync(data, 'utf8').replace('"payoutSandbox":3', '"payoutSandbox":1')
+  const older = readFileSync(data, 'utf8').replace('"payoutSandbox":4', '"payoutSandbox":1')
   writeFileSync(data, older)
   const refused = await run(['--port', '0', '--data', data, '--recover'])
   t.equal(refused.code, 4)
@@ -125,7 +125,7 @@ t.test('a damaged journal is refused; --recover keeps what stands before', async
   const damaged = bend(journal, 'u1@example.com')
   const refused = await run(['--port', '0', '--data', data])
   t.equal(refused.code, 4)
-  t.match(refused.stderr, /db\.journal\.jsonl: line \d+, byte \d+: the checksum does not match/)
+  t.match(refused.stderr, /db\.json\.journal\.0: line \d+, byte \d+: the checksum does not match/)
   t.ok(readFileSync(journal).equals(damaged), 'it is left as it is')
   t.same(copiesIn(dir), [])
 
@@ -186,7 +186,7 @@ t.test('a journal cut in its last line loses that line alone, and says so', asyn
   const program = await serve(t, ['--data', data])
   const own = (await emailsOf(program.url)).filter((email) => /^u\d@/.test(email))
   t.same(own, ['u1@example.com', 'u0@example.com'])
-  t.match(program.stderr(), /db\.journal\.jsonl/)
+  t.match(program.stderr(), /db\.json\.journal\.0/)
   await program.stop()
 })
 

@@ -1,32 +1,56 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
-import { checkedLines, readCheckedLines } from '../../src/storage/checked-lines.ts'
+import { checkedLines, LineReader } from '../../src/storage/checked-lines.ts'
+
+const textOf = (words: readonly string[], before = 0) =>
+  checkedLines(
+    words.map((word) => JSON.stringify(word)),
+    before,
+  )
 
 function read(content: Buffer) {
+  const lines = new LineReader('x', content)
   const values: unknown[] = []
-  const result = readCheckedLines('x', content, (value) => values.push(value))
-  return { values, ...result }
+  for (let json = lines.nextEntry(); json !== undefined; json = lines.nextEntry())
+    values.push(JSON.parse(json))
+  return { values, end: lines.end, checksum: lines.checksum, torn: lines.tornBytes() }
 }
 
 t.test('what is written as lines is read back, whatever people write', (t) => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary' })), (words) => {
-      const bytes = checkedLines(words.map((word) => JSON.stringify(word)))
-      const { values, goodBytes, lines, tornBytes } = read(bytes)
-      t.same(values, words)
-      t.same([goodBytes, lines, tornBytes], [bytes.length, words.length, 0])
+      const { text, checksum } = textOf(words)
+      const bytes = Buffer.from(text)
+      t.same(read(bytes), { values: words, end: bytes.length, checksum, torn: 0 })
     }),
     { numRuns: 200 },
   )
   t.end()
 })
 
-t.test('a line has its checksum before it, and may be long', (t) => {
-  const short = checkedLines(['"a"']).toString()
-  t.equal(short, `${crc32('"a"').toString(16).padStart(8, '0')} "a"\n`)
-  // Longer than what is kept for the next, at one byte a character and at three.
-  for (const words of [['x'.repeat(70_000)], ['₹'.repeat(400_000), 'y'.repeat(1_200_000)], ['z']])
-    t.same(read(checkedLines(words.map((word) => JSON.stringify(word)))).values, words)
+t.test('a line has the checksum of all entries until there after it', (t) => {
+  const first = textOf(['a'])
+  t.equal(first.text, `"a",${crc32('"a"')},\n`)
+  const second = textOf(['₹'], first.checksum)
+  t.equal(second.text, `"₹",${crc32('"a""₹"')},\n`)
+  t.equal(first.text + second.text, textOf(['a', '₹']).text, 'whatever is written together')
+  t.end()
+})
+
+t.test('a missing line is a damage, a line cut short is torn', (t) => {
+  const bytes = Buffer.from(textOf(['a', 'b', 'c']).text)
+  const [first, second] = [
+    bytes.indexOf('\n') + 1,
+    bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1,
+  ]
+  const missing = Buffer.concat([bytes.subarray(0, first), bytes.subarray(second)])
+  t.throws(() => read(missing), {
+    message: `x: line 2, byte ${first}: the checksum does not match`,
+  })
+  for (let end = second; end < bytes.length; end++)
+    t.match(read(bytes.subarray(0, end)), { values: ['a', 'b'], end: second, torn: end - second })
+  const changed = Buffer.concat([bytes.subarray(0, -1), Buffer.from('x')])
+  t.throws(() => read(changed), { message: /line 3, byte \d+: the line feed is missing/ })
   t.end()
 })

@@ -56,7 +56,7 @@ const removals: Record<string, (file: string) => void> = {
   'another lock written into ours': (file) => writeFileSync(`${file}.lock`, JSON.stringify(owner)),
   'something else in our lock': (file) => writeFileSync(`${file}.lock`, ''),
   'no lock': (file) => rmSync(`${file}.lock`),
-  'no journal': (file) => rmSync(file.replace('.json', '.journal.jsonl')),
+  'no journal': (file) => rmSync(`${file}.journal.1`),
   'no document': (file) => rmSync(file),
   'another document': (file) => {
     cpSync(file, `${file}.copy`)
@@ -125,23 +125,22 @@ t.test('a journal that waits for its document is kept, and one that is done is n
   t.equal(store.lostOwnership(), undefined, 'its own renames lose nothing')
   const making = store.compact()
   while (held.length === 0) await new Promise(setImmediate)
-  rmSync(join(dir, 'db.journal.previous.jsonl'))
+  rmSync(join(dir, 'db.json.journal.2'))
   t.throws(() => put('late'), LOST)
   held.pop()!()
   await making
   t.same(ids(), ['a', 'b meanwhile', 'b', 'c meanwhile', 'c'])
-  t.match(store.lostOwnership(), /its file .*previous\.jsonl was removed or replaced/)
+  t.match(store.lostOwnership(), /its file .*journal\.2 was removed or replaced/)
 })
 
 t.test('a start without the journal that must be there says so', async (t) => {
   const dir = t.testdir({})
   const file = join(dir, 'db.json')
-  const journal = join(dir, 'db.journal.jsonl')
-  const missing = /warn: The journal .*db\.journal\.jsonl is missing\. Changes .* lost/
+  const missing = /warn: The journal .*db\.json\.journal\.\d is missing\. Changes .* lost/
   const first = await open(t, file)
   t.same(first.lines, [], 'a new data file has none')
   first.put('a')
-  rmSync(journal)
+  rmSync(`${file}.journal.0`)
   await first.store.close()
   const lock = JSON.parse(readFileSync(`${file}.lock`, 'utf8'))
   t.notOk(existsSync(file), 'nothing but the lock shows that it was used')
@@ -153,7 +152,7 @@ t.test('a start without the journal that must be there says so', async (t) => {
   const third = await open(t, file)
   t.same(third.lines, [], 'a clean stop leaves one')
   await third.store.close()
-  rmSync(journal)
+  rmSync(`${file}.journal.1`)
   const fourth = await open(t, file)
   t.match(fourth.lines, [missing])
 })
@@ -252,12 +251,12 @@ t.test('files are made anew, for their owner alone and through no link', async (
   const dir = t.testdir({ victim: 'precious', live: {} })
   const file = join(dir, 'live/db.json')
   const { store, put } = await open(t, file)
-  for (const name of ['db.json.tmp', 'db.journal.jsonl.tmp'])
+  for (const name of ['db.json.tmp', 'db.json.journal.1.tmp'])
     symlinkSync('../victim', join(dir, 'live', name))
   put('a')
   await store.compact()
   put('b')
-  for (const name of ['db.json', 'db.json.lock', 'db.journal.jsonl']) {
+  for (const name of ['db.json', 'db.json.lock', 'db.json.journal.1']) {
     const found = lstatSync(join(dir, 'live', name))
     t.ok(found.isFile(), name)
     t.equal(found.mode & 0o777, 0o600, name)
@@ -266,9 +265,9 @@ t.test('files are made anew, for their owner alone and through no link', async (
     recursive: true,
     filter: (name) => !/\.(lock|tmp)$/.test(name),
   })
-  symlinkSync('../victim', join(dir, 'killed/db.journal.jsonl.tmp'))
+  symlinkSync('../victim', join(dir, 'killed/db.json.journal.1.tmp'))
   await open(t, join(dir, 'killed/db.json'))
-  t.ok(lstatSync(join(dir, 'killed/db.journal.jsonl')).isFile())
+  t.ok(lstatSync(join(dir, 'killed/db.json.journal.1')).isFile())
   t.equal(readFileSync(join(dir, 'victim'), 'utf8'), 'precious')
 })
 
@@ -280,12 +279,7 @@ t.test('what is no regular file is refused before anything is made beside it', a
     'a link': (path) => symlinkSync(join(dir, 'victim'), path),
   }
   for (const [what, make] of Object.entries(places))
-    for (const name of [
-      'db.json',
-      'db.journal.jsonl',
-      'db.journal.previous.jsonl',
-      'db.json.lock',
-    ]) {
+    for (const name of ['db.json', 'db.json.journal.0', 'db.journal.jsonl', 'db.json.lock']) {
       // The data file itself may be a link to where it is kept.
       if (what === 'a link' && name === 'db.json') continue
       if (what === 'a FIFO' && process.platform === 'win32') continue
@@ -363,7 +357,7 @@ t.test('the claim of a starter that died is removed, that of a live one is not',
   writeFileSync(`${file}.lock.claim/${'d'.repeat(12)}`, JSON.stringify(dead))
   writeFileSync(`${file}.lock.claim/${'e'.repeat(12)}`, '')
   await (await open(t, file)).store.close()
-  t.same(readdirSync(dir).sort(), ['db.journal.jsonl', 'db.json'])
+  t.same(readdirSync(dir).sort(), ['db.json', 'db.json.journal.1'])
 
   const alive = { ...dead, pid: process.ppid, startedAt: '' }
   mkdirSync(`${file}.lock.claim`)

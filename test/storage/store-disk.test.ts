@@ -2,9 +2,10 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { DamagedFile } from '../../src/storage/checked-lines.ts'
+import { DamagedFile } from '../../src/storage/damaged-file.ts'
 import { type Disk, nodeDisk } from '../../src/storage/disk.ts'
-import { openStore, type Specs } from '../../src/storage/store.ts'
+import { openStore } from '../../src/storage/store.ts'
+import type { Specs } from '../../src/storage/world-tables.ts'
 import { crashCopy } from '../torture/content.ts'
 
 // What faults at every call of the file system found (`npm run torture -- --only faults`), one by one.
@@ -29,9 +30,9 @@ t.test('a document that could not be begun once is made the next time', async (t
   const dir = t.testdir({})
   let fails = false
   const store = await open(join(dir, 'db.json'), {
-    renameSync(from, to) {
+    openSync(path, flags, mode) {
       if (fails) throw failed('EIO')
-      nodeDisk.renameSync(from, to)
+      return nodeDisk.openSync(path, flags, mode)
     },
   })
   const world = store.addWorld('w', store.makeBase('base', {}))
@@ -45,27 +46,36 @@ t.test('a document that could not be begun once is made the next time', async (t
   await store.close()
 })
 
-t.test('a journal that is half turned over goes on, and loses nothing', async (t) => {
+t.test('a journal that cannot be followed by another goes on, and loses nothing', async (t) => {
   const dir = t.testdir({ live: {} })
   const file = join(dir, 'live/db.json')
   let full = false
+  let broken = false
   const store = await open(file, {
     openSync(path, flags, mode) {
       if (full) throw failed('EMFILE')
       return nodeDisk.openSync(path, flags, mode)
     },
-    renameSync(from, to) {
-      // Not even back.
-      if (full && String(from).includes('previous')) throw failed('EIO')
-      nodeDisk.renameSync(from, to)
+    writeSync: ((fd: number, bytes: Buffer, ...more: number[]) => {
+      // The first line of the next journal is cut short, and its file cannot be removed.
+      const length = broken ? 10 : more[1]!
+      if (broken && more[0]! > 0) throw failed('EIO')
+      return nodeDisk.writeSync(fd, bytes, more[0]!, length, more[2]!)
+    }) as Disk['writeSync'],
+    unlinkSync(path) {
+      if (broken) throw failed('EIO')
+      nodeDisk.unlinkSync(path)
     },
   })
   const world = store.addWorld('w', store.makeBase('base', {}))
   world.put('notes', { id: 'before' })
   full = true
   await store.compact()
-  world.put('notes', { id: 'between' })
   full = false
+  broken = true
+  await store.compact()
+  broken = false
+  world.put('notes', { id: 'between' })
   const killed = await open(crashCopy(join(dir, 'live'), join(dir, 'killed')))
   t.same(idsIn(killed), ['before', 'between'])
   await killed.close()
@@ -75,7 +85,7 @@ t.test('a journal that is half turned over goes on, and loses nothing', async (t
   t.same(idsIn(again), ['before', 'between', 'after'])
   await again.close()
   await store.close()
-  t.same(readdirSync(join(dir, 'live')).sort(), ['db.journal.jsonl', 'db.json'])
+  t.same(readdirSync(join(dir, 'live')).sort(), ['db.json', 'db.json.journal.2'])
 })
 
 t.test(
@@ -89,7 +99,7 @@ t.test(
     await t.rejects(
       open(copy, {
         statSync: ((path: string, options: object) => {
-          if (path.endsWith('journal.jsonl')) throw failed('EIO')
+          if (path.endsWith('journal.0')) throw failed('EIO')
           return nodeDisk.statSync(path, options)
         }) as Disk['statSync'],
       }),
@@ -156,12 +166,12 @@ t.test('a journal knows how long the one before it was', async (t) => {
   await store.compact()
   world.put('notes', { id: 'd' })
   const copy = crashCopy(join(dir, 'live'), join(dir, 'copy'))
-  const previous = copy.replace('.json', '.journal.previous.jsonl')
+  const previous = `${copy}.journal.0`
   const lines = String(nodeDisk.readFileSync(previous)).split('\n')
   writeFileSync(previous, `${lines.slice(0, -2).join('\n')}\n`)
   await t.rejects(open(copy), {
     name: DamagedFile.name,
-    message: /previous\.jsonl: line 5, byte \d+: it ends here, but it had \d+ bytes when/,
+    message: /journal\.0: line 5, byte \d+: it ends here, but it had \d+ bytes when/,
   })
   await store.close()
 })

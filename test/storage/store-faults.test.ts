@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import t, { type Test } from 'tap'
 import { SandboxError } from '../../src/model/errors.ts'
-import { DamagedFile } from '../../src/storage/checked-lines.ts'
+import { DamagedFile } from '../../src/storage/damaged-file.ts'
 import { FileInUse } from '../../src/storage/lock.ts'
 import { openStore, type StoreOptions } from '../../src/storage/store.ts'
 
@@ -93,7 +93,7 @@ t.test('a refused change leaves no trace', async (t) => {
   const dir = t.testdir()
   const { world } = await open(t, join(dir, 'db.json'))
   world.put('notes', { ...note(1), tag: 'x' })
-  const bytes = readFileSync(join(dir, 'db.journal.jsonl'))
+  const bytes = readFileSync(join(dir, 'db.json.journal.0'))
   const before = rowsOf(world)
   t.throws(() =>
     world.change(() => {
@@ -109,7 +109,7 @@ t.test('a refused change leaves no trace', async (t) => {
   t.equal(world.random.counter, 0)
   t.equal(world.tables.notes.count('tag', 'x'), 1)
   t.equal(world.tables.notes.count('all', 'all'), 2)
-  t.ok(readFileSync(join(dir, 'db.journal.jsonl')).equals(bytes))
+  t.ok(readFileSync(join(dir, 'db.json.journal.0')).equals(bytes))
 })
 
 t.test('a reset drops every change, and survives', async (t) => {
@@ -121,7 +121,7 @@ t.test('a reset drops every change, and survives', async (t) => {
   await store.close()
   const again = await open(t, join(dir, 'db.json'))
   t.same(rowsOf(again.world), [note(50), note(51), note(60)])
-  again.store.dropWorld('w')
+  again.world.drop()
   t.equal(again.store.worlds.size, 0)
 })
 
@@ -129,12 +129,12 @@ t.test('every cut of a journal gives what was whole before it', async (t) => {
   const dir = t.testdir()
   const { world } = await open(t, join(dir, 'a/db.json'))
   for (let n = 1; n <= 6; n++) world.put('notes', note(n))
-  const whole = readFileSync(join(dir, 'a/db.journal.jsonl'))
+  const whole = readFileSync(join(dir, 'a/db.json.journal.0'))
   const names = rowsOf(world).map(({ id }) => id)
   for (let cut = 0; cut <= whole.length; cut += 3) {
     const file = join(dir, `cut${cut}/db.json`)
     mkdirSync(join(dir, `cut${cut}`))
-    writeFileSync(file.replace('.json', '.journal.jsonl'), whole.subarray(0, cut))
+    writeFileSync(`${file}.journal.0`, whole.subarray(0, cut))
     const { world: found, store, lines } = await open(t, file)
     const ids = rowsOf(found).map(({ id }) => id)
     t.same(ids, names.slice(0, ids.length), `cut at ${cut}`)
@@ -155,7 +155,7 @@ t.test('no flipped bit of a journal makes a wrong row', async (t) => {
   const dir = t.testdir()
   const { world } = await open(t, join(dir, 'a/db.json'))
   for (let n = 1; n <= 3; n++) world.put('notes', note(n))
-  const whole = readFileSync(join(dir, 'a/db.journal.jsonl'))
+  const whole = readFileSync(join(dir, 'a/db.json.journal.0'))
   const wanted = rowsOf(world)
   let refused = 0
   mkdirSync(join(dir, 'b'))
@@ -164,7 +164,7 @@ t.test('no flipped bit of a journal makes a wrong row', async (t) => {
     const bent = Buffer.from(whole)
     bent[byte]! ^= 1 << (byte % 8)
     for (const name of filesOf(join(dir, 'b'))) writeFileSync(join(dir, 'b', name), '')
-    writeFileSync(file.replace('.json', '.journal.jsonl'), bent)
+    writeFileSync(`${file}.journal.0`, bent)
     if (existsSync(file)) (await import('node:fs')).unlinkSync(file)
     try {
       const { store, world: found } = await open(t, file)
@@ -172,7 +172,7 @@ t.test('no flipped bit of a journal makes a wrong row', async (t) => {
       await store.close()
     } catch (error) {
       if (!(error instanceof DamagedFile)) throw error
-      t.match(error.message, /db\.journal\.jsonl: line \d+, byte \d+: /)
+      t.match(error.message, /db\.json\.journal\.0: line \d+, byte \d+: /)
       refused++
     }
   }
@@ -222,7 +222,7 @@ t.test('recovering keeps what stands before the damage', async (t) => {
   const { world } = await open(t, join(dir, 'a/db.json'))
   for (let n = 1; n <= 9; n++) world.put('notes', note(n))
   const file = copyAside(join(dir, 'a'), join(dir, 'b'))
-  const journal = file.replace('.json', '.journal.jsonl')
+  const journal = `${file}.journal.0`
   writeFileSync(journal, readFileSync(journal, 'utf8').replace('text 5', 'text X'))
   await t.rejects(open(t, file), { name: 'DamagedFile' })
   const { world: found, store, lines } = await open(t, file, { onDamage: 'recover' })
@@ -258,12 +258,12 @@ t.test('a document of another format is left alone, but for a reset', async (t) 
   world.put('notes', note(1))
   await store.close()
   const file = join(dir, 'db.json')
-  const older = readFileSync(file, 'utf8').replace('{"payoutSandbox":3,', '{"payoutSandbox":1,')
+  const older = readFileSync(file, 'utf8').replace('{"payoutSandbox":4,', '{"payoutSandbox":1,')
   writeFileSync(file, older)
   for (const onDamage of ['refuse', 'recover'] as const) {
     await t.rejects(open(t, file, { onDamage }), {
       name: 'OtherFormat',
-      message: /it has format 1, but this version only reads format 3/,
+      message: /it has format 1, but this version only reads format 4/,
     })
     t.equal(readFileSync(file, 'utf8'), older, 'left as it is')
   }

@@ -2,8 +2,9 @@ import { cpSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { openStore, type Snapshot, type Specs } from '../../src/storage/store.ts'
-import { createTable } from '../../src/storage/table.ts'
+import { openStore } from '../../src/storage/store.ts'
+import { Table } from '../../src/storage/table.ts'
+import type { Snapshot, Specs } from '../../src/storage/world-tables.ts'
 
 type Note = { id: string; at: number; text: string }
 type Rows = { notes: Note; tags: Note }
@@ -27,11 +28,9 @@ type Opened = Awaited<ReturnType<typeof start>>
 const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
   base.key,
   counter,
-  [...createTable(SPEC, images.notes).rows()],
-  createTable(SPEC, images.notes)
-    .page('all', 'all', 0, 999)
-    .map((entry) => entry.row),
-  [...createTable(SPEC, images.tags).rows()],
+  [...new Table(SPEC, images.notes).rows()],
+  new Table(SPEC, images.notes).page('all', 'all', 0, 999).map((entry) => entry.row),
+  [...new Table(SPEC, images.tags).rows()],
 ]
 
 /** Every world with its snapshots: base, counter and rows in order, as text. */
@@ -118,7 +117,7 @@ t.test('forks, snapshots and restores survive a kill at any moment, and a stop',
         else if (step.do === 'fork') {
           const source = add(step.from)
           if (step.name === step.from) continue
-          store.dropWorld(step.name)
+          store.worlds.get(step.name)?.drop()
           const past = step.past && source.snapshots.has(step.word)
           store.forkWorld(step.name, source, past ? step.word : undefined, { base: 's' })
         } else {
@@ -231,11 +230,11 @@ t.test('a world that was dropped takes no change, and its base is let go', async
   world.reset(store.makeBase('later', {}))
   store.addWorld('c', world.base, { base: 'other' })
   t.same([...store.bases.keys()], ['own', 'other', 'later'])
-  store.dropWorld('a')
+  store.worlds.get('a')!.drop()
   t.same([...store.bases.keys()], ['other', 'later'])
   t.throws(() => world.put('notes', note('late')), { message: 'The client a was deleted.' })
   t.throws(() => world.save('late'), { message: 'The client a was deleted.' })
-  store.dropWorld('c')
+  store.worlds.get('c')!.drop()
   t.same([...store.bases.keys()], ['other'])
   await store.close()
 })

@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import {
-  createTable,
-  differences,
-  imageOf,
-  type Table,
-  type TableSpec,
-} from '../../src/storage/table.ts'
+import { differences, type TableSpec } from '../../src/storage/layers.ts'
+import { imageOf, Table } from '../../src/storage/table.ts'
 
 type Row = { id: string; at: number; tag: string; word: string }
 const SPEC: TableSpec<Row> = {
@@ -53,7 +48,7 @@ t.test('a table of layers behaves as a plain list', async (t) => {
   fc.assert(
     fc.property(steps, (all) => {
       const base = [rowOf(0, 1, 'a'), rowOf(1, 2, 'b'), rowOf(2, 3, 'none')]
-      const table = createTable(SPEC, imageOf(SPEC, base))
+      const table = new Table(SPEC, imageOf(SPEC, base))
       let model = base.map((row, i) => ({ row, at: row.at, seq: i + 1 }))
       let seq = base.length
       for (const step of all) {
@@ -97,10 +92,10 @@ t.test('a table of layers behaves as a plain list', async (t) => {
 })
 
 t.test('an image keeps what was there, whatever comes after', async (t) => {
-  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
+  const table = new Table(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
   table.put(rowOf(1, 2, 'a'))
   const image = table.image()
-  const fork = createTable(SPEC, image)
+  const fork = new Table(SPEC, image)
   table.put(rowOf(2, 3, 'a'))
   fork.remove('r0')
   t.same(
@@ -118,7 +113,7 @@ t.test('an image keeps what was there, whatever comes after', async (t) => {
 })
 
 t.test('a layer that somebody stands on is not changed by a thaw', async (t) => {
-  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
+  const table = new Table(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
   const rows = [1, 2, 3].map((n) => rowOf(n, n, 'a'))
   for (const row of rows) table.put(row)
   const kept = table.image()
@@ -127,12 +122,12 @@ t.test('a layer that somebody stands on is not changed by a thaw', async (t) => 
   table.remove('r1')
   table.unfreeze((layer) => kept.layers.includes(layer as never))
   t.same(frozenOf(table), kept.layers.slice(1))
-  t.same([...createTable(SPEC, kept).rows()], [rowOf(0, 1, 'a'), ...rows])
+  t.same([...new Table(SPEC, kept).rows()], [rowOf(0, 1, 'a'), ...rows])
   t.same([...table.rows()], [rowOf(0, 1, 'a'), ...rows.slice(1), rowOf(4, 4, 'a')])
 })
 
 t.test('many images of a table that changes little leave few layers', async (t) => {
-  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
+  const table = new Table(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
   const images = []
   for (let i = 1; i <= 600; i++) {
     table.put(rowOf(i, i, i % 3 ? 'a' : 'b'))
@@ -141,14 +136,14 @@ t.test('many images of a table that changes little leave few layers', async (t) 
   }
   t.ok(table.image().layers.length <= 12, `${table.image().layers.length}`)
   for (const { image, count } of images) {
-    const at = createTable(SPEC, image)
+    const at = new Table(SPEC, image)
     t.equal(at.count('all', 'all'), count)
     t.equal([...at.rows()].length, count)
   }
 })
 
 t.test('the rows that differ between two images are found, whatever their layers', async (t) => {
-  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a'), rowOf(1, 2, 'a')]))
+  const table = new Table(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a'), rowOf(1, 2, 'a')]))
   const before = table.image()
   t.same(allOf(differences(before, table.image())), [])
   table.put(rowOf(2, 3, 'a'))
@@ -168,7 +163,7 @@ t.test('the rows that differ between two images are found, whatever their layers
 })
 
 t.test('changes are listed over any number of the lowest layers', async (t) => {
-  const table = createTable(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
+  const table = new Table(SPEC, imageOf(SPEC, [rowOf(0, 1, 'a')]))
   for (let i = 1; i < 40; i++) table.put(rowOf(i, i, 'a'))
   const image = table.image()
   table.remove('r3')

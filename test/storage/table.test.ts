@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createTable, imageOf, memoizedText, type TableSpec } from '../../src/storage/table.ts'
+import { memoizedText } from '../../src/storage/entry.ts'
+import type { TableSpec } from '../../src/storage/layers.ts'
+import { imageOf, Table } from '../../src/storage/table.ts'
 
 type Row = { id: string; at: number; group: string; mail?: string }
 
@@ -17,11 +19,11 @@ const row = (id: string, at = 0, group = 'g', mail?: string): Row => ({
   group,
   ...(mail === undefined ? {} : { mail }),
 })
-const ids = (table: ReturnType<typeof createTable<Row>>, index = 'all', key = 'all') =>
+const ids = (table: Table<Row>, index = 'all', key = 'all') =>
   table.page(index, key, 0, 1_000).map((entry) => entry.id)
 
 t.test('a row is found, replaced in its place and removed', async (t) => {
-  const table = createTable(SPEC)
+  const table = new Table(SPEC)
   t.equal(table.put(row('a', 1, 'g', 'a@x')), table.entry('a'), 'what is there now is handed back')
   table.put(row('b', 1))
   t.equal(table.put(row('a', 1, 'h', 'a2@x')).row.group, 'h')
@@ -37,7 +39,7 @@ t.test('a row is found, replaced in its place and removed', async (t) => {
 })
 
 t.test('a page is newest first, ties by insertion, and costs nothing to be empty', async (t) => {
-  const table = createTable(SPEC)
+  const table = new Table(SPEC)
   for (let i = 0; i < 25; i++) table.put(row(`r${i}`, i < 20 ? i : 19))
   const pages: readonly (readonly [number, number, string[]])[] = [
     [0, 3, ['r24', 'r23', 'r22']],
@@ -56,7 +58,7 @@ t.test('a page is newest first, ties by insertion, and costs nothing to be empty
 
 t.test('rows older than those below them are listed by their time', async (t) => {
   const base = imageOf(SPEC, [row('a', 100), row('b', 200), row('c', 300)])
-  const table = createTable(SPEC, base)
+  const table = new Table(SPEC, base)
   table.put(row('d', 150))
   table.put(row('e', 50))
   table.put(row('f', 300))
@@ -69,7 +71,7 @@ t.test('rows older than those below them are listed by their time', async (t) =>
 })
 
 t.test('a row that comes late to a key takes its place there', async (t) => {
-  const table = createTable(SPEC)
+  const table = new Table(SPEC)
   table.put(row('a', 200, 'x'))
   table.put(row('b', 100, 'x'))
   table.put(row('c', 150, 'k'))
@@ -79,7 +81,7 @@ t.test('a row that comes late to a key takes its place there', async (t) => {
 })
 
 t.test('a removed row of a lower layer that is made anew comes where it belongs now', async (t) => {
-  const table = createTable(SPEC, imageOf(SPEC, [row('a', 1), row('b', 2)]))
+  const table = new Table(SPEC, imageOf(SPEC, [row('a', 1), row('b', 2)]))
   table.remove('a')
   table.put(row('a', 3))
   t.same(ids(table), ['a', 'b'])
@@ -88,18 +90,18 @@ t.test('a removed row of a lower layer that is made anew comes where it belongs 
 })
 
 t.test('a key that moved on is not taken from its new owner', async (t) => {
-  const table = createTable(SPEC, imageOf(SPEC, [row('a', 1, 'g', 'x'), row('b', 2, 'g', 'y')]))
+  const table = new Table(SPEC, imageOf(SPEC, [row('a', 1, 'g', 'x'), row('b', 2, 'g', 'y')]))
   table.put(row('a', 1, 'g', 'y'))
   table.put(row('b', 2, 'g', 'x'))
   t.same([table.findUnique('mail', 'y')?.id, table.findUnique('mail', 'x')?.id], ['a', 'b'])
 })
 
 t.test('an image never changes, a fork shares it, a load goes back to it', async (t) => {
-  const table = createTable(SPEC, imageOf(SPEC, [row('a', 1, 'g', 'm')]))
+  const table = new Table(SPEC, imageOf(SPEC, [row('a', 1, 'g', 'm')]))
   table.put(row('b', 2))
   table.remove('a')
   const image = table.image()
-  const fork = createTable(SPEC, image)
+  const fork = new Table(SPEC, image)
   table.put(row('c', 3))
   fork.put(row('d', 4, 'g', 'm'))
   t.same(
@@ -121,7 +123,7 @@ t.test('an image never changes, a fork shares it, a load goes back to it', async
 })
 
 t.test('rows and changes keep the order they came in, undone removals included', async (t) => {
-  const table = createTable(SPEC)
+  const table = new Table(SPEC)
   for (const id of ['a', 'b', 'c']) table.put(row(id, 1))
   const removed = table.remove('a')
   table.place('a', removed)
@@ -137,7 +139,7 @@ t.test('rows and changes keep the order they came in, undone removals included',
 })
 
 t.test('a text is kept from its second use on, and gone with its row', async (t) => {
-  const table = createTable(SPEC)
+  const table = new Table(SPEC)
   let rendered = 0
   const text = memoizedText<Row>('text', (one) => `${one.group}${++rendered}`)
   table.put(row('a'))
@@ -187,7 +189,7 @@ const step = fc.oneof(
 t.test('any series of changes, images, loads and undos reads like a plain list', async () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const table = createTable(SPEC)
+      const table = new Table(SPEC)
       let model: Model = { rows: new Map(), seq: 0 }
       let image = table.image()
       let imageModel = copyOf(model)
@@ -219,7 +221,7 @@ t.test('any series of changes, images, loads and undos reads like a plain list',
         same(table, model)
       }
       // What changes() tells, done over the bottom layer, is the table again.
-      const again = createTable(SPEC)
+      const again = new Table(SPEC)
       for (const change of table.changes()) {
         if ('row' in change) again.put(change.row)
         else again.remove(change.removed)
@@ -232,7 +234,7 @@ t.test('any series of changes, images, loads and undos reads like a plain list',
   )
 })
 
-function same(table: ReturnType<typeof createTable<Row>>, model: Model) {
+function same(table: Table<Row>, model: Model) {
   const read = (of: string | undefined) => [
     of === undefined ? ids(table) : ids(table, 'group', of),
     of === undefined ? table.count('all', 'all') : table.count('group', of),

@@ -2,7 +2,7 @@ import t from 'tap'
 import { SandboxError } from '../../src/model/errors.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { realLater } from '../../src/runtime/real-time.ts'
-import { createChanges } from '../../src/storage/changes.ts'
+import { UnitOfWork } from '../../src/storage/unit-of-work.ts'
 import { createClock } from '../../src/time/clock.ts'
 import { createScheduler, type TimerRow } from '../../src/time/scheduler.ts'
 import { manualTimers } from '../manual-timers.ts'
@@ -14,24 +14,20 @@ function build(mode: 'real' | 'frozen' = 'frozen', later = realLater) {
   const wall = { now: 0 }
   let seq = 0
   const disk = { full: false, writes: 0 }
-  const changes = createChanges(() => {
+  const unit = new UnitOfWork(() => {
     if (disk.full) throw new SandboxError('storage_unavailable', 'disk full')
     disk.writes++
   })
+  const world = { name: 'w', random: { counter: 0 } }
   const set = (id: string, row: TimerRow | undefined) =>
-    changes.change(() => {
+    unit.change(() => {
       const before = rows.get(id)
       if (row) rows.set(id, row)
       else rows.delete(id)
-      changes.record(
-        'w',
-        () => 0,
-        ['counter', 0],
-        () => {
-          if (before) rows.set(id, before)
-          else rows.delete(id)
-        },
-      )
+      unit.record(world, ['remove', 'timers', id], () => {
+        if (before) rows.set(id, before)
+        else rows.delete(id)
+      })
     })
   const clock = createClock({ mode, speed: 1, anchor: 0, wallAnchor: 0 }, () => wall.now)
   const scheduler = createScheduler({
@@ -41,21 +37,16 @@ function build(mode: 'real' | 'frozen' = 'frozen', later = realLater) {
       get: (id) => rows.get(id),
       put: (row) => set(row.timer_id, row),
       remove: (id) => set(id, undefined),
-      change: (run) => changes.change(run),
+      change: (run) => unit.change(run),
       nextSeq: () => ++seq,
     },
     onError: (error) => errors.push(error),
     runtime: { later, yieldsToOthers: true },
   })
   scheduler.handle('note', (timer) => {
-    changes.change(() => {
+    unit.change(() => {
       ran.push(`${timer.payload['name']}@${clock.now()}`)
-      changes.record(
-        'w',
-        () => 0,
-        ['counter', 0],
-        () => void ran.pop(),
-      )
+      unit.record(world, ['remove', 'timers', timer.timer_id], () => void ran.pop())
     })
     return undefined
   })

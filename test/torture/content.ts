@@ -1,15 +1,13 @@
-import { cpSync } from 'node:fs'
+import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Snapshot } from '../../src/storage/store.ts'
-import { createTable } from '../../src/storage/table.ts'
+import { rowsOf as rowsIn } from '../../src/storage/layers.ts'
+import type { Snapshot } from '../../src/storage/world-tables.ts'
 import { type Rows, type SandboxStore, TABLES } from '../../src/tables/tables.ts'
 
 const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
   base.key,
   counter,
-  Object.keys(TABLES).map((name) => [
-    ...createTable(TABLES[name as 'users'], images[name as 'users']).rows(),
-  ]),
+  Object.keys(TABLES).map((name) => [...rowsIn(images[name as 'users'].layers)]),
 ]
 
 /** All that a store holds, as text: every world's rows in order, its draws, its snapshots. */
@@ -24,6 +22,13 @@ export const contentOf = (store: Pick<SandboxStore, 'worlds'>): string =>
         [...world.snapshots].sort().map(([name, snapshot]) => [name, rowsOf(snapshot)]),
       ]),
   )
+
+/** The names of the journals of `db.json`, in order. */
+export const journalsIn = (dir: string): string[] => {
+  const numberOf = (name: string) => Number(name.split('.').at(-1))
+  const names = readdirSync(dir).filter((name) => /^db\.json\.journal\.\d+$/.test(name))
+  return names.sort((a, b) => numberOf(a) - numberOf(b))
+}
 
 /** The data files as a killed process leaves them, in a folder of their own. */
 export function crashCopy(from: string, to: string): string {

@@ -1,7 +1,15 @@
-import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { DamagedFile } from '../../src/storage/checked-lines.ts'
+import { DamagedFile } from '../../src/storage/damaged-file.ts'
 import { type Disk, nodeDisk } from '../../src/storage/disk.ts'
 import { openStore } from '../../src/storage/store.ts'
 import { TABLES } from '../../src/tables/tables.ts'
@@ -10,8 +18,8 @@ import { contentOf, crashCopy } from './content.ts'
 import { figures, LONG, SEED } from './part.ts'
 
 const DOCUMENT = 'db.json'
-const PREVIOUS = 'db.journal.previous.jsonl'
-const CURRENT = 'db.journal.jsonl'
+const PREVIOUS = 'db.json.journal.1'
+const CURRENT = 'db.json.journal.2'
 // The short form takes every so-manieth byte; the seed says which.
 const STRIDE = LONG ? 1 : 61
 
@@ -50,9 +58,9 @@ async function killed(t: Test) {
 
   /** What was stored when a journal had this many bytes. */
   const known = new Map<number, string>()
-  const journal = join(dir, 'live', CURRENT)
-  const remember = () => known.set(statSync(journal).size, contentOf(store))
-  remember()
+  const remember = (name: string) =>
+    known.set(statSync(join(dir, 'live', name)).size, contentOf(store))
+  remember(PREVIOUS)
   const steps = [
     () => pay(2),
     () => post('/__admin/rules', { when: { operation: 'createUser' }, then: {}, times: 1 }),
@@ -63,7 +71,7 @@ async function killed(t: Test) {
   ]
   for (const step of steps) {
     await step()
-    remember()
+    remember(PREVIOUS)
   }
   const before = new Map(known)
   known.clear()
@@ -71,10 +79,10 @@ async function killed(t: Test) {
   mkdirSync(join(dir, 'live/db.json.tmp'))
   await store.compact()
   rmdirSync(join(dir, 'live/db.json.tmp'))
-  remember()
+  remember(CURRENT)
   for (const step of [() => pay(3), () => user(5), () => post('/__admin/reset'), () => user(6)]) {
     await step()
-    remember()
+    remember(CURRENT)
   }
   crashCopy(join(dir, 'live'), join(dir, 'bent'))
   return { dir: join(dir, 'bent'), known, before, whole: contentOf(store) }
@@ -118,12 +126,10 @@ const NAMES = [DOCUMENT, PREVIOUS, CURRENT] as const
 const readAll = (dir: string) =>
   new Map(NAMES.map((name) => [name, readFileSync(join(dir, name))] as const))
 
-/** Writes the files of a folder, one of them bent; `undefined` leaves one out. */
+/** Makes these the only files of a folder; `undefined` leaves one out. */
 function put(dir: string, files: ReadonlyMap<string, Buffer | undefined>) {
-  for (const [name, content] of files) {
-    if (content) writeFileSync(join(dir, name), content)
-    else rmSync(join(dir, name), { force: true })
-  }
+  for (const name of readdirSync(dir)) rmSync(join(dir, name))
+  for (const [name, content] of files) if (content) writeFileSync(join(dir, name), content)
 }
 
 t.test('a flipped bit in any file is reported with its position and changes no row', async (t) => {

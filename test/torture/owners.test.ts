@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import t from 'tap'
+import { journalsIn } from './content.ts'
 import { NO_NAMESPACES, type OwnerProcess, type Place, startOwner } from './owner-process.ts'
 import { figures, LONG, seeded } from './part.ts'
 
@@ -202,8 +203,13 @@ t.test(
         owner = undefined
       },
       'folder removed': (first) => beRemoved(first, () => rmSync(folder(), { recursive: true })),
-      'journal removed': (first) =>
-        beRemoved(first, () => rmSync(join(folder(), 'db.journal.jsonl'), { force: true })),
+      'journal removed': (first) => beRemoved(first, removeJournals),
+    }
+
+    function removeJournals() {
+      // The owner may start the next one while this one is removed.
+      for (let names = journalsIn(folder()); names.length > 0; names = journalsIn(folder()))
+        for (const name of names) rmSync(join(folder(), name), { force: true })
     }
 
     async function beRemoved(first: OwnerProcess, remove: () => void) {

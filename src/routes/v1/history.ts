@@ -3,7 +3,7 @@ import { successText } from '../../model/envelope.ts'
 import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/history.ts'
 import { type ListQuery, pagesOf } from '../../model/list.ts'
 import type { PaymentRow } from '../../model/payment.ts'
-import type { Entry } from '../../storage/table.ts'
+import type { Entry } from '../../storage/entry.ts'
 import type { World } from '../../world/world.ts'
 import { UserPath } from './users.ts'
 

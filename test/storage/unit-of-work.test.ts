@@ -1,31 +1,33 @@
 import t from 'tap'
-import { createChanges } from '../../src/storage/changes.ts'
+import { UnitOfWork } from '../../src/storage/unit-of-work.ts'
 
 /** Changes of a list of words, whose lines go to a disk that can be full. */
 function build() {
   const writes: (readonly string[])[] = []
   const words: string[] = []
   const disk = { full: false }
-  const changes = createChanges((lines) => {
+  const unit = new UnitOfWork((lines) => {
     if (disk.full) throw new Error('full')
     writes.push(lines)
   })
+  const random = {
+    get counter() {
+      return words.length
+    },
+  }
+  const world = { name: 'w', random }
   const add = (word: string) =>
-    changes.change(() => {
+    unit.change(() => {
       words.push(word)
-      changes.record(
-        'w',
-        () => words.length,
-        ['drop', word],
-        () => void words.pop(),
-      )
+      unit.record(world, ['drop', word], () => void words.pop())
     })
   /** What is told once all until now is written: `written`, or the error. */
   const told = () =>
     new Promise<string>((resolve) =>
-      changes.onDurable((error) => resolve(error ? (error as Error).message : 'written')),
+      unit.onDurable((error) => resolve(error ? (error as Error).message : 'written')),
     )
-  return { ...changes, add, told, writes, words, disk }
+  const { change, batch, afterCommit } = unit
+  return { unit, change, batch, afterCommit, add, told, writes, words, disk }
 }
 
 t.test('what is changed together is one write, at the end of the turn', async (t) => {
@@ -84,7 +86,7 @@ t.test('what follows a change follows its write', async (t) => {
 })
 
 t.test('a change inside a change is undone by itself where it fails', (t) => {
-  const { change, add, words, writes, record } = build()
+  const { unit, change, add, words, writes } = build()
   const random = { counter: 0 }
   change(() => {
     add('a')
@@ -93,12 +95,7 @@ t.test('a change inside a change is undone by itself where it fails', (t) => {
       change(() => {
         random.counter = 7
         add('b')
-        record(
-          'other',
-          () => 0,
-          ['drop', 'x'],
-          () => {},
-        )
+        unit.record({ name: 'other', random: { counter: 0 } }, ['drop', 'x'], () => {})
         throw new Error('no')
       }, random)
     } catch {
@@ -119,28 +116,23 @@ t.test('a change inside a change is undone by itself where it fails', (t) => {
 })
 
 t.test('what waits can be written at once', (t) => {
-  const { batch, add, flush, writes } = build()
+  const { unit, batch, add, writes } = build()
   batch(() => add('a'))
-  flush()
-  flush()
+  unit.flush()
+  unit.flush()
   t.equal(writes.length, 1)
   t.end()
 })
 
 t.test('a change that cannot be written to the journal is rolled back', async (t) => {
-  const { change, record, add, writes, words } = build()
+  const { unit, change, add, writes, words } = build()
   const random = { counter: 0 }
   t.throws(
     () =>
       change(() => {
         random.counter++
         add('a')
-        record(
-          'w',
-          () => 0,
-          ['put', 'notes', 1n],
-          () => {},
-        )
+        unit.record({ name: 'w', random }, ['put', 'notes', 1n], () => {})
       }, random),
     { name: 'TypeError' },
   )

@@ -1,0 +1,34 @@
+/** The sort key of a table: a number in all its rows, or an ISO text of the same form in all its rows. */
+export type Moment = number | string
+
+/** A stored row with its position in the order and its memoized JSON texts. Rows are replaced, never mutated. */
+export type Entry<R> = {
+  readonly id: string
+  readonly row: R
+  /** Order of insertion; breaks ties of `at`. */
+  readonly seq: number
+  readonly at: Moment
+  /** Memoized JSON text of the row's one or two views (see `memoizedText`). */
+  text: string | undefined
+  otherText: string | undefined
+}
+
+type Position = { readonly at: Moment; readonly seq: number }
+
+/** Whether an entry is older than another one of the same table. */
+export const isBefore = (a: Position, b: Position): boolean =>
+  a.at === b.at ? a.seq < b.seq : a.at < b.at
+
+/**
+ * Renders the JSON text of an entry and memoizes it from its second use on; a row has room for two views. Most rows
+ * are rendered once, by the call that creates them, and a memoized text needs more memory than the rest of the row.
+ */
+export function memoizedText<R>(slot: 'text' | 'otherText', render: (row: R) => string) {
+  return (entry: Entry<R>): string => {
+    const memoized = entry[slot]
+    if (memoized) return memoized
+    const text = render(entry.row)
+    entry[slot] = memoized === undefined ? '' : text
+    return text
+  }
+}

@@ -1,0 +1,177 @@
+import type { Op } from './op.ts'
+
+/** The position in a random series. */
+export type Draws = { counter: number }
+
+/** The world that an op changes, as the journal names it. The counter is read when the change commits. */
+export type OpTarget = { readonly name: string; readonly random: Readonly<Draws> }
+
+/** What one change did to one world. */
+type WorldPart = { world: OpTarget; ops: Op[] }
+
+/** The change that is open: how to roll it back, what to write, and what to run after its commit. */
+type Change = { undo: (() => void)[]; parts: WorldPart[]; after: (() => void)[] }
+
+/** Changes in memory that are written together at the end of this turn of the event loop. */
+type Group = {
+  lines: string[]
+  ops: number
+  undo: (() => void)[]
+  after: (() => void)[]
+  onDurable: ((error?: unknown) => void)[]
+  due: NodeJS.Immediate
+}
+
+/** Writes lines with this number of ops to the disk, or throws. */
+export type WriteLines = (lines: readonly string[], ops: number) => void
+
+const partOf = ({ world, ops }: WorldPart) => [world.name, world.random.counter, ops]
+
+/** One line per change, so that the next start finds the whole change or nothing. */
+const lineOf = (parts: readonly WorldPart[]): string =>
+  JSON.stringify(parts.length === 1 ? partOf(parts[0]!) : parts.map(partOf))
+
+const opsIn = (parts: readonly WorldPart[]) => parts.reduce((sum, { ops }) => sum + ops.length, 0)
+
+function rollback(undo: readonly (() => void)[], from = 0) {
+  for (let i = undo.length - 1; i >= from; i--) undo[i]!()
+}
+
+function rollbackOf(random: Draws) {
+  const { counter } = random
+  return () => {
+    random.counter = counter
+  }
+}
+
+/** Makes changes atomic: the changes of a function are written in one line, or rolled back. */
+export class UnitOfWork {
+  /** If it throws, the changes are rolled back. Without it changes are only in memory. */
+  write: WriteLines | undefined
+  #open: Change | undefined
+  #isBatching = false
+  #group: Group | undefined
+
+  constructor(write?: WriteLines) {
+    this.write = write
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== undefined
+  }
+
+  /**
+   * Runs a function as one transaction: all its changes are written in one journal line, or none. If it throws, they
+   * are rolled back, with the counter of `random`. A nested change is part of the outer one, which may continue if the
+   * inner one fails.
+   */
+  readonly change = <T>(run: () => T, random?: Draws): T => {
+    if (this.#open) return changeWithin(this.#open, run, random)
+    const mine: Change = { undo: random ? [rollbackOf(random)] : [], parts: [], after: [] }
+    this.#open = mine
+    let result: T
+    let line: string | undefined
+    try {
+      result = run()
+      if (this.write && mine.parts.length > 0) line = lineOf(mine.parts)
+    } catch (error) {
+      rollback(mine.undo)
+      throw error
+    } finally {
+      this.#open = undefined
+    }
+    if (line === undefined) for (const run of mine.after) run()
+    else if (this.#isBatching) this.#join(mine, line)
+    else this.#commit(mine, line)
+    return result
+  }
+
+  /** Records an op of the open change for the journal, and its rollback. */
+  record(world: OpTarget, op: Op, undo: () => void) {
+    const open = this.#open!
+    open.undo.push(undo)
+    const last = open.parts.at(-1)
+    if (last?.world === world) last.ops.push(op)
+    else open.parts.push({ world, ops: [op] })
+  }
+
+  /** Runs a function after the open change is committed; immediately if none is open. */
+  readonly afterCommit = (run: () => void) => {
+    if (this.#open) this.#open.after.push(run)
+    else run()
+  }
+
+  /**
+   * Runs a function whose changes may be written together at the end of this turn of the event loop (group commit).
+   * A caller that acknowledges them must wait with `onDurable`; if the write fails, they are rolled back.
+   */
+  readonly batch = <T>(run: () => T): T => {
+    this.#isBatching = true
+    try {
+      return run()
+    } finally {
+      this.#isBatching = false
+    }
+  }
+
+  /** Calls back when all changes so far are written, or with an error when they were rolled back. */
+  readonly onDurable = (callback: (error?: unknown) => void) => {
+    if (this.#group) this.#group.onDurable.push(callback)
+    else callback()
+  }
+
+  /** Writes the pending changes now. */
+  flush() {
+    this.#commit()
+  }
+
+  #join({ undo, after, parts }: Change, line: string) {
+    const due = this.#group?.due ?? setImmediate(() => this.#commit())
+    this.#group ??= { lines: [], ops: 0, undo: [], after: [], onDurable: [], due }
+    this.#group.lines.push(line)
+    this.#group.ops += opsIn(parts)
+    this.#group.undo.push(...undo)
+    this.#group.after.push(...after)
+  }
+
+  /** Writes the pending group, and `own` after it; if the write fails, all are rolled back. */
+  #commit(own?: Change, line?: string) {
+    const group = this.#group
+    this.#group = undefined
+    if (group) clearImmediate(group.due)
+    const lines = group?.lines ?? []
+    if (line !== undefined) lines.push(line)
+    if (lines.length === 0) return
+    try {
+      this.write!(lines, (group?.ops ?? 0) + (own ? opsIn(own.parts) : 0))
+    } catch (error) {
+      if (own) rollback(own.undo)
+      if (group) {
+        rollback(group.undo)
+        for (const callback of group.onDurable) callback(error)
+      }
+      if (own) throw error
+      return
+    }
+    for (const run of group?.after ?? []) run()
+    for (const run of own?.after ?? []) run()
+    for (const callback of group?.onDurable ?? []) callback()
+  }
+}
+
+function changeWithin<T>({ undo, parts, after }: Change, run: () => T, random?: Draws): T {
+  const [undoCount, afterCount, partCount] = [undo.length, after.length, parts.length]
+  const ops = parts.at(-1)?.ops
+  const committedOps = ops?.length ?? 0
+  if (random) undo.push(rollbackOf(random))
+  try {
+    return run()
+  } catch (error) {
+    rollback(undo, undoCount)
+    undo.length = undoCount
+    after.length = afterCount
+    parts.length = partCount
+    if (ops) ops.length = committedOps
+    throw error
+  }
+}

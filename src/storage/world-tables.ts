@@ -1,0 +1,200 @@
+import { SandboxError } from '../model/errors.ts'
+import type { Entry } from './entry.ts'
+import type { TableImage, TableSpec } from './layers.ts'
+import { type Op, opOfPut, type WorldAbout } from './op.ts'
+import { Table } from './table.ts'
+import type { Draws, UnitOfWork } from './unit-of-work.ts'
+
+/** The tables' specs, by table name. */
+export type Specs<Rows> = { readonly [K in keyof Rows]: TableSpec<Rows[K]> }
+/** A world's content at one moment: one image a table. */
+export type Images<Rows> = { [K in keyof Rows]: TableImage<Rows[K]> }
+/** The content that worlds start with and that a reset restores. */
+export type Base<Rows> = { key: string; images: Images<Rows> }
+/** The state of a world at one moment, with its random counter. */
+export type Snapshot<Rows> = { base: Base<Rows>; images: Images<Rows>; counter: number }
+/** A state that does not change until it is released, whatever happens to its world. */
+export type PinnedState<Rows> = Snapshot<Rows> & { release: () => void }
+
+type Tables<Rows> = { readonly [K in keyof Rows]: Table<Rows[K]> }
+
+/** What a world needs of the store that it belongs to. */
+export type WorldHome<Rows> = {
+  readonly specs: Specs<Rows>
+  readonly unit: UnitOfWork
+  /** An empty base. */
+  readonly empty: Base<Rows>
+  /** Builds one value a table. */
+  perTable(make: (table: keyof Rows & string) => unknown): unknown
+  /** Writes a base once, when the first world uses it. */
+  useBase(base: Base<Rows>): void
+  /** Pins a state for a reader. */
+  pin(state: () => Snapshot<Rows>): PinnedState<Rows>
+  /** Removes a world; the returned function adds it again. */
+  remove(world: WorldTables<Rows>): () => void
+}
+
+/** The tables and the random counter of one world. All changes go through `put` and `remove`. */
+export class WorldTables<Rows> {
+  readonly name: string
+  readonly about: WorldAbout
+  readonly tables: Tables<Rows>
+  /** The position in the world's random series; stored with every change. */
+  readonly random: Draws
+  readonly #home: WorldHome<Rows>
+  readonly #snapshots = new Map<string, Snapshot<Rows>>()
+  #base: Base<Rows>
+  #isDropped = false
+
+  constructor(home: WorldHome<Rows>, name: string, about: WorldAbout, state: Snapshot<Rows>) {
+    this.name = name
+    this.about = about
+    this.#home = home
+    this.#base = state.base
+    this.random = { counter: state.counter }
+    this.tables = home.perTable(
+      (table) => new Table(home.specs[table], state.images[table]),
+    ) as Tables<Rows>
+  }
+
+  get base(): Base<Rows> {
+    return this.#base
+  }
+
+  /** An empty base. */
+  get empty(): Base<Rows> {
+    return this.#home.empty
+  }
+
+  get snapshots(): ReadonlyMap<string, Snapshot<Rows>> {
+    return this.#snapshots
+  }
+
+  // ---- reading
+
+  /** The current state, frozen so that it can be shared; costs almost nothing. */
+  now(): Snapshot<Rows> {
+    const images = this.#home.perTable((table) => this.tables[table].image()) as Images<Rows>
+    return { base: this.#base, images, counter: this.random.counter }
+  }
+
+  /** The current content, valid only until the next change. */
+  view(): Images<Rows> {
+    return this.#home.perTable((table) => this.tables[table].view()) as Images<Rows>
+  }
+
+  /** Pins the state of the world or of one of its snapshots, so that it can be read until it is released. */
+  pin(snapshot?: string): PinnedState<Rows> {
+    return this.#home.pin(() =>
+      snapshot === undefined ? this.now() : this.#snapshots.get(snapshot)!,
+    )
+  }
+
+  // ---- changing
+
+  /** `change` of the store, which also restores this world's random counter if it fails. */
+  readonly change = <T>(run: () => T): T => {
+    if (this.#isDropped) throw new SandboxError('not_found', `The client ${this.name} was deleted.`)
+    return this.#home.unit.change(run, this.random)
+  }
+
+  put<K extends keyof Rows & string>(table: K, row: Rows[K]): Entry<Rows[K]> {
+    const { unit, specs } = this.#home
+    if (!unit.isOpen) return this.change(() => this.put(table, row))
+    const target = this.tables[table]
+    const id = specs[table].id(row)
+    const before = target.entry(id)
+    // Without a journal there is no need to compare.
+    const old = unit.write && (before?.row as object | undefined)
+    const op = opOfPut(table, id, row as object, old)
+    const entry = target.set(row, before)
+    unit.record(this, op, () => {
+      target.place(id, before)
+    })
+    return entry
+  }
+
+  remove<K extends keyof Rows & string>(table: K, id: string): void {
+    const { unit } = this.#home
+    if (!unit.isOpen) {
+      this.change(() => this.remove(table, id))
+      return
+    }
+    const target = this.tables[table]
+    const before = target.remove(id)
+    if (!before) return
+    unit.record(this, ['remove', table, id], () => {
+      target.place(id, before)
+    })
+  }
+
+  /** Resets the world to a base. */
+  reset(base: Base<Rows>): void {
+    this.change(() => {
+      this.#home.useBase(base)
+      this.#load({ base, images: base.images, counter: 0 }, ['reset', base.key])
+    })
+  }
+
+  /** Replaces all rows with those of another world of the same store. */
+  take(source: WorldTables<Rows>): void {
+    this.change(() => this.#load(source.now(), ['take', source.name]))
+  }
+
+  /** Stores a snapshot of the current state under a name; replaces an existing one. */
+  save(snapshot: string): void {
+    this.change(() =>
+      this.#setSnapshot(snapshot, this.now(), ['save', snapshot, this.random.counter]),
+    )
+  }
+
+  /** Restores a snapshot; the snapshot is not deleted. */
+  restore(snapshot: string): void {
+    this.change(() => this.#load(this.#snapshots.get(snapshot)!, ['restore', snapshot]))
+  }
+
+  /** Deletes a snapshot. */
+  forget(snapshot: string): void {
+    this.change(() => this.#setSnapshot(snapshot, undefined, ['forget', snapshot]))
+  }
+
+  /** Deletes the world; later changes of it throw `not_found`. */
+  drop(): void {
+    this.change(() => {
+      const undo = this.#home.remove(this)
+      this.#isDropped = true
+      this.#home.unit.record(this, ['drop', this.name], () => {
+        undo()
+        this.#isDropped = false
+      })
+    })
+  }
+
+  /** Loads another state without recording it, and returns the rollback. */
+  load({ base, images, counter }: Snapshot<Rows>): () => void {
+    const tables = Object.entries(this.tables) as [keyof Rows & string, Table<unknown>][]
+    const undo = tables.map(([name, table]) => table.load(images[name] as TableImage<unknown>))
+    const [oldBase, oldCounter] = [this.#base, this.random.counter]
+    this.#base = base
+    this.random.counter = counter
+    return () => {
+      for (const rollback of undo) rollback()
+      this.#base = oldBase
+      this.random.counter = oldCounter
+    }
+  }
+
+  #load(state: Snapshot<Rows>, op: Op) {
+    this.#home.unit.record(this, op, this.load(state))
+  }
+
+  #setSnapshot(snapshot: string, state: Snapshot<Rows> | undefined, op: Op) {
+    const before = this.#snapshots.get(snapshot)
+    const set = (to: Snapshot<Rows> | undefined) => {
+      if (to) this.#snapshots.set(snapshot, to)
+      else this.#snapshots.delete(snapshot)
+    }
+    set(state)
+    this.#home.unit.record(this, op, () => set(before))
+  }
+}
