@@ -13,8 +13,7 @@ import type {
   RecordingStart,
 } from '../model/recording.ts'
 import { compileScenario } from '../scenarios/compile.ts'
-import { createLibrary } from '../scenarios/library.ts'
-import { loadReader } from '../scenarios/reader.ts'
+import { createLibrary, loadReader } from '../scenarios/library.ts'
 import { assemble, optionsOf } from '../server.ts'
 import { type RequestObserver, recordedBytes, type SentResponse } from '../world/recorder.ts'
 import type { Log } from '../world/sandbox.ts'
