@@ -1,7 +1,7 @@
 // The entry point of the bundle: the command line and the library, which share one code cache, and the functions with
 // which the build validates the shipped files once for every start.
 import { basename } from 'node:path'
-import type { ShippedScenario } from './scenarios/shipped.ts'
+import type { ShippedScenario } from './scenarios/library.ts'
 
 export { main } from './cli/main.ts'
 export { readFixtures } from './content/fixtures.ts'

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { PaymentFailure, PaymentStatus } from '../model/payment.ts'
-import { MIN_REPEAT_MS } from '../scenarios/compiled.ts'
-import { EVENTS } from '../scenarios/words.ts'
+
+import { EVENTS, MIN_REPEAT_MS } from '../scenarios/words.ts'
 import { MAX_MS } from '../time/duration.ts'
 
 /** The payloads of timers by kind, to check a state document that a person may have written. */

@@ -14,30 +14,14 @@ import type {
   WebhookOutcome,
 } from './compiled.ts'
 import type { Condition } from './condition.ts'
-import { eventsOf } from './event-patterns.ts'
-import { hashOf } from './hash.ts'
 import { keyReader, operationsOf, type Test, testsOf } from './match.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
+import { ruleIds } from './rule-ids.ts'
 import { createRuleList } from './rule-list.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from './rule-schema.ts'
-import type {
-  ActionDefinition,
-  CountDefinition,
-  ScenarioDefinition,
-  TimelineDefinition,
-} from './schema.ts'
-import { CALL_PARTS, EVENT_PARTS, EVENTS, OPERATIONS, type OperationId } from './words.ts'
-
-/** Returns an id for each rule that does not change when other rules are added: its name, or a hash of its text. */
-function ruleIds(definitions: readonly { name?: string | undefined }[]): string[] {
-  const seen = new Map<string, number>()
-  return definitions.map((definition) => {
-    const id = definition.name ?? `#${hashOf(JSON.stringify(definition))}`
-    const count = (seen.get(id) ?? 0) + 1
-    seen.set(id, count)
-    return count === 1 ? id : `${id}~${count}`
-  })
-}
+import type { CountDefinition, ScenarioDefinition } from './scenario-schema.ts'
+import type { ActionDefinition, TimelineDefinition } from './timeline-schema.ts'
+import { CALL_PARTS, EVENT_PARTS, EVENTS, eventsOf, OPERATIONS, type OperationId } from './words.ts'
 
 /** Removes the keys whose value is undefined, as exact optional types require. */
 function omitUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {

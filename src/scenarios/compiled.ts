@@ -4,7 +4,8 @@ import type { Delay } from '../time/duration.ts'
 import type { RuleCall, RuleEvent, Test } from './match.ts'
 import type { RuleList } from './rule-list.ts'
 import type { RuleDefinition } from './rule-schema.ts'
-import type { ActionDefinition, ScenarioDefinition } from './schema.ts'
+import type { ScenarioDefinition } from './scenario-schema.ts'
+import type { ActionDefinition } from './timeline-schema.ts'
 import type { EventName, OperationId } from './words.ts'
 
 /** A step of a payment. `after_ms` is the time since the previous step, on the client's clock; the first step happens at creation. */
@@ -93,9 +94,6 @@ export type CompiledWebhookRule = RuleLimits & {
   events: readonly EventName[]
   outcome: WebhookOutcome
 }
-
-/** The shortest `every` of a timeline, ms. Each repeat is a timer, so with a shorter one an advance of a month would never end. */
-export const MIN_REPEAT_MS = 100
 
 /** An action of a timeline. */
 export type TimelineAction =

@@ -1,123 +1,123 @@
+import { RE2JS } from 're2js'
 import * as z from 'zod'
-import type { Condition as ConditionType, Json } from './condition.ts'
-import { text } from './value-schema.ts'
-import { OPERATIONS, OPERATORS } from './words.ts'
+import type { Condition as ConditionType } from './condition.ts'
+import { type ArgumentKind, OPERATOR_NAMES, OPERATORS, type Operator } from './operators.ts'
+import { AnyJson, checkedByParent, mustBe } from './schema-parts.ts'
 
-const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
-/** Any JSON value; its TypeScript type does not refer to zod. */
-export const AnyJson = z.json() as z.ZodType<Json, Json>
-const Threshold = z.union([z.number(), z.string().regex(/^-?\d{1,15}(\.\d{1,6})?$/)])
+const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
+  error: mustBe('text, a number, true, false or null'),
+})
 
-const Comparison = z
-  .strictObject({
-    eq: AnyJson.optional().meta({ description: 'Equal to this.' }),
-    ne: AnyJson.optional().meta({ description: 'Not equal to this, or absent.' }),
-    in: z
-      .array(Scalar)
-      .min(1)
-      .max(1_000)
-      .optional()
-      .meta({ description: 'Equal to one of these.' }),
-    gt: Threshold.optional().meta({
-      description: 'Greater than this; for numbers and decimal text.',
+const nonEmptyText = (max: number) =>
+  z
+    .string({ error: mustBe('a non-empty text') })
+    .min(1, { error: mustBe('a non-empty text') })
+    .max(max, {
+      error: ({ input }) => `must have at most ${max} characters, not ${String(input).length}`,
+    })
+
+// Matching time grows with pattern size times input length: size 500 on 4 KiB takes about 50 ms in the worst case.
+const MAX_PATTERN_SIZE = 500
+// A pattern is compiled to learn its size. That takes 7 ms with this sum of repeats, and without a limit up to 70 ms.
+const MAX_REPEATS = 3_000
+
+const tooLarge = (what: string) => `is too large: ${what}; use fewer or smaller repeats`
+
+function patternError(pattern: string): string | undefined {
+  const repeats = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)]
+  const sum = repeats.reduce((total, [, min, max]) => total + Number(max || min), 0)
+  if (sum > MAX_REPEATS)
+    return tooLarge(`its repeats have a sum of ${sum}, and the maximum is ${MAX_REPEATS}`)
+  try {
+    const size = RE2JS.compile(pattern).programSize()
+    if (size <= MAX_PATTERN_SIZE) return undefined
+    return tooLarge(
+      `RE2 expands it to ${size} instructions, and the maximum is ${MAX_PATTERN_SIZE}`,
+    )
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : ''
+    return `is not a valid RE2 regular expression (${why.slice(0, 80)}); RE2 has no backreferences and no look-around`
+  }
+}
+
+const MAX_LIST = 1_000
+const decimal = { error: mustBe('a number or a decimal text') }
+const paise = { error: mustBe('a whole number from 0 to 99') }
+
+/** What each kind of argument accepts. */
+const ARGUMENTS = {
+  any: AnyJson,
+  scalar: Scalar,
+  list: z
+    .array(Scalar, { error: mustBe('a list of values') })
+    .min(1, { error: 'must have at least 1 value; an empty list matches nothing' })
+    .max(MAX_LIST, {
+      error: ({ input }) => `must have at most ${MAX_LIST} values, not ${(input as []).length}`,
     }),
-    gte: Threshold.optional().meta({ description: 'Greater than or equal to this.' }),
-    lt: Threshold.optional().meta({ description: 'Less than this.' }),
-    lte: Threshold.optional().meta({ description: 'Less than or equal to this.' }),
-    starts_with: text(256).optional().meta({ description: 'Text that starts with this.' }),
-    ends_with: text(256).optional().meta({ description: 'Text that ends with this.' }),
-    contains: Scalar.optional().meta({
-      description: 'Text that contains this, or a list with this entry.',
-    }),
-    matches: text(200)
-      .optional()
-      .meta({ description: 'Text in which this regular expression (RE2) finds a match.' }),
-    empty: z.boolean().optional().meta({
-      description:
-        'true: the value is "", null, [] or {}. false: it is another value. A missing field never matches.',
-    }),
-    absent: z.boolean().optional().meta({ description: 'true: absent. false: present.' }),
-    paise: z
-      .int()
-      .min(0)
-      .max(99)
-      .optional()
-      .meta({ description: 'An amount with these paise, such as 91 for 250.91.' }),
-  })
-  .meta({ id: 'Comparison', description: 'All operators must match.' })
+  threshold: z.union([z.number(), z.string().regex(/^-?\d{1,15}(\.\d{1,6})?$/, decimal)], decimal),
+  affix: nonEmptyText(256),
+  pattern: nonEmptyText(200).superRefine((pattern, context) => {
+    const message = patternError(pattern)
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  }),
+  boolean: z.boolean({ error: mustBe('true or false') }),
+  paise: z.int(paise).min(0, paise).max(99, paise),
+} satisfies Record<ArgumentKind, z.ZodType>
+
+type Arguments<O extends Operator> = {
+  [K in O]: z.ZodOptional<(typeof ARGUMENTS)[(typeof OPERATORS)[K]['argument']]>
+}
+
+const comparisonOf = <O extends Operator>(operators: readonly O[]) =>
+  z.strictObject(
+    Object.fromEntries(
+      operators.map((operator) => {
+        const { argument, description } = OPERATORS[operator]
+        return [operator, ARGUMENTS[argument].optional().meta({ description })]
+      }),
+    ) as Arguments<O>,
+  )
+
+/** A comparison with any of the operators. */
+export const Comparison = comparisonOf(OPERATOR_NAMES).meta({
+  id: 'Comparison',
+  description: 'All operators must match.',
+})
+
+/** A comparison of a name, such as that of an operation. */
+export const NameComparison = comparisonOf([
+  'eq',
+  'ne',
+  'in',
+  'starts_with',
+  'ends_with',
+  'contains',
+  'matches',
+])
 
 const FieldName = z
   .string()
-  .regex(new RegExp(`^(?!(?:${OPERATORS.join('|')})$)`))
+  .regex(new RegExp(`^(?!(?:${OPERATOR_NAMES.join('|')})$)`))
   .min(1)
 
 /** A condition on a value. */
-export const Condition: z.ZodType<ConditionType, ConditionType> = z
-  .lazy(() => z.union([Scalar, z.array(AnyJson), Comparison, z.record(FieldName, Condition)]))
-  .meta({
+export const Condition: z.ZodType<ConditionType, ConditionType> = checkedByParent(
+  () =>
+    z.union([
+      Scalar,
+      z.array(AnyJson),
+      Comparison,
+      z.record(FieldName, Condition),
+    ]) as unknown as z.ZodType<ConditionType>,
+  {
     id: 'Condition',
     description: 'A plain value (must be equal), a comparison, or fields with conditions.',
-  }) as never
+  },
+)
 
 /** Fields with conditions. */
-export const Fields = z.record(FieldName, Condition)
-
-const Operation = z
-  .union([
-    z.enum([...OPERATIONS, '*']),
-    z.strictObject(
-      Comparison.pick({
-        eq: true,
-        ne: true,
-        in: true,
-        starts_with: true,
-        ends_with: true,
-        contains: true,
-        matches: true,
-      }).shape,
-    ),
-  ])
-  .meta({ description: 'An operationId, or "*" for all operations.' })
-
-/** The calls that a rule matches. */
-export const When = z
-  .strictObject(
-    {
-      operation: Operation.optional(),
-      params: Fields.optional().meta({ description: 'Path parameters.' }),
-      query: Fields.optional().meta({ description: 'Query parameters; compared as text.' }),
-      headers: Fields.optional().meta({
-        description: 'Request headers, names are case-insensitive; compared as text.',
-      }),
-      body: Fields.optional().meta({ description: 'The JSON body.' }),
-      item: Fields.optional().meta({ description: 'One document of POST /kyc.' }),
-      user: Fields.optional().meta({ description: 'The user of the call, as stored.' }),
-      account: Fields.optional().meta({
-        description: 'The receiving bank account, with unmasked numbers.',
-      }),
-    },
-    {
-      error: ({ input }) =>
-        input === undefined
-          ? 'is missing; specify the calls, such as when: { operation: createTransaction }'
-          : undefined,
-    },
+export const fieldsSchema = (description?: string) =>
+  checkedByParent<Record<string, ConditionType>>(
+    () => z.record(FieldName, Condition),
+    description === undefined ? {} : { description },
   )
-  .meta({ id: 'When', description: 'The calls that the rule matches. All conditions must match.' })
-
-/** A match on calls of the request log: the conditions of a rule, and method, path and status. */
-export const CallMatch = z.strictObject({
-  ...When.shape,
-  method: z
-    .enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])
-    .optional()
-    .meta({ description: 'The HTTP method.' }),
-  path: z
-    .union([z.string(), Comparison])
-    .optional()
-    .meta({ description: 'The path without its query and base path, such as /v1/user.' }),
-  status: z
-    .union([z.int().min(100).max(599), Comparison])
-    .optional()
-    .meta({ description: 'The HTTP status of the response.' }),
-})

@@ -9,8 +9,8 @@ import {
   type Turn,
   type WebhookOutcome,
 } from './compiled.ts'
-import { hashOf } from './hash.ts'
 import type { CallParts, RuleCall, RuleEvent } from './match.ts'
+import { counterFor } from './rule-ids.ts'
 
 /** How often a rule's `when` matched (for one value of its `key`), and how often the rule acted. */
 export type Counter = { matched: number; hits: number }
@@ -46,19 +46,6 @@ export type DeciderDeps = {
 }
 
 const NEVER: Counter = { matched: 0, hits: 0 }
-
-/**
- * Returns the name of a rule's counter. A rule with a `key` has one counter for each value of the key, named
- * `<this name>\n<hash of the value>`. The value itself is not stored, because it may be an account number.
- */
-export const counterName = ({ scenario, id }: Pick<RuleLimits, 'scenario' | 'id'>): string =>
-  `${scenario}#${id}`
-
-function counterFor(rule: RuleLimits, call: RuleCall | RuleEvent): string {
-  if (!rule.keyOf) return counterName(rule)
-  // Calls without a value at the path share one counter.
-  return `${counterName(rule)}\n${hashOf(JSON.stringify(rule.keyOf(call) ?? null))}`
-}
 
 /**
  * Creates the decider: the only place that decides what happens to calls and events.

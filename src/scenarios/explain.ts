@@ -61,7 +61,7 @@ function enumMessage(issue: RawIssue & { code: 'invalid_value' }): string {
 }
 
 /** Returns the message for an issue without a message of its own. For unknown keys it returns the known ones, for `schemaErrorsOf`. */
-export function explain(issue: RawIssue): string | undefined {
+function explain(issue: RawIssue): string | undefined {
   if (issue.code === 'invalid_type') return typeMessage(issue as never)
   if (issue.code === 'too_big' || issue.code === 'too_small') return sizeMessage(issue as never)
   if (issue.code === 'invalid_value') return enumMessage(issue as never)
@@ -99,7 +99,7 @@ function unknownKeys(issue: Issue & { code: 'unrecognized_keys' }, path: Path): 
 }
 
 /** Converts the issues of a parse with `explain` to errors, one for each mistake. */
-export function schemaErrorsOf(issues: readonly Issue[], under: Path = []): SchemaError[] {
+function schemaErrorsOf(issues: readonly Issue[], under: Path = []): SchemaError[] {
   return issues.flatMap((issue): SchemaError[] => {
     const path = [...under, ...issue.path]
     if (issue.code === 'unrecognized_keys') return unknownKeys(issue, path)
@@ -110,6 +110,26 @@ export function schemaErrorsOf(issues: readonly Issue[], under: Path = []): Sche
       const inner = issue.issues[0]
       return [{ path, of: 'key', message: inner?.message ?? `${name(path)} is not allowed here` }]
     }
+    // The message of a check of several fields is a whole sentence.
+    if (issue.code === 'custom' && issue.params?.['of'])
+      return [{ path, of: issue.params['of'], message: issue.message }]
     return [{ path, of: 'value', message: `${name(path)} ${issue.message}` }]
   })
+}
+
+/** Parses a value; `under` is the path of the value in the errors. */
+export function parseWith<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  under: Path = [],
+): { ok: true; data: T } | { ok: false; errors: SchemaError[] } {
+  const result = schema.safeParse(value, { error: explain, reportInput: true })
+  if (result.success) return { ok: true, data: result.data }
+  return { ok: false, errors: schemaErrorsOf(result.error.issues, under) }
+}
+
+/** Returns what is wrong with a value at a path. */
+export function errorsOf(schema: z.ZodType, value: unknown, path: Path): readonly SchemaError[] {
+  const result = parseWith(schema, value, path)
+  return result.ok ? [] : result.errors
 }

@@ -1,78 +1,8 @@
 import * as z from 'zod'
-import { AnyJson } from './condition-schema.ts'
-import { Delay, Duration, text } from './value-schema.ts'
-import { quoteValue } from './wording.ts'
-
-const step = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
-const after = Duration.optional().meta({
-  description: 'The time since the previous step; the first step happens at creation.',
-})
-const lifecycle = <S extends z.ZodType>(one: S) => z.array(one).min(1).max(20)
-
-/** The states of a payment. */
-export const PaymentState = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
-/** The states of a KYC record and of a bank account. */
-export const CheckState = z.enum(['pending', 'success', 'failed'])
-/** A failure reason, such as `beneficiary_bank_offline`. */
-export const Reason = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, {
-  error: ({ input }) =>
-    `must be lowercase letters, digits and underscores, such as beneficiary_bank_offline, not ${quoteValue(input)}`,
-})
-const Source = z.enum(['gateway', 'beneficiary_bank', 'business', 'internal'])
-
-const TransactionStep = step({
-  status: PaymentState,
-  after,
-  reason: Reason.optional().meta({
-    description: 'The failure reason of a FAILED step, such as beneficiary_bank_offline.',
-  }),
-  description: text(200).optional().meta({ description: 'The reason as a sentence.' }),
-  message: text(200).optional().meta({ description: 'The same as `description`.' }),
-  source: Source.optional().meta({ description: 'The party that caused the failure.' }),
-}).meta({ id: 'TransactionStep' })
-
-const KycStep = step({
-  status: CheckState,
-  after,
-  message: text(200).optional().meta({ description: 'The message of the KYC entry.' }),
-  statusCode: z
-    .int()
-    .min(100)
-    .max(599)
-    .optional()
-    .meta({ description: 'The status code of the check, in the metadata.' }),
-  result: z
-    .strictObject({
-      panStatus: text(120).optional(),
-      name: z.enum(['MATCHING', 'NOT MATCHING']).optional(),
-      dateOfBirth: z.enum(['MATCHING', 'NOT MATCHING']).optional(),
-      aadhaarSeedingStatus: z.enum(['Y', 'N', 'NA']).optional(),
-    })
-    .nullable()
-    .optional()
-    .meta({
-      description:
-        'The fields that differ from a clean PAN check. null: the source returned no result.',
-    }),
-  reason: Reason.optional().meta({
-    description: 'The failure reason; used as the message if the step has none.',
-  }),
-}).meta({ id: 'KycStep' })
-
-const BankStep = step({
-  status: CheckState,
-  after,
-  message: text(200).optional().meta({ description: 'The inner message of the response.' }),
-  reason: Reason.optional().meta({
-    description: 'The failure reason; used as the message if the step has none.',
-  }),
-  bankResponse: text(120)
-    .optional()
-    .meta({ description: 'The response of the bank, such as Account is blocked.' }),
-  accountName: text(120)
-    .optional()
-    .meta({ description: 'The name of the account holder that the bank returned.' }),
-}).meta({ id: 'BankStep' })
+import { BankLifecycle, KycLifecycle, TransactionLifecycle } from './lifecycle-schema.ts'
+import { AnyJson, type Check, crossCheck, Delay, isMissing, type Report } from './schema-parts.ts'
+import { oneOf, quoteValue } from './wording.ts'
+import { EVENTS } from './words.ts'
 
 /** All header names except those that frame the response: the server sets those itself. */
 const ALLOWED_HEADER =
@@ -103,16 +33,16 @@ const Respond = z
     description: 'Sends this response. The operation does not run.',
   })
 
-const outcome = {
-  kyc: lifecycle(KycStep)
-    .optional()
-    .meta({ description: 'The lifecycle of the KYC item, as a list of steps.' }),
-  bank: lifecycle(BankStep)
-    .optional()
-    .meta({ description: 'The lifecycle of the bank account, as a list of steps.' }),
-  transaction: lifecycle(TransactionStep)
-    .optional()
-    .meta({ description: 'The lifecycle of the payment, as a list of steps.' }),
+const fields = {
+  kyc: KycLifecycle.optional().meta({
+    description: 'The lifecycle of the KYC item, as a list of steps.',
+  }),
+  bank: BankLifecycle.optional().meta({
+    description: 'The lifecycle of the bank account, as a list of steps.',
+  }),
+  transaction: TransactionLifecycle.optional().meta({
+    description: 'The lifecycle of the payment, as a list of steps.',
+  }),
   respond: Respond.optional(),
   delay: Delay.optional(),
   fault: z
@@ -124,12 +54,125 @@ const outcome = {
   }),
 }
 
+/** The fields of an outcome that describe a lifecycle. */
+export const LIFECYCLES = ['kyc', 'bank', 'transaction'] as const
+
+/** Checks that the parts of an outcome can happen together. */
+function checkOutcome({ respond, fault, at, ...rest }: OutcomeDefinition, report: Report) {
+  const reject = (key: string, message: string) => report([key], message, 'key')
+  const lifecycle = LIFECYCLES.find((kind) => rest[kind] !== undefined)
+  if (at !== undefined && fault === undefined)
+    reject('at', '`at` says when the fault happens; add `fault`, or remove `at`')
+  if (respond && lifecycle)
+    reject(
+      lifecycle,
+      `\`respond\` replaces the operation, so no \`${lifecycle}\` is created; remove one`,
+    )
+  if (respond && fault && !['malformed', 'truncate'].includes(fault)) {
+    reject(
+      'fault',
+      `the fault \`${fault}\` sends no response, so \`respond\` has no effect; remove one`,
+    )
+  }
+  if (respond && at === 'after')
+    reject('at', '`respond` replaces the operation, and `at: after` would run it; remove one')
+  if (fault && !respond && lifecycle && at !== 'after') {
+    reject(
+      lifecycle,
+      `the fault happens before the operation, so no \`${lifecycle}\` is created; add at: after, or remove one`,
+    )
+  }
+}
+
+const checkFields = (outcome: OutcomeDefinition, { report, isValid, isEmpty }: Check) => {
+  if (!isValid()) return
+  if (isEmpty) report([], 'an empty outcome; write kyc, bank, transaction, respond, delay or fault')
+  checkOutcome(outcome, report)
+}
+
 /** What happens to a call. */
 export const Outcome = z
-  .strictObject(outcome)
+  .strictObject(fields)
+  .check(crossCheck(checkFields))
   .meta({ id: 'Outcome', description: 'What happens to a call.' })
+export type OutcomeDefinition = z.infer<z.ZodObject<typeof fields, z.core.$strict>>
 
-export type OutcomeDefinition = z.infer<typeof Outcome>
-export type TransactionStepDefinition = z.infer<typeof TransactionStep>
-export type KycStepDefinition = z.infer<typeof KycStep>
-export type BankStepDefinition = z.infer<typeof BankStep>
+/** The outcomes of a rule in order, instead of a single one. */
+export const sequenceFields = {
+  sequence: z
+    .array(z.union([z.literal('pass'), Outcome]))
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({
+      description:
+        'One outcome for each matching call, in order. pass: the rule ignores that call.',
+    }),
+  then_on: z.enum(['last', 'loop', 'pass']).optional().meta({
+    description:
+      'What the rule does after the last outcome: last = repeat it (default), loop = start again, pass = ignore further calls.',
+  }),
+}
+
+/** Reports a `then_on` without a `sequence`. */
+export const THEN_ON_ALONE =
+  '`then_on` applies after a `sequence`, and this rule has none; remove it or add a `sequence`'
+
+/** The outcome of a rule, or a sequence of outcomes. */
+export const Then = z.strictObject({ ...fields, ...sequenceFields }).check(
+  crossCheck((then, check) => {
+    const { sequence, then_on: thenOn, ...outcome } = then
+    if (sequence === undefined) {
+      checkFields(outcome, check)
+      if (thenOn !== undefined) check.report(['then_on'], THEN_ON_ALONE, 'key')
+    } else {
+      for (const key of Object.keys(outcome)) {
+        const message = `\`${key}\` cannot be beside a \`sequence\`; move it into the outcomes of the sequence`
+        check.report([key], message, 'key')
+      }
+    }
+  }),
+)
+
+/** How events are sent. */
+export const WebhookOutcome = z
+  .strictObject(
+    {
+      delay: Delay.optional(),
+      copies: z
+        .int()
+        .min(1)
+        .max(100)
+        .optional()
+        .meta({ description: 'How often the event is sent in total.' }),
+      drop: z.literal(true).optional().meta({ description: 'The event is never sent.' }),
+      hold_until: z.enum(EVENTS).optional().meta({
+        description:
+          'Sends this event only after the named event of the same resource, which normally comes later.',
+      }),
+      signature: z.enum(['wrong', 'missing']).optional(),
+      timestamp: z
+        .literal('stale')
+        .optional()
+        .meta({ description: 'The event is signed with a timestamp far in the past.' }),
+      body: z
+        .literal('truncated')
+        .optional()
+        .meta({ description: 'The body is truncated after it is signed.' }),
+    },
+    { error: isMissing('specify the outcome, such as then: { copies: 2 }') },
+  )
+  .check(
+    crossCheck((then, { report, isValid, isEmpty }) => {
+      if (!isValid()) return
+      const { drop, ...others } = then
+      const names = Object.keys(others)
+      if (isEmpty) {
+        const words = 'delay, copies, drop, hold_until, signature, timestamp or body'
+        report([], `an empty outcome; write ${words}`)
+      }
+      if (!drop || names.length === 0) return
+      const message = `a dropped event is not sent, so ${oneOf(names.map((key) => `\`${key}\``))} has no effect; remove \`drop\` or the others`
+      report(['drop'], message, 'key')
+    }),
+  )

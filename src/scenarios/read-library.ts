@@ -1,9 +1,10 @@
 import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
-import { checkReferences, createLibrary, type Library, type LibraryEntry } from './library.ts'
+import { createLibrary, type Library, type LibraryEntry } from './library.ts'
 import { type Problem, readScenario } from './read.ts'
+import { checkReferences } from './references.ts'
 import { nameOfFile, scenarioTree } from './scenario-files.ts'
-import { SCENARIO_NAME } from './value-schema.ts'
+import { SCENARIO_NAME } from './schema-parts.ts'
 import { quoteValue } from './wording.ts'
 import type { Path } from './yaml-source.ts'
 
@@ -114,10 +115,10 @@ function load(
         continue
       }
       const result = readScenario(read.text, { name, file })
-      warnings.push(...result.warnings)
-      if (result.ok)
+      if (result.ok) {
         loaded.set(name, { file, scenario: result.scenario, problemAt: result.problemAt })
-      else problems.push(...result.problems)
+        warnings.push(...result.warnings)
+      } else problems.push(...result.problems)
     }
   }
   return { loaded, files, names: [...names].sort() }

@@ -1,22 +1,18 @@
 import type * as z from 'zod'
 import { quoteInput } from '../model/mask.ts'
 import { type Problem, problemText } from '../model/problem.ts'
-import { checkResourceFields, checkScalarCondition, checkWhen } from './check-conditions.ts'
-import { checkRule } from './check-rule.ts'
-import { checkScenario } from './check-scenario.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
-import { CallMatch, Fields } from './condition-schema.ts'
-import { explain, type SchemaError, schemaErrorsOf } from './explain.ts'
-import { createFindings, type Findings, isMapping } from './findings.ts'
+import { parseWith, type SchemaError } from './explain.ts'
+import { lint, lintRule } from './lint.ts'
 import { Rule, type RuleDefinition } from './rule-schema.ts'
-import { Scenario, type ScenarioDefinition } from './schema.ts'
-import { unreachableIn } from './shadow.ts'
+import { Scenario } from './scenario-schema.ts'
+import { CallMatch, Fields } from './when-schema.ts'
 import { MAX_NESTING, type Path, readYaml, type Source } from './yaml-source.ts'
 
 export { type Problem, problemText }
 
-/** A valid scenario, or all its problems in the order of the file. */
+/** A valid scenario with its warnings, or all problems in the order of the file. */
 export type ReadResult =
   | {
       ok: true
@@ -24,7 +20,7 @@ export type ReadResult =
       warnings: Problem[]
       problemAt: (path: Path, message: string) => Problem
     }
-  | { ok: false; problems: Problem[]; warnings: Problem[] }
+  | { ok: false; problems: Problem[]; warnings: [] }
 
 const MAX_PROBLEMS = 50
 const MAX_CHARACTERS = 64 * 1024
@@ -35,55 +31,6 @@ const pathText = (path: Path) =>
     .join('')
     .replace(/^\./, '')
 
-const startsWith = (path: Path, start: Path) => start.every((key, i) => path[i] === key)
-
-const isAt = (a: Path, b: Path) => a.length === b.length && startsWith(a, b)
-
-/** Returns the path of the `when` that a path points into; `undefined` if it points to no value inside a `when`. */
-function enclosingWhen(path: Path): Path | undefined {
-  const at = path.lastIndexOf('when')
-  return at < 0 || at === path.length - 1 ? undefined : path.slice(0, at + 1)
-}
-
-type SchemaFinding = Pick<Findings, 'errors' | 'warnings'>
-
-/**
- * Merges the errors of the schema with those of the checks. Drops a schema error where a check reports the same mistake:
- * conditions are a union of many shapes, so the schema can only say that no shape fits.
- */
-function mergeFindings(
-  schemaErrors: readonly SchemaError[],
-  { errors, warnings }: Findings,
-): SchemaFinding {
-  const remaining = schemaErrors.filter(({ path }) => {
-    const when = enclosingWhen(path)
-    if (
-      when &&
-      path.length > when.length + 1 &&
-      errors.some((fault) => startsWith(fault.path, when))
-    )
-      return false
-    if (
-      when &&
-      path.at(when.length) === 'operation' &&
-      errors.some((fault) => startsWith(fault.path, path))
-    )
-      return false
-    if (path.at(-1) === 'when' && errors.some((fault) => isAt(fault.path, path.slice(0, -1))))
-      return false
-    return !errors.some((fault) => isAt(fault.path, path))
-  })
-  return { errors: [...remaining, ...errors], warnings }
-}
-
-function check(value: unknown): SchemaFinding & { definition: ScenarioDefinition | undefined } {
-  const result = Scenario.safeParse(value, { error: explain, reportInput: true })
-  const schemaErrors = result.success ? [] : schemaErrorsOf(result.error.issues)
-  const clean = (path: Path) => !schemaErrors.some((fault) => startsWith(fault.path, path))
-  const findings = mergeFindings(schemaErrors, checkScenario(value, clean))
-  return { ...findings, definition: result.success ? result.data : undefined }
-}
-
 const byPosition = (a: Problem, b: Problem) => a.line - b.line || a.column - b.column
 
 function buildResult(
@@ -92,26 +39,19 @@ function buildResult(
   problemAt: (path: Path, message: string, of?: 'key' | 'value') => Problem,
   sourceProblems: Problem[],
 ): ReadResult {
-  const { errors, warnings: foundWarnings, definition } = check(value)
+  const result = parseWith(Scenario, value)
   const asProblem = ({ path, of, message }: SchemaError) => problemAt(path, message, of)
-  const warnings = foundWarnings.map(asProblem)
+  const errors = result.ok ? [] : result.errors
   // A value that the YAML reader has rejected (such as a number that loses digits) is reported only once.
   const isNew = ({ line, column }: Problem) =>
     line === 0 || !sourceProblems.some((one) => one.line === line && one.column === column)
   const problems = [...sourceProblems, ...errors.map(asProblem).filter(isNew)]
     .sort(byPosition)
     .slice(0, MAX_PROBLEMS)
-  if (problems.length > 0 || !definition)
-    return { ok: false, problems, warnings: warnings.slice(0, MAX_PROBLEMS) }
-  const scenario = compileScenario(definition, name)
-  for (const { list, index, message } of unreachableIn(scenario))
-    warnings.push(problemAt([list, index], message))
-  return {
-    ok: true,
-    scenario,
-    warnings: warnings.sort(byPosition).slice(0, MAX_PROBLEMS),
-    problemAt,
-  }
+  if (problems.length > 0 || !result.ok) return { ok: false, problems, warnings: [] }
+  const scenario = compileScenario(result.data, name)
+  const warnings = lint(scenario).map(asProblem).sort(byPosition).slice(0, MAX_PROBLEMS)
+  return { ok: true, scenario, warnings, problemAt }
 }
 
 /** Parses and checks the text of a scenario file. `name` is the scenario's name; problems name the file as `file`. */
@@ -199,20 +139,11 @@ export function readRule(value: unknown, file = 'rule'): ReadRuleResult {
   const problemAt = jsonProblem(file)
   const unsafe = findUnsafeValue(value)
   if (unsafe) return { ok: false, problems: [problemAt(unsafe.path, unsafe.message)] }
-  const result = Rule.safeParse(value, { error: explain, reportInput: true })
-  const schemaErrors = result.success ? [] : schemaErrorsOf(result.error.issues)
-  const findings = createFindings()
-  checkRule(
-    value,
-    [],
-    (path) => !schemaErrors.some((fault) => startsWith(fault.path, path)),
-    findings,
-  )
-  const { errors, warnings } = mergeFindings(schemaErrors, findings)
+  const result = parseWith(Rule, value)
   const asProblem = ({ path, message }: SchemaError) => problemAt(path, message)
-  if (errors.length > 0 || !result.success)
-    return { ok: false, problems: errors.slice(0, MAX_PROBLEMS).map(asProblem) }
-  return { ok: true, rule: result.data, warnings: warnings.map(asProblem) }
+  if (!result.ok)
+    return { ok: false, problems: result.errors.slice(0, MAX_PROBLEMS).map(asProblem) }
+  return { ok: true, rule: result.data, warnings: lintRule(result.data).map(asProblem) }
 }
 
 /** A `match`: the conditions that a call of the request log must meet. */
@@ -223,36 +154,23 @@ export type FieldsDefinition = z.infer<typeof Fields>
 
 type ReadMatchResult<T> = { ok: true; match: T } | { ok: false; problems: Problem[] }
 
-/** Checks a `match` with a schema and a check of its conditions. The messages are those for the `when` of a rule. */
-function readConditions<S extends z.ZodType>(
-  value: unknown,
-  schema: S,
-  checkAll: (value: Record<string, unknown>, path: Path, findings: Findings) => void,
-): ReadMatchResult<z.output<S>> {
+/** Checks a `match`. The messages are those for the `when` of a rule. */
+function readConditions<T>(value: unknown, schema: z.ZodType<T>): ReadMatchResult<T> {
   const problemAt = jsonProblem('match')
-  const asProblem = ({ path, message }: SchemaError) => problemAt(path.slice(1), message)
   const unsafe = findUnsafeValue(value)
   if (unsafe) return { ok: false, problems: [problemAt(unsafe.path, unsafe.message)] }
-  const result = schema.safeParse(value, { error: explain, reportInput: true })
-  const schemaErrors = result.success ? [] : schemaErrorsOf(result.error.issues, ['when'])
-  const findings = createFindings()
-  if (isMapping(value)) checkAll(value, ['when'], findings)
-  const { errors } = mergeFindings(schemaErrors, findings)
-  if (errors.length > 0 || !result.success)
-    return { ok: false, problems: errors.slice(0, MAX_PROBLEMS).map(asProblem) }
-  return { ok: true, match: result.data }
+  const result = parseWith(schema, value, ['when'])
+  if (result.ok) return { ok: true, match: result.data }
+  const problems = result.errors
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, message }) => problemAt(path.slice(1), message))
+  return { ok: false, problems }
 }
 
 /** Checks a `match` on calls of the request log. */
 export const readMatch = (value: unknown): ReadMatchResult<MatchDefinition> =>
-  readConditions(value, CallMatch, (match, path, findings) => {
-    checkWhen(match, path, findings)
-    for (const name of ['path', 'status'])
-      if (match[name] !== undefined) checkScalarCondition(match[name], [...path, name], findings)
-  })
+  readConditions(value, CallMatch)
 
 /** Checks a `match` on the fields of a resource. */
 export const readFields = (value: unknown): ReadMatchResult<FieldsDefinition> =>
-  readConditions(value, Fields, (fields, path, findings) =>
-    checkResourceFields(fields, [...path], findings),
-  )
+  readConditions(value, Fields)

@@ -1,4 +1,5 @@
-import { type CallParts, CONVERT, type Conversion, readerOf, type Test } from './match.ts'
+import { type CallParts, readerOf, type Test } from './match.ts'
+import { CONVERT, type Conversion } from './operators.ts'
 
 /** An ordered list of rules that can find the rules that match a call. */
 export type RuleList<R> = {

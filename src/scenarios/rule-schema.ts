@@ -1,35 +1,24 @@
 import * as z from 'zod'
-import { Fields, When } from './condition-schema.ts'
-import { Outcome } from './outcome-schema.ts'
-import { Delay, text } from './value-schema.ts'
+import { operationsOf } from './match.ts'
+import {
+  LIFECYCLES,
+  sequenceFields,
+  THEN_ON_ALONE,
+  Then,
+  WebhookOutcome,
+} from './outcome-schema.ts'
+import { type Check, crossCheck, isMapping, type Mapping, mustBe, text } from './schema-parts.ts'
+import { EventWhen, When } from './when-schema.ts'
 import { quoteValue } from './wording.ts'
-import { EVENTS } from './words.ts'
+import { eventsOf, type OperationId } from './words.ts'
+import type { Path } from './yaml-source.ts'
 
-const sequence = {
-  sequence: z
-    .array(z.union([z.literal('pass'), Outcome]))
-    .min(1)
-    .max(100)
-    .optional()
-    .meta({
-      description:
-        'One outcome for each matching call, in order. pass: the rule ignores that call.',
-    }),
-  then_on: z.enum(['last', 'loop', 'pass']).optional().meta({
-    description:
-      'What the rule does after the last outcome: last = repeat it (default), loop = start again, pass = ignore further calls.',
-  }),
-}
-
-const which = {
+const limits = {
   key: z
     .string()
     .regex(
       /^(?:operation|event|(?:params|query|headers|body|item|user|account|data)(?:\.[A-Za-z0-9_-]{1,64}){1,8})$/,
-      {
-        error: ({ input }) =>
-          `must be the path of a value of the call, such as body.user_id, not ${quoteValue(input)}`,
-      },
+      { error: mustBe('the path of a value of the call, such as body.user_id') },
     )
     .optional()
     .meta({ description: 'Counts separately for each value at this path, such as body.user_id.' }),
@@ -53,6 +42,59 @@ const which = {
     .meta({ description: 'The probability that the rule acts on a matching call: 0.05 is 5 %.' }),
 }
 
+/** The operation that creates the resource of each lifecycle. */
+const CREATING_OPERATION: Readonly<Record<(typeof LIFECYCLES)[number], OperationId>> = {
+  kyc: 'submitKyc',
+  bank: 'addBankAccount',
+  transaction: 'createTransaction',
+}
+
+const outcomesOf = ({ then, sequence }: Mapping): [path: Path, outcome: unknown][] => {
+  const listed = (list: unknown, path: Path) =>
+    Array.isArray(list) ? list.map((one, i): [Path, unknown] => [[...path, i], one]) : []
+  const inner = isMapping(then) ? then['sequence'] : undefined
+  return [
+    ...(then !== undefined && inner === undefined ? [[['then'], then] as [Path, unknown]] : []),
+    ...listed(inner, ['then', 'sequence']),
+    ...listed(sequence, ['sequence']),
+  ]
+}
+
+/** Checks that the operations of a rule create the resources of its outcomes. */
+function checkOperations(rule: Mapping, operations: readonly OperationId[], check: Check) {
+  for (const [path, outcome] of outcomesOf(rule)) {
+    if (!isMapping(outcome) || !check.isValid(...path)) continue
+    for (const kind of LIFECYCLES) {
+      const operation = CREATING_OPERATION[kind]
+      if (outcome[kind] === undefined) continue
+      if (operations.length === 1 && operations[0] === operation) continue
+      const message = `\`${kind}\` needs a rule for ${operation} only; write operation: ${operation} in \`when\``
+      check.report([...path, kind], message, 'key')
+    }
+  }
+  const { key } = rule
+  if (typeof key === 'string' && key.startsWith('item.') && !operations.includes('submitKyc'))
+    check.report(['key'], '`item` is a document of POST /kyc; add operation: submitKyc', 'key')
+}
+
+function checkRule(rule: Mapping, check: Check) {
+  if (check.isEmpty) {
+    check.clear()
+    check.report([], 'an empty rule; specify the calls with `when` and the outcome with `then`')
+    return
+  }
+  const { when, then, sequence, then_on: thenOn } = rule
+  if (then === undefined && sequence === undefined)
+    check.report([], 'the rule has no outcome; add `then` or `sequence`')
+  if (then !== undefined && sequence !== undefined)
+    check.report(['sequence'], 'the rule has both `then` and `sequence`; remove one', 'key')
+  if (thenOn !== undefined && sequence === undefined)
+    check.report(['then_on'], THEN_ON_ALONE, 'key')
+  // Without a valid `when`, the operations are unknown.
+  if (isMapping(when) && check.isValid('when'))
+    checkOperations(rule, operationsOf(when['operation']), check)
+}
+
 /** One rule: which calls it matches, how often it acts, and what happens to those calls. */
 export const Rule = z
   .strictObject({
@@ -61,75 +103,58 @@ export const Rule = z
     }),
     description: text(500).optional(),
     when: When,
-    ...which,
-    then: Outcome.extend(sequence).optional(),
-    ...sequence,
+    ...limits,
+    then: Then.optional(),
+    ...sequenceFields,
   })
+  .check(crossCheck(checkRule))
   .meta({ id: 'Rule' })
+export type RuleDefinition = z.infer<typeof Rule>
 
-const EventPattern = z
-  .string()
-  .regex(/^(?:\*|[a-z]+\.(?:\*|[a-z]+\*?)|[a-z]+\*)$/, {
-    error: ({ input }) =>
-      `must be an event such as transaction.success, transaction.* or *, not ${quoteValue(input)}`,
-  })
-  .meta({ examples: ['transaction.*', ...EVENTS] })
+function checkWebhookRule(rule: Mapping, check: Check) {
+  if (check.isEmpty) {
+    check.clear()
+    check.report([], 'an empty rule; specify the events with `when` and the outcome with `then`')
+    return
+  }
+  const { when, then } = rule as Partial<WebhookRuleDefinition>
+  const heldUntil = then?.hold_until
+  if (heldUntil === undefined || !check.isValid('then') || !check.isValid('when')) return
+  if (!eventsOf(when?.event).includes(heldUntil)) return
+  const message = `${heldUntil} would wait for itself; name in \`when.event\` only the events that must wait`
+  check.report(['then', 'hold_until'], message)
+}
 
 /** One webhook rule: which events it matches, how often it acts, and how those events are sent. */
 export const WebhookRule = z
   .strictObject({
     name: text(120).optional(),
     description: text(500).optional(),
-    when: z.strictObject(
-      {
-        event: EventPattern.optional(),
-        data: Fields.optional().meta({
-          description: 'The resource, as its GET endpoint returns it.',
-        }),
-        user: Fields.optional(),
-        account: Fields.optional(),
-      },
-      {
-        error: ({ input }) =>
-          input === undefined
-            ? 'is missing; specify the events, such as when: { event: "transaction.*" }'
-            : undefined,
-      },
-    ),
-    ...which,
-    then: z.strictObject(
-      {
-        delay: Delay.optional(),
-        copies: z
-          .int()
-          .min(1)
-          .max(100)
-          .optional()
-          .meta({ description: 'How often the event is sent in total.' }),
-        drop: z.literal(true).optional().meta({ description: 'The event is never sent.' }),
-        hold_until: z.enum(EVENTS).optional().meta({
-          description:
-            'Sends this event only after the named event of the same resource, which normally comes later.',
-        }),
-        signature: z.enum(['wrong', 'missing']).optional(),
-        timestamp: z
-          .literal('stale')
-          .optional()
-          .meta({ description: 'The event is signed with a timestamp far in the past.' }),
-        body: z
-          .literal('truncated')
-          .optional()
-          .meta({ description: 'The body is truncated after it is signed.' }),
-      },
-      {
-        error: ({ input }) =>
-          input === undefined
-            ? 'is missing; specify the outcome, such as then: { copies: 2 }'
-            : undefined,
-      },
-    ),
+    when: EventWhen,
+    ...limits,
+    then: WebhookOutcome,
   })
+  .check(crossCheck(checkWebhookRule))
   .meta({ id: 'WebhookRule' })
-
-export type RuleDefinition = z.infer<typeof Rule>
 export type WebhookRuleDefinition = z.infer<typeof WebhookRule>
+
+/** A list of rules. Their names are unique, because counters use them. */
+export const rulesSchema = <R extends z.ZodType<{ name?: string | undefined }>>(
+  rule: R,
+  list: 'rules' | 'webhooks',
+) =>
+  z.array(rule).check(
+    crossCheck<z.output<R>[]>((rules, { report }) => {
+      const seen = new Map<string, number>()
+      for (const [i, one] of rules.entries()) {
+        const name = isMapping(one) ? one['name'] : undefined
+        if (typeof name !== 'string') continue
+        const before = seen.get(name)
+        if (before === undefined) seen.set(name, i)
+        else {
+          const message = `${list}[${before}] also has the name ${quoteValue(name)}; counters use the name, so rename one of the two`
+          report([i, 'name'], message)
+        }
+      }
+    }),
+  )

@@ -4,7 +4,8 @@ import {
   type RuleLimits,
   runsOperation,
 } from './compiled.ts'
-import { isEqual, numberOf, passes, type Test } from './match.ts'
+import { passes, type Test } from './match.ts'
+import { isEqual, numberOf } from './operators.ts'
 
 /** A rule that no call reaches: its list, its index, and why. */
 export type UnreachableRule = { list: 'rules' | 'webhooks'; index: number; message: string }

@@ -36,24 +36,11 @@ export const EVENTS = [
 ] as const
 export type EventName = (typeof EVENTS)[number]
 
-/** The operators of conditions. An object whose keys are all operators is a comparison. */
-export const OPERATORS = [
-  'eq',
-  'ne',
-  'in',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'starts_with',
-  'ends_with',
-  'contains',
-  'matches',
-  'empty',
-  'absent',
-  'paise',
-] as const
-export type Operator = (typeof OPERATORS)[number]
+/** Returns the events that a pattern matches: a name, `transaction.*`, or `*`. Returns none for an unknown name. */
+export function eventsOf(pattern = '*'): readonly EventName[] {
+  if (!pattern.endsWith('*')) return EVENTS.filter((event) => event === pattern)
+  return EVENTS.filter((event) => event.startsWith(pattern.slice(0, -1)))
+}
 
 /** The parts of a call that `when` can test, besides `operation`. */
 export const CALL_PARTS = ['params', 'query', 'headers', 'body', 'item', 'user', 'account'] as const
@@ -63,92 +50,5 @@ export type CallPart = (typeof CALL_PARTS)[number]
 export const EVENT_PARTS = ['data', 'user', 'account'] as const
 export type EventPart = (typeof EVENT_PARTS)[number]
 
-const USER = [
-  'user_id',
-  'user_type',
-  'email',
-  'mobile',
-  'pid',
-  'tid',
-  'bank_id',
-  'created_at',
-  'updated_at',
-]
-const ACCOUNT = [
-  'bank_id',
-  'user_id',
-  'account_number',
-  'ifsc_code',
-  'bank_status',
-  'account_name',
-  'created_at',
-  'updated_at',
-]
-const ITEM = [
-  'document_type',
-  'document_name',
-  'document_number',
-  'dateOfBirth',
-  'Nationality',
-  'nameOnCard',
-]
-const PAYMENT = [
-  'from_user_id',
-  'to_user_id',
-  'benif_bank_id',
-  'amount',
-  'reference_id',
-  'remark',
-  'currency_code',
-]
-
-const BODY: Partial<Record<OperationId, readonly string[]>> = {
-  createUser: ['email', 'mobile', 'user_type'],
-  createTransaction: PAYMENT,
-  submitKyc: ['user_id', 'kyc'],
-  addBankAccount: ['user_id', 'account_number', 'ifsc_code'],
-  createWebhook: ['url', 'webhook_secret'],
-  updateWebhook: ['url', 'webhook_secret'],
-}
-const PARAMS: Partial<Record<OperationId, readonly string[]>> = {
-  getUser: ['userId'],
-  getTransaction: ['transaction_id'],
-  listUserTransactionHistory: ['userId'],
-  getKyc: ['userId'],
-  listBankAccounts: ['userId'],
-}
-const QUERY: Partial<Record<OperationId, readonly string[]>> = {
-  listUsers: ['page', 'limit'],
-  listTransactions: ['page', 'limit'],
-  listTransactionHistory: ['type', 'page', 'limit'],
-  listUserTransactionHistory: ['page', 'limit'],
-}
-
-const fieldsIn = (
-  table: Partial<Record<OperationId, readonly string[]>>,
-  operations: readonly OperationId[],
-) => [...new Set(operations.flatMap((operation) => table[operation] ?? []))]
-
-/**
- * Returns the fields that the contract defines for one part of the calls of these operations.
- *
- * `closed`: the part has no other fields. Returns `undefined` for a part that may have any fields.
- */
-export function fieldsOf(
-  part: CallPart | EventPart,
-  operations: readonly OperationId[],
-): { fields: readonly string[]; closed: boolean } | undefined {
-  if (part === 'user') return { fields: USER, closed: true }
-  if (part === 'account') return { fields: ACCOUNT, closed: true }
-  if (part === 'item') return { fields: ITEM, closed: false }
-  if (part === 'params') return { fields: fieldsIn(PARAMS, operations), closed: true }
-  if (part === 'query') return { fields: fieldsIn(QUERY, operations), closed: false }
-  if (part === 'body') return { fields: fieldsIn(BODY, operations), closed: false }
-  return undefined
-}
-
-/** Whether a field contains text that can look like a number, such as an account number; such a value must be quoted in a file. */
-export const isTextField = (field: string): boolean =>
-  /(?:_id|_number|_code|_type|Id)$|^(?:utr|mobile|pid|tid|pan|aadhaar|aadhar|dateOfBirth|email)$/.test(
-    field,
-  )
+/** The shortest `every` of a timeline, ms. Each repeat is a timer, so with a shorter one an advance of a month would never end. */
+export const MIN_REPEAT_MS = 100

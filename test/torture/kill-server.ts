@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buildApp } from '../../src/app.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { fixturesOf } from '../../src/content/fixtures.ts'
-import { shippedLibrary } from '../../src/scenarios/shipped.ts'
+import { shippedLibrary } from '../../src/scenarios/library.ts'
 import { openSandbox } from '../../src/world/sandbox.ts'
 
 const [file, fixtures, compactFrom] = process.argv.slice(2) as [string, string, string]

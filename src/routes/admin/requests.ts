@@ -17,8 +17,8 @@ import {
   nearestRequestText,
   type RequestMatch,
 } from '../../requests/request-match.ts'
-import type { CallMatch } from '../../scenarios/condition-schema.ts'
-import { loadReader } from '../../scenarios/reader.ts'
+import { loadReader } from '../../scenarios/library.ts'
+import type { CallMatch } from '../../scenarios/when-schema.ts'
 import type { World } from '../../world/world.ts'
 
 const Match = outlineOf<typeof CallMatch>(z.looseObject({})).default({}).meta({

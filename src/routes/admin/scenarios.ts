@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin.ts'
-import { loadReader } from '../../scenarios/reader.ts'
+import { loadReader, scenarioPath } from '../../scenarios/library.ts'
 import type { Rule } from '../../scenarios/rule-schema.ts'
-import type { Scenario } from '../../scenarios/schema.ts'
-import { scenarioPath } from '../../scenarios/shipped.ts'
+import type { Scenario } from '../../scenarios/scenario-schema.ts'
 
 const RuleHits = z.strictObject({
   name: z.string(),

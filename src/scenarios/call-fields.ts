@@ -1,0 +1,91 @@
+import * as z from 'zod'
+import { AddBankAccount, BankAccountRow } from '../model/bank-account.ts'
+import { HistoryQuery, UserHistoryQuery } from '../model/history.ts'
+import { KycItem, SubmitKyc } from '../model/kyc.ts'
+import { CreateTransaction, TransactionQuery } from '../model/transaction.ts'
+import { CreateUser, UserQuery, UserRow } from '../model/user.ts'
+import { CreateWebhook, UpdateWebhook } from '../model/webhook.ts'
+import { type CallPart, type EventPart, OPERATIONS, type OperationId } from './words.ts'
+
+type Fields = { readonly shape: z.core.$ZodShape }
+type ByOperation = Readonly<Partial<Record<OperationId, Fields>>>
+
+const BODY: ByOperation = {
+  createUser: CreateUser,
+  createTransaction: CreateTransaction,
+  submitKyc: SubmitKyc,
+  addBankAccount: AddBankAccount,
+  createWebhook: CreateWebhook,
+  updateWebhook: UpdateWebhook,
+}
+const QUERY: ByOperation = {
+  listUsers: UserQuery,
+  listTransactions: TransactionQuery,
+  listTransactionHistory: HistoryQuery,
+  listUserTransactionHistory: UserHistoryQuery,
+}
+const UserPath = z.object({ userId: z.string() })
+const PARAMS: ByOperation = {
+  getUser: UserPath,
+  getTransaction: z.object({ transaction_id: z.string() }),
+  listUserTransactionHistory: UserPath,
+  getKyc: UserPath,
+  listBankAccounts: UserPath,
+}
+
+/** The operations that have a part, for the parts that not all operations have. */
+export const OPERATIONS_WITH: Readonly<
+  Record<'body' | 'user' | 'account', readonly OperationId[]>
+> = {
+  body: Object.keys(BODY) as OperationId[],
+  user: [
+    'createTransaction',
+    'submitKyc',
+    'addBankAccount',
+    'getUser',
+    'getKyc',
+    'listBankAccounts',
+    'listUserTransactionHistory',
+  ],
+  account: ['createTransaction'],
+}
+
+/** The fields of one part of some calls. `closed`: the part has no other fields. */
+export type KnownFields = { fields: readonly string[]; closed: boolean }
+
+const fieldsIn = (table: ByOperation, operations: readonly OperationId[]) => [
+  ...new Set(operations.flatMap((operation) => Object.keys(table[operation]?.shape ?? {}))),
+]
+
+/** Returns the fields that the contract defines for one part of the calls of these operations; `undefined` for a part that may have any fields. */
+export function fieldsOf(
+  part: CallPart | EventPart,
+  operations: readonly OperationId[],
+): KnownFields | undefined {
+  switch (part) {
+    case 'user':
+      return { fields: Object.keys(UserRow.shape), closed: true }
+    case 'account':
+      return { fields: Object.keys(BankAccountRow.shape), closed: true }
+    case 'item':
+      return { fields: Object.keys(KycItem.shape), closed: false }
+    case 'params':
+      return { fields: fieldsIn(PARAMS, operations), closed: true }
+    case 'query':
+      return { fields: fieldsIn(QUERY, operations), closed: false }
+    case 'body':
+      return { fields: fieldsIn(BODY, operations), closed: false }
+    default:
+      return undefined
+  }
+}
+
+/** Whether a field of this part has a plain value in every call, so that a condition on it has no fields. Only `kyc` is a list. */
+export const isPlainField = (part: CallPart | EventPart, field: string): boolean =>
+  field !== 'kyc' && fieldsOf(part, OPERATIONS)?.fields.includes(field) === true
+
+/** Whether a field contains text that can look like a number, such as an account number; such a value must be quoted in a file. */
+export const isTextField = (field: string): boolean =>
+  /(?:_id|_number|_code|_type|Id)$|^(?:utr|mobile|pid|tid|pan|aadhaar|aadhar|dateOfBirth|email)$/.test(
+    field,
+  )

@@ -1,0 +1,217 @@
+import * as z from 'zod'
+import { didYouMean } from '../model/closest-word.ts'
+import { canTransition, FAILURE_REASONS, type PaymentStatus } from '../model/payment.ts'
+import { parseDuration } from '../time/duration.ts'
+import { crossCheck, Duration, mustBe, type Report, text } from './schema-parts.ts'
+import { oneOf, quoteValue } from './wording.ts'
+
+const after = Duration.optional().meta({
+  description: 'The time since the previous step; the first step happens at creation.',
+})
+
+/** The states of a payment. */
+export const PaymentState = z.enum(['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'])
+/** The states of a KYC record and of a bank account. */
+export const CheckState = z.enum(['pending', 'success', 'failed'])
+/** A failure reason, such as `beneficiary_bank_offline`. */
+export const Reason = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, {
+  error: mustBe('lowercase letters, digits and underscores, such as beneficiary_bank_offline'),
+})
+const Source = z.enum(['gateway', 'beneficiary_bank', 'business', 'internal'])
+
+const TransactionStep = z
+  .strictObject({
+    status: PaymentState,
+    after,
+    reason: Reason.optional().meta({
+      description: 'The failure reason of a FAILED step, such as beneficiary_bank_offline.',
+    }),
+    description: text(200).optional().meta({ description: 'The reason as a sentence.' }),
+    message: text(200).optional().meta({ description: 'The same as `description`.' }),
+    source: Source.optional().meta({ description: 'The party that caused the failure.' }),
+  })
+  .meta({ id: 'TransactionStep' })
+
+const KycStep = z
+  .strictObject({
+    status: CheckState,
+    after,
+    message: text(200).optional().meta({ description: 'The message of the KYC entry.' }),
+    statusCode: z
+      .int()
+      .min(100)
+      .max(599)
+      .optional()
+      .meta({ description: 'The status code of the check, in the metadata.' }),
+    result: z
+      .strictObject({
+        panStatus: text(120).optional(),
+        name: z.enum(['MATCHING', 'NOT MATCHING']).optional(),
+        dateOfBirth: z.enum(['MATCHING', 'NOT MATCHING']).optional(),
+        aadhaarSeedingStatus: z.enum(['Y', 'N', 'NA']).optional(),
+      })
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'The fields that differ from a clean PAN check. null: the source returned no result.',
+      }),
+    reason: Reason.optional().meta({
+      description: 'The failure reason; used as the message if the step has none.',
+    }),
+  })
+  .meta({ id: 'KycStep' })
+
+const BankStep = z
+  .strictObject({
+    status: CheckState,
+    after,
+    message: text(200).optional().meta({ description: 'The inner message of the response.' }),
+    reason: Reason.optional().meta({
+      description: 'The failure reason; used as the message if the step has none.',
+    }),
+    bankResponse: text(120)
+      .optional()
+      .meta({ description: 'The response of the bank, such as Account is blocked.' }),
+    accountName: text(120)
+      .optional()
+      .meta({ description: 'The name of the account holder that the bank returned.' }),
+  })
+  .meta({ id: 'BankStep' })
+
+type LifecycleKind = 'transaction' | 'kyc' | 'bank'
+type Step = { status: string; after?: string | undefined; reason?: string | undefined }
+type Transitions = { from: (status: string) => readonly string[]; first: readonly string[] }
+
+const PAYMENT_STATES: readonly PaymentStatus[] = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']
+const PAYMENT: Transitions = {
+  from: (status) => PAYMENT_STATES.filter((to) => canTransition(status as PaymentStatus, to)),
+  // A new payment is always PENDING.
+  first: ['PENDING'],
+}
+const CHECK: Transitions = {
+  from: (status) => (status === 'pending' ? ['success', 'failed'] : []),
+  first: ['pending', 'success', 'failed'],
+}
+
+/** The statuses that a resource of this kind can have after its first one. */
+export const reachableStates = (kind: LifecycleKind): readonly string[] =>
+  kind === 'transaction' ? ['PROCESSING', 'SUCCESS', 'FAILED'] : ['success', 'failed']
+
+function checkTransition(
+  steps: readonly Step[],
+  i: number,
+  transitions: Transitions,
+): string | undefined {
+  const { status } = steps[i]!
+  if (i === 0) {
+    if (transitions.first.includes(status)) return undefined
+    return `a transaction starts as ${oneOf(transitions.first)}, not ${status}; make ${status} a later step, with after: 0s if it must be immediate`
+  }
+  const before = steps[i - 1]!.status
+  const next = transitions.from(before)
+  if (next.includes(status)) return undefined
+  return next.length === 0
+    ? `${before} is final; ${status} cannot follow it`
+    : `${status} cannot follow ${before}; ${oneOf(next)} can`
+}
+
+/** Checks what all lifecycles have in common. */
+function checkSteps(steps: readonly Step[], transitions: Transitions, report: Report) {
+  for (const [i, step] of steps.entries()) {
+    const wrong = checkTransition(steps, i, transitions)
+    if (wrong) report([i, 'status'], `impossible step: ${wrong}`)
+    if (i === 0 && step.after !== undefined && parseDuration(step.after) !== 0) {
+      const message = `the first step happens at creation; remove \`after\`, or put another step before this one`
+      report([i, 'after'], message, 'key')
+    }
+  }
+}
+
+/** Rejects these fields in steps that have another status. */
+function checkOnlyFor(
+  status: string,
+  fields: readonly string[],
+  steps: readonly Step[],
+  report: Report,
+) {
+  for (const [i, step] of steps.entries()) {
+    if (step.status === status) continue
+    for (const field of fields) {
+      if ((step as Record<string, unknown>)[field] === undefined) continue
+      const message = `\`${field}\` needs the status ${status}, and this step is ${step.status}; remove it`
+      report([i, field], message, 'key')
+    }
+  }
+}
+
+/** Whether a reason needs a description, because the sandbox has none for it. */
+export const isUndescribed = ({
+  reason,
+  description,
+  message,
+}: z.infer<typeof TransactionStep>): boolean =>
+  reason !== undefined &&
+  (description ?? message) === undefined &&
+  !FAILURE_REASONS.includes(reason)
+
+function checkReason(step: z.infer<typeof TransactionStep>, i: number, report: Report) {
+  const { reason, description, message } = step
+  if (description !== undefined && message !== undefined)
+    report([i, 'message'], '`message` and `description` are the same field; remove one', 'key')
+  const near = isUndescribed(step) && didYouMean(reason!, FAILURE_REASONS)
+  if (near)
+    report([i, 'reason'], `unknown reason ${quoteValue(reason)}${near} (or add a \`description\`)`)
+}
+
+const CLEAN_RESULT: Readonly<Record<string, string>> = {
+  panStatus: 'EXISTING AND VALID',
+  name: 'MATCHING',
+  dateOfBirth: 'MATCHING',
+}
+
+function checkResult({ status, result }: z.infer<typeof KycStep>, i: number, report: Report) {
+  if (status !== 'success') return
+  for (const [field, clean] of Object.entries(CLEAN_RESULT)) {
+    const value = result?.[field as keyof typeof result]
+    if (value === undefined || value === clean) continue
+    const message = `impossible step: a check with ${field} ${quoteValue(value)} cannot succeed; change the status to failed, or ${field} to ${clean}`
+    report([i, 'result', field], message)
+  }
+}
+
+/** A lifecycle: a list of steps, and a check of them together. */
+const lifecycle = <S extends z.ZodType>(
+  step: S,
+  check: (steps: z.output<S>[], report: Report) => void,
+) =>
+  z
+    .array(step)
+    .min(1)
+    .max(20)
+    .check(
+      crossCheck<z.output<S>[]>((steps, { report, isValid }) => {
+        if (isValid()) check(steps, report)
+      }),
+    )
+
+/** The lifecycle of a payment. */
+export const TransactionLifecycle = lifecycle(TransactionStep, (steps, report) => {
+  checkSteps(steps, PAYMENT, report)
+  checkOnlyFor('FAILED', ['reason', 'description', 'message', 'source'], steps, report)
+  for (const [i, step] of steps.entries()) checkReason(step, i, report)
+})
+
+/** The lifecycle of a KYC item. */
+export const KycLifecycle = lifecycle(KycStep, (steps, report) => {
+  checkSteps(steps, CHECK, report)
+  checkOnlyFor('failed', ['reason'], steps, report)
+  for (const [i, step] of steps.entries()) checkResult(step, i, report)
+})
+
+/** The lifecycle of a bank account. */
+export const BankLifecycle = lifecycle(BankStep, (steps, report) => {
+  checkSteps(steps, CHECK, report)
+  checkOnlyFor('success', ['accountName'], steps, report)
+  checkOnlyFor('failed', ['reason'], steps, report)
+})

@@ -1,0 +1,197 @@
+import { isDeepStrictEqual } from 'node:util'
+import { RE2JS } from 're2js'
+import { paiseOf } from '../model/money.ts'
+
+/** How a value is converted before it is tested: not at all, to a number, to its paise, or to text. */
+export type Conversion = 'value' | 'number' | 'paise' | 'text'
+
+/** What an operator takes: any JSON value, one plain value, a list of plain values, ... Their limits are in `condition-schema`. */
+export type ArgumentKind =
+  | 'any'
+  | 'scalar'
+  | 'list'
+  | 'threshold'
+  | 'affix'
+  | 'pattern'
+  | 'boolean'
+  | 'paise'
+
+type Matcher = (read: unknown) => boolean
+
+type OperatorSpec = {
+  /** Its meaning, for editors. */
+  description: string
+  argument: ArgumentKind
+  /** The conversion of the value; if it is missing, the part of the call decides. */
+  conversion?: Conversion
+  /** Returns the test for an argument; called once, when the file is compiled. */
+  matcher: (argument: never) => Matcher
+}
+
+// Longer text never matches a pattern, because the search would take too long.
+const MAX_SEARCHED = 4 * 1024
+const DECIMAL = /^-?\d{1,15}(?:\.\d{1,6})?$/
+
+/** Returns the value of a number or of a decimal text; `undefined` for everything else. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  return typeof value === 'string' && DECIMAL.test(value) ? Number(value) : undefined
+}
+
+/** Whether two values are equal: deeply equal, or a number and a decimal text of the same value (`100` and `"100.00"`). */
+export function isEqual(value: unknown, wanted: unknown): boolean {
+  if (typeof value === typeof wanted)
+    return value === wanted || (typeof value === 'object' && isDeepStrictEqual(value, wanted))
+  const number = numberOf(wanted)
+  return number !== undefined && number === numberOf(value)
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === '' || value === null) return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+function equals(wanted: unknown): Matcher {
+  if (typeof wanted !== 'string') return (value) => value !== undefined && isEqual(value, wanted)
+  return (value) => value === wanted || (typeof value === 'number' && isEqual(value, wanted))
+}
+
+function matchesAny(wanted: readonly unknown[]): Matcher {
+  const texts = new Set(wanted.filter((one) => typeof one === 'string'))
+  const others = wanted.filter((one) => typeof one !== 'string')
+  return (value) => {
+    if (value === undefined) return false
+    if (typeof value === 'string')
+      return texts.has(value) || others.some((one) => isEqual(value, one))
+    return wanted.some((one) => isEqual(value, one))
+  }
+}
+
+function matchesPattern(argument: string): Matcher {
+  const pattern = RE2JS.compile(argument)
+  return (value) => typeof value === 'string' && value.length <= MAX_SEARCHED && pattern.test(value)
+}
+
+/** The operators of conditions. An object whose keys are all operators is a comparison. */
+export const OPERATORS = {
+  eq: { description: 'Equal to this.', argument: 'any', matcher: equals },
+  ne: {
+    description: 'Not equal to this, or absent.',
+    argument: 'any',
+    matcher: (wanted) => (value) => value === undefined || !isEqual(value, wanted),
+  },
+  in: { description: 'Equal to one of these.', argument: 'list', matcher: matchesAny },
+  // A value that is not a number converts to undefined, and every comparison with undefined is false.
+  gt: {
+    description: 'Greater than this; for numbers and decimal text.',
+    argument: 'threshold',
+    conversion: 'number',
+    matcher: (argument) => {
+      const limit = numberOf(argument)!
+      return (read) => (read as number) > limit
+    },
+  },
+  gte: {
+    description: 'Greater than or equal to this.',
+    argument: 'threshold',
+    conversion: 'number',
+    matcher: (argument) => {
+      const limit = numberOf(argument)!
+      return (read) => (read as number) >= limit
+    },
+  },
+  lt: {
+    description: 'Less than this.',
+    argument: 'threshold',
+    conversion: 'number',
+    matcher: (argument) => {
+      const limit = numberOf(argument)!
+      return (read) => (read as number) < limit
+    },
+  },
+  lte: {
+    description: 'Less than or equal to this.',
+    argument: 'threshold',
+    conversion: 'number',
+    matcher: (argument) => {
+      const limit = numberOf(argument)!
+      return (read) => (read as number) <= limit
+    },
+  },
+  starts_with: {
+    description: 'Text that starts with this.',
+    argument: 'affix',
+    matcher: (start: string) => (value) => typeof value === 'string' && value.startsWith(start),
+  },
+  ends_with: {
+    description: 'Text that ends with this.',
+    argument: 'affix',
+    matcher: (end: string) => (value) => typeof value === 'string' && value.endsWith(end),
+  },
+  contains: {
+    description: 'Text that contains this, or a list with this entry.',
+    argument: 'scalar',
+    matcher: (wanted) => (value) =>
+      Array.isArray(value)
+        ? value.some((one) => isEqual(one, wanted))
+        : typeof value === 'string' && value.includes(String(wanted)),
+  },
+  matches: {
+    description: 'Text in which this regular expression (RE2) finds a match.',
+    argument: 'pattern',
+    matcher: matchesPattern,
+  },
+  empty: {
+    description:
+      'true: the value is "", null, [] or {}. false: it is another value. A missing field never matches.',
+    argument: 'boolean',
+    conversion: 'value',
+    matcher: (wanted) => (value) => value !== undefined && isEmpty(value) === wanted,
+  },
+  absent: {
+    description: 'true: absent. false: present.',
+    argument: 'boolean',
+    conversion: 'value',
+    matcher: (wanted) => (value) => (value === undefined) === wanted,
+  },
+  paise: {
+    description: 'An amount with these paise, such as 91 for 250.91.',
+    argument: 'paise',
+    conversion: 'paise',
+    matcher: (wanted) => (read) => read === wanted,
+  },
+} as const satisfies Record<string, OperatorSpec>
+export type Operator = keyof typeof OPERATORS
+
+/** The names of the operators. */
+export const OPERATOR_NAMES = Object.keys(OPERATORS) as readonly Operator[]
+
+/** Whether a key of a condition is an operator. */
+export const isOperator = (key: string): key is Operator => Object.hasOwn(OPERATORS, key)
+
+/** Whether an object is a comparison: all of its keys are operators. */
+export const isComparison = (value: object): boolean => {
+  const keys = Object.keys(value)
+  return keys.length > 0 && keys.every(isOperator)
+}
+
+/** Returns the row of an operator in the table. */
+export const operatorOf = (operator: Operator): OperatorSpec => OPERATORS[operator]
+
+function paisePart(value: unknown): number | undefined {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined
+  const paise = paiseOf(value)
+  return paise === undefined ? undefined : paise % 100
+}
+
+/** Returns a number or a boolean as text, and any other value unchanged. */
+export const asText = (value: unknown): unknown =>
+  typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+
+/** The function of each conversion. */
+export const CONVERT: Readonly<Record<Conversion, (value: unknown) => unknown>> = {
+  value: (value) => value,
+  number: numberOf,
+  paise: paisePart,
+  text: asText,
+}

@@ -1,0 +1,105 @@
+import * as z from 'zod'
+import { isOperator } from './operators.ts'
+import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
+import { type Check, crossCheck, isMapping, mustBe, ScenarioName, text } from './schema-parts.ts'
+import { Timeline } from './timeline-schema.ts'
+import { OPERATIONS } from './words.ts'
+import type { Path } from './yaml-source.ts'
+
+const Bounds = z
+  .strictObject({
+    exactly: z.int().min(0).optional(),
+    at_least: z.int().min(0).optional(),
+    at_most: z.int().min(0).optional(),
+  })
+  .check(
+    crossCheck((count, { report, isValid, isEmpty }) => {
+      if (!isValid()) return
+      const { exactly, at_least: min = 0, at_most: max = Number.POSITIVE_INFINITY } = count
+      if (isEmpty) report([], 'an empty count; write exactly, at_least or at_most')
+      if (exactly !== undefined && Object.keys(count).length > 1) {
+        const message = '`exactly` cannot be combined with at_least or at_most; remove one'
+        report(['exactly'], message, 'key')
+      }
+      if (min > max) {
+        const message = `no number is at least ${min} and at most ${max}; at_least must not be larger than at_most`
+        report([], message)
+      }
+    }),
+  )
+
+const Count = z.union([z.int().min(0), Bounds], {
+  error: mustBe('a whole number or a mapping of exactly, at_least and at_most'),
+})
+
+const MAX_PATTERNS = 100
+
+/** The paths of the patterns in a condition. */
+function patternsIn(condition: unknown, path: Path): Path[] {
+  if (!isMapping(condition)) return []
+  return Object.entries(condition).flatMap(([key, inner]) => {
+    if (key === 'matches') return [[...path, key]]
+    return isOperator(key) ? [] : patternsIn(inner, [...path, key])
+  })
+}
+
+function checkScenario(scenario: ScenarioDefinition, { report, isValid }: Check) {
+  if (!isValid()) return
+  const { rules = [], webhooks = [], timeline = [], extends: parent, expect } = scenario
+  if (!(scenario.rules ?? scenario.webhooks ?? scenario.timeline ?? parent ?? expect))
+    report([], 'the scenario is empty; add rules, webhooks, timeline, expect or extends')
+  const patterns = [
+    ...rules.flatMap(({ when }, i) => patternsIn(when, ['rules', i, 'when'])),
+    ...webhooks.flatMap(({ when }, i) => patternsIn(when, ['webhooks', i, 'when'])),
+    ...timeline.flatMap(({ do: { rule } }, i) =>
+      patternsIn(rule?.when, ['timeline', i, 'do', 'rule', 'when']),
+    ),
+  ]
+  const tooMany = patterns[MAX_PATTERNS]
+  if (tooMany === undefined) return
+  const message = `more than ${MAX_PATTERNS} patterns in one file; use starts_with, ends_with, contains or in, which are cheaper`
+  report(tooMany, message, 'key')
+}
+
+// No schema here transforms its input, so that the JSON Schema for editors describes exactly what is accepted.
+
+const ScenarioFields = z.strictObject({
+  $schema: z.string().max(500).optional().meta({ description: 'For editors of JSON files.' }),
+  title: text(200).optional(),
+  description: text(2_000).optional(),
+  extends: ScenarioName.optional().meta({
+    description: 'Another scenario, whose rules apply after those of this one.',
+  }),
+  base: z
+    .literal('none')
+    .optional()
+    .meta({ description: 'none: the default scenario is not used, so magic values are off.' }),
+  rules: rulesSchema(Rule, 'rules')
+    .max(2_000)
+    .optional()
+    .meta({ description: 'The first rule that matches acts.' }),
+  webhooks: rulesSchema(WebhookRule, 'webhooks')
+    .max(500)
+    .optional()
+    .meta({ description: 'How events are sent. The first rule that matches acts.' }),
+  timeline: Timeline.max(500)
+    .optional()
+    .meta({ description: 'Actions at fixed times after the activation of the scenario.' }),
+  expect: z
+    .strictObject({ requests: z.partialRecord(z.enum(OPERATIONS), Count).optional() })
+    .optional()
+    .meta({ description: 'What must have happened by the end of a test.' }),
+})
+
+/** A scenario file. */
+export const Scenario = ScenarioFields.check(crossCheck<ScenarioDefinition>(checkScenario)).meta({
+  title: 'Scenario file of payout-sandbox',
+})
+export type ScenarioDefinition = z.infer<typeof ScenarioFields>
+export type CountDefinition = z.infer<typeof Count>
+
+/** Returns the text of `scenarios/scenario.schema.json`: the schema of scenario files as JSON Schema, for editors. */
+export function scenarioJsonSchema(): string {
+  const schema = z.toJSONSchema(Scenario, { target: 'draft-7', io: 'input', reused: 'inline' })
+  return `${JSON.stringify(schema, null, 2)}\n`
+}

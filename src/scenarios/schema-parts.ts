@@ -1,0 +1,116 @@
+import * as z from 'zod'
+import { DURATION_FORM, parseDelay, parseDuration } from '../time/duration.ts'
+import type { Json } from './condition.ts'
+import { quoteValue } from './wording.ts'
+import type { Path } from './yaml-source.ts'
+
+/** The form of a scenario's name, which is its file name without the extension. */
+export const SCENARIO_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+/** An object with unchecked content; not a list and not null. */
+export type Mapping = Record<string, unknown>
+
+/** Whether a value is a mapping. */
+export const isMapping = (value: unknown): value is Mapping =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The error of a value in words: `must be …, not …`. A missing value has the usual error. */
+export const mustBe =
+  (what: string) =>
+  ({ input }: { input?: unknown }): string | undefined =>
+    input === undefined ? undefined : `must be ${what}, not ${quoteValue(input)}`
+
+/** The error of a missing value that says what to write; all other errors are the usual ones. */
+export const isMissing =
+  (advice: string) =>
+  ({ input }: { input?: unknown }): string | undefined =>
+    input === undefined ? `is missing; ${advice}` : undefined
+
+/** Reports an error at a path below the value of a check. */
+export type Report = (path: Path, message: string, of?: 'key' | 'value') => void
+
+/** What a check of several fields gets besides the value. */
+export type Check = {
+  report: Report
+  /** Whether nothing is wrong at or below a path; without a path, whether the whole value is valid. */
+  isValid: (...path: PropertyKey[]) => boolean
+  /** Whether the value has no keys or entries, known or unknown. */
+  isEmpty: boolean
+  /** Drops the errors so far: the next one explains them better. */
+  clear: () => void
+}
+
+/**
+ * A check of several fields of a mapping or a list together. It also runs if some of them are invalid, because a file
+ * should get all its errors at once; `isValid` says which. Schemas for editors do not contain it.
+ */
+export const crossCheck = <T extends object>(check: (value: T, found: Check) => void) =>
+  z.superRefine<T>(
+    (value, context) => {
+      const { issues } = context
+      if (issues.some(({ code, path }) => code === 'invalid_type' && !path?.length)) return
+      check(value, {
+        report: (path, message, of = 'value') =>
+          context.addIssue({ code: 'custom', path: [...path], message, params: { of } }),
+        isValid: (...path) =>
+          !issues.some((issue) => path.every((key, i) => issue.path?.[i] === key)),
+        isEmpty:
+          Object.keys(value).length === 0 &&
+          !issues.some(({ code, path }) => code === 'unrecognized_keys' && !path?.length),
+        clear: () => {
+          issues.length = 0
+        },
+      })
+    },
+    { when: () => true },
+  )
+
+/**
+ * A value of any shape, which the check of its parent reads. Editors get the shape of `shape`: a union of shapes finds
+ * the same mistakes, but it cannot say which shape was meant.
+ */
+export function checkedByParent<T>(shape: () => z.ZodType<T>, meta: z.GlobalMeta): z.ZodType<T, T> {
+  const schema = z.unknown().meta(meta)
+  schema._zod.processJSONSchema = (...given) => shape()._zod.processJSONSchema!(...given)
+  return schema as z.ZodType<T, T>
+}
+
+/** Any JSON value; its TypeScript type does not refer to zod. The values of a file and of a body are JSON already. */
+export const AnyJson = z.unknown() as z.ZodType<Json, Json>
+
+/** A non-empty text of at most `max` characters. */
+export const text = (max: number) => z.string().min(1).max(max)
+
+/** The name of a scenario. */
+export const ScenarioName = z.string().regex(SCENARIO_NAME, {
+  error: mustBe('a name of lowercase letters, digits and hyphens, at most 63 characters'),
+})
+
+const wrongDuration = (form: string) => (issue: { input?: unknown }) => {
+  if (issue.input === undefined) return undefined
+  const unit =
+    typeof issue.input === 'number' ? `; a number has no unit, write ${issue.input}s` : ''
+  return `must be a duration (${form}), not ${quoteValue(issue.input)}${unit}`
+}
+
+/** A duration on the client's clock, as text. */
+export const Duration = z
+  .string({ error: wrongDuration(DURATION_FORM) })
+  .refine((value) => parseDuration(value) !== undefined, { error: wrongDuration(DURATION_FORM) })
+  .meta({
+    id: 'Duration',
+    description: `A duration on the client's clock: ${DURATION_FORM}.`,
+    examples: ['5s'],
+  })
+
+const DELAY_FORM = `${DURATION_FORM}, or a range such as 200ms..2s`
+
+/** The delay of a response or an event: one duration, or a range of durations. */
+export const Delay = z
+  .string({ error: wrongDuration(DELAY_FORM) })
+  .refine((value) => parseDelay(value) !== undefined, { error: wrongDuration(DELAY_FORM) })
+  .meta({
+    id: 'Delay',
+    description: `The delay of the response: ${DELAY_FORM}.`,
+    examples: ['200ms..2s'],
+  })

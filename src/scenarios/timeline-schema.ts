@@ -1,0 +1,197 @@
+import * as z from 'zod'
+import { MIN_PAISE, paiseOf } from '../model/money.ts'
+import { parseDuration } from '../time/duration.ts'
+import { CheckState, PaymentState, Reason, reachableStates } from './lifecycle-schema.ts'
+import { Rule } from './rule-schema.ts'
+import {
+  type Check,
+  crossCheck,
+  Duration,
+  isMissing,
+  type Mapping,
+  mustBe,
+  ScenarioName,
+  text,
+} from './schema-parts.ts'
+import { oneOf, quoteValue } from './wording.ts'
+import { EVENTS, MIN_REPEAT_MS } from './words.ts'
+
+const Uuid = z
+  .string()
+  .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { error: mustBe('a UUID') })
+const Resource = z
+  .string()
+  .regex(/^(?:latest|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i, {
+    error: mustBe('latest or a UUID'),
+  })
+  .meta({ description: 'latest (the newest resource), or the id of a resource.' })
+
+const wrongAmount = mustBe('rupees such as "2500.00", from 1.00 to 9999999999.99')
+
+const Amount = z
+  .union(
+    [
+      // The pattern is for editors only; `refine` below checks the value.
+      z.string().meta({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' }),
+      z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 }),
+    ],
+    { error: wrongAmount },
+  )
+  .refine((amount) => (paiseOf(amount) ?? 0) >= MIN_PAISE, { error: wrongAmount })
+  .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.' })
+
+const SimulateFields = z.strictObject({
+  transaction: Resource.optional(),
+  kyc: Resource.optional(),
+  bank: Resource.optional(),
+  status: z.union([PaymentState, CheckState], {
+    error: mustBe('a status such as SUCCESS or failed'),
+  }),
+  reason: Reason.optional(),
+})
+
+const RESOURCE_NAMES = {
+  transaction: 'transaction',
+  kyc: 'KYC record',
+  bank: 'bank account',
+} as const
+
+const Simulate = SimulateFields.check(
+  crossCheck<z.output<typeof SimulateFields>>((simulate, { report, isValid }) => {
+    if (!isValid()) return
+    const { status, reason, ...which } = simulate
+    const [kind, ...others] = Object.keys(which) as (keyof typeof which)[]
+    if (kind === undefined || others.length > 0) {
+      const message =
+        '`simulate` changes one resource; write exactly one of transaction, kyc or bank, with latest or an id'
+      report([], message)
+      return
+    }
+    const states = reachableStates(kind)
+    if (!states.includes(status)) {
+      const message = `a ${RESOURCE_NAMES[kind]} can change to ${oneOf(states)}, not to ${status}`
+      report(['status'], message)
+    }
+    if (reason !== undefined && status.toUpperCase() !== 'FAILED') {
+      const message = `\`reason\` needs the status FAILED, and the status is ${status}; remove it`
+      report(['reason'], message, 'key')
+    }
+  }),
+)
+
+const Credit = z.strictObject({
+  amount: Amount,
+  to_user_id: Uuid.optional().meta({
+    description:
+      'The receiver. If it is missing, the sandbox chooses a user with a verified account.',
+  }),
+  from_user_id: Uuid.optional(),
+  benif_bank_id: Uuid.optional(),
+  reference_id: text(100).optional(),
+  remark: text(50).optional(),
+})
+
+const ACTIONS = ['trigger', 'simulate', 'credit', 'create_users', 'use', 'rule', 'reset'] as const
+
+function checkAction(action: Mapping, { report, isValid }: Check) {
+  if (!isValid()) return
+  const named = ACTIONS.filter((word) => action[word] !== undefined)
+  if (named.length !== 1) {
+    const what = named.length === 0 ? 'no action' : `${named.length} actions (${named.join(', ')})`
+    report([], `${what}; \`do\` takes exactly one of ${oneOf(ACTIONS)}`)
+  }
+  if (action['resource'] !== undefined && action['trigger'] === undefined)
+    report(['resource'], '`resource` has no effect without `trigger`; remove it', 'key')
+}
+
+const Do = z
+  .strictObject(
+    {
+      trigger: z.enum(EVENTS).optional().meta({ description: 'Fires an event now.' }),
+      resource: Resource.optional().meta({
+        description: 'The resource of `trigger`: latest (default) or an id.',
+      }),
+      simulate: Simulate.optional().meta({ description: 'Changes the status of one resource.' }),
+      credit: Credit.optional().meta({ description: 'Creates an incoming payment.' }),
+      create_users: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .optional()
+        .meta({ description: 'Creates this number of users.' }),
+      use: ScenarioName.optional().meta({ description: 'Activates another scenario.' }),
+      rule: Rule.optional().meta({
+        description: 'Pushes a rule. It has priority over the rules of the scenario.',
+      }),
+      reset: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'Resets the world to the fixtures and the start scenario.' }),
+    },
+    { error: isMissing('specify the action, such as do: { use: provider-outage }') },
+  )
+  .check(crossCheck(checkAction))
+  .meta({ id: 'Action' })
+
+const EntryFields = z.strictObject({
+  after: Duration.optional().meta({
+    description: 'The time since the activation of the scenario; immediately if it is missing.',
+  }),
+  every: Duration.optional().meta({ description: 'Repeats the action at this interval.' }),
+  times: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .meta({ description: 'The total number of runs; repeats forever if it is missing.' }),
+  do: Do,
+})
+export type ActionDefinition = z.infer<typeof Do>
+export type TimelineDefinition = z.infer<typeof EntryFields>
+
+const msOf = (duration: string | undefined) =>
+  duration === undefined ? 0 : parseDuration(duration)!
+
+function checkEntry(entry: Partial<TimelineDefinition>, { report, isValid }: Check) {
+  const { after, every, times, do: action } = entry
+  if (every !== undefined && isValid('every') && msOf(every) < MIN_REPEAT_MS) {
+    const message = `\`every\` must be at least ${MIN_REPEAT_MS}ms, not ${quoteValue(every)}`
+    report(['every'], message)
+  }
+  if (times !== undefined && isValid('times') && times > 1 && every === undefined)
+    report(['times'], '`times` needs `every`: the time between two runs')
+  if (action === undefined || !isValid('do')) return
+  const last = (['use', 'reset'] as const).find((word) => action[word] !== undefined)
+  if (last && every !== undefined) {
+    const message = `\`${last}\` ends this timeline, so \`every\` has no effect; remove it`
+    report(['every'], message, 'key')
+  }
+  if (last === 'reset' && isValid('after') && msOf(after) < MIN_REPEAT_MS) {
+    const message = `an immediate reset would undo the activation, and would repeat forever in the start scenario; give the entry an \`after\` of at least ${MIN_REPEAT_MS}ms`
+    report(['do', 'reset'], message, 'key')
+  }
+}
+
+const TimelineEntry = EntryFields.check(crossCheck<TimelineDefinition>(checkEntry)).meta({
+  id: 'TimelineEntry',
+})
+
+// All other callers wait until the activation has created these users, about 0.1 s.
+const MAX_USERS_AT_ACTIVATION = 5_000
+
+/** The entries of a timeline; checks how many users they create in the call that activates it. */
+export const Timeline = z.array(TimelineEntry).check(
+  crossCheck<TimelineDefinition[]>((timeline, { report, isValid }) => {
+    let users = 0
+    for (const [i, entry] of timeline.entries()) {
+      if (!isValid(i)) continue
+      const { after, do: action } = entry
+      if (action.create_users === undefined || msOf(after) > 0) continue
+      const before = users
+      users += action.create_users
+      if (before > MAX_USERS_AT_ACTIVATION || users <= MAX_USERS_AT_ACTIVATION) continue
+      const message = `the entries up to this one create ${users} users in the call that activates the scenario; the maximum is ${MAX_USERS_AT_ACTIVATION}: give some of the entries an \`after\``
+      report([i, 'do', 'create_users'], message)
+    }
+  }),
+)

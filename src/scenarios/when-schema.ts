@@ -1,0 +1,286 @@
+import * as z from 'zod'
+import { didYouMean } from '../model/closest-word.ts'
+import { fieldsOf, isPlainField, isTextField } from './call-fields.ts'
+import { Comparison, Condition, fieldsSchema, NameComparison } from './condition-schema.ts'
+import { errorsOf } from './explain.ts'
+import { operationsOf } from './match.ts'
+import { isComparison, isOperator, OPERATOR_NAMES, OPERATORS, type Operator } from './operators.ts'
+import {
+  type Check,
+  checkedByParent,
+  crossCheck,
+  isMapping,
+  isMissing,
+  type Mapping,
+  mustBe,
+} from './schema-parts.ts'
+import { oneOf, quoteValue } from './wording.ts'
+import {
+  CALL_PARTS,
+  type CallPart,
+  EVENT_PARTS,
+  EVENTS,
+  type EventPart,
+  eventsOf,
+  OPERATIONS,
+  type OperationId,
+} from './words.ts'
+import type { Path } from './yaml-source.ts'
+
+const MAX_CONDITIONS = 100
+
+/** The conditions of one part of a `when`; `field` is the nearest field above a condition. */
+type Place = { part: CallPart | EventPart; field?: string }
+
+/** Checks the conditions of one `when`, and counts them. */
+class ConditionCheck {
+  readonly #report: Check['report']
+  readonly #operations: readonly OperationId[]
+  #conditions = 0
+
+  constructor(report: Check['report'], operations: readonly OperationId[] = OPERATIONS) {
+    this.#report = report
+    this.#operations = operations
+  }
+
+  /** Checks the parts of a `when`. */
+  checkParts(when: Mapping, parts: readonly (CallPart | EventPart)[]) {
+    for (const part of parts) {
+      const condition = when[part]
+      if (condition === undefined) continue
+      if (!isMapping(condition)) {
+        const message = `\`${part}\` must be a mapping of fields to conditions, not ${quoteValue(condition)}`
+        this.#report([part], message)
+      } else if (isComparison(condition)) {
+        const message = `\`${part}\` takes fields, not a comparison; put the comparison under a field, such as ${part}: { field: { ${Object.keys(condition)[0]}: … } }`
+        this.#report([part], message)
+      } else this.check(condition, [part], { part })
+    }
+  }
+
+  /** Checks a condition and those below it. */
+  check(condition: unknown, path: Path, place: Place) {
+    if (++this.#conditions > MAX_CONDITIONS) {
+      const message = `more than ${MAX_CONDITIONS} conditions in one \`when\`; split the rule`
+      if (this.#conditions === MAX_CONDITIONS + 1) this.#report(path, message, 'key')
+      return
+    }
+    if (!isMapping(condition)) {
+      this.#checkIsQuoted(condition, path, place)
+      return
+    }
+    const keys = Object.keys(condition)
+    if (keys.length === 0)
+      this.#report(path, 'an empty condition; write a value, { empty: true } or { absent: true }')
+    else if (isComparison(condition)) this.checkComparison(condition, path, place)
+    else if (keys.some(isOperator)) this.#checkMixedKeys(keys, path)
+    else if (place.field !== undefined && isPlainField(place.part, place.field))
+      this.#rejectFields(keys, path, place.field)
+    else this.#checkFields(condition, path, place)
+  }
+
+  /** Checks the arguments of a comparison. */
+  checkComparison(condition: Mapping, path: Path, place: Place, schema: z.ZodType = Comparison) {
+    for (const { path: below, of, message } of errorsOf(schema, condition, path))
+      this.#report(below, message, of)
+    for (const [operator, argument] of Object.entries(condition)) {
+      const values = Array.isArray(argument) && operator === 'in' ? argument : [argument]
+      if (!['any', 'scalar', 'list'].includes(OPERATORS[operator as Operator].argument)) continue
+      for (const [i, value] of values.entries()) {
+        const at = [...path, operator, ...(values === argument ? [i] : [])]
+        this.#checkIsQuoted(value, at, place)
+      }
+    }
+  }
+
+  /** Rejects a number in a field of text, such as an account number, an id or a code. */
+  #checkIsQuoted(value: unknown, path: Path, { part, field }: Place) {
+    if (typeof value !== 'number' || field === undefined || part === 'query') return
+    if (!isTextField(field)) return
+    this.#report(path, `\`${field}\` is text, not a number: put ${quoteValue(value)} in quotes`)
+  }
+
+  #checkMixedKeys(keys: readonly string[], path: Path) {
+    for (const key of keys) {
+      if (isOperator(key)) continue
+      const near = didYouMean(key, OPERATOR_NAMES)
+      const message = near
+        ? `unknown operator ${quoteValue(key)}${near}`
+        : `${quoteValue(key)} is not an operator, and a comparison can have only operators; known: ${OPERATOR_NAMES.join(', ')}`
+      this.#report([...path, key], message, 'key')
+    }
+  }
+
+  /** Rejects fields below a field whose value is plain: they are misspelled operators. */
+  #rejectFields(keys: readonly string[], path: Path, field: string) {
+    for (const key of keys) {
+      const hint = didYouMean(key, OPERATOR_NAMES) || `; known: ${OPERATOR_NAMES.join(', ')}`
+      const message = `unknown operator ${quoteValue(key)} for \`${field}\`${hint}`
+      this.#report([...path, key], message, 'key')
+    }
+  }
+
+  #checkFields(condition: Mapping, path: Path, { part, field: parent }: Place) {
+    const known = parent === undefined ? fieldsOf(part, this.#operations) : undefined
+    for (const [field, inner] of Object.entries(condition)) {
+      const at = [...path, field]
+      if (known?.closed && !known.fields.includes(field) && this.#conditions < MAX_CONDITIONS) {
+        const has =
+          known.fields.length > 0
+            ? `it has ${known.fields.join(', ')}`
+            : 'these operations have none'
+        const message = `\`${part}\` has no ${quoteValue(field)}${didYouMean(field, known.fields) || `; ${has}`}`
+        this.#report(at, message, 'key')
+      }
+      this.check(inner, at, { part, field })
+    }
+  }
+}
+
+const isOperation = (value: unknown): value is OperationId =>
+  (OPERATIONS as readonly unknown[]).includes(value)
+
+function unknownOperation(value: unknown): string {
+  const near = typeof value === 'string' ? didYouMean(value, OPERATIONS) : ''
+  return `unknown operation ${quoteValue(value)}${near || `; known: ${OPERATIONS.join(', ')} or "*"`}`
+}
+
+/** Checks the `operation` of a `when`. */
+function checkOperation(condition: unknown, { report, isValid }: Check) {
+  if (condition === undefined || condition === '*' || isOperation(condition)) return
+  if (!isMapping(condition)) {
+    report(['operation'], unknownOperation(condition))
+    return
+  }
+  if (!isComparison(condition)) {
+    const message = `\`operation\` takes a name or a comparison such as { in: [getUser, listUsers] }`
+    report(['operation'], message)
+    return
+  }
+  for (const { path, of, message } of errorsOf(NameComparison, condition, ['operation']))
+    report(path, message, of)
+  for (const operator of ['eq', 'ne', 'in']) {
+    const argument = condition[operator]
+    const values = operator === 'in' ? argument : [argument]
+    if (argument === undefined || !Array.isArray(values)) continue
+    for (const [i, value] of values.entries()) {
+      const path = ['operation', operator, ...(operator === 'in' ? [i] : [])]
+      if (isValid(...path) && !isOperation(value)) report(path, unknownOperation(value))
+    }
+  }
+  if (isValid('operation') && operationsOf(condition).length === 0)
+    report(['operation'], `this matches no operation; known: ${oneOf(OPERATIONS)}`)
+}
+
+function checkWhen(when: Mapping, check: Check) {
+  if (check.isEmpty) check.report([], 'an empty `when`; to match every call, write operation: "*"')
+  else checkConditions(when, check)
+}
+
+/** Checks the conditions on a call. */
+function checkConditions(when: Mapping, check: Check) {
+  const { report, isValid } = check
+  checkOperation(when['operation'], check)
+  const operations = isValid('operation') ? operationsOf(when['operation']) : OPERATIONS
+  new ConditionCheck(report, operations).checkParts(when, CALL_PARTS)
+  if (when['item'] !== undefined && !operations.includes('submitKyc'))
+    report(['item'], '`item` is a document of POST /kyc; add operation: submitKyc', 'key')
+}
+
+const callParts = {
+  operation: checkedByParent(() => z.union([z.enum([...OPERATIONS, '*']), NameComparison]), {
+    description: 'An operationId, or "*" for all operations.',
+  }).optional(),
+  params: fieldsSchema('Path parameters.').optional(),
+  query: fieldsSchema('Query parameters; compared as text.').optional(),
+  headers: fieldsSchema(
+    'Request headers, names are case-insensitive; compared as text.',
+  ).optional(),
+  body: fieldsSchema('The JSON body.').optional(),
+  item: fieldsSchema('One document of POST /kyc.').optional(),
+  user: fieldsSchema('The user of the call, as stored.').optional(),
+  account: fieldsSchema('The receiving bank account, with unmasked numbers.').optional(),
+}
+
+/** The calls that a rule matches. */
+export const When = z
+  .strictObject(callParts, {
+    error: isMissing('specify the calls, such as when: { operation: createTransaction }'),
+  })
+  .check(crossCheck(checkWhen))
+  .meta({ id: 'When', description: 'The calls that the rule matches. All conditions must match.' })
+
+const EventPattern = z
+  .string()
+  .regex(/^(?:\*|[a-z]+\.(?:\*|[a-z]+\*?)|[a-z]+\*)$/, {
+    error: mustBe('an event such as transaction.success, transaction.* or *'),
+  })
+  .meta({ examples: ['transaction.*', ...EVENTS] })
+
+function checkEventWhen(when: Mapping, { report, isValid, isEmpty }: Check) {
+  if (isEmpty) report([], 'an empty `when`; to match every event, write event: "*"')
+  new ConditionCheck(report).checkParts(when, EVENT_PARTS)
+  const event = when['event']
+  if (typeof event !== 'string' || !isValid('event') || eventsOf(event).length > 0) return
+  const hint = didYouMean(event, EVENTS) || `; known: ${EVENTS.join(', ')}`
+  report(['event'], `unknown event ${quoteValue(event)}${hint}`)
+}
+
+/** The events that a webhook rule matches. */
+export const EventWhen = z
+  .strictObject(
+    {
+      event: EventPattern.optional(),
+      data: fieldsSchema('The resource, as its GET endpoint returns it.').optional(),
+      user: fieldsSchema().optional(),
+      account: fieldsSchema().optional(),
+    },
+    { error: isMissing('specify the events, such as when: { event: "transaction.*" }') },
+  )
+  .check(crossCheck(checkEventWhen))
+
+function checkCallMatch(match: Mapping, check: Check) {
+  checkConditions(match, check)
+  for (const name of ['path', 'status']) {
+    const condition = match[name]
+    if (!isMapping(condition)) continue
+    if (isComparison(condition))
+      new ConditionCheck(check.report).checkComparison(condition, [name], { part: 'query' })
+    else {
+      const message = `takes a value or a comparison such as { gte: 400 }; known: ${OPERATOR_NAMES.join(', ')}`
+      check.report([name], message)
+    }
+  }
+}
+
+/** A value of its own type, or a comparison, which `checkCallMatch` checks. */
+const orComparison = <S extends z.ZodType>(own: S) =>
+  z.union([own, z.looseObject({})]) as unknown as z.ZodUnion<[S, typeof Comparison]>
+
+/** A match on calls of the request log: the conditions of a rule, and method, path and status. */
+export const CallMatch = z
+  .strictObject({
+    ...callParts,
+    method: z
+      .enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])
+      .optional()
+      .meta({ description: 'The HTTP method.' }),
+    path: orComparison(z.string())
+      .optional()
+      .meta({ description: 'The path without its query and base path, such as /v1/user.' }),
+    status: orComparison(z.int().min(100).max(599))
+      .optional()
+      .meta({ description: 'The HTTP status of the response.' }),
+  })
+  .check(crossCheck(checkCallMatch))
+
+/** A match on the fields of a resource. */
+export const Fields = z.record(z.string(), Condition).check(
+  crossCheck((fields, { report }) =>
+    // The messages name the part `data`, which is not in the value.
+    new ConditionCheck((path, message, of) => report(path.slice(1), message, of)).checkParts(
+      { data: fields },
+      ['data'],
+    ),
+  ),
+)
