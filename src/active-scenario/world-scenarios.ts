@@ -11,7 +11,7 @@ import { loadReader } from '../scenarios/reader.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
-import type { ActiveScenario, PushedRuleRow } from '../tables/tables.ts'
+import type { ActiveScenario, PushedRuleRow } from '../tables/rows.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 /** The kind of the timers of timeline entries. */

@@ -13,7 +13,8 @@ import { mobileKey } from '../model/user.ts'
 import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
 import { uuidOf } from '../runtime/random.ts'
 import type { BaseRows } from '../storage/store.ts'
-import { accountKey, type Rows } from '../tables/tables.ts'
+import type { Rows } from '../tables/rows.ts'
+import { accountKey } from '../tables/tables.ts'
 import {
   BadFixtures,
   FixtureError,

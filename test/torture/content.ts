@@ -2,7 +2,8 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Snapshot } from '../../src/storage/store.ts'
 import { createTable } from '../../src/storage/table.ts'
-import { type Rows, type SandboxStore, TABLES } from '../../src/tables/tables.ts'
+import type { Rows } from '../../src/tables/rows.ts'
+import { type SandboxStore, TABLES } from '../../src/tables/tables.ts'
 
 const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
   base.key,
