@@ -7,7 +7,7 @@ import { fixturesOf, readFixtures, shippedWorlds } from '../src/content/fixtures
 import { errorsOf } from '../src/http/admin.ts'
 import { ErrorResponse } from '../src/model/envelope.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
-import { shippedLibrary } from '../src/scenarios/shipped.ts'
+import { shippedLibrary } from '../src/scenarios/library.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
 
 /** Whom the shipped fixtures tell of; see `fixtures/README.md`. */

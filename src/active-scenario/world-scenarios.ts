@@ -12,7 +12,7 @@ import { counterName } from '../scenarios/rule-ids.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
-import type { ActiveScenario, PushedRuleRow } from '../tables/tables.ts'
+import type { ActiveScenario, PushedRuleRow } from '../tables/rows.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 /** The kind of the timers of timeline entries. */

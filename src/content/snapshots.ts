@@ -3,7 +3,8 @@ import { maskIfsc, maskNumber, maskText, quoteInput } from '../model/mask.ts'
 import { inSlices } from '../runtime/slices.ts'
 import { differences, findEntry, sizeOf } from '../storage/layers.ts'
 import type { Images } from '../storage/world-tables.ts'
-import { type Rows, type SandboxTables, TABLES } from '../tables/tables.ts'
+import type { Rows } from '../tables/rows.ts'
+import { type SandboxTables, TABLES } from '../tables/tables.ts'
 
 /** The maximum number of snapshots of one client; each retains its rows in memory. */
 export const MAX_SNAPSHOTS = 100

@@ -3,15 +3,16 @@ import { Timestamp } from './formats.ts'
 import { listFields, listQuery } from './list.ts'
 
 /** An event as stored: its body's bytes are fixed when it is made. */
-export type EventRow = {
-  event_id: string
-  type: string
-  resource_id: string
-  created_at: string
+export const EventRow = z.strictObject({
+  event_id: z.string(),
+  type: z.string(),
+  resource_id: z.string(),
+  created_at: Timestamp,
   /** How many deliveries it has. */
-  copies: number
-  body: string
-}
+  copies: z.int(),
+  body: z.string(),
+})
+export type EventRow = z.infer<typeof EventRow>
 
 /** `recorded`: the client had no webhook, so the event is sent only on request. */
 export const DeliveryStatus = z.enum([
@@ -42,10 +43,13 @@ const DeliveryAttempt = z
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>
 
 /** One attempt as stored: of the headers only what cannot be derived from the other fields. */
-export type StoredAttempt = Omit<DeliveryAttempt, 'headers'> & {
-  timestamp: number
-  signatures: number
-}
+const StoredAttempt = DeliveryAttempt.omit({ headers: true }).extend({
+  /** Unix seconds. */
+  timestamp: z.int(),
+  /** How many signatures were sent. */
+  signatures: z.int(),
+})
+export type StoredAttempt = z.infer<typeof StoredAttempt>
 
 /** The fault that a scenario injects into a delivery. */
 export const DeliveryFault = z
@@ -58,28 +62,29 @@ export const DeliveryFault = z
 export type DeliveryFault = z.infer<typeof DeliveryFault>
 
 /** One delivery of an event, as stored; a scenario may create several. */
-export type DeliveryRow = {
-  delivery_id: string
-  event_id: string
-  event: string
-  resource_id: string
-  created_at: string
-  status: Exclude<DeliveryStatus, 'recorded'>
+export const DeliveryRow = z.strictObject({
+  delivery_id: z.string(),
+  event_id: z.string(),
+  event: z.string(),
+  resource_id: z.string(),
+  created_at: Timestamp,
+  status: DeliveryStatus.exclude(['recorded']),
   /** Later events of its resource wait for it, and it waits for earlier ones. */
-  ordered: boolean
+  ordered: z.boolean(),
   /** Client's time, ms; null if it is finished or waits for an earlier event; in the past while it is being sent. */
-  next_attempt_at: number | null
+  next_attempt_at: z.int().nullable(),
   /** The timer of that attempt; removed while it is being sent. */
-  timer_id: string | null
-  attempts: StoredAttempt[]
+  timer_id: z.string().nullable(),
+  attempts: z.array(StoredAttempt),
   /** The delivery waits until this event of its resource was sent. */
-  hold_until?: string
+  hold_until: z.exactOptional(z.string()),
   /** One further attempt, requested by a call. */
-  once?: true
-  fault?: DeliveryFault
+  once: z.exactOptional(z.literal(true)),
+  fault: z.exactOptional(DeliveryFault),
   /** The webhook rule that matched the event. */
-  rule?: string
-}
+  rule: z.exactOptional(z.string()),
+})
+export type DeliveryRow = z.infer<typeof DeliveryRow>
 
 /** A delivery in a list. */
 export const Delivery = z

@@ -1,63 +1,8 @@
-import type { BankAccountRow } from '../model/bank-account.ts'
-import type { ClientRow } from '../model/client.ts'
-import type { DeliveryRow, EventRow } from '../model/delivery.ts'
 import { historyUserOf } from '../model/history.ts'
-import type { InboxRow } from '../model/inbox.ts'
-import type { KycRow } from '../model/kyc.ts'
-import type { PaymentRow } from '../model/payment.ts'
-import { mobileKey, type UserRow } from '../model/user.ts'
-import type { WebhookRow } from '../model/webhook.ts'
-import type { Counter } from '../scenarios/decide.ts'
-import type { RuleDefinition } from '../scenarios/rule-schema.ts'
-import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
+import { mobileKey } from '../model/user.ts'
 import type { Store } from '../storage/store.ts'
 import type { Specs, WorldTables } from '../storage/world-tables.ts'
-import type { ClockState } from '../time/clock.ts'
-import type { TimerRow } from '../time/scheduler.ts'
-
-/** The stored response to a POST with an `Idempotency-Key`. */
-export type IdempotencyRow = {
-  key: string
-  /** A hash of the request body, to recognize a different request with the same key. */
-  fingerprint: string
-  status: number
-  body: string
-  /** When the row expires: client's time, ms. */
-  expires_at: number
-}
-
-/** A pushed rule, as stored: it comes before the scenario. */
-export type PushedRuleRow = { rule_id: string; seq: number; definition: RuleDefinition }
-
-/** The number of matches and hits of a rule, as stored. */
-export type CounterRow = Counter & { name: string }
-
-/** The active scenario, as stored: a name of the library, or a definition. */
-export type ActiveScenario = { name: string; definition?: ScenarioDefinition; startedAs: string }
-
-/** One value of a world that is not a resource of the service, such as its clock. */
-export type SettingRow =
-  | { name: 'clock'; value: ClockState & { startedAs: string } }
-  | { name: 'scenario'; value: ActiveScenario }
-
-/** Every table of a world. */
-export type Rows = {
-  client: ClientRow
-  users: UserRow
-  kyc: KycRow
-  bank_accounts: BankAccountRow
-  payments: PaymentRow
-  webhook: WebhookRow
-  events: EventRow
-  deliveries: DeliveryRow
-  inbox: InboxRow
-  idempotency: IdempotencyRow
-  timers: TimerRow
-  settings: SettingRow
-  /** Rules pushed in front of the scenario. */
-  rules: PushedRuleRow
-  counters: CounterRow
-}
+import type { Rows } from './rows.ts'
 
 // As text: ISO 8601 sorts like the instants, and a number would need more memory.
 const createdAt = ({ created_at }: { created_at: string }) => created_at

@@ -1,15 +1,6 @@
-/** Something that will happen: a stored row, so that it can be listed, fired, cancelled and survives a restart. */
-export type TimerRow = {
-  timer_id: string
-  /** Client's time, ms. */
-  due_at: number
-  /** Insertion number; breaks ties of `due_at`. */
-  seq: number
-  kind: string
-  /** The id of the resource it is about, if any. */
-  resource_id?: string | undefined
-  payload: Record<string, unknown>
-}
+import type { TimerRow } from '../model/timer.ts'
+
+export type { TimerRow }
 
 /** A timer that ran, as `clock/advance` returns it. */
 export type Fired = { at: string; kind: string; timer_id: string; resource_id?: string } & Record<

@@ -2,7 +2,8 @@ import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { rowsOf as rowsIn } from '../../src/storage/layers.ts'
 import type { Snapshot } from '../../src/storage/world-tables.ts'
-import { type Rows, type SandboxStore, TABLES } from '../../src/tables/tables.ts'
+import type { Rows } from '../../src/tables/rows.ts'
+import { type SandboxStore, TABLES } from '../../src/tables/tables.ts'
 
 const rowsOf = ({ base, images, counter }: Snapshot<Rows>) => [
   base.key,

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isLargeDiff, stateDiffText } from '../../content/snapshots.ts'
-import { StateDocument, type StateText } from '../../content/state.ts'
+import { StateDocument } from '../../content/state-document.ts'
+import type { StateText } from '../../content/state-export.ts'
 import { adminCall } from '../../http/admin.ts'
 import { JsonPieces } from '../../http/large-response.ts'
 import { SnapshotName } from '../../model/client.ts'

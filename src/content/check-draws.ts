@@ -1,4 +1,6 @@
+import type { FieldError } from '../model/errors.ts'
 import type { Random } from '../runtime/random.ts'
+import type { StateDocument } from './state-document.ts'
 
 /** Tables with their rows; only the ids and UTRs of the rows are used. */
 type Tables = Readonly<Record<string, readonly object[]>>
@@ -43,7 +45,7 @@ const uuidIn = (id: string) =>
  * The lowest position in the random series from which no id of these rows is generated again, and the field that needs
  * it. Rows from another series, such as fixtures, need none. The caller can pause at each `yield`.
  */
-export function* lowestDraws(
+function* lowestDraws(
   tables: Tables,
   draws: number,
   random: Random,
@@ -78,4 +80,15 @@ export function* lowestDraws(
       if (digits !== undefined) raise(Number(digits), () => `tables.${table}[${i}].${field}`)
     }
   return { least, place }
+}
+
+/** An error if `draws` is too small: the series would generate the id of an existing row again. */
+export function* checkDraws(
+  { tables, draws }: StateDocument,
+  random: Random,
+): Generator<undefined, FieldError[]> {
+  const { least, place } = yield* lowestDraws(tables, draws, random)
+  if (draws >= least) return []
+  const message = `must be at least ${least}, because the random series of this client has already generated ${place}; found ${draws}`
+  return [{ field: 'draws', code: 'too_small', message }]
 }

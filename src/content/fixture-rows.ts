@@ -1,0 +1,152 @@
+import type { Fixtures } from '../model/fixtures.ts'
+import type { KycMetadata } from '../model/kyc.ts'
+import { maskNumber } from '../model/mask.ts'
+import { paiseOf } from '../model/money.ts'
+import { failureOf } from '../model/payment.ts'
+import { uuidOf } from '../runtime/random.ts'
+import type { Rows } from '../tables/rows.ts'
+
+/** The rows of a set in the order of its files; clients have none yet. */
+export type FixtureRows = {
+  [T in 'client' | 'users' | 'kyc' | 'bank_accounts' | 'payments' | 'webhook']: Rows[T][]
+}
+
+const updated = <R extends { created_at: string; updated_at?: string | undefined }>(row: R) => ({
+  created_at: row.created_at,
+  updated_at: row.updated_at ?? row.created_at,
+})
+
+function kycMetadata(row: Fixtures['kyc'][number]): KycMetadata | null {
+  if (row.document_type === 'pid') return null
+  const ok = row.kyc_status === 'success'
+  const statusCode = row.statusCode ?? 200
+  return {
+    statusCode,
+    response: {
+      status: ok,
+      code: statusCode,
+      message: row.message ?? (ok ? 'PAN verified successfully' : 'PAN verification failed'),
+      data: {
+        status: ok ? 'success' : 'failure',
+        statusCode,
+        result: row.result ? { pan: maskNumber(row.document_number), ...row.result } : null,
+        metaData: {
+          requestId: `${Date.parse(row.created_at)}-${uuidOf(`request ${row.kyc_id}`)}`,
+          transactionId: uuidOf(`transaction ${row.kyc_id}`),
+        },
+      },
+    },
+  }
+}
+
+const inOrder = <R extends { created_at: string }>(rows: readonly R[]) =>
+  rows.toSorted((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at))
+
+/** The ids of each user that follow from other rows: the last verified documents, and the first verified account. */
+function linksOf(set: Fixtures) {
+  const links = new Map(
+    set.users.map(({ user_id }) => [
+      user_id,
+      { pid: null, tid: null, bank_id: null } as Pick<Rows['users'], 'pid' | 'tid' | 'bank_id'>,
+    ]),
+  )
+  for (const row of inOrder(set.kyc)) {
+    const link = links.get(row.user_id)
+    if (link && row.kyc_status === 'success') link[row.document_type] = row.kyc_id
+  }
+  for (const row of inOrder(set.bank_accounts)) {
+    const link = links.get(row.user_id)
+    if (link && row.bank_status === 'success') link.bank_id ??= row.bank_id
+  }
+  return links
+}
+
+function paymentRow(
+  row: Fixtures['transactions'][number],
+  account: Fixtures['bank_accounts'][number] | undefined,
+): Rows['payments'] {
+  return {
+    transaction_id: row.transaction_id,
+    id: row.id,
+    reference_id: row.reference_id ?? null,
+    client_transaction_id: row.client_transaction_id ?? row.reference_id ?? row.id,
+    partner_transaction_id: row.partner_transaction_id,
+    from_user_id: row.from_user_id,
+    to_user_id: row.to_user_id,
+    benif_bank_id: row.benif_bank_id,
+    // A missing account is an error that the check of the rows finds.
+    account_number: account?.account_number ?? '',
+    ifsc_code: account?.ifsc_code ?? '',
+    account_name: account?.account_holder_name ?? '',
+    bank_status: account?.bank_status ?? 'failed',
+    currency_code: 'INR',
+    transaction_type: row.transaction_type,
+    paise: paiseOf(row.amount)!,
+    status: row.status,
+    utr: row.utr ?? null,
+    remark: row.remark,
+    failure: row.status === 'FAILED' && row.reason ? failureOf(row.reason) : null,
+    ...updated(row),
+  }
+}
+
+/** Turns a set into stored rows: row n of a table is made from row n of its noun. */
+export function rowsOf(set: Fixtures): FixtureRows {
+  const links = linksOf(set)
+  const accounts = new Map(set.bank_accounts.map((row) => [row.bank_id, row]))
+  return {
+    client: set.clients.map(({ created_at, updated_at, ...row }) => ({
+      ...row,
+      ...updated({ created_at, updated_at }),
+    })),
+    users: set.users.map((row) => ({
+      user_id: row.user_id,
+      user_type: row.user_type,
+      email: row.email,
+      mobile: row.mobile,
+      ...links.get(row.user_id)!,
+      ...updated(row),
+    })),
+    kyc: set.kyc.map((row) => ({
+      kyc_id: row.kyc_id,
+      user_id: row.user_id,
+      country: row.country,
+      document_type: row.document_type,
+      document_name: row.document_name,
+      document_number: row.document_number,
+      full_name: row.full_name,
+      dob: row.dob,
+      kyc_status: row.kyc_status,
+      verified_by: row.verified_by,
+      metadata: kycMetadata(row),
+      ...updated(row),
+    })),
+    bank_accounts: set.bank_accounts.map(
+      ({ account_holder_name, created_at, updated_at, ...row }) => ({
+        ...row,
+        account_name: account_holder_name,
+        ...updated({ created_at, updated_at }),
+      }),
+    ),
+    payments: set.transactions.map((row) => paymentRow(row, accounts.get(row.benif_bank_id))),
+    webhook: set.webhooks.map(({ webhook_id, url, webhook_secret }) => ({
+      webhook_id,
+      url,
+      webhook_secret,
+    })),
+  }
+}
+
+/** The rows of one client, oldest first. */
+export function rowsOfClient(set: Fixtures, rows: FixtureRows, name: string): FixtureRows {
+  const isOfClient = (row: { client: string }) => row.client === name
+  const users = new Set(set.users.filter(isOfClient).map((row) => row.user_id))
+  return {
+    client: rows.client.filter(isOfClient),
+    users: inOrder(rows.users.filter((row) => users.has(row.user_id))),
+    kyc: inOrder(rows.kyc.filter((row) => users.has(row.user_id))),
+    bank_accounts: inOrder(rows.bank_accounts.filter((row) => users.has(row.user_id))),
+    payments: inOrder(rows.payments.filter((row) => users.has(row.from_user_id))),
+    webhook: rows.webhook.filter((_, i) => isOfClient(set.webhooks[i]!)),
+  }
+}
