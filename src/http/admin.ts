@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import * as z from 'zod'
+import { type AdminCallId, adminRoute } from '../model/admin-routes.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../world/sandbox.ts'
 import type { World } from '../world/world.ts'
@@ -15,7 +16,7 @@ type Shape<S> = S extends z.ZodType ? z.output<S> : undefined
 
 /** One call of the admin API. */
 export type AdminCall = {
-  id: string
+  id: AdminCallId
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   url: string
   summary: string
@@ -68,15 +69,18 @@ type Typed<Id, P, Q, B, A> = {
  */
 export const outlineOf = <S extends z.ZodType>(outline: z.ZodType): S => outline as unknown as S
 
-/** Defines one admin call; `handle` returns the body of the response, or a promise of it. */
+/** Defines one admin call; `ADMIN_ROUTES` has its method and path. `handle` returns the body of the response, or a promise of it. */
 export function adminCall<
-  const Id extends string,
+  const Id extends AdminCallId,
   A extends z.ZodType,
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(
-  definition: Omit<AdminCall, 'id' | 'params' | 'query' | 'body' | 'handle' | 'response'> & {
+  definition: Omit<
+    AdminCall,
+    'id' | 'method' | 'url' | 'params' | 'query' | 'body' | 'handle' | 'response'
+  > & {
     id: Id
     params?: P
     query?: Q
@@ -89,7 +93,8 @@ export function adminCall<
     ): z.input<A> | JsonPieces | Promise<z.input<A> | JsonPieces>
   },
 ): AdminCall & Typed<Id, P, Q, B, A> {
-  return definition as unknown as AdminCall & Typed<Id, P, Q, B, A>
+  return { ...adminRoute(definition.id), ...definition } as unknown as AdminCall &
+    Typed<Id, P, Q, B, A>
 }
 
 /** The error codes of a call of the admin API. */

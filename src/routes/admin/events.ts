@@ -6,8 +6,6 @@ import { streamEvents } from '../../http/event-stream.ts'
 export const eventCalls = [
   adminCall({
     id: 'streamEvents',
-    method: 'GET',
-    url: '/events',
     summary:
       'Server-sent events: request, change, timer, delivery, clock, scenario, reset, restore; Last-Event-ID resumes the stream',
     response: z.string().meta({ id: 'EventStream' }),

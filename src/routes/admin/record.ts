@@ -19,8 +19,6 @@ function readOrExplain(file: string, read: () => string): string {
 export const recordCalls = [
   adminCall({
     id: 'getRecording',
-    method: 'GET',
-    url: '/record',
     summary:
       'The recording of all clients since the start, for replay; needs --record. It contains tokens and secrets',
     unrecorded: true,

@@ -6,8 +6,6 @@ import { RESET_PARTS } from '../../world/sandbox.ts'
 export const resetCalls = [
   adminCall({
     id: 'reset',
-    method: 'POST',
-    url: '/reset',
     summary: 'Reset the client to its fixtures, start clock and start seed',
     body: z
       .strictObject({

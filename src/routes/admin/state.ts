@@ -28,8 +28,6 @@ const stateResponse = ({ pieces, isLarge, done }: StateText) =>
 export const stateCalls = [
   adminCall({
     id: 'getState',
-    method: 'GET',
-    url: '/state',
     summary: 'Export the whole state as one JSON document, without token and webhook secret',
     response: StateDocument,
     errors: ['server_busy'],
@@ -37,8 +35,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'putState',
-    method: 'PUT',
-    url: '/state',
     summary: 'Replace the whole state by a document; token and webhook secret do not change',
     large: true,
     body: StateDocument,
@@ -52,8 +48,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'listSnapshots',
-    method: 'GET',
-    url: '/snapshots',
     summary: 'List the snapshots of the client',
     response: z
       .strictObject({ snapshots: z.array(z.strictObject(snapshot)) })
@@ -62,8 +56,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'saveSnapshot',
-    method: 'POST',
-    url: '/snapshots',
     summary:
       'Save the state as a snapshot, including clock and timers; replaces a snapshot of the same name',
     status: 201,
@@ -74,8 +66,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'getSnapshot',
-    method: 'GET',
-    url: '/snapshots/:name',
     summary: 'Export a snapshot, in the format of GET /state',
     params: SnapshotPath,
     response: StateDocument,
@@ -87,8 +77,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'deleteSnapshot',
-    method: 'DELETE',
-    url: '/snapshots/:name',
     summary: 'Delete a snapshot',
     params: SnapshotPath,
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshot' }),
@@ -99,8 +87,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'restoreSnapshot',
-    method: 'POST',
-    url: '/snapshots/:name/restore',
     summary: 'Restore a snapshot; the snapshot is not deleted',
     params: SnapshotPath,
     response: z.strictObject({ restored: z.string(), now: Timestamp }).meta({ id: 'Restored' }),
@@ -111,8 +97,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'diffSnapshot',
-    method: 'GET',
-    url: '/snapshots/:name/diff',
     summary:
       'List what was added, removed and changed since a snapshot, by table and id; values are masked',
     params: SnapshotPath,

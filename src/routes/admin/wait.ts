@@ -207,8 +207,6 @@ type Matches = z.ZodType<
 export const waitCalls = [
   adminCall({
     id: 'wait',
-    method: 'POST',
-    url: '/wait',
     summary:
       'Wait until a request, delivery, transaction or KYC record matches; 408 after the timeout',
     body: z.strictObject({
