@@ -17,3 +17,13 @@ export type CallArguments<Id extends AdminCallId> = {
   query?: CallQuery<Id>
   body?: CallBody<Id>
 }
+
+/** Fields whose values only the sandbox validates, such as those of a command line or a form. */
+type Unchecked<T> = { [Field in keyof T]?: unknown }
+
+/** The arguments of a call, with unchecked values. */
+export type UncheckedArguments<Id extends AdminCallId> = {
+  params?: CallParams<Id>
+  query?: Unchecked<CallQuery<Id>>
+  body?: Unchecked<CallBody<Id>> | undefined
+}

@@ -5,7 +5,7 @@ import {
   notJsonText,
   type Target,
 } from '../admin/caller.ts'
-import type { CallBody, CallParams, CallQuery, ResponseBody } from '../admin/contract.ts'
+import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
 import { clientInUrl, parseSandboxUrl, urlOfClient } from '../admin/sandbox-url.ts'
 import { BadOption } from '../config/options.ts'
 import type { AdminCallId } from '../model/admin-routes.ts'
@@ -104,17 +104,10 @@ function commandFailure({ base }: Target, { url, status, body, cause }: FailedCa
   )
 }
 
-/** The fields of an argument. Their values come from the command line, and only the sandbox validates them. */
-type Unchecked<T> = { [Field in keyof T]?: unknown }
-
 /** Calls the admin API of a running sandbox. It throws `CommandFailed` if the call fails. */
 export type AdminApi = <Id extends AdminCallId>(
   id: Id,
-  args?: {
-    params?: CallParams<Id>
-    query?: Unchecked<CallQuery<Id>>
-    body?: Unchecked<CallBody<Id>>
-  },
+  args?: UncheckedArguments<Id>,
 ) => Promise<ResponseBody<Id>>
 
 /** Connects to the sandbox of the command line. */
