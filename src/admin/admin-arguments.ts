@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { ADMIN_CALLS } from '../app.ts'
-import type { AdminCall } from '../http/admin.ts'
+import type { AdminCall } from '../http/admin-call.ts'
 import type { AdminCallId } from '../model/admin-routes.ts'
 import type { FieldError } from '../model/errors.ts'
 import { fieldErrors, valueAt } from '../model/validation-errors.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
 import { isClockTime, Timestamp } from '../../model/formats.ts'
 import { quoteInput } from '../../model/mask.ts'

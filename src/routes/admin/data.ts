@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { BankAccount } from '../../model/bank-account.ts'
 import { Delivery } from '../../model/delivery.ts'
 import { Uuid } from '../../model/formats.ts'

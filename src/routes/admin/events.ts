@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { streamEvents } from '../../http/event-stream.ts'
 
 /** The call that streams the events of a client's world. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { VERSION } from '../../config/version.ts'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { Timestamp } from '../../model/formats.ts'
 
 const Health = z

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { SandboxError } from '../../model/errors.ts'
 
 /** Reads the recording; its file can be deleted or protected while the sandbox runs. */

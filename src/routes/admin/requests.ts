@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall, outlineOf } from '../../http/admin.ts'
+import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'

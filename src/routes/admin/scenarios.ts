@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { adminCall, outlineOf } from '../../http/admin.ts'
+import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { loadReader } from '../../scenarios/reader.ts'
 import type { Rule } from '../../scenarios/rule-schema.ts'
 import type { Scenario } from '../../scenarios/schema.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { BankStatus } from '../../model/bank-account.ts'
 import { text, Uuid } from '../../model/formats.ts'
 import { KycStatus } from '../../model/kyc.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isLargeDiff, stateDiffText } from '../../content/snapshots.ts'
 import { StateDocument, type StateText } from '../../content/state.ts'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { JsonPieces } from '../../http/large-response.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/formats.ts'

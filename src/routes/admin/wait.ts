@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall, outlineOf } from '../../http/admin.ts'
+import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { didYouMean } from '../../model/closest-word.ts'
 import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
 import { KycRecord } from '../../model/kyc.ts'
