@@ -52,13 +52,15 @@ module.exports = {
       to: { path: '^src/routes/v1' },
     },
     {
-      // It runs in a browser: of the rest only words, from files that import nothing.
+      // It runs in a browser: of the rest only words, from files that import nothing, and types, which vanish.
       name: 'console-apart',
       severity: 'error',
       from: { path: '^src/console' },
       to: {
         path: '^src',
-        pathNot: '^src/(console|scenarios/words\\.ts$|model/(delivery-result|feed-kinds)\\.ts$)',
+        pathNot:
+          '^src/(console|scenarios/words\\.ts$|model/(admin-routes|delivery-result|feed-kinds)\\.ts$)',
+        dependencyTypesNot: ['type-only'],
       },
     },
     {
@@ -74,12 +76,15 @@ module.exports = {
       to: { path: 'node_modules/(fastify|@fastify)' },
     },
     {
-      // A command that only calls the admin API starts without the server's code.
+      // A command that only calls the admin API starts without the server's code, and so does the client of the library.
       name: 'commands-load-late',
       severity: 'error',
-      from: { path: '^src/cli', pathNot: '^src/cli/(serve|check-files|generate-fixtures|fixture-rows)\\.ts' },
+      from: {
+        path: '^src/(cli|admin|bundle)',
+        pathNot: '^src/(cli/(serve|check-files|generate-fixtures|fixture-rows)|admin/admin-arguments)\\.ts',
+      },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures|fixture-rows)|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures|fixture-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

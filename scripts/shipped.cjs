@@ -8,5 +8,5 @@ const { readFixtures, readShipped } = require('../dist/payout-sandbox.cjs')
 const root = join(__dirname, '..')
 const store = (name, value) => writeFileSync(join(root, 'dist', name), JSON.stringify(value))
 
-store('fixtures.json', [...readFixtures(join(root, 'fixtures'))])
+readFixtures(join(root, 'fixtures')).then((worlds) => store('fixtures.json', [...worlds]))
 readShipped(join(root, 'scenarios')).then((shipped) => store('scenarios.json', shipped))

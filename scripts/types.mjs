@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const PUBLISHED = [
   'index.d.ts',
-  'admin-client.d.ts',
+  'admin/admin-client.d.ts',
   'scenarios/condition.d.ts',
   'model/feed-kinds.d.ts',
 ]
@@ -28,8 +28,8 @@ if (status === 0) {
     const text = readFileSync(join(all, name), 'utf8')
     // All published files are in one folder, and a module specifier names the .js file.
     const flat = text
-      .replaceAll(/from '\.\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, "from './$1.js'")
-      .replaceAll(/import\("\.\/(?:[\w-]+\/)*([\w-]+)\.ts"\)/g, 'import("./$1.js")')
+      .replaceAll(/from '\.{1,2}\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, "from './$1.js'")
+      .replaceAll(/import\("\.{1,2}\/(?:[\w-]+\/)*([\w-]+)\.ts"\)/g, 'import("./$1.js")')
     writeFileSync(join(out, basename(name)), flat)
   }
 }

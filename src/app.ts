@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
-import { type AdminCall, serveAdmin } from './http/admin.ts'
+import type { AdminCall } from './http/admin-call.ts'
 import {
   type AuthMode,
   basePathOf,
@@ -23,9 +23,11 @@ import { createHostGuard } from './http/host-guard.ts'
 import { acceptJsonOnly, SMALL_BODY } from './http/json-body.ts'
 import { createErrorLogger } from './http/log-request.ts'
 import { collectMethods } from './http/methods.ts'
-import { openApiDocument } from './http/openapi.ts'
 import { adminDocument } from './http/openapi-admin.ts'
-import { type Operation, serve } from './http/operation.ts'
+import { serviceDocument } from './http/openapi-service.ts'
+import type { Operation } from './http/operation.ts'
+import { serveAdmin } from './http/serve-admin.ts'
+import { serveOperation } from './http/serve-operation.ts'
 import { createSiteGuard } from './http/site-guard.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { watchRequests } from './http/watch-calls.ts'
@@ -174,8 +176,9 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.decorateRequest('bodyText', '')
   app.decorateRequest('sentBody', undefined)
   app.decorateRequest('releaseGate', undefined)
-  app.decorateRequest('startedAt', 0)
-  app.decorateRequest('receivedAt', 0)
+  app.decorateRequest('startedAt', undefined)
+  app.decorateRequest('receivedAt', undefined)
+  app.decorateRequest('isForeign', false)
   app.decorateRequest('rule', undefined)
   app.decorateRequest('world', null as never)
   acceptJsonOnly(app)
@@ -185,13 +188,14 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
     // The document is generated from the operations on its first use, not from Fastify's routes.
     transform: ({ schema, url }) => ({ schema: { ...(schema as object), hide: true }, url }),
-    transformObject: () => openApiDocument(OPERATIONS, '/v1', options.auth) as never,
+    transformObject: () => serviceDocument(OPERATIONS, options.auth) as never,
   })
 
   await app.register(
     async (service) => {
       await allow?.(service)
-      for (const op of OPERATIONS) serve(service, op, { choice, log, explain: options.explain })
+      for (const op of OPERATIONS)
+        serveOperation(service, op, { choice, log, explain: options.explain })
     },
     { prefix: '/v1' },
   )
@@ -243,8 +247,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
 /** Adds the client's name to every response of a client's request, including errors. */
 function addClientHeader(app: FastifyInstance, choice: ClientResolver) {
   app.addHook('onSend', async (request, reply) => {
-    // A request with a rejected Host or site has no client.
-    if (request.startedAt === 0 || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
+    if (request.isForeign || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
     const world = request.world ?? choice.ofRejected(request)
     if (world) reply.header('x-sandbox-client', world.name)
   })

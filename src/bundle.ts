@@ -1,11 +1,19 @@
 // The entry point of the bundle: the command line and the library, which share one code cache, and the functions with
-// which the build validates the shipped files once for every start.
+// which the build validates the shipped files once for every start. The server is loaded when it is needed: a command
+// that only calls the admin API starts without it.
 import { basename } from 'node:path'
+import type { startSandbox as start } from './index.ts'
 import type { ShippedScenario } from './scenarios/library.ts'
 
+export { AdminError, createAdminClient } from './admin/admin-client.ts'
 export { main } from './cli/main.ts'
-export { readFixtures } from './content/fixtures.ts'
-export { AdminError, createAdminClient, startSandbox } from './index.ts'
+
+export const startSandbox: typeof start = async (options) =>
+  (await import('./index.ts')).startSandbox(options)
+
+/** Reads and validates the shipped fixtures; the build writes the result to `dist/fixtures.json`. */
+export const readFixtures = async (folder: string) =>
+  (await import('./content/fixtures.ts')).readFixtures(folder)
 
 /** Reads and validates the shipped scenarios; the build writes the result to `dist/scenarios.json`. */
 export async function readShipped(folder: string): Promise<ShippedScenario[]> {

@@ -4,10 +4,9 @@ import type { Test } from 'tap'
 import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { fixturesOf, readFixtures, shippedWorlds } from '../src/content/fixtures.ts'
-import { errorsOf } from '../src/http/admin.ts'
 import { ErrorResponse } from '../src/model/envelope.ts'
-import { readLibrary } from '../src/scenarios/read-library.ts'
 import { shippedLibrary } from '../src/scenarios/library.ts'
+import { readLibrary } from '../src/scenarios/read-library.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
 
 /** Whom the shipped fixtures tell of; see `fixtures/README.md`. */
@@ -60,7 +59,7 @@ const SCHEMAS = [
   ...ADMIN_CALLS.map((op) => ({
     op,
     pattern: patternOf('/__admin', op.url),
-    refusals: errorsOf(op),
+    refusals: op.errors as readonly string[],
   })),
 ]
 

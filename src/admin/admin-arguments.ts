@@ -1,5 +1,7 @@
 import type * as z from 'zod'
-import type { AdminCall } from '../http/admin.ts'
+import { ADMIN_CALLS } from '../app.ts'
+import type { AdminCall } from '../http/admin-call.ts'
+import type { AdminCallId } from '../model/admin-routes.ts'
 import type { FieldError } from '../model/errors.ts'
 import { fieldErrors, valueAt } from '../model/validation-errors.ts'
 
@@ -7,19 +9,31 @@ import { fieldErrors, valueAt } from '../model/validation-errors.ts'
 const isWrongType = ({ code, path }: z.core.$ZodIssue, body: unknown): boolean =>
   code === 'invalid_type' && valueAt(body, path) !== undefined
 
+/** Throws if a parameter is no text, or would make the path that of another call: a URL drops `.` and `..`. */
+function checkParams(url: string, params: object): void {
+  for (const [, name] of url.matchAll(/:(\w+)/g)) {
+    const value = (params as Record<string, unknown>)[name!]
+    if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
+      throw new TypeError(`${name} must be a name or an id, not ${JSON.stringify(value)}`)
+  }
+}
+
 /**
  * Throws a `TypeError` if an argument has the wrong type, such as a number instead of a duration, before the request is
  * sent. The sandbox itself validates everything else.
  */
-export function checkArgumentTypes(
-  { method, url, body: schema, large }: AdminCall,
-  { query, body }: { query?: unknown; body?: unknown },
+export function checkArguments(
+  id: AdminCallId,
+  { params = {}, query, body }: { params?: object | undefined; query?: unknown; body?: unknown },
 ): void {
+  const call: AdminCall = ADMIN_CALLS.find((one) => one.id === id)!
+  const { method, url, body: schema, large } = call
   const fail = (what: string) => {
     throw new TypeError(`${method} /__admin${url}: ${what}`)
   }
   if (query !== undefined && (typeof query !== 'object' || query === null))
     fail(`the query must be an object; found ${JSON.stringify(query)}`)
+  checkParams(url, params)
   // A state document is large, so only the sandbox validates it.
   if (body === undefined || !schema || large) return
   const result = schema.safeParse(body)

@@ -1,25 +1,19 @@
-import { ADMIN_CALLS } from '../app.ts'
-import type { AdminCall } from '../http/admin.ts'
+import type { AdminCallId } from '../model/admin-routes.ts'
 import { ClientName } from '../model/client.ts'
-import type { StreamKind } from '../model/feed-kinds.ts'
-import { checkArgumentTypes } from './admin-arguments.ts'
-import { exchange, open } from './exchange.ts'
+import type { SandboxEvent } from '../model/feed-kinds.ts'
+import {
+  adminBase,
+  createCaller,
+  type FailedCall,
+  noResponseText,
+  notJsonText,
+  type Target,
+} from './caller.ts'
+import type { CallArguments, CallBody, CallQuery, ResponseBody } from './contract.ts'
+import { readEvents } from './event-stream.ts'
+import { parseSandboxUrl } from './sandbox-url.ts'
 
-type KnownCall = (typeof ADMIN_CALLS)[number]
-type CallId = KnownCall['id']
-type TypesOf<Id extends CallId> = NonNullable<Extract<KnownCall, { id: Id }>['types']>
-type Body<Id extends CallId> = TypesOf<Id>['body']
-type Query<Id extends CallId> = TypesOf<Id>['query']
-type ResponseBody<Id extends CallId> = TypesOf<Id>['response']
-
-type CallArguments<Id extends CallId> = {
-  params?: TypesOf<Id>['params']
-  query?: Query<Id>
-  body?: Body<Id>
-  /** A body that is sent unchanged. */
-  raw?: string
-  headers?: Readonly<Record<string, string>>
-}
+export type { SandboxEvent } from '../model/feed-kinds.ts'
 
 /** One invalid field of an error: its path, an error code, and a message. */
 export type AdminErrorField = { field: string; code: string; message: string }
@@ -57,13 +51,11 @@ export type AdminClientOptions = {
   client?: string | undefined
 }
 
-const BASE_PATH = /^(?:\/@([^/]+))?(?:\/(?:v1|__admin))?\/*$/
-
-/** The base URL of the admin API, without a `/` at its end. */
-function adminBaseUrl({ url: text, client }: AdminClientOptions): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const path = url && /^https?:$/.test(url.protocol) ? BASE_PATH.exec(url.pathname) : null
-  if (!url || !path) {
+/** The sandbox and the client of these options. Throws `TypeError` if the url or the name of the client is invalid. */
+function targetOf({ url: text, client, token }: AdminClientOptions): Target {
+  const url = parseSandboxUrl(text)
+  const path = url && /^\/(?:@([^/]+))?$/.exec(url.pathname)
+  if (!path) {
     throw new TypeError(
       `createAdminClient takes the url of a sandbox such as http://127.0.0.1:4310, not ${JSON.stringify(text)}`,
     )
@@ -74,156 +66,56 @@ function adminBaseUrl({ url: text, client }: AdminClientOptions): string {
     throw new TypeError(
       `invalid client ${JSON.stringify(name)}: its name ${result.error.issues[0]!.message}`,
     )
-  return `${url.origin}${name === undefined ? '' : `/@${name}`}/__admin`
+  return { base: new URL(name === undefined ? '/' : `/@${name}`, url.origin), token }
 }
 
-function pathOf(url: string, { params, query }: CallArguments<CallId>): string {
-  const values = (params ?? {}) as Record<string, unknown>
-  const path = url.replace(/:(\w+)/g, (_, name: string) => {
-    const value: unknown = values[name]
-    // A URL path drops `.` and `..`, and the result would be the path of another call.
-    if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
-      throw new TypeError(`${name} must be a name or an id, not ${JSON.stringify(value)}`)
-    return encodeURIComponent(value)
-  })
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {}))
-    if (value !== undefined) search.set(name, String(value))
-  return search.size === 0 ? path : `${path}?${search}`
-}
-
-const noResponse = (base: string, cause: unknown) => {
-  const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-  return new AdminError(0, 'no_response', `No sandbox responds at ${base} (${why}).`, { cause })
-}
-
-/** Parses an error response; the server may not be a sandbox. `call` names the call in the message. */
-function adminErrorOf(status: number, text: string, call: string): AdminError {
-  try {
-    const { error, message, errors } = JSON.parse(text) as {
-      error: string
-      message: string
-      errors: AdminErrorField[]
-    }
-    return new AdminError(status, error, message, { errors })
-  } catch {
-    const message = `${call} responds with ${status} and a body that is not JSON. Check that it is a payout-sandbox.`
-    return new AdminError(status, 'no_response', message)
+/** The error of a failed call; the server may not be a sandbox. */
+function adminErrorOf(
+  target: Target,
+  { method, url, status, body, cause }: FailedCall,
+): AdminError {
+  if (status === 0)
+    return new AdminError(0, 'no_response', noResponseText(adminBase(target), cause), { cause })
+  if (!body) return new AdminError(status, 'no_response', notJsonText(`${method} ${url}`, status))
+  const { error, message, errors } = body as {
+    error: string
+    message: string
+    errors: AdminErrorField[]
   }
-}
-
-function createCaller(options: AdminClientOptions) {
-  const base = adminBaseUrl(options)
-  const { token } = options
-  return async <Id extends CallId>(
-    id: Id,
-    args: CallArguments<Id> = {},
-  ): Promise<ResponseBody<Id>> => {
-    const call: AdminCall = ADMIN_CALLS.find((one) => one.id === id)!
-    checkArgumentTypes(call, args)
-    const { method, url } = call
-    const target = new URL(base + pathOf(url, args as CallArguments<CallId>))
-    const requestText =
-      args.raw ?? (args.body === undefined ? undefined : JSON.stringify(args.body))
-    const headers = {
-      ...(token !== undefined && { 'x-admin-token': token }),
-      ...(requestText !== undefined && {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(requestText),
-      }),
-      ...args.headers,
-    }
-    let response: { status: number; text: string }
-    try {
-      response = await exchange(target, { method, headers }, requestText)
-    } catch (cause) {
-      throw noResponse(base, cause)
-    }
-    const { status, text } = response
-    const label = `${method} ${target.href}`
-    if (status >= 400) throw adminErrorOf(status, text, label)
-    try {
-      return JSON.parse(text)
-    } catch {
-      throw adminErrorOf(status, text, label)
-    }
-  }
-}
-
-/** One event of the live stream of a client's world. */
-export type SandboxEvent = {
-  /** The id to resume the stream after this event, as `lastEventId`. */
-  id: string
-  /** `gap`: some requested events are no longer stored. */
-  kind: StreamKind
-  /** The fields of the kind, as listed in docs/testing.md (Watch it live). */
-  data: Record<string, unknown>
-}
-
-/** Parses one block of a server-sent event stream. Returns `undefined` for a comment. */
-function parseEvent(block: string): SandboxEvent | undefined {
-  const fields = Object.fromEntries(
-    block.split('\n').map((line) => {
-      const [name = '', ...value] = line.split(': ')
-      return [name, value.join(': ')]
-    }),
-  )
-  if (fields['data'] === undefined) return undefined
-  return {
-    id: fields['id'] ?? '',
-    kind: fields['event'] as SandboxEvent['kind'],
-    data: JSON.parse(fields['data']),
-  }
-}
-
-function createStream(options: AdminClientOptions) {
-  const base = adminBaseUrl(options)
-  const { token } = options
-  return async function* (resume: { lastEventId?: string } = {}): AsyncGenerator<SandboxEvent> {
-    const { url } = ADMIN_CALLS.find(({ id }) => id === 'streamEvents')!
-    const headers = {
-      ...(token !== undefined && { 'x-admin-token': token }),
-      ...(resume.lastEventId !== undefined && { 'last-event-id': resume.lastEventId }),
-    }
-    const response = await open(new URL(base + url), { headers }).catch((cause: unknown) => {
-      throw noResponse(base, cause)
-    })
-    response.setEncoding('utf8')
-    let text = ''
-    for await (const chunk of response) {
-      text += chunk
-      if (response.statusCode !== 200) continue
-      const blocks = text.split('\n\n')
-      text = blocks.pop()!
-      for (const block of blocks) {
-        const event = parseEvent(block)
-        if (event) yield event
-      }
-    }
-    if (response.statusCode !== 200) throw adminErrorOf(response.statusCode ?? 0, text, base + url)
-  }
+  return new AdminError(status, error, message, { errors })
 }
 
 type BodyArguments<T> = undefined extends T ? [body?: T] : [body: T]
 
 // The parameter types are inferred on purpose: the published types then contain them in full and do not import zod.
 function createMethods(options: AdminClientOptions) {
-  const call = createCaller(options)
+  const target = targetOf(options)
+  const errorOf = (failed: FailedCall) => adminErrorOf(target, failed)
+  const send = createCaller(target, errorOf)
+  async function call<Id extends AdminCallId>(
+    id: Id,
+    args: CallArguments<Id> & { raw?: string; headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<ResponseBody<Id>> {
+    // The schemas are those of the routes, which load the whole server.
+    const { checkArguments } = await import('./admin-arguments.ts')
+    checkArguments(id, args)
+    return send(id, args)
+  }
   const withBody =
-    <Id extends CallId>(id: Id) =>
-    (...[body]: BodyArguments<Body<Id>>): Promise<ResponseBody<Id>> =>
+    <Id extends AdminCallId>(id: Id) =>
+    (...[body]: BodyArguments<CallBody<Id>>): Promise<ResponseBody<Id>> =>
       call(id, { body })
   const withField =
-    <Id extends CallId, Field extends keyof Body<Id>>(id: Id, field: Field) =>
-    (value: NonNullable<Body<Id>[Field]>): Promise<ResponseBody<Id>> =>
-      call(id, { body: { [field]: value } as unknown as Body<Id> })
+    <Id extends AdminCallId, Field extends keyof CallBody<Id>>(id: Id, field: Field) =>
+    (value: NonNullable<CallBody<Id>[Field]>): Promise<ResponseBody<Id>> =>
+      call(id, { body: { [field]: value } as unknown as CallBody<Id> })
   const withQuery =
-    <Id extends CallId>(id: Id) =>
-    (query?: Query<Id>): Promise<ResponseBody<Id>> =>
+    <Id extends AdminCallId>(id: Id) =>
+    (query?: CallQuery<Id>): Promise<ResponseBody<Id>> =>
       call(id, { query })
   const withId =
-    <Id extends CallId>(id: Id) =>
-    (resourceId: string, to: Body<Id>): Promise<ResponseBody<Id>> =>
+    <Id extends AdminCallId>(id: Id) =>
+    (resourceId: string, to: CallBody<Id>): Promise<ResponseBody<Id>> =>
       call(id, { params: { id: resourceId }, body: to })
   return {
     /** Whether the server listens, and whether its data file can be written. */
@@ -359,7 +251,8 @@ function createMethods(options: AdminClientOptions) {
     /** Resolves when a request, delivery, transaction or KYC record matches; throws `wait_timeout` after the timeout. */
     wait: withBody('wait'),
     /** The live events of this world, until the sandbox stops or the loop is left. */
-    events: createStream(options),
+    events: (resume: { lastEventId?: string } = {}): AsyncGenerator<SandboxEvent> =>
+      readEvents(target, errorOf, resume),
 
     /** The built-in receiver of webhooks. */
     inbox: {

@@ -1,16 +1,7 @@
+import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
-import type { AdminApi } from './admin-api.ts'
 import { remoteCommand } from './remote.ts'
 import { table } from './text-table.ts'
-
-type Clock = {
-  now: string
-  mode: string
-  speed: number
-  next_timer_at: string | null
-  pending_timers: number
-}
-type Advanced = { now: string; fired: Record<string, unknown>[] }
 
 const MAX_ROWS = 50
 const MAX_DETAIL_LENGTH = 60
@@ -21,13 +12,13 @@ const clockText = ({
   speed,
   next_timer_at: nextTimerAt,
   pending_timers: pendingTimers,
-}: Clock) =>
+}: ResponseBody<'getClock'>) =>
   `${now}, ${mode}${speed === 1 ? '' : `, speed ${speed}`}\n` +
   (nextTimerAt === null
     ? 'no pending timers\n'
     : `${pendingTimers} pending ${pendingTimers === 1 ? 'timer' : 'timers'}, the next one at ${nextTimerAt}\n`)
 
-function advancedText({ now, fired }: Advanced, emptyText: string): string {
+function advancedText({ now, fired }: ResponseBody<'advanceClock'>, emptyText: string): string {
   const rows = fired
     .slice(0, MAX_ROWS)
     .map(({ at, kind, timer_id: _, resource_id, ...details }) => [
@@ -44,14 +35,14 @@ function advancedText({ now, fired }: Advanced, emptyText: string): string {
   )
 }
 
-const advance = async (api: AdminApi, path: string, emptyText: string, body?: object) => {
-  const response: Advanced = await api('POST', `/clock/${path}`, body)
-  return { response, text: advancedText(response, emptyText) }
+async function show(call: Promise<ResponseBody<'getClock'>>) {
+  const response = await call
+  return { response, text: clockText(response) }
 }
 
-const change = async (api: AdminApi, path: string, body?: object) => {
-  const response: Clock = await api('POST', `/clock/${path}`, body)
-  return { response, text: clockText(response) }
+async function showAdvance(call: Promise<ResponseBody<'advanceClock'>>, emptyText: string) {
+  const response = await call
+  return { response, text: advancedText(response, emptyText) }
 }
 
 export const clock = remoteCommand({
@@ -61,10 +52,7 @@ export const clock = remoteCommand({
     show: {
       syntax: '',
       description: 'show the current time and the number of pending timers',
-      async run(api) {
-        const response: Clock = await api('GET', '/clock')
-        return { response, text: clockText(response) }
-      },
+      run: (api) => show(api('getClock')),
     },
     advance: {
       syntax: 'BY|TO',
@@ -75,35 +63,31 @@ export const clock = remoteCommand({
           throw new BadOption(
             `clock advance takes a duration of 0s or more, such as 3m, not ${JSON.stringify(to)}: the clock cannot move backwards. To restore its start time, use payout-sandbox reset clock.`,
           )
-        return advance(
-          api,
-          'advance',
-          'no timer was due',
-          /^\d{4}-/.test(to!) ? { to } : { by: to },
-        )
+        const body = /^\d{4}-/.test(to!) ? { to } : { by: to }
+        return showAdvance(api('advanceClock', { body }), 'no timer was due')
       },
     },
     next: {
       syntax: '',
       description: 'move the clock to the next pending timer and run it',
-      run: (api) => advance(api, 'next', 'no pending timers'),
+      run: (api) => showAdvance(api('advanceClockToNext'), 'no pending timers'),
     },
     freeze: {
       syntax: '[AT]',
       description: 'freeze the clock at an ISO 8601 instant (default: the current time)',
-      run: (api, [at]) => change(api, 'freeze', at === undefined ? {} : { at }),
+      run: (api, [at]) => show(api('freezeClock', { body: { at } })),
     },
     resume: {
       syntax: '',
       description: 'let a frozen clock run again, from its current time',
-      run: (api) => change(api, 'resume'),
+      run: (api) => show(api('resumeClock')),
     },
     speed: {
       syntax: 'FACTOR',
       description: 'set the clock speed multiplier; 60 = one simulated minute per second',
       run(api, [factor]) {
         const parsed = OPTIONS['clock-speed'][0].safeParse(factor)
-        if (parsed.success) return change(api, 'speed', { factor: parsed.data })
+        if (parsed.success) return show(api('setClockSpeed', { body: { factor: parsed.data } }))
         const expected = parsed.error.issues[0]?.message
         throw new BadOption(`clock speed ${expected}, not ${JSON.stringify(factor)}`)
       },

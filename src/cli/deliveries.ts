@@ -1,23 +1,10 @@
+import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
-import {
-  isRejected,
-  lastResult,
-  nextAttempt,
-  type SentDelivery,
-  sentStatus,
-} from '../model/delivery-result.ts'
+import { isRejected, lastResult, nextAttempt, sentStatus } from '../model/delivery-result.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './text-table.ts'
-import { queryString } from './values.ts'
 
-/** The fields of a delivery that these commands show. */
-export type Delivery = SentDelivery & {
-  delivery_id: string
-  event: string
-  resource_id: string
-  created_at: string
-}
-type DeliveryList = { total: number; deliveries: Delivery[] }
+type Delivery = ResponseBody<'listDeliveries'>['deliveries'][number]
 
 const deliveryTable = (deliveries: readonly Delivery[]): string =>
   table(
@@ -64,18 +51,14 @@ export const deliveries = remoteCommand({
       async run(api, _args, { redeliver, status, event, resource, limit }) {
         const filter = { status, event, resource_id: resource, limit }
         if (redeliver !== undefined) {
-          if (queryString(filter) !== '')
+          if (Object.values(filter).some((value) => value !== undefined))
             throw new BadOption(
               'deliveries --redeliver excludes --status, --event, --resource and --limit: its ID selects the delivery',
             )
-          const path = `/webhooks/deliveries/${encodeURIComponent(String(redeliver))}/redeliver`
-          const response: Delivery = await api('POST', path)
+          const response = await api('redeliver', { params: { id: String(redeliver) } })
           return { response, text: sentText(response), failed: isRejected(response) }
         }
-        const response: DeliveryList = await api(
-          'GET',
-          `/webhooks/deliveries${queryString(filter)}`,
-        )
+        const response = await api('listDeliveries', { query: filter })
         const hidden = response.total - response.deliveries.length
         const more = hidden > 0 ? `… and ${hidden} more; --limit shows more\n` : ''
         return { response, text: deliveryTable(response.deliveries) + more }

@@ -1,16 +1,11 @@
+import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine } from './text-table.ts'
 import { parseWholeNumber } from './values.ts'
 
-type Replay = { sequence: string[]; rejected: number; state: unknown }
-type Exploration = {
-  transaction_id: string
-  orders_tried: number
-  in_order: Replay
-  found: (Replay & { differs_at: string[] }) | null
-  ignored: string[]
-}
+type Exploration = ResponseBody<'exploreWebhooks'>
+type Replay = Exploration['in_order']
 
 const MAX_ORDERS = 10_000
 
@@ -54,11 +49,8 @@ export const explore = remoteCommand({
             'explore needs --probe URL, such as --probe http://localhost:3000/payments/{transaction_id}',
           )
         const maxOrders = max && parseWholeNumber('--max-orders', String(max), 1, MAX_ORDERS)
-        const response: Exploration = await api('POST', '/webhooks/explore', {
-          transaction_id,
-          probe,
-          ...(maxOrders && { max_orders: maxOrders }),
-        })
+        const body = { transaction_id, probe, ...(maxOrders && { max_orders: maxOrders }) }
+        const response = await api('exploreWebhooks', { body })
         return { response, text: explorationText(response), failed: response.found !== null }
       },
     },

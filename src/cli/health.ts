@@ -3,15 +3,15 @@ import type { AdminApi } from './admin-api.ts'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
 
-type Health = { status: string; message?: string }
-
 // Shorter than the timeout of the image's HEALTHCHECK.
 const TIMEOUT_MS = 3_000
 
 /** Reads the health of the sandbox; `unreachable` if it does not respond. */
-async function readHealth(api: AdminApi): Promise<Health> {
+async function readHealth(
+  api: AdminApi,
+): Promise<{ status: string; message?: string | undefined }> {
   try {
-    return await api('GET', '/health')
+    return await api('getHealth')
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error
     return { status: 'unreachable', message: error.message }

@@ -11,12 +11,14 @@ export const openapi: Command = {
   examples: ['openapi > openapi.json', 'openapi --admin > openapi-admin.json'],
   async run({ args, flags }) {
     checkArguments('openapi', '', args)
-    const [{ openApiDocument }, { adminDocument }, { ADMIN_CALLS, OPERATIONS }] = await Promise.all(
-      [import('../http/openapi.ts'), import('../http/openapi-admin.ts'), import('../app.ts')],
+    const [{ serviceDocument }, { adminDocument }, { ADMIN_CALLS, OPERATIONS }] = await Promise.all(
+      [
+        import('../http/openapi-service.ts'),
+        import('../http/openapi-admin.ts'),
+        import('../app.ts'),
+      ],
     )
-    const document = flags['admin']
-      ? adminDocument(ADMIN_CALLS)
-      : openApiDocument(OPERATIONS, '/v1')
+    const document = flags['admin'] ? adminDocument(ADMIN_CALLS) : serviceDocument(OPERATIONS)
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
     return 0
   },

@@ -2,8 +2,6 @@ import { closeSync, writeFileSync } from 'node:fs'
 import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
 
-type Recording = { file: string; lines: number; text: string }
-
 export const record = remoteCommand({
   name: 'record',
   summary: 'export the recording of a sandbox that was started with --record',
@@ -13,7 +11,7 @@ export const record = remoteCommand({
       description:
         'write the recording since the start to a file, for replay; it contains tokens and secrets',
       async run(api, [file]) {
-        const { lines, text }: Recording = await api('GET', '/record')
+        const { lines, text } = await api('getRecording')
         const { openPrivate } = await import('../storage/private-file.ts')
         try {
           const fd = openPrivate(file!)

@@ -1,20 +1,7 @@
+import type { ResponseBody } from '../admin/contract.ts'
 import { remoteCommand } from './remote.ts'
 import { table } from './text-table.ts'
-import { parseJsonObject, parseWholeNumber, queryString } from './values.ts'
-
-type RequestList = {
-  total: number
-  dropped: number
-  requests: {
-    at: string
-    method: string
-    path: string
-    operation: string | null
-    status: number | null
-    duration_ms: number
-    rule: string | null
-  }[]
-}
+import { parseJsonObject, parseWholeNumber } from './values.ts'
 
 const MAX_EXPECTED_COUNT = 1_000_000
 const MAX_LIMIT = 1_000
@@ -23,7 +10,7 @@ const LIMIT_FLAG = { limit: ['N', 'maximum number of results (default: 50)'] } a
 const parseLimit = (limit: unknown) =>
   limit === undefined ? undefined : parseWholeNumber('--limit', String(limit), 1, MAX_LIMIT)
 
-function listText({ total, dropped, requests }: RequestList): string {
+function listText({ total, dropped, requests }: ResponseBody<'listRequests'>): string {
   const rows = requests.map((one) => [
     one.at,
     one.method,
@@ -66,8 +53,8 @@ export const requests = remoteCommand({
         ...LIMIT_FLAG,
       },
       async run(api, _args, { operation, method, path, status, limit }) {
-        const query = queryString({ operation, method, path, status, limit: parseLimit(limit) })
-        const response: RequestList = await api('GET', `/requests${query}`)
+        const query = { operation, method, path, status, limit: parseLimit(limit) }
+        const response = await api('listRequests', { query })
         return { response, text: listText(response) }
       },
     },
@@ -78,10 +65,8 @@ export const requests = remoteCommand({
       flags: LIMIT_FLAG,
       async run(api, [text], { limit }) {
         const max = parseLimit(limit)
-        const response: RequestList = await api('POST', '/requests/find', {
-          match: parseJsonObject('requests find', text!),
-          ...(max !== undefined && { limit: max }),
-        })
+        const match = parseJsonObject('requests find', text!)
+        const response = await api('findRequests', { body: { match, limit: max } })
         return { response, text: listText(response) }
       },
     },
@@ -90,7 +75,7 @@ export const requests = remoteCommand({
       description: 'print the number of matching requests',
       async run(api, [text]) {
         const match = parseJsonObject('requests count', text!)
-        const response: { count: number } = await api('POST', '/requests/count', { match })
+        const response = await api('countRequests', { body: { match } })
         return { response, text: `${response.count}\n` }
       },
     },
@@ -104,13 +89,13 @@ export const requests = remoteCommand({
           flags[name] === undefined
             ? undefined
             : parseWholeNumber(`--${name}`, String(flags[name]), 0, MAX_EXPECTED_COUNT)
-        // JSON leaves out undefined fields.
-        const response: { count: number } = await api('POST', '/requests/verify', {
+        const body = {
           match: parseJsonObject('requests verify', text!),
           exactly: expected('exactly'),
           at_least: expected('at-least'),
           at_most: expected('at-most'),
-        })
+        }
+        const response = await api('verifyRequests', { body })
         return { response, text: `ok, ${response.count} found\n` }
       },
     },
@@ -118,7 +103,7 @@ export const requests = remoteCommand({
       syntax: '',
       description: 'delete all logged requests',
       async run(api) {
-        const response: { deleted: number } = await api('DELETE', '/requests')
+        const response = await api('deleteRequests')
         return { response, text: `${response.deleted} deleted\n` }
       },
     },

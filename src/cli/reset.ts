@@ -1,7 +1,5 @@
 import { remoteCommand } from './remote.ts'
 
-type Reset = { reset: string[]; parts: string[] }
-
 export const reset = remoteCommand({
   name: 'reset',
   summary: 'reset a running sandbox to its fixtures, start clock and start scenario',
@@ -12,10 +10,8 @@ export const reset = remoteCommand({
       description:
         'reset a client to its fixtures, start clock and start scenario, or only some parts, such as clock',
       async run(api, args, flags) {
-        const response: Reset = await api('POST', '/reset', {
-          ...(args.length > 0 && { parts: args }),
-          ...(flags['all'] && { all: true }),
-        })
+        const body = { ...(args.length > 0 && { parts: args }), ...(flags['all'] && { all: true }) }
+        const response = await api('reset', { body })
         const text = `reset ${response.parts.join(', ')} of ${response.reset.join(', ')}\n`
         return { response, text }
       },

@@ -1,18 +1,9 @@
-import type { Expectation, PreviousScenario } from '../active-scenario/world-scenarios.ts'
+import type { ResponseBody } from '../admin/contract.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './text-table.ts'
 
-type ScenarioList = {
-  scenarios: { name: string; title: string | null; active: boolean }[]
-  problems: string[]
-}
-type ActiveScenario = {
-  name: string
-  title: string | null
-  rules: { name: string; hits: number }[]
-  expect: Expectation[]
-  previous?: PreviousScenario[]
-}
+type ActiveScenario = ResponseBody<'getScenario'>
+type Expectation = ActiveScenario['expect'][number]
 
 const titleText = ({ name, title }: Pick<ActiveScenario, 'name' | 'title'>) =>
   oneLine(title === null ? name : `${name}: ${title}`)
@@ -52,7 +43,7 @@ export const scenario = remoteCommand({
       syntax: '',
       description: 'list all scenarios; * marks the active one',
       async run(api) {
-        const response: ScenarioList = await api('GET', '/scenarios')
+        const response = await api('listScenarios')
         const rows = response.scenarios.map(({ name, title, active }) => [
           active ? '*' : '',
           name,
@@ -70,7 +61,7 @@ export const scenario = remoteCommand({
       description:
         'show the active scenario, the number of hits of each rule, and its expectations',
       async run(api) {
-        const response: ActiveScenario = await api('GET', '/scenario')
+        const response = await api('getScenario')
         return { response, text: activeText(response) }
       },
     },
@@ -78,7 +69,7 @@ export const scenario = remoteCommand({
       syntax: 'NAME',
       description: 'activate a scenario; its counters and its timeline start from the beginning',
       async run(api, [name]) {
-        const response: ActiveScenario = await api('PUT', '/scenario', { name })
+        const response = await api('setScenario', { body: { name } })
         return { response, text: `${titleText(response)} (active)\n` }
       },
     },

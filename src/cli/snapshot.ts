@@ -1,13 +1,10 @@
+import type { ResponseBody } from '../admin/contract.ts'
 import { remoteCommand } from './remote.ts'
 import { table } from './text-table.ts'
 
-type SavedSnapshot = { name: string; taken_at: string; replaced: boolean }
-type ChangedRow = { id: string; fields: Record<string, { before: unknown; after: unknown }> }
-type TableDiff = { added: string[]; removed: string[]; changed: ChangedRow[] }
+type TableDiff = ResponseBody<'diffSnapshot'>['tables'][string]
 
-const pathOf = (name: string, suffix = '') => `/snapshots/${encodeURIComponent(name)}${suffix}`
-
-const fieldsText = (fields: ChangedRow['fields']) =>
+const fieldsText = (fields: TableDiff['changed'][number]['fields']) =>
   Object.entries(fields)
     .map(
       ([field, { before, after }]) =>
@@ -29,7 +26,7 @@ export const snapshot = remoteCommand({
       syntax: 'NAME',
       description: 'save the state under a name; a snapshot with the same name is replaced',
       async run(api, [name]) {
-        const response: SavedSnapshot = await api('POST', '/snapshots', { name })
+        const response = await api('saveSnapshot', { body: { name } })
         const how = response.replaced ? 'saved (replaces the previous snapshot)' : 'saved'
         return { response, text: `${name} ${how}, taken at ${response.taken_at}\n` }
       },
@@ -38,7 +35,7 @@ export const snapshot = remoteCommand({
       syntax: 'NAME',
       description: 'restore a snapshot (the snapshot is not deleted)',
       async run(api, [name]) {
-        const response: { now: string } = await api('POST', pathOf(name!, '/restore'))
+        const response = await api('restoreSnapshot', { params: { name: name! } })
         return { response, text: `${name} restored, now ${response.now}\n` }
       },
     },
@@ -46,7 +43,7 @@ export const snapshot = remoteCommand({
       syntax: '',
       description: 'list all snapshots',
       async run(api) {
-        const response: { snapshots: SavedSnapshot[] } = await api('GET', '/snapshots')
+        const response = await api('listSnapshots')
         const rows = response.snapshots.map(({ name, taken_at }) => [name, taken_at])
         return { response, text: table(['name', 'taken at'], rows, 'no snapshots') }
       },
@@ -55,10 +52,7 @@ export const snapshot = remoteCommand({
       syntax: 'NAME',
       description: 'show the rows that were added, removed and changed since a snapshot',
       async run(api, [name]) {
-        const response: { tables: Record<string, TableDiff> } = await api(
-          'GET',
-          pathOf(name!, '/diff'),
-        )
+        const response = await api('diffSnapshot', { params: { name: name! } })
         const rows = Object.entries(response.tables).flatMap(diffRows)
         const text = table(['table', 'change', 'id', 'fields'], rows, 'no differences')
         return { response, text }
@@ -68,7 +62,7 @@ export const snapshot = remoteCommand({
       syntax: 'NAME',
       description: 'delete a snapshot',
       async run(api, [name]) {
-        const response: { deleted: string } = await api('DELETE', pathOf(name!))
+        const response = await api('deleteSnapshot', { params: { name: name! } })
         return { response, text: `${response.deleted} deleted\n` }
       },
     },

@@ -1,9 +1,7 @@
 import { isRejected } from '../model/delivery-result.ts'
-import { type Delivery, sentText } from './deliveries.ts'
+import { sentText } from './deliveries.ts'
 import { remoteCommand } from './remote.ts'
 import { parseJsonObject } from './values.ts'
-
-type TriggeredEvent = { event_id: string; deliveries: Delivery[] }
 
 export const trigger = remoteCommand({
   name: 'trigger',
@@ -17,13 +15,14 @@ export const trigger = remoteCommand({
         override: ['JSON', 'object of fields that replace fields of the event’s data'],
       },
       async run(api, [event], { resource, override }) {
-        const response: TriggeredEvent = await api('POST', '/webhooks/trigger', {
+        const body = {
           event,
-          ...(resource !== undefined && { resource_id: resource }),
+          resource_id: resource,
           ...(override !== undefined && {
             override: parseJsonObject('--override', String(override)),
           }),
-        })
+        }
+        const response = await api('triggerWebhook', { body })
         const text = response.deliveries.map(sentText).join('')
         return { response, text, failed: response.deliveries.some(isRejected) }
       },

@@ -19,11 +19,3 @@ export function parseWholeNumber(label: string, text: string, min: number, max: 
     `${label} takes a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`,
   )
 }
-
-/** The query string of the parameters that are defined, with its `?`; `''` if none is defined. */
-export function queryString(params: Readonly<Record<string, unknown>>): string {
-  const pairs = Object.entries(params).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)] as [string, string]],
-  )
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
-}

@@ -1,10 +1,12 @@
 // Buttons that do something, and the dialog that asks first.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { ResponseBody } from '../admin/contract.ts'
+import type { AdminCallId } from '../model/admin-routes.ts'
 import { type Call, type EffectOf, send, textOf } from './api.ts'
 
 /** A button that sends an admin call and shows that call. With `confirm`, a dialog with this text asks first. */
-export function Act({
+export function Act<Id extends AdminCallId>({
   label,
   call,
   confirm,
@@ -16,10 +18,10 @@ export function Act({
   name,
 }: {
   label: string
-  call: Call
+  call: Call<Id>
   confirm?: string
-  onDone?: (response: never) => void
-  effectOf?: EffectOf<never> | undefined
+  onDone?: (response: ResponseBody<Id>) => void
+  effectOf?: EffectOf<ResponseBody<Id>> | undefined
   disabled?: boolean
   /** Shows the call only as a tooltip and to screen readers, for lists with many similar buttons. */
   quiet?: boolean

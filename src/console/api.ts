@@ -1,10 +1,20 @@
 // All calls to the server: admin calls of the client that the page's path names.
+import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
+import { type AdminCallId, adminTarget } from '../model/admin-routes.ts'
 
 /** One admin call; `path` follows `/__admin`. */
-export type Call = {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  path: string
+export type Call<Id extends AdminCallId = AdminCallId> = ReturnType<typeof adminTarget> & {
+  id: Id
   body?: unknown
+}
+
+/** Creates a call from its arguments. */
+export function callOf<Id extends AdminCallId>(
+  id: Id,
+  args: UncheckedArguments<Id> = {},
+): Call<Id> {
+  const { body } = args
+  return { id, ...adminTarget(id, args), ...(body !== undefined && { body }) }
 }
 
 /** The effect of a call, if its status does not show it: the receiver may have rejected a webhook. */
@@ -29,6 +39,8 @@ const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
 /** The client's base path: empty for the default client. */
 export const BASE = CLIENT === undefined ? '' : `/@${CLIENT}`
 const TOKEN = 'payout-sandbox admin token'
+// Without the base path, which would create its client.
+const CLIENTS_URL = `/__admin${callOf('listClients').path}`
 
 /** Asks the user for the admin token; `problem` says what was wrong with the last one. Returns `undefined` if the user cancels. */
 type Ask = (problem: string | undefined) => Promise<string | undefined>
@@ -75,7 +87,7 @@ const requiresToken = ({ error }: ErrorBody) => error === 'admin_token_required'
 /** Returns what is wrong with a token; `undefined` if it is valid. */
 async function problemWith(token: string): Promise<string | undefined> {
   try {
-    const response = await fetchOnce(token, '/__admin/clients', {})
+    const response = await fetchOnce(token, CLIENTS_URL, {})
     const isRejected = !response.ok && requiresToken(await errorBodyOf(response))
     return isRejected ? 'The server rejected the token.' : undefined
   } catch (error) {
@@ -131,8 +143,10 @@ export function checkClientFirst() {
 }
 
 async function checkClient() {
-  const { clients } = await (await fetchWithToken('/__admin/clients', {})).json()
-  if (!clients.some(({ name }: { name: string }) => name === CLIENT))
+  const { clients } = (await (
+    await fetchWithToken(CLIENTS_URL, {})
+  ).json()) as ResponseBody<'listClients'>
+  if (!clients.some(({ name }) => name === CLIENT))
     throw new CallError(GONE, `The client ${CLIENT} was deleted.`)
   mustCheckClient = false
 }
@@ -144,7 +158,8 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 }
 
 /** Returns the JSON response of a GET call. Throws `CallError`. */
-export const read = async <T>(path: string): Promise<T> => (await request(path)).json()
+export const read = async <Id extends AdminCallId>({ path }: Call<Id>): Promise<ResponseBody<Id>> =>
+  (await request(path)).json()
 
 const watchers = new Set<(sent: SentCall) => void>()
 
@@ -165,7 +180,10 @@ function notify(sent: SentCall) {
 }
 
 /** Sends a call and notifies all watchers. Throws `CallError`. */
-export async function send<T>(call: Call, effectOf?: EffectOf<T>): Promise<T> {
+export async function send<Id extends AdminCallId>(
+  call: Call<Id>,
+  effectOf?: EffectOf<ResponseBody<Id>>,
+): Promise<ResponseBody<Id>> {
   const { method, path, body } = call
   const json = body !== undefined && {
     body: JSON.stringify(body),
@@ -174,7 +192,7 @@ export async function send<T>(call: Call, effectOf?: EffectOf<T>): Promise<T> {
   notify(call)
   try {
     const response = await request(path, { method, ...json })
-    const responseBody = (await response.json()) as T
+    const responseBody: ResponseBody<Id> = await response.json()
     const effect = await effectOf?.(responseBody)
     notify({ ...call, status: response.status, ...(effect && { effect }) })
     return responseBody

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Copy } from './act.tsx'
-import { BASE, curlOfCall, onResponse, type SentCall, textOf, watchCalls } from './api.ts'
+import { BASE, callOf, curlOfCall, onResponse, type SentCall, textOf, watchCalls } from './api.ts'
 import { untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
 import { Choice } from './fields.tsx'
@@ -161,7 +161,7 @@ export function App() {
     data: client,
     problem,
     reload,
-  } = useLoaded<Client>('/client', [
+  } = useLoaded(callOf('readClient'), [
     'request',
     'change',
     'timer',

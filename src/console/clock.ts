@@ -1,13 +1,6 @@
 // The client's time, which continues between two responses of the server.
 import { useEffect, useState } from 'preact/hooks'
-
-export type Clock = {
-  now: string
-  mode: 'real' | 'frozen'
-  speed: number
-  next_timer_at: string | null
-  pending_timers: number
-}
+import type { Clock } from './types.ts'
 
 const TICK_MS = 200
 

@@ -1,6 +1,8 @@
 // Hooks that update the data of a view when the server's data changes.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { read } from './api.ts'
+import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
+import type { AdminCallId } from '../model/admin-routes.ts'
+import { type Call, callOf, read } from './api.ts'
 import { type Kind, listen } from './live.ts'
 
 // Events arrive in bursts; a view is read again this long after the first event of a burst, ms.
@@ -48,13 +50,18 @@ export type Loaded<T> = {
 }
 
 /** Returns the response of a GET call, and reads it again after events of these kinds. Ignores late responses for an earlier path. */
-export function useLoaded<T>(path: string, kinds: readonly Kind[]): Loaded<T> {
+export function useLoaded<Id extends AdminCallId>(
+  call: Call<Id>,
+  kinds: readonly Kind[],
+): Loaded<ResponseBody<Id>> {
+  type T = ResponseBody<Id>
+  const { path } = call
   const [loaded, setLoaded] = useState<{ path: string; data?: T; problem?: string }>({ path })
   const lastRead = useRef(0)
   const reload = useCallback(async () => {
     const thisRead = ++lastRead.current
     try {
-      const data = await read<T>(path)
+      const data = await read(call)
       if (thisRead === lastRead.current) setLoaded({ path, data })
     } catch (error) {
       const problem = (error as Error).message
@@ -84,19 +91,23 @@ export type Pages<T> = {
   want: (from: number, to: number) => void
 }
 
+/** The calls that return a list in pages. */
+type ListId = 'readUsers' | 'readTransactions' | 'listDeliveries'
+type Page = { total: number }
+
 /** Creates the cache of the pages of one list. */
-function createPages<T>(path: string, rows: string, redraw: () => void) {
+function createPages<T>(
+  path: string,
+  readPage: (page: number) => Promise<Page>,
+  rowsOf: (page: never) => readonly T[],
+  redraw: () => void,
+) {
   const pages = new Map<number, readonly T[]>()
   // Failed pages stay in this set, so that they are not requested again until something else changes.
   const requested = new Set<number>()
   const failed = new Set<number>()
   let visible: readonly [number, number] = [1, 1]
   let version = 0
-
-  const readPage = (page: number) =>
-    read<Record<string, unknown>>(
-      `${path}${path.includes('?') ? '&' : '?'}page=${page}&limit=${PAGE}`,
-    )
 
   /** Reads pages and shows them together, because pages read before and after a new row do not fit together. */
   async function load(wanted: readonly number[]) {
@@ -107,8 +118,8 @@ function createPages<T>(path: string, rows: string, redraw: () => void) {
     for (const [i, response] of responses.entries()) {
       const page = wanted[i]!
       if (response.status === 'fulfilled') {
-        pages.set(page, response.value[rows] as T[])
-        list.total = response.value['total'] as number
+        pages.set(page, rowsOf(response.value as never))
+        list.total = response.value.total
         list.problem = undefined
       } else {
         failed.add(page)
@@ -155,13 +166,26 @@ function createPages<T>(path: string, rows: string, redraw: () => void) {
 
 const pageOf = (index: number) => Math.floor(index / PAGE) + 1
 
-/** A long list that loads only its visible pages; `rows` is the name of the list in the response. */
-export function usePages<T>(path: string, rows: string, kinds: readonly Kind[]): Pages<T> {
+/** A long list that loads only its visible pages; `rowsOf` returns the rows of a page. */
+export function usePages<Id extends ListId, T>(
+  id: Id,
+  filter: UncheckedArguments<Id>['query'],
+  rowsOf: (page: ResponseBody<Id>) => readonly T[],
+  kinds: readonly Kind[],
+): Pages<T> {
   const [, redraw] = useState(0)
   const cache = useRef<ReturnType<typeof createPages<T>>>()
+  const pageOfList = (page?: { page: number; limit: number }) =>
+    callOf<ListId>(id, { query: { ...filter, ...page } })
+  const { path } = pageOfList()
   if (cache.current?.path !== path) {
     cache.current?.discard()
-    cache.current = createPages<T>(path, rows, () => redraw((n) => n + 1))
+    cache.current = createPages<T>(
+      path,
+      (page) => read(pageOfList({ page, limit: PAGE })),
+      rowsOf,
+      () => redraw((n) => n + 1),
+    )
   }
   const list = cache.current
   useEffect(() => list.want(0, 1), [list])

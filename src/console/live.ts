@@ -1,6 +1,6 @@
 // Reads the event stream of the admin API: everything that happens in the client's world.
 import type { StreamKind } from '../model/feed-kinds.ts'
-import { BASE, CallError, checkClientFirst, GONE, onResponse, request } from './api.ts'
+import { BASE, CallError, callOf, checkClientFirst, GONE, onResponse, request } from './api.ts'
 
 /**
  * The kinds of stream events, and two of the page: `reconnected`, and `recheck`: something that has no event may have
@@ -75,7 +75,7 @@ async function readStream() {
   try {
     restartSilence()
     const isFirst = lastEventId === undefined
-    const response = await request('/events', {
+    const response = await request(callOf('streamEvents').path, {
       headers: isFirst ? {} : { 'last-event-id': lastEventId! },
       signal: silence.signal,
     })

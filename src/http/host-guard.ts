@@ -54,6 +54,7 @@ export function createHostGuard(allowed: readonly string[]) {
       if (known.size < 1_000) known.set(header, ok)
     }
     if (ok) return done()
+    request.isForeign = true
     const shown = hostNameOf(header)
       .slice(0, 100)
       .replaceAll(/[^a-z0-9._:-]/g, '?')

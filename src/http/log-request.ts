@@ -6,9 +6,11 @@ import type { StoredResponse } from './idempotency.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When the request arrived: real ms, and ms of the client's time; 0 if it was rejected before that was known. */
-    startedAt: number
-    receivedAt: number
+    /** When the request arrived: real ms, and ms of the client's time; `undefined` if it was rejected before. */
+    startedAt: number | undefined
+    receivedAt: number | undefined
+    /** Its Host or its site was rejected, so it belongs to no client. */
+    isForeign: boolean
     /** The scenario's rule that matched. */
     rule: string | undefined
   }
@@ -32,9 +34,9 @@ function logRequest(
 ) {
   const isSilent = (fault !== undefined && SILENT.has(fault)) || status === ERRORS.caller_gone[0]
   world.requests.add({
-    at: request.receivedAt || world.clock.now(),
+    at: request.receivedAt ?? world.clock.now(),
     wallAt: world.runtime.wall(),
-    began: request.startedAt || world.runtime.elapsed(),
+    began: request.startedAt ?? world.runtime.elapsed(),
     method: request.method,
     url: request.url,
     operation,
@@ -63,14 +65,11 @@ const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 /** Whether a request is for the service, even if the path does not exist. */
 export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
 
-// Wrong Host, or sent by a page of another site: such a request does not belong to a client.
-const UNATTRIBUTED: ReadonlySet<string> = new Set(['host_not_allowed', 'cross_site_rejected'])
-
 /** Logs a request that the service rejected, if its client is known. */
 export const createErrorLogger =
   (choice: ClientResolver) => (request: FastifyRequest, error: SandboxError, body: string) => {
-    if (!isOfService(request) || UNATTRIBUTED.has(error.code)) return
+    if (!isOfService(request) || request.isForeign) return
     const world = request.world ?? choice.ofRejected(request)
-    const operation = request.routeOptions.config.operation?.id
+    const operation = request.routeOptions.config.endpoint?.id
     if (world) logRequest(world, request, operation, { status: error.status, body })
   }

@@ -30,6 +30,7 @@ export function createSiteGuard(allowed: string | undefined) {
     const isService = isOfService(request)
     if (!isService && !request.routeOptions.config.sameSiteOnly) return done()
     if (isService && allowed !== undefined && request.headers.origin === allowed) return done()
+    request.isForeign = true
     done(
       new SandboxError(
         'cross_site_rejected',

@@ -19,8 +19,8 @@ declare module 'fastify' {
 
 /** Pages and documents change nothing, and the recording does not contain its own calls. */
 function isWatched({ is404, routeOptions }: FastifyRequest): boolean {
-  const { operation, admin } = routeOptions.config
-  return is404 || operation !== undefined || (admin !== undefined && !admin.unrecorded)
+  const { endpoint } = routeOptions.config
+  return is404 || (endpoint !== undefined && !endpoint.unrecorded)
 }
 
 const bytesOf = (chunk: unknown) =>
@@ -74,7 +74,7 @@ function watchResponse(
 export function watchRequests(app: FastifyInstance, watch: RequestObserver) {
   function watchRequest(request: FastifyRequest, reply: FastifyReply) {
     const { raw, originalUrl, headers } = request
-    const isStream = request.routeOptions?.config?.admin?.stream !== undefined
+    const isStream = request.routeOptions?.config?.isStream ?? false
     const hasBody =
       headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
     const call = watch.onRequest(

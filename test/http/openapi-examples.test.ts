@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { OPERATIONS } from '../../src/app.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
 import { SERVICE_REQUESTS } from '../../src/http/openapi-requests.ts'
+import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { start, TOKEN } from '../helper.ts'
 
 const FILE = join(PACKAGE_ROOT, 'src/http/openapi-examples.json')
@@ -44,7 +44,7 @@ t.test('the examples of the document are the responses of the sandbox', async (t
 })
 
 t.test('each operation has an example', (t) => {
-  const { paths } = openApiDocument(OPERATIONS, '/v1') as {
+  const { paths } = serviceDocument(OPERATIONS) as {
     // biome-ignore lint/suspicious/noExplicitAny: a document of many forms.
     paths: Record<string, Record<string, any>>
   }

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { noTools, toolFile } from '../tools.ts'
 
 t.test('a public linter finds nothing in the OpenAPI documents', { skip: noTools }, async (t) => {
   const dir = t.testdir({
-    'openapi.json': JSON.stringify(openApiDocument(OPERATIONS, '/v1')),
+    'openapi.json': JSON.stringify(serviceDocument(OPERATIONS)),
     'admin.json': JSON.stringify(adminDocument(ADMIN_CALLS)),
   })
   const redocly = toolFile('@redocly/cli', 'bin/cli.js')

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { startSandbox } from '../../src/index.ts'
 import { start } from '../helper.ts'
 
@@ -23,7 +23,7 @@ const shownIn = (document: Json, base: string): Shown[] =>
       base,
     })),
   )
-const SERVICE = shownIn(openApiDocument(OPERATIONS, '/v1'), '/v1')
+const SERVICE = shownIn(serviceDocument(OPERATIONS), '/v1')
 const ADMIN = shownIn(adminDocument(ADMIN_CALLS), '/__admin')
 
 /** The request that a page such as Swagger UI fills in from the document alone. */

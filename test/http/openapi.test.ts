@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import t from 'tap'
 import { OPERATIONS } from '../../src/app.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
+import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { ERRORS } from '../../src/model/errors.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
 
@@ -12,7 +12,7 @@ const { default: addFormats } = ofFastify('ajv-formats')
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
 type Json = any
-const document: Json = JSON.parse(JSON.stringify(openApiDocument(OPERATIONS, '/v1')))
+const document: Json = JSON.parse(JSON.stringify(serviceDocument(OPERATIONS)))
 
 /** Every operation with its place in the document. */
 const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>

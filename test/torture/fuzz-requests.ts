@@ -3,8 +3,8 @@
  * place or a few.
  */
 import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { serviceDocument } from '../../src/http/openapi-service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: documents and bodies are walked as the JSON they are.
 type Json = any
@@ -47,7 +47,7 @@ function describe(document: Json, prefix: string): Described[] {
     })),
   )
 }
-const SERVICE = describe(jsonOf(openApiDocument(OPERATIONS, '/v1')), '/v1')
+const SERVICE = describe(jsonOf(serviceDocument(OPERATIONS)), '/v1')
 const DESCRIBED = [...SERVICE, ...describe(jsonOf(adminDocument(ADMIN_CALLS)), '/__admin')]
 
 // ---- values

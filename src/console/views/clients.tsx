@@ -1,17 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ResponseBody } from '../../admin/contract.ts'
 import { Act, Copy, Dialog } from '../act.tsx'
-import { BASE, onResponse } from '../api.ts'
+import { BASE, callOf, onResponse } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Form, Input } from '../fields.tsx'
 import type { Client } from '../types.ts'
 import { Card, Problem } from '../ui.tsx'
 
-type Listed = { clients: { name: string; scenario: string; now: string }[] }
-
 const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
 
 function useClients() {
-  const loaded = useLoaded<Listed>('/clients', ['recheck'])
+  const loaded = useLoaded(callOf('listClients'), ['recheck'])
   const { reload } = loaded
   useEffect(
     () =>
@@ -61,7 +60,7 @@ export function ClientMenu({ name = BASE.slice(2) || 'default' }: { name: string
   )
 }
 
-type Created = { name: string; access_token: string }
+type Created = ResponseBody<'createClient'>
 
 /** Shows the token of a new client; it is never shown again. */
 const Token = ({ created, onClose }: { created: Created; onClose: () => void }) => (
@@ -107,7 +106,7 @@ export function Clients({ client }: { client: Client }) {
                 label="Delete"
                 name={one.name}
                 confirm={`Deletes client ${one.name} and all its data.`}
-                call={{ method: 'DELETE', path: `/clients/${one.name}` }}
+                call={callOf('deleteClient', { params: { name: one.name } })}
               />
             )}
           </li>
@@ -127,7 +126,7 @@ export function Clients({ client }: { client: Client }) {
           submit
           label="New client"
           disabled={name === ''}
-          call={{ method: 'POST', path: '/clients', body }}
+          call={callOf('createClient', { body })}
           onDone={setCreated}
         />
       </Form>

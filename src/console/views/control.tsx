@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { EVENTS } from '../../scenarios/words.ts'
 import { Act } from '../act.tsx'
+import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Choice, Form, Input } from '../fields.tsx'
 import type { Client } from '../types.ts'
@@ -53,16 +54,14 @@ function Reset({ client }: { client: Client }) {
         label="Reset"
         disabled={parts.length === 0}
         confirm={`Resets these parts of client ${client.name}: ${parts.join(', ')}. Their changes are lost. Snapshots are not deleted.`}
-        call={{ method: 'POST', path: '/reset', ...(!isAll && { body: { parts } }) }}
+        call={callOf('reset', isAll ? {} : { body: { parts } })}
       />
     </Card>
   )
 }
 
-type SnapshotList = { snapshots: { name: string; taken_at: string }[] }
-
 function Snapshots({ client }: { client: Client }) {
-  const { data, problem, reload } = useLoaded<SnapshotList>('/snapshots', ['recheck'])
+  const { data, problem, reload } = useLoaded(callOf('listSnapshots'), ['recheck'])
   const [name, setName] = useState('ready')
   const done = () => void reload()
   return (
@@ -76,7 +75,7 @@ function Snapshots({ client }: { client: Client }) {
           {...(data?.snapshots.some((one) => one.name === name) && {
             confirm: `Replaces snapshot ${name} with the current state.`,
           })}
-          call={{ method: 'POST', path: '/snapshots', body: { name } }}
+          call={callOf('saveSnapshot', { body: { name } })}
           onDone={done}
         />
       </Form>
@@ -92,14 +91,14 @@ function Snapshots({ client }: { client: Client }) {
               label="Restore"
               name={one.name}
               confirm={`Replaces the state of client ${client.name} with snapshot ${one.name}.`}
-              call={{ method: 'POST', path: `/snapshots/${one.name}/restore` }}
+              call={callOf('restoreSnapshot', { params: { name: one.name } })}
             />
             <Act
               quiet
               label="Delete"
               name={one.name}
               confirm={`Deletes snapshot ${one.name}.`}
-              call={{ method: 'DELETE', path: `/snapshots/${one.name}` }}
+              call={callOf('deleteSnapshot', { params: { name: one.name } })}
               onDone={done}
             />
           </li>

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
+import { callOf } from '../api.ts'
 import { useLoaded, usePages } from '../data.ts'
 import { Choice } from '../fields.tsx'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
-import type { Attempt, Delivery, InboxMessage } from '../types.ts'
+import type { Attempt, Delivery } from '../types.ts'
 import { At, Card, Chip, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
 import { Redeliver } from './send.tsx'
 
@@ -39,9 +40,10 @@ const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recor
 
 export function Deliveries() {
   const [status, setStatus] = useState('')
-  const { total, problem, at, want } = usePages<Delivery>(
-    `/webhooks/deliveries${status && `?status=${status}`}`,
-    'deliveries',
+  const { total, problem, at, want } = usePages(
+    'listDeliveries',
+    { status: status || undefined },
+    (page) => page.deliveries,
     ['delivery', 'change'],
   )
   return (
@@ -143,9 +145,7 @@ const AttemptCard = ({ attempt, delivery }: { attempt: Attempt; delivery: Delive
 
 /** The result of the built-in receiver, if the event was sent there. */
 function Received({ eventId }: { eventId: string }) {
-  const { data } = useLoaded<{ messages: InboxMessage[] }>('/webhooks/inbox?limit=100', [
-    'delivery',
-  ])
+  const { data } = useLoaded(callOf('listInbox', { query: { limit: 100 } }), ['delivery'])
   const messages = data?.messages.filter(({ webhook_id }) => webhook_id === eventId) ?? []
   if (messages.length === 0) return null
   return (
@@ -166,10 +166,7 @@ export function OneDelivery({ id }: { id: string }) {
     data: delivery,
     problem,
     reload,
-  } = useLoaded<Delivery & { body: string | null }>(
-    `/webhooks/deliveries/${encodeURIComponent(id)}`,
-    ['delivery'],
-  )
+  } = useLoaded(callOf('getDelivery', { params: { id } }), ['delivery'])
   return (
     <>
       <p class="crumbs">

@@ -1,10 +1,9 @@
+import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Problem, Scroll } from '../ui.tsx'
 
-type Value = { where: string; operation: string; field: string; value: string; outcome: string }
-
 export function MagicValues() {
-  const { data, problem } = useLoaded<{ magic_values: Value[] }>('/magic-values', ['scenario'])
+  const { data, problem } = useLoaded(callOf('listMagicValues'), ['scenario'])
   return (
     <>
       <h2>Magic values</h2>

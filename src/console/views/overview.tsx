@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Act } from '../act.tsx'
+import { callOf } from '../api.ts'
 import { untilText, useNow } from '../clock.ts'
 import { useLoaded } from '../data.ts'
 import { Form, Input } from '../fields.tsx'
@@ -20,13 +21,13 @@ function ClockControls({ client, reload }: { client: Client; reload: () => void 
     <Card title="Clock">
       <div class="row">
         {mode === 'frozen' ? (
-          <Act label="Resume" call={{ method: 'POST', path: '/clock/resume' }} onDone={reload} />
+          <Act label="Resume" call={callOf('resumeClock')} onDone={reload} />
         ) : (
-          <Act label="Freeze" call={{ method: 'POST', path: '/clock/freeze' }} onDone={reload} />
+          <Act label="Freeze" call={callOf('freezeClock')} onDone={reload} />
         )}
         <Act
           label="To the next timer"
-          call={{ method: 'POST', path: '/clock/next' }}
+          call={callOf('advanceClockToNext')}
           disabled={client.clock.next_timer_at === null}
           onDone={reload}
         />
@@ -36,11 +37,7 @@ function ClockControls({ client, reload }: { client: Client; reload: () => void 
         <Act
           submit
           label="Advance"
-          call={{
-            method: 'POST',
-            path: '/clock/advance',
-            body: INSTANT.test(by) ? { to: by } : { by },
-          }}
+          call={callOf('advanceClock', { body: INSTANT.test(by) ? { to: by } : { by } })}
           onDone={reload}
         />
       </Form>
@@ -49,7 +46,7 @@ function ClockControls({ client, reload }: { client: Client; reload: () => void 
         <Act
           submit
           label="Set speed"
-          call={{ method: 'POST', path: '/clock/speed', body: { factor: Number(factor) } }}
+          call={callOf('setClockSpeed', { body: { factor: Number(factor) } })}
           onDone={reload}
         />
       </Form>
@@ -86,7 +83,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
     data,
     problem,
     reload: reloadTimers,
-  } = useLoaded<{ timers: Timer[] }>(`/timers?limit=${MAX_TIMERS}`, [
+  } = useLoaded(callOf('listTimers', { query: { limit: MAX_TIMERS } }), [
     'timer',
     'change',
     'delivery',
@@ -132,7 +129,7 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
                         quiet
                         label="Cancel"
                         name={timer.timer_id}
-                        call={{ method: 'DELETE', path: `/timers/${timer.timer_id}` }}
+                        call={callOf('deleteTimer', { params: { id: timer.timer_id } })}
                         onDone={done}
                       />
                     </span>

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { EVENTS } from '../../scenarios/words.ts'
 import { Act } from '../act.tsx'
-import type { Clock } from '../clock.ts'
+import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Choice, Input } from '../fields.tsx'
-import type { Payment, PaymentWithAll, User } from '../types.ts'
+import type { Clock, Payment } from '../types.ts'
 import { Card, Chip, Facts, Problem } from '../ui.tsx'
 import { Trigger } from './send.tsx'
 import { Timeline } from './timeline.tsx'
@@ -33,11 +33,10 @@ function ChangeStatus({ payment }: { payment: Payment }) {
             key={status}
             label={status}
             disabled={!canChange(history.status, status)}
-            call={{
-              method: 'POST',
-              path: `/simulate/transactions/${transaction_id}`,
+            call={callOf('simulateTransaction', {
+              params: { id: transaction_id },
               body: { status, ...(status === 'FAILED' && reason !== '' && { reason }) },
-            }}
+            })}
           />
         ))}
       </div>
@@ -56,12 +55,12 @@ function ChangeStatus({ payment }: { payment: Payment }) {
 
 /** A link to a user. Shows the email address when it is loaded. */
 function UserLink({ id }: { id: string }) {
-  const { data } = useLoaded<User>(`/users/${id}`, [])
+  const { data } = useLoaded(callOf('readUser', { params: { id } }), [])
   return <a href={`#/users/${id}`}>{data?.email ?? id}</a>
 }
 
 export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
-  const { data, problem } = useLoaded<PaymentWithAll>(`/transactions/${encodeURIComponent(id)}`, [
+  const { data, problem } = useLoaded(callOf('readTransaction', { params: { id } }), [
     'change',
     'delivery',
     'timer',

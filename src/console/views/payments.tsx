@@ -31,9 +31,12 @@ const COLUMNS: readonly Column<Payment>[] = [
 const hrefOf = ({ transaction_id }: Payment) => `#/payments/${transaction_id}`
 
 export function Payments() {
-  const { total, problem, at, want } = usePages<Payment>('/transactions', 'transactions', [
-    'change',
-  ])
+  const { total, problem, at, want } = usePages(
+    'readTransactions',
+    {},
+    (page) => page.transactions,
+    ['change'],
+  )
   return (
     <>
       <h2>Payments</h2>

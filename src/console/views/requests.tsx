@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Act, Copy } from '../act.tsx'
-import { BASE, curlOf, read } from '../api.ts'
+import { BASE, callOf, curlOf, read } from '../api.ts'
 import { useEvents, useLoaded } from '../data.ts'
 import { Input } from '../fields.tsx'
 import { listen } from '../live.ts'
@@ -41,8 +41,6 @@ const hrefOf = ({ request_id }: ShortRequest) => `#/requests/${request_id}`
 // The maximum length of the log.
 const MAX_CALLS = 1_000
 
-type Log = { total: number; requests: ShortRequest[] }
-
 /** Adds new calls on top of a list, without duplicates. */
 function addOnTop(fresh: readonly ShortRequest[], before: readonly ShortRequest[]) {
   const known = new Set(before.map(({ request_id }) => request_id))
@@ -59,7 +57,7 @@ function useRequests() {
   const load = async () => {
     duringLoad.current = []
     try {
-      const { requests } = await read<Log>(`/requests?limit=${MAX_CALLS}`)
+      const { requests } = await read(callOf('listRequests', { query: { limit: MAX_CALLS } }))
       setCalls(addOnTop(duringLoad.current, requests))
       setProblem(undefined)
     } catch (error) {
@@ -90,7 +88,7 @@ function useRequests() {
   useEvents([], load)
   // There is no event for a cleared log.
   useEvents(['recheck'], async () => {
-    const log = await read<Log>('/requests?limit=1').catch(() => undefined)
+    const log = await read(callOf('listRequests', { query: { limit: 1 } })).catch(() => undefined)
     const [newest] = log?.requests ?? []
     if (log && (log.total !== calls?.length || newest?.request_id !== calls[0]?.request_id))
       await load()
@@ -124,7 +122,7 @@ export function Requests() {
         <Act
           label="Clear the log"
           confirm="Deletes all calls from the log. Nothing else changes."
-          call={{ method: 'DELETE', path: '/requests' }}
+          call={callOf('deleteRequests')}
           onDone={() => void reload()}
         />
       </div>
@@ -179,10 +177,7 @@ function curlOfRequest({ method, path, query, headers, body }: LoggedRequest): s
 }
 
 export function OneRequest({ id }: { id: string }) {
-  const { data: call, problem } = useLoaded<LoggedRequest>(
-    `/requests/${encodeURIComponent(id)}`,
-    [],
-  )
+  const { data: call, problem } = useLoaded(callOf('getRequest', { params: { id } }), [])
   return (
     <>
       <p class="crumbs">

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { OPERATIONS } from '../../scenarios/words.ts'
 import { Act } from '../act.tsx'
-import type { Call } from '../api.ts'
+import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Choice, Form, Input } from '../fields.tsx'
 import { Card, Problem } from '../ui.tsx'
@@ -49,11 +49,9 @@ function thenOf({ operation, outcome, status, delay, fault, at, end, after }: Va
   return { [noun]: [first, { status: last, after: after || '0s' }] }
 }
 
-type Pushed = { rules: { rule_id: string; hits: number; definition: object }[] }
-
 /** A short form that pushes a rule, and the list of the pushed rules. */
 export function Rules() {
-  const { data, problem, reload } = useLoaded<Pushed>('/rules', ['scenario', 'request'])
+  const { data, problem, reload } = useLoaded(callOf('listRules'), ['scenario', 'request'])
   const [form, setForm] = useState<Values>({
     operation: 'createTransaction',
     outcome: 'status',
@@ -69,15 +67,13 @@ export function Rules() {
   const { operation, outcome } = form
   const outcomes = hasSteps(operation) ? OUTCOMES : OUTCOMES.filter(([name]) => name !== 'steps')
   const shown = outcomes.some(([name]) => name === outcome) ? outcome : 'status'
-  const call: Call = {
-    method: 'POST',
-    path: '/rules',
+  const call = callOf('pushRule', {
     body: {
       when: { operation },
       ...(form.once && { times: 1 }),
       then: thenOf({ ...form, outcome: shown }),
     },
-  }
+  })
   return (
     <Card title="Push a rule in front of the active scenario" wide>
       <Form>
@@ -135,7 +131,7 @@ export function Rules() {
               quiet
               label="Delete"
               name={rule_id}
-              call={{ method: 'DELETE', path: `/rules/${rule_id}` }}
+              call={callOf('deleteRule', { params: { id: rule_id } })}
               onDone={() => void reload()}
             />
           </li>

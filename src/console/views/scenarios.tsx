@@ -1,29 +1,14 @@
+import type { ResponseBody } from '../../admin/contract.ts'
 import { Act } from '../act.tsx'
+import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Card, Problem, Scroll } from '../ui.tsx'
 
-export type Listed = {
-  scenarios: {
-    name: string
-    title: string | null
-    description: string | null
-    file: string | null
-    active: boolean
-  }[]
-  problems: string[]
-}
-
-/** The response of `/scenario`; it has a `definition` if the scenario was activated by definition and not by name. */
-type Active = {
-  name: string
-  title: string | null
-  definition?: object
-  expect: { operation: string; found: number; met: boolean }[]
-}
+type Listed = ResponseBody<'listScenarios'>
 
 /** A notice in all other views that changed scenario files were rejected. */
 export function RejectedFiles() {
-  const { data } = useLoaded<Listed>('/scenarios', ['scenario'])
+  const { data } = useLoaded(callOf('listScenarios'), ['scenario'])
   const count = data?.problems.length ?? 0
   if (count === 0) return null
   return (
@@ -41,7 +26,7 @@ function ScenarioItem({
   isActive,
   reload,
 }: {
-  scenario: Listed['scenarios'][number] & { definition?: object }
+  scenario: Listed['scenarios'][number] & { definition?: object | undefined }
   isActive: boolean
   reload: () => void
 }) {
@@ -59,7 +44,7 @@ function ScenarioItem({
         quiet
         label={isActive ? 'Restart' : 'Activate'}
         name={name}
-        call={{ method: 'PUT', path: '/scenario', body: definition ? { definition } : { name } }}
+        call={callOf('setScenario', { body: definition ? { definition } : { name } })}
         onDone={reload}
       />
     </li>
@@ -67,8 +52,8 @@ function ScenarioItem({
 }
 
 export function Scenarios() {
-  const { data, problem, reload } = useLoaded<Listed>('/scenarios', ['scenario'])
-  const { data: active } = useLoaded<Active>('/scenario', ['scenario', 'request'])
+  const { data, problem, reload } = useLoaded(callOf('listScenarios'), ['scenario'])
+  const { data: active } = useLoaded(callOf('getScenario'), ['scenario', 'request'])
   const done = () => void reload()
   return (
     <>
@@ -127,18 +112,8 @@ export function Scenarios() {
   )
 }
 
-type RuleInSource = { name: string; hits: number; line: number | null }
-type Source = {
-  name: string
-  file: string | null
-  changed: boolean
-  source: string
-  rules: RuleInSource[]
-  webhooks: RuleInSource[]
-}
-
 export function OneScenario({ name }: { name: string }) {
-  const { data, problem } = useLoaded<Source>(`/scenarios/${encodeURIComponent(name)}`, [
+  const { data, problem } = useLoaded(callOf('readScenario', { params: { name } }), [
     'scenario',
     'request',
     'delivery',

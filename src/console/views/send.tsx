@@ -7,8 +7,8 @@ import {
   sentStatus,
 } from '../../model/delivery-result.ts'
 import { Act } from '../act.tsx'
-import { type Effect, read } from '../api.ts'
-import type { Delivery, Timer } from '../types.ts'
+import { callOf, type Effect, read } from '../api.ts'
+import type { Timer } from '../types.ts'
 
 const textOf = (one: SentDelivery): string =>
   [sentStatus(one), nextAttempt(one)].filter((part) => part !== undefined).join('; ')
@@ -35,27 +35,25 @@ export const Trigger = ({
   <Act
     submit={submit}
     label="Trigger"
-    call={{
-      method: 'POST',
-      path: '/webhooks/trigger',
+    call={callOf('triggerWebhook', {
       body: { event, ...(resource !== '' && { resource_id: resource }) },
-    }}
-    effectOf={({ deliveries }: { deliveries: Delivery[] }) => effectOf(deliveries)}
+    })}
+    effectOf={({ deliveries }) => effectOf(deliveries)}
   />
 )
 
 export const Redeliver = ({ id, onDone }: { id: string; onDone: () => void }) => (
   <Act
     label="Redeliver"
-    call={{ method: 'POST', path: `/webhooks/deliveries/${id}/redeliver` }}
-    effectOf={(delivery: Delivery) => effectOf([delivery])}
+    call={callOf('redeliver', { params: { id } })}
+    effectOf={(delivery) => effectOf([delivery])}
     onDone={onDone}
   />
 )
 
 /** Describes how the attempt of a timer ended; undefined if the delivery was deleted. */
 const attemptEffect = (delivery_id: string) =>
-  read<Delivery>(`/webhooks/deliveries/${delivery_id}`).then(
+  read(callOf('getDelivery', { params: { id: delivery_id } })).then(
     (delivery) => effectOf([delivery]),
     () => undefined,
   )
@@ -72,7 +70,7 @@ export const RunTimer = ({
     quiet
     label="Run now"
     name={timer_id}
-    call={{ method: 'POST', path: `/timers/${timer_id}/fire` }}
+    call={callOf('fireTimer', { params: { id: timer_id } })}
     effectOf={kind === 'webhook.attempt' ? () => attemptEffect(resource_id!) : undefined}
     onDone={onDone}
   />

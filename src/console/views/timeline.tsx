@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { type Clock, spanText, untilText, useNow } from '../clock.ts'
-import type { Delivery, Payment, PaymentWithAll, Timer } from '../types.ts'
+import { spanText, untilText, useNow } from '../clock.ts'
+import type { Clock, Delivery, Payment, PaymentWithAll, Timer } from '../types.ts'
 import { Chip } from '../ui.tsx'
 import { attemptText, copyOf, deliveryText, type Moment, storyOf } from './story.ts'
 

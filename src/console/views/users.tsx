@@ -1,4 +1,5 @@
 import { Act } from '../act.tsx'
+import { callOf } from '../api.ts'
 import { useLoaded, usePages } from '../data.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import type { BankAccount, KycRecord, User } from '../types.ts'
@@ -36,7 +37,10 @@ const COLUMNS: readonly Column<User>[] = [
 const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
 
 export function Users() {
-  const { total, problem, at, want } = usePages<User>('/users', 'users', ['change', 'request'])
+  const { total, problem, at, want } = usePages('readUsers', {}, (page) => page.users, [
+    'change',
+    'request',
+  ])
   return (
     <>
       <h2>Users</h2>
@@ -57,7 +61,17 @@ export function Users() {
 }
 
 /** Buttons that set the final status of a pending record. */
-function SetStatus({ path, state, name }: { path: string; state: string; name: string }) {
+function SetStatus({
+  simulate,
+  id,
+  state,
+  name,
+}: {
+  simulate: 'simulateKyc' | 'simulateBankAccount'
+  id: string
+  state: string
+  name: string
+}) {
   if (state !== 'pending') return null
   return (
     <span class="row tight">
@@ -67,7 +81,7 @@ function SetStatus({ path, state, name }: { path: string; state: string; name: s
           quiet
           label={status === 'success' ? 'Succeed' : 'Fail'}
           name={name}
-          call={{ method: 'POST', path, body: { status } }}
+          call={callOf(simulate, { params: { id }, body: { status } })}
         />
       ))}
     </span>
@@ -87,7 +101,8 @@ const Kyc = ({ record }: { record: KycRecord }) => (
     <td>{record.verified_by}</td>
     <td>
       <SetStatus
-        path={`/simulate/kyc/${record.kyc_id}`}
+        simulate="simulateKyc"
+        id={record.kyc_id}
         state={record.kyc_status}
         name={record.document_name}
       />
@@ -109,7 +124,8 @@ const Account = ({ account }: { account: BankAccount }) => (
     </td>
     <td>
       <SetStatus
-        path={`/simulate/bank-accounts/${account.bank_id}`}
+        simulate="simulateBankAccount"
+        id={account.bank_id}
         state={account.bank_status}
         name={account.account_number}
       />
@@ -118,7 +134,7 @@ const Account = ({ account }: { account: BankAccount }) => (
 )
 
 export function OneUser({ id }: { id: string }) {
-  const { data: user, problem } = useLoaded<User>(`/users/${encodeURIComponent(id)}`, [
+  const { data: user, problem } = useLoaded(callOf('readUser', { params: { id } }), [
     'change',
     'request',
   ])

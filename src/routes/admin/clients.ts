@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
 import { isClockTime, Timestamp, Uuid } from '../../model/formats.ts'
 
@@ -64,8 +64,6 @@ const newClientOf = ({ random_seed, check_kyc, ...client }: z.output<typeof Crea
 export const clientCalls = [
   adminCall({
     id: 'listClients',
-    method: 'GET',
-    url: '/clients',
     summary: 'List the clients',
     response: z.strictObject({ clients: z.array(Client) }).meta({ id: 'Clients' }),
     handle: (_world, _input, { worlds }) => ({
@@ -84,8 +82,6 @@ export const clientCalls = [
   }),
   adminCall({
     id: 'createClient',
-    method: 'POST',
-    url: '/clients',
     summary: 'Create a client, from fixtures or as a fork of another client',
     status: 201,
     body: CreateClient,
@@ -100,8 +96,6 @@ export const clientCalls = [
   }),
   adminCall({
     id: 'deleteClient',
-    method: 'DELETE',
-    url: '/clients/:name',
     summary: 'Delete a client and all its state',
     params: z.object({ name: ClientName }),
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedClient' }),

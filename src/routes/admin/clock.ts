@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
 import { isClockTime, Timestamp } from '../../model/formats.ts'
 import { quoteInput } from '../../model/mask.ts'
@@ -135,16 +135,12 @@ function findTimer({ scheduler }: World, id: string) {
 export const clockCalls = [
   adminCall({
     id: 'getClock',
-    method: 'GET',
-    url: '/clock',
     summary: 'Read the clock',
     response: ClockResponse,
     handle: clockResponse,
   }),
   adminCall({
     id: 'freezeClock',
-    method: 'POST',
-    url: '/clock/freeze',
     summary: 'Freeze the clock, now or at an instant; timers that are due until then run',
     body: z.strictObject({ at: Instant.optional() }).default({}),
     response: ClockResponse,
@@ -163,8 +159,6 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'resumeClock',
-    method: 'POST',
-    url: '/clock/resume',
     summary: 'Let a frozen clock run again, from its current time',
     response: ClockResponse,
     handle(world) {
@@ -174,8 +168,6 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'setClockSpeed',
-    method: 'POST',
-    url: '/clock/speed',
     summary: 'Set the speed of the clock: 60 = one minute of client time per second',
     body: z.strictObject({ factor: z.number().gt(0).max(1_000_000) }),
     response: ClockResponse,
@@ -186,8 +178,6 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'advanceClock',
-    method: 'POST',
-    url: '/clock/advance',
     summary:
       'Advance the clock by a duration or to an instant; responds after all due timers have run',
     body: z
@@ -220,8 +210,6 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'advanceClockToNext',
-    method: 'POST',
-    url: '/clock/next',
     summary: 'Advance the clock to the next timer and run it',
     response: FiredResponse,
     errors: ADVANCE_ERRORS,
@@ -230,8 +218,6 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'listTimers',
-    method: 'GET',
-    url: '/timers',
     summary: 'List the pending timers, soonest first',
     response: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
     query: z.object({ limit: TimerCount.optional() }),
@@ -241,8 +227,6 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'deleteTimer',
-    method: 'DELETE',
-    url: '/timers/:id',
     summary: 'Cancel a timer; it will not run',
     params: TimerPath,
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedTimer' }),
@@ -259,8 +243,6 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'fireTimer',
-    method: 'POST',
-    url: '/timers/:id/fire',
     summary: 'Run a timer now',
     params: TimerPath,
     response: FiredResponse,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { BankAccount } from '../../model/bank-account.ts'
 import { Delivery } from '../../model/delivery.ts'
 import { Uuid } from '../../model/formats.ts'
@@ -45,8 +45,6 @@ const userResponse = (
 export const dataCalls = [
   adminCall({
     id: 'readClient',
-    method: 'GET',
-    url: '/client',
     summary: 'Return the client of this call: its clock, its scenario and how many records it has',
     response: z
       .strictObject({
@@ -93,8 +91,6 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readUsers',
-    method: 'GET',
-    url: '/users',
     summary: 'List users with their KYC records and bank accounts, newest first',
     query: ListQuery,
     response: z
@@ -113,8 +109,6 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readUser',
-    method: 'GET',
-    url: '/users/:id',
     summary: 'Return a user with their KYC records and bank accounts',
     params: z.object({ id: Uuid }),
     response: UserWithAll,
@@ -123,8 +117,6 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readTransactions',
-    method: 'GET',
-    url: '/transactions',
     summary: 'List payments in both views, newest first',
     query: ListQuery,
     response: z
@@ -143,8 +135,6 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readTransaction',
-    method: 'GET',
-    url: '/transactions/:id',
     summary:
       'Return a payment with its status history, its events with all attempts, and its pending timers',
     params: z.object({ id: Uuid }),

@@ -1,13 +1,11 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { streamEvents } from '../../http/event-stream.ts'
 
 /** The call that streams the events of a client's world. */
 export const eventCalls = [
   adminCall({
     id: 'streamEvents',
-    method: 'GET',
-    url: '/events',
     summary:
       'Server-sent events: request, change, timer, delivery, clock, scenario, reset, restore; Last-Event-ID resumes the stream',
     response: z.string().meta({ id: 'EventStream' }),

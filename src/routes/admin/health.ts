@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { VERSION } from '../../config/version.ts'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { Timestamp } from '../../model/formats.ts'
 
 const Health = z
@@ -21,8 +21,6 @@ const writeErrorMessage = (errno: string | undefined) =>
 export const healthCalls = [
   adminCall({
     id: 'getHealth',
-    method: 'GET',
-    url: '/health',
     summary: 'Report the health of the server: degraded if its data file cannot be written',
     open: true,
     response: Health,
@@ -39,8 +37,6 @@ export const healthCalls = [
   }),
   adminCall({
     id: 'getReady',
-    method: 'GET',
-    url: '/ready',
     summary: 'Report that fixtures and data are loaded',
     open: true,
     response: Ready,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/inbox.ts'
 import { pagesOf } from '../../model/list.ts'
 
@@ -10,8 +10,6 @@ const bytesOf = (body: unknown): Uint8Array =>
 export const inboxCalls = [
   adminCall({
     id: 'receiveWebhook',
-    method: 'POST',
-    url: '/webhooks/inbox',
     summary: 'Receive a webhook: accepts any body, verifies the signature; needs no admin token',
     raw: true,
     response: ReceivedResponse,
@@ -22,8 +20,6 @@ export const inboxCalls = [
   }),
   adminCall({
     id: 'listInbox',
-    method: 'GET',
-    url: '/webhooks/inbox',
     summary:
       'List the messages that the inbox received, newest first, with the result of each verification',
     query: InboxQuery,
@@ -35,8 +31,6 @@ export const inboxCalls = [
   }),
   adminCall({
     id: 'clearInbox',
-    method: 'DELETE',
-    url: '/webhooks/inbox',
     summary: 'Delete all messages of the inbox',
     response: z.strictObject({ deleted: z.int() }).meta({ id: 'ClearedInbox' }),
     handle: ({ inbox }) => ({ deleted: inbox.clear() }),

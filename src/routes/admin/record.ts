@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { SandboxError } from '../../model/errors.ts'
 
 /** Reads the recording; its file can be deleted or protected while the sandbox runs. */
@@ -19,8 +19,6 @@ function readOrExplain(file: string, read: () => string): string {
 export const recordCalls = [
   adminCall({
     id: 'getRecording',
-    method: 'GET',
-    url: '/record',
     summary:
       'The recording of all clients since the start, for replay; needs --record. It contains tokens and secrets',
     unrecorded: true,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall, outlineOf } from '../../http/admin.ts'
+import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'
@@ -103,8 +103,6 @@ function verificationError(
 export const requestCalls = [
   adminCall({
     id: 'listRequests',
-    method: 'GET',
-    url: '/requests',
     summary:
       'List the calls in the request log, newest first; filter by operation, method, path and status',
     query: RequestQuery,
@@ -122,8 +120,6 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'getRequest',
-    method: 'GET',
-    url: '/requests/:id',
     summary: 'Return one call of the request log with all details',
     params: z.object({ id: z.string().min(1).max(64) }),
     response: LoggedRequest,
@@ -139,16 +135,12 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'deleteRequests',
-    method: 'DELETE',
-    url: '/requests',
     summary: 'Delete all calls from the request log',
     response: z.strictObject({ deleted: z.int() }).meta({ id: 'DeletedRequests' }),
     handle: ({ requests }) => ({ deleted: requests.clear() }),
   }),
   adminCall({
     id: 'findRequests',
-    method: 'POST',
-    url: '/requests/find',
     summary: 'List the calls that match, newest first',
     body: z
       .strictObject({ match: Match, limit: z.int().min(1).max(1_000).default(50) })
@@ -159,8 +151,6 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'countRequests',
-    method: 'POST',
-    url: '/requests/count',
     summary: 'Count the calls that match',
     body: z.strictObject({ match: Match }).default({ match: {} }),
     response: z.strictObject({ count: z.int() }).meta({ id: 'RequestCount' }),
@@ -170,8 +160,6 @@ export const requestCalls = [
   }),
   adminCall({
     id: 'verifyRequests',
-    method: 'POST',
-    url: '/requests/verify',
     summary:
       'Assert how many calls match: exactly, at_least (default: 1) or at_most; 409 with the closest calls if not',
     body: z

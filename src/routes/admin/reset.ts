@@ -1,13 +1,11 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { RESET_PARTS } from '../../world/sandbox.ts'
 
 /** The call that resets clients. */
 export const resetCalls = [
   adminCall({
     id: 'reset',
-    method: 'POST',
-    url: '/reset',
     summary: 'Reset the client to its fixtures, start clock and start seed',
     body: z
       .strictObject({

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { adminCall, outlineOf } from '../../http/admin.ts'
+import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { loadReader, scenarioPath } from '../../scenarios/library.ts'
 import type { Rule } from '../../scenarios/rule-schema.ts'
 import type { Scenario } from '../../scenarios/scenario-schema.ts'
@@ -58,8 +58,6 @@ const warningsField = ({ warnings }: { warnings: string[] }) =>
 export const scenarioCalls = [
   adminCall({
     id: 'listScenarios',
-    method: 'GET',
-    url: '/scenarios',
     summary: 'List the scenarios, and the problems of changed files that --watch has rejected',
     response: z
       .strictObject({
@@ -83,8 +81,6 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'readScenario',
-    method: 'GET',
-    url: '/scenarios/:name',
     summary:
       'Return the text of a scenario, the line of each rule, and how often each rule has acted',
     params: z.object({ name: z.string().min(1).max(64) }),
@@ -127,8 +123,6 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'getScenario',
-    method: 'GET',
-    url: '/scenario',
     summary:
       'Return the active scenario, how often each rule has acted, and its expectations and those of earlier scenarios',
     response: ActiveScenario,
@@ -136,8 +130,6 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'setScenario',
-    method: 'PUT',
-    url: '/scenario',
     summary: 'Activate a scenario by name or by definition',
     body: z
       .strictObject({
@@ -160,8 +152,6 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'listRules',
-    method: 'GET',
-    url: '/rules',
     summary:
       'List the pushed rules in order of priority, with their hits; used-up rules stay in the list',
     response: z.strictObject({ rules: z.array(PushedRule) }).meta({ id: 'PushedRules' }),
@@ -169,8 +159,6 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'pushRule',
-    method: 'POST',
-    url: '/rules',
     summary: 'Push a rule, which has priority over the scenario; times: 1 makes it act once',
     body: outlineOf<typeof Rule>(z.looseObject({})),
     response: PushedRule,
@@ -182,8 +170,6 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'deleteRule',
-    method: 'DELETE',
-    url: '/rules/:id',
     summary: 'Delete a pushed rule',
     params: RulePath,
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedRule' }),
@@ -194,8 +180,6 @@ export const scenarioCalls = [
   }),
   adminCall({
     id: 'listMagicValues',
-    method: 'GET',
-    url: '/magic-values',
     summary: 'List the magic values: values with a special outcome in the default scenario',
     response: z
       .strictObject({

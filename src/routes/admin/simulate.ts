@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { BankStatus } from '../../model/bank-account.ts'
 import { text, Uuid } from '../../model/formats.ts'
 import { KycStatus } from '../../model/kyc.ts'
@@ -12,8 +12,6 @@ const reason = text(64).optional()
 export const simulateCalls = [
   adminCall({
     id: 'simulateTransaction',
-    method: 'POST',
-    url: '/simulate/transactions/:id',
     summary: 'Change the status of a payment; its scheduled steps are cancelled',
     params: ResourcePath,
     body: z.strictObject({ status: PaymentStatus, reason }),
@@ -28,8 +26,6 @@ export const simulateCalls = [
   }),
   adminCall({
     id: 'simulateKyc',
-    method: 'POST',
-    url: '/simulate/kyc/:id',
     summary: 'Change the status of a pending KYC record',
     params: ResourcePath,
     body: z.strictObject({ status: KycStatus, reason }),
@@ -42,8 +38,6 @@ export const simulateCalls = [
   }),
   adminCall({
     id: 'simulateBankAccount',
-    method: 'POST',
-    url: '/simulate/bank-accounts/:id',
     summary: 'Change the status of a pending bank account',
     params: ResourcePath,
     body: z.strictObject({ status: BankStatus, reason }),

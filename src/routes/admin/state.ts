@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isLargeDiff, stateDiffText } from '../../content/snapshots.ts'
 import { StateDocument } from '../../content/state-document.ts'
 import type { StateText } from '../../content/state-export.ts'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import { JsonPieces } from '../../http/large-response.ts'
 import { SnapshotName } from '../../model/client.ts'
 import { Timestamp } from '../../model/formats.ts'
@@ -29,8 +29,6 @@ const stateResponse = ({ pieces, isLarge, done }: StateText) =>
 export const stateCalls = [
   adminCall({
     id: 'getState',
-    method: 'GET',
-    url: '/state',
     summary: 'Export the whole state as one JSON document, without token and webhook secret',
     response: StateDocument,
     errors: ['server_busy'],
@@ -38,8 +36,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'putState',
-    method: 'PUT',
-    url: '/state',
     summary: 'Replace the whole state by a document; token and webhook secret do not change',
     large: true,
     body: StateDocument,
@@ -53,8 +49,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'listSnapshots',
-    method: 'GET',
-    url: '/snapshots',
     summary: 'List the snapshots of the client',
     response: z
       .strictObject({ snapshots: z.array(z.strictObject(snapshot)) })
@@ -63,8 +57,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'saveSnapshot',
-    method: 'POST',
-    url: '/snapshots',
     summary:
       'Save the state as a snapshot, including clock and timers; replaces a snapshot of the same name',
     status: 201,
@@ -75,8 +67,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'getSnapshot',
-    method: 'GET',
-    url: '/snapshots/:name',
     summary: 'Export a snapshot, in the format of GET /state',
     params: SnapshotPath,
     response: StateDocument,
@@ -88,8 +78,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'deleteSnapshot',
-    method: 'DELETE',
-    url: '/snapshots/:name',
     summary: 'Delete a snapshot',
     params: SnapshotPath,
     response: z.strictObject({ deleted: z.string() }).meta({ id: 'DeletedSnapshot' }),
@@ -100,8 +88,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'restoreSnapshot',
-    method: 'POST',
-    url: '/snapshots/:name/restore',
     summary: 'Restore a snapshot; the snapshot is not deleted',
     params: SnapshotPath,
     response: z.strictObject({ restored: z.string(), now: Timestamp }).meta({ id: 'Restored' }),
@@ -112,8 +98,6 @@ export const stateCalls = [
   }),
   adminCall({
     id: 'diffSnapshot',
-    method: 'GET',
-    url: '/snapshots/:name/diff',
     summary:
       'List what was added, removed and changed since a snapshot, by table and id; values are masked',
     params: SnapshotPath,

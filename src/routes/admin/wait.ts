@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall, outlineOf } from '../../http/admin.ts'
+import { adminCall, outlineOf } from '../../http/admin-call.ts'
 import { didYouMean } from '../../model/closest-word.ts'
 import { Delivery, type DeliveryRow, type EventRow } from '../../model/delivery.ts'
 import { KycRecord } from '../../model/kyc.ts'
@@ -207,8 +207,6 @@ type Matches = z.ZodType<
 export const waitCalls = [
   adminCall({
     id: 'wait',
-    method: 'POST',
-    url: '/wait',
     summary:
       'Wait until a request, delivery, transaction or KYC record matches; 408 after the timeout',
     body: z.strictObject({

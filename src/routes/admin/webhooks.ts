@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adminCall } from '../../http/admin.ts'
+import { adminCall } from '../../http/admin-call.ts'
 import {
   Delivery,
   DeliveryDetail,
@@ -96,8 +96,6 @@ const replay = {
 export const webhookCalls = [
   adminCall({
     id: 'listDeliveries',
-    method: 'GET',
-    url: '/webhooks/deliveries',
     summary:
       'List deliveries and their attempts, newest first; filter by status, event and resource_id',
     query: DeliveryQuery,
@@ -106,8 +104,6 @@ export const webhookCalls = [
   }),
   adminCall({
     id: 'getDelivery',
-    method: 'GET',
-    url: '/webhooks/deliveries/:id',
     summary: 'Return a delivery with its body and all attempts',
     params: DeliveryPath,
     response: DeliveryDetail,
@@ -119,8 +115,6 @@ export const webhookCalls = [
   }),
   adminCall({
     id: 'redeliver',
-    method: 'POST',
-    url: '/webhooks/deliveries/:id/redeliver',
     summary: 'Send a delivery again now; responds after the attempt',
     params: DeliveryPath,
     response: DeliveryDetail,
@@ -129,8 +123,6 @@ export const webhookCalls = [
   }),
   adminCall({
     id: 'triggerWebhook',
-    method: 'POST',
-    url: '/webhooks/trigger',
     summary: 'Send an event about a resource now; by default about the newest one',
     body: z.strictObject({
       event: z.enum(EVENTS),
@@ -147,8 +139,6 @@ export const webhookCalls = [
   }),
   adminCall({
     id: 'exploreWebhooks',
-    method: 'POST',
-    url: '/webhooks/explore',
     summary:
       'Send the events of a payment in every possible order, and find an order with a different final state',
     body: z.strictObject({

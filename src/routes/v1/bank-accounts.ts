@@ -43,7 +43,7 @@ export const bankAccountOperations = [
     params: UserPath,
     status: 200,
     response: ListBankAccountsResponse,
-    errors: [],
+
     handle: ({ bankAccounts, views }, { params }) =>
       successText(
         200,

@@ -12,7 +12,7 @@ export const clientOperations = [
     summary: 'Read the profile of the authenticated client',
     status: 200,
     response: GetClientProfileResponse,
-    errors: [],
+
     tokenNeeded: true,
     handle: (world) =>
       successText(200, 'Client profile fetched successfully', clientProfileText(world.profile())),

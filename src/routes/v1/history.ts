@@ -34,7 +34,7 @@ export const historyOperations = [
     query: HistoryQuery,
     status: 200,
     response: HistoryResponse,
-    errors: [],
+
     tokenNeeded: true,
     handle: (world, { query }) =>
       historyText(world, query, world.payments.history(query, query.type)),
@@ -49,7 +49,7 @@ export const historyOperations = [
     query: UserHistoryQuery,
     status: 200,
     response: HistoryResponse,
-    errors: [],
+
     tokenNeeded: true,
     handle: (world, { params, query }) =>
       historyText(world, query, world.payments.historyOfUser(params.userId, query)),

@@ -16,7 +16,7 @@ export const kycOperations = [
     body: SubmitKyc,
     status: 201,
     response: SubmitKycResponse,
-    errors: [],
+
     check: ({ kyc }, { body }) => kyc.check(body),
     handle({ kyc, views }, { body }, lifecycle) {
       const entries = kyc
@@ -37,7 +37,7 @@ export const kycOperations = [
     params: UserPath,
     status: 200,
     response: GetKycResponse,
-    errors: [],
+
     handle({ users, kyc, views }, { params }) {
       const user = views.user(users.get(params.userId))
       const records = kyc.ofUser(params.userId).map(views.kyc).join()

@@ -45,7 +45,7 @@ export const transactionOperations = [
     query: TransactionQuery,
     status: 200,
     response: ListTransactionsResponse,
-    errors: [],
+
     handle({ payments, views }, { query }) {
       const { total, entries } = payments.list(query)
       const counts = `"total_transation":${total},"page":${query.page},"limit":${query.limit},"total_pages":${pagesOf(total, query.limit)}`
@@ -66,7 +66,7 @@ export const transactionOperations = [
     params: z.object({ transaction_id: Uuid }),
     status: 200,
     response: TransactionsResponse,
-    errors: [],
+
     handle: ({ payments, views }, { params }) =>
       successText(
         200,

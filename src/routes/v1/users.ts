@@ -37,7 +37,7 @@ export const userOperations = [
     params: UserPath,
     status: 200,
     response: GetUserResponse,
-    errors: [],
+
     handle: ({ users, views }, { params }) =>
       successText(200, 'User fetched successfully', views.user(users.get(params.userId))),
   }),
@@ -50,7 +50,7 @@ export const userOperations = [
     query: UserQuery,
     status: 200,
     response: ListUsersResponse,
-    errors: [],
+
     handle({ users, views }, { query }) {
       const { total, entries } = users.list(query)
       const rows = entries.map(views.user).join()

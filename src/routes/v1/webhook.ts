@@ -44,7 +44,7 @@ export const webhookOperations = [
     summary: 'Read the client’s webhook',
     status: 200,
     response: GetWebhookResponse,
-    errors: [],
+
     handle: (world) =>
       JSON.stringify({
         message: 'Webhook fetched successfully',
@@ -60,7 +60,7 @@ export const webhookOperations = [
     body: UpdateWebhook,
     status: 200,
     response: UpdatedWebhookResponse,
-    errors: [],
+
     handle: (world, { body }) =>
       updatedText(world, 'Webhook updated successfully', world.webhooks.update(body)),
   }),

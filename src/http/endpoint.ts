@@ -1,0 +1,62 @@
+import type { RouteOptions } from 'fastify'
+import type * as z from 'zod'
+import type { ErrorCode } from '../model/errors.ts'
+
+/**
+ * The definition of one endpoint, of the service or of the admin API. The route, validation, the OpenAPI document, the
+ * typed client and the tests are derived from it.
+ */
+export type Endpoint = {
+  id: string
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** The path below `/v1` or `/__admin`. */
+  url: string
+  /** The group of the endpoint in its OpenAPI document. */
+  tag: string
+  summary: string
+  description?: string
+  params?: z.ZodObject
+  query?: z.ZodObject
+  body?: z.ZodType
+  status: 200 | 201
+  response: z.ZodType
+  /** Every error code of the endpoint. */
+  errors: readonly ErrorCode[]
+  /** Accepts any bytes as its body. */
+  raw?: boolean
+  /** Accepts a body of any size: Fastify does not validate it, and a large one is a `LargeJson`. */
+  large?: boolean
+  /** Not part of a recording, so it must change nothing: a new name in its base path creates no client. */
+  unrecorded?: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    endpoint?: Endpoint
+    /** The response is a stream, whose end nobody waits for. */
+    isStream?: boolean
+  }
+}
+
+/** The value of a schema after validation. */
+export type Valid<S> = S extends z.ZodType ? z.output<S> : undefined
+
+/** The validated parts of a request. */
+export type Input<P = never, Q = never, B = never> = { params: P; query: Q; body: B }
+
+/** The part of an endpoint's route that its definition determines. `body` overrides the schema of the body. */
+export function routeOf(
+  endpoint: Endpoint,
+  body: z.ZodType | undefined = endpoint.body,
+): Pick<RouteOptions, 'method' | 'url' | 'schema'> {
+  const { method, url, params, query, large } = endpoint
+  return {
+    method,
+    url,
+    schema: {
+      ...(params && { params }),
+      ...(query && { querystring: query }),
+      ...(body && !large && { body }),
+    },
+  }
+}

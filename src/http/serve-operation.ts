@@ -1,0 +1,177 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { maskLogText } from '../model/mask.ts'
+import type { Log } from '../world/sandbox.ts'
+import type { ClientResolver } from './clients.ts'
+import { type Input, routeOf } from './endpoint.ts'
+import { errorBody, JSON_TYPE, sandboxErrorOf } from './errors.ts'
+import { hangUpSignal } from './hang-up.ts'
+import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
+import { logResponse } from './log-request.ts'
+import type { Operation } from './operation.ts'
+import { type CallDecision, decideCall } from './scenario-decision.ts'
+import { delayOf, respondHeaders, respondText, sendBroken } from './scenario-response.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The received body as text. */
+    bodyText: string
+    /** The parsed body, before validation removes fields or adds defaults. */
+    sentBody: unknown
+  }
+}
+
+/** One valid request of an operation, with the decision of the scenarios. */
+type Call = {
+  op: Operation
+  request: FastifyRequest
+  decision: CallDecision
+  /** The result of the operation's `check`. */
+  checked: unknown
+}
+
+const inputOf = ({ params, query, body }: FastifyRequest) => ({ params, query, body }) as Input
+
+/** Throws the errors of the request, then lets the scenarios decide. */
+function decide(op: Operation, request: FastifyRequest): Call {
+  // The validation error is thrown here, so that it is stored for an idempotency key like any other error.
+  if (request.validationError) throw request.validationError
+  const checked = op.check?.(request.world, inputOf(request))
+  const decision = decideCall(op.id, request)
+  request.rule = decision.rule
+  return { op, request, decision, checked }
+}
+
+const execute = ({ op, request, decision, checked }: Call): StoredResponse => ({
+  status: op.status,
+  body: op.handle(request.world, inputOf(request), decision.lifecycles, checked),
+})
+
+/** Executes the operation and stores its response in one change; an error is stored separately. */
+function executeAndStore(call: Call, storeResponse: StoreResponse): StoredResponse {
+  return call.request.world.change(() => {
+    const done = execute(call)
+    storeResponse(done)
+    return done
+  })
+}
+
+const isUnchanged = ({ decision: { respond, delay, fault } }: Call) => !respond && !delay && !fault
+
+/** The scenario's own response, or the response of the operation if it is executed. */
+function respondBeforeFault(call: Call, storeResponse?: StoreResponse): StoredResponse {
+  const { respond, fault, at } = call.decision
+  // A response instead of the operation is not stored for a key: a retry may run the operation.
+  if (respond)
+    return { status: respond.status, body: respondText(respond), headers: respondHeaders(respond) }
+  if (fault && at !== 'after') return { status: call.op.status, body: '{}' }
+  return storeResponse ? executeAndStore(call, storeResponse) : execute(call)
+}
+
+/** A response that a scenario replaces or breaks. */
+function respondNow(call: Call, storeResponse?: StoreResponse): StoredResponse {
+  const { fault } = call.decision
+  const response = respondBeforeFault(call, storeResponse)
+  return fault ? { ...response, fault } : response
+}
+
+/** The same, after the delay of a scenario. */
+async function respondLater(
+  call: Call,
+  reply: FastifyReply,
+  storeResponse?: StoreResponse,
+): Promise<StoredResponse> {
+  const { op, request, decision } = call
+  const { world } = request
+  const ms = decision.delay ? delayOf(world, decision.delay) : 0
+  // No time to wait for, so no frozen clock either.
+  if (ms === 0) return respondNow(call, storeResponse)
+  const later = () => {
+    // What was found then may be otherwise now.
+    const checked = op.check?.(world, inputOf(request))
+    return respondNow({ ...call, checked }, storeResponse)
+  }
+  const name = `${request.method} ${maskLogText(request.url.split('?')[0]!)}`
+  return world.after(ms, name, later, hangUpSignal(request, reply))
+}
+
+/** Returns the response of an error and stores it for its key. Throws the error if a retry must run the operation. */
+function storeError(
+  { world }: FastifyRequest,
+  error: unknown,
+  log: Log,
+  storeResponse: StoreResponse,
+): StoredResponse {
+  const sandboxError = sandboxErrorOf(error, log)
+  const { code, status } = sandboxError
+  if (code === 'caller_gone' || status === 401 || status >= 500) throw sandboxError
+  const done = { status, body: errorBody(sandboxError) }
+  world.change(() => storeResponse(done))
+  return done
+}
+
+function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
+  const { status, body, replayed, headers, fault } = response
+  logResponse(reply.request, op, response)
+  if (headers) reply.headers(headers)
+  if (replayed) reply.header('idempotency-replayed', 'true')
+  if (!reply.hasHeader('content-type')) reply.header('content-type', JSON_TYPE)
+  if (fault) return sendBroken(reply, fault, status, body)
+  return reply.code(status).send(body)
+}
+
+/** Adds the route of an operation: finds the client, validates the input, sends the response or stores it for its key. */
+export function serveOperation(
+  app: FastifyInstance,
+  op: Operation,
+  { choice, log, explain }: { choice: ClientResolver; log: Log; explain: boolean },
+) {
+  function setRuleHeader(reply: FastifyReply, { decision: { rule } }: Call) {
+    if (explain && rule) reply.header('x-sandbox-rule', rule.replaceAll(/[^\x20-\x7e]/g, '?'))
+  }
+
+  async function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
+    const key = keyOf(header)
+    const route = `${op.method} ${op.url}`
+    const scope = { key, route, body: request.bodyText }
+    const done = await runOnce(request.world, scope, async (storeResponse) => {
+      try {
+        const call = decide(op, request)
+        setRuleHeader(reply, call)
+        return isUnchanged(call)
+          ? executeAndStore(call, storeResponse)
+          : await respondLater(call, reply, storeResponse)
+      } catch (error) {
+        return storeError(request, error, log, storeResponse)
+      }
+    })
+    return send(op, reply, done)
+  }
+
+  /** Responds when the change is written, together with the other changes of this turn of the event loop. */
+  function handleWithoutKey(request: FastifyRequest, reply: FastifyReply) {
+    const { world } = request
+    let call!: Call
+    const done = world.batch(() => {
+      call = decide(op, request)
+      return isUnchanged(call) ? execute(call) : undefined
+    })
+    setRuleHeader(reply, call)
+    if (!done) return respondLater(call, reply).then((later) => send(op, reply, later))
+    world.onDurable((error) => {
+      if (error) reply.send(error)
+      else send(op, reply, done)
+    })
+  }
+
+  app.route({
+    ...routeOf(op),
+    config: { endpoint: op },
+    attachValidation: true,
+    onRequest: choice.forService(op.tokenNeeded),
+    handler(request, reply) {
+      const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
+      if (header !== undefined) return handleWithKey(request, reply, String(header))
+      return handleWithoutKey(request, reply)
+    },
+  })
+}
