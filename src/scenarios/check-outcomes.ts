@@ -1,5 +1,6 @@
 import { didYouMean } from '../model/closest-word.ts'
-import { canTransition, FAILURE_REASONS, type PaymentStatus } from '../model/payment.ts'
+import { FIRST_STATUSES, type LifecycleKind, nextStatuses } from '../model/lifecycle.ts'
+import { FAILURE_REASONS } from '../model/payment.ts'
 import { parseDuration } from '../time/duration.ts'
 import type { Findings } from './findings.ts'
 import type {
@@ -20,49 +21,28 @@ const CREATING_OPERATION = {
 } as const
 
 type Step = { status: string; after?: string | undefined; reason?: string | undefined }
-type Transitions = { from: (status: string) => readonly string[]; first: readonly string[] }
-
-const PAYMENT_STATES: readonly PaymentStatus[] = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']
-const PAYMENT: Transitions = {
-  from: (status) => PAYMENT_STATES.filter((to) => canTransition(status as PaymentStatus, to)),
-  // A new payment is always PENDING.
-  first: ['PENDING'],
-}
-const CHECK: Transitions = {
-  from: (status) => (status === 'pending' ? ['success', 'failed'] : []),
-  first: ['pending', 'success', 'failed'],
-}
-
-/** The statuses that a resource of this kind can have after its first one. */
-export const reachableStates = (kind: keyof typeof CREATING_OPERATION): readonly string[] =>
-  kind === 'transaction' ? ['PROCESSING', 'SUCCESS', 'FAILED'] : ['success', 'failed']
-
 function checkTransition(
   steps: readonly Step[],
   i: number,
-  transitions: Transitions,
+  kind: LifecycleKind,
 ): string | undefined {
   const { status } = steps[i]!
   if (i === 0) {
-    if (transitions.first.includes(status)) return undefined
-    return `a transaction starts as ${oneOf(transitions.first)}, not ${status}; make ${status} a later step, with after: 0s if it must be immediate`
+    const first: readonly string[] = FIRST_STATUSES[kind]
+    if (first.includes(status)) return undefined
+    return `a transaction starts as ${oneOf(first)}, not ${status}; make ${status} a later step, with after: 0s if it must be immediate`
   }
   const before = steps[i - 1]!.status
-  const next = transitions.from(before)
+  const next = nextStatuses(kind, before)
   if (next.includes(status)) return undefined
   return next.length === 0
     ? `${before} is final; ${status} cannot follow it`
     : `${status} cannot follow ${before}; ${oneOf(next)} can`
 }
 
-function checkSteps(
-  steps: readonly Step[],
-  path: Path,
-  transitions: Transitions,
-  { errors }: Findings,
-) {
+function checkSteps(steps: readonly Step[], path: Path, kind: LifecycleKind, { errors }: Findings) {
   for (const [i, step] of steps.entries()) {
-    const wrong = checkTransition(steps, i, transitions)
+    const wrong = checkTransition(steps, i, kind)
     if (wrong)
       errors.push({
         path: [...path, i, 'status'],
@@ -126,7 +106,7 @@ function checkTransaction(
   path: Path,
   findings: Findings,
 ) {
-  checkSteps(steps, path, PAYMENT, findings)
+  checkSteps(steps, path, 'transaction', findings)
   for (const [i, step] of steps.entries()) {
     checkOnlyFor(
       ['FAILED'],
@@ -146,7 +126,7 @@ const CLEAN_RESULT: Readonly<Record<string, string>> = {
 }
 
 function checkKyc(steps: readonly KycStepDefinition[], path: Path, findings: Findings) {
-  checkSteps(steps, path, CHECK, findings)
+  checkSteps(steps, path, 'kyc', findings)
   for (const [i, step] of steps.entries()) {
     checkOnlyFor(['failed'], ['reason'], step, [...path, i], findings)
     if (step.status !== 'success') continue
@@ -160,7 +140,7 @@ function checkKyc(steps: readonly KycStepDefinition[], path: Path, findings: Fin
 }
 
 function checkBank(steps: readonly BankStepDefinition[], path: Path, findings: Findings) {
-  checkSteps(steps, path, CHECK, findings)
+  checkSteps(steps, path, 'bank', findings)
   for (const [i, step] of steps.entries()) {
     checkOnlyFor(['success'], ['accountName'], step, [...path, i], findings)
     checkOnlyFor(['failed'], ['reason'], step, [...path, i], findings)

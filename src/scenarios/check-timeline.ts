@@ -1,5 +1,5 @@
+import { laterStatuses } from '../model/lifecycle.ts'
 import { parseDuration } from '../time/duration.ts'
-import { reachableStates } from './check-outcomes.ts'
 import { checkRule } from './check-rule.ts'
 import { MIN_REPEAT_MS } from './compiled.ts'
 import type { SchemaError } from './explain.ts'
@@ -106,7 +106,7 @@ function checkSimulate(
     })
     return
   }
-  const states = reachableStates(kind)
+  const states = laterStatuses(kind)
   if (!states.includes(status)) {
     const message = `a ${RESOURCE_NAMES[kind]} can change to ${oneOf(states)}, not to ${status}`
     errors.push({ path: [...path, 'status'], of: 'value', message })
