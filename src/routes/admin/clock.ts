@@ -122,7 +122,7 @@ async function advanceWith(
 }
 
 function findTimer({ scheduler }: World, id: string) {
-  const timer = scheduler.pending().find(({ timer_id }) => timer_id === id)
+  const timer = scheduler.get(id)
   if (!timer)
     throw new SandboxError(
       'not_found',
