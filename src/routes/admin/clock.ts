@@ -90,7 +90,7 @@ export function clockResponse({ clock, scheduler }: World): z.input<typeof Clock
     mode,
     speed,
     next_timer_at: next ? iso(next.due_at) : null,
-    pending_timers: scheduler.pending().length,
+    pending_timers: scheduler.countPending(),
   }
 }
 
