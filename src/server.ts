@@ -244,7 +244,7 @@ export async function startServer(
     consoleUrl: `${origin}/__admin/`,
     token: sandbox.default.profile().access_token,
     adminToken,
-    scenario: sandbox.default.scenarios.describe().name,
+    scenario: sandbox.default.scenarios.name,
     data: file ?? null,
     hasOtherFixtures: sandbox.hasOtherFixtures,
     app,

@@ -134,21 +134,3 @@ export function failureOf(reason: string, more: Partial<PaymentFailure> = {}): P
     source: more.source ?? known.source,
   }
 }
-
-/** Whether a payment may move between two statuses: terminal statuses never change, except for a late reversal. */
-export const canTransition = (from: PaymentStatus, to: PaymentStatus): boolean =>
-  from === 'PENDING'
-    ? to !== 'PENDING'
-    : from === 'PROCESSING'
-      ? to === 'SUCCESS' || to === 'FAILED'
-      : from === 'SUCCESS' && to === 'FAILED'
-
-/** The possible next statuses of a payment, as the end of an error message. */
-export function transitionsText(from: PaymentStatus): string {
-  const open = PaymentStatus.options.filter((to) => canTransition(from, to))
-  if (open.length === 0) return 'This status is final.'
-  const last = open.at(-1)!
-  return open.length === 1
-    ? `It may become ${last}.`
-    : `It may become ${open.slice(0, -1).join(', ')} or ${last}.`
-}

@@ -9,7 +9,8 @@ import { holderNameOf } from '../model/holder-names.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import type { BankStep } from '../scenarios/compiled.ts'
 import { accountKey } from '../tables/tables.ts'
-import { fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
+import { fieldError, type WorldContext } from '../tables/world-context.ts'
+import { createLifecycle } from './lifecycle.ts'
 import type { Users } from './users.ts'
 
 const DEFAULT_STEPS: readonly BankStep[] = [{ status: 'success', after_ms: 0 }]
@@ -27,7 +28,7 @@ const MESSAGE: Readonly<Record<BankStatus, string>> = {
 
 /** Bank accounts: verified by a penny drop when added (defaults: Bank accounts). */
 export function createBankAccounts(context: WorldContext & { users: Users }) {
-  const { store, clock, random, scheduler, events, users } = context
+  const { store, clock, random, users } = context
   const { bank_accounts, kyc } = store.tables
 
   function holderOf(userId: string, accountNumber: string): string {
@@ -59,25 +60,28 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     }
   }
 
-  /** Stores an account with its new status; the user gets the id of its first verified account. */
-  function settle(row: BankAccountRow) {
-    const entry = store.put('bank_accounts', row)
-    if (row.bank_status === 'success' && users.get(row.user_id).row.bank_id === null) {
-      users.link(row.user_id, { bank_id: row.bank_id })
-    }
-    events.emit(`bank.${row.bank_status}`, row.bank_id)
-    return entry
-  }
-
-  function simulate(row: BankAccountRow, step: BankStep) {
-    const { bank_id, user_id } = row
-    // Of two pending accounts with the same number, the second one fails as a duplicate.
-    const duplicate =
-      step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
-    const bank_status = duplicate ? 'failed' : step.status
-    const account_name = step.accountName ?? row.account_name
-    return settle({ ...row, bank_id, user_id, bank_status, account_name, updated_at: clock.iso() })
-  }
+  const lifecycle = createLifecycle<'bank', BankStep>(context, {
+    kind: 'bank',
+    noun: 'bank account',
+    statusOf: (row) => row.bank_status,
+    apply(row, step) {
+      // Of two pending accounts with the same number, the second one fails as a duplicate, whatever the step says.
+      const isDuplicate =
+        step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
+      return {
+        ...row,
+        bank_status: isDuplicate ? 'failed' : step.status,
+        account_name: step.accountName ?? row.account_name,
+        updated_at: clock.iso(),
+      }
+    },
+    /** The user gets the id of its first verified account. */
+    onEntered(row) {
+      if (row.bank_status === 'success' && users.get(row.user_id).row.bank_id === null)
+        users.link(row.user_id, { bank_id: row.bank_id })
+    },
+    hintFor: () => '; only a pending account can become success or failed.',
+  })
 
   /** Throws the errors of POST /bank without changing anything. */
   function check(input: AddBankAccount) {
@@ -92,28 +96,17 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     )
   }
 
-  scheduler.handle('bank.step', ({ resource_id, payload }) => {
-    const row = bank_accounts.get(resource_id!)
-    if (row?.bank_status !== 'pending') return false
-    // A duplicate fails whatever the step says.
-    return { status: simulate(row, payload as BankStep).row.bank_status }
-  })
-
   return {
-    get(id: string) {
-      const entry = bank_accounts.entry(id)
-      if (!entry) throw notFound('bank account', id)
-      return entry
-    },
+    get: lifecycle.get,
     check,
     /** Adds an account and schedules its steps. Returns the row and the message and metadata of the bank. */
     add: (input: AddBankAccount, steps = DEFAULT_STEPS) =>
       store.change(() => {
         check(input)
         const { user_id, account_number, ifsc_code } = input
-        const [first, ...later] = steps as readonly [BankStep, ...BankStep[]]
+        const first = steps[0]!
         const now = clock.iso()
-        const entry = settle({
+        const row: BankAccountRow = {
           bank_id: random.uuid(),
           user_id,
           account_number,
@@ -122,17 +115,8 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
           account_name: first.accountName ?? holderOf(user_id, account_number),
           created_at: now,
           updated_at: now,
-        })
-        let due_at = clock.now()
-        for (const step of later) {
-          due_at += step.after_ms
-          scheduler.schedule({
-            due_at,
-            kind: 'bank.step',
-            resource_id: entry.id,
-            payload: { ...step },
-          })
         }
+        const entry = lifecycle.begin(row, steps)
         return {
           status: first.status !== 'failed',
           message: first.message ?? first.reason ?? MESSAGE[first.status],
@@ -140,20 +124,8 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
           metadata: metadataOf(entry.row, first),
         }
       }),
-    /** Sets the status of a pending account on request. */
-    simulate: (id: string, step: Omit<BankStep, 'after_ms'>) =>
-      store.change(() => {
-        const row = bank_accounts.get(id)
-        if (!row) throw notFound('bank account', id)
-        if (row.bank_status !== 'pending' || step.status === 'pending') {
-          throw new SandboxError(
-            'invalid_transition',
-            `A ${row.bank_status} bank account cannot become ${step.status}; only a pending account can become success or failed.`,
-          )
-        }
-        scheduler.cancelAll('bank.step', id)
-        return simulate(row, { ...step, after_ms: 0 })
-      }),
+    /** Changes the status of a pending account on request. */
+    simulate: lifecycle.simulate,
     /** A user's accounts, newest first. */
     ofUser: (userId: string) => {
       users.get(userId)

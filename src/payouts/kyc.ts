@@ -1,4 +1,3 @@
-import { SandboxError } from '../model/errors.ts'
 import { isoDateOf } from '../model/formats.ts'
 import {
   countryOf,
@@ -11,7 +10,8 @@ import {
 } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
 import type { KycStep } from '../scenarios/compiled.ts'
-import { notFound, type WorldContext } from '../tables/world-context.ts'
+import type { WorldContext } from '../tables/world-context.ts'
+import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
 
 const PAN = /^[A-Z]{5}[0-9]{4}[A-Z]$/
@@ -69,10 +69,10 @@ const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatu
 
 /** KYC records: the system decides a PAN immediately and an Aadhaar later (defaults: KYC). */
 export function createKyc(context: WorldContext & { users: Users }) {
-  const { store, clock, random, scheduler, events, users } = context
+  const { store, clock, random, users } = context
   const { kyc } = store.tables
 
-  function panMetadata(number: string, step: KycStep, message: string): KycMetadata {
+  function panMetadata(number: string, step: Transition<KycStep>, message: string): KycMetadata {
     const ok = step.status === 'success'
     const statusCode = step.statusCode ?? (step.status === 'pending' ? 503 : 200)
     const result =
@@ -95,11 +95,14 @@ export function createKyc(context: WorldContext & { users: Users }) {
     }
   }
 
-  function messageOf(type: KycItem['document_type'], step: KycStep): string {
+  function messageOf(type: KycItem['document_type'], step: Transition<KycStep>): string {
     return step.message ?? step.reason ?? DEFAULT_MESSAGE[type][step.status]
   }
 
-  function metadataOf(row: Pick<KycRow, 'document_type' | 'document_number'>, step: KycStep) {
+  function metadataOf(
+    row: Pick<KycRow, 'document_type' | 'document_number'>,
+    step: Transition<KycStep>,
+  ) {
     if (row.document_type === 'pid') return null
     return panMetadata(row.document_number, step, messageOf(row.document_type, step))
   }
@@ -110,25 +113,33 @@ export function createKyc(context: WorldContext & { users: Users }) {
       .page('user', user_id, 0, Number.POSITIVE_INFINITY)
       .find(({ row }) => row.document_type === document_type && row.kyc_status === 'success')?.id
 
-  /** Stores a record with its new status; a success also sets the record's id on the user. */
-  function settle(row: KycRow) {
-    const entry = store.put('kyc', row)
-    if (row.kyc_status === 'success' && latestSuccess(row) === row.kyc_id) {
+  const lifecycle = createLifecycle<'kyc', KycStep>(context, {
+    kind: 'kyc',
+    noun: 'KYC record',
+    statusOf: (row) => row.kyc_status,
+    apply: (row, step) => ({
+      ...row,
+      kyc_status: step.status,
+      metadata: metadataOf(row, step),
+      updated_at: clock.iso(),
+    }),
+    /** A success sets the record's id on the user. */
+    onEntered(row) {
+      if (row.kyc_status !== 'success' || latestSuccess(row) !== row.kyc_id) return
       users.link(
         row.user_id,
         row.document_type === 'pid' ? { pid: row.kyc_id } : { tid: row.kyc_id },
       )
-    }
-    events.emit(`kyc.${row.kyc_status}`, row.kyc_id)
-    return entry
-  }
+    },
+    hintFor: () => '; only a pending record can become success or failed.',
+  })
 
   function submitItem(userId: string, item: KycItem, steps: readonly KycStep[]) {
-    const [first, ...later] = steps as readonly [KycStep, ...KycStep[]]
+    const first = steps[0]!
     const now = clock.iso()
     const kyc_id = random.uuid()
     const { document_type, document_name, document_number } = item
-    const entry = settle({
+    const row: KycRow = {
       kyc_id,
       user_id: userId,
       country: countryOf(item.Nationality),
@@ -142,12 +153,8 @@ export function createKyc(context: WorldContext & { users: Users }) {
       metadata: metadataOf(item, first),
       created_at: now,
       updated_at: now,
-    })
-    let due_at = clock.now()
-    for (const step of later) {
-      due_at += step.after_ms
-      scheduler.schedule({ due_at, kind: 'kyc.step', resource_id: kyc_id, payload: { ...step } })
     }
+    const entry = lifecycle.begin(row, steps)
     return {
       status: first.status !== 'failed',
       message: messageOf(document_type, first),
@@ -155,25 +162,8 @@ export function createKyc(context: WorldContext & { users: Users }) {
     }
   }
 
-  function simulate(row: KycRow, step: KycStep) {
-    const metadata = metadataOf(row, step)
-    return settle({ ...row, kyc_status: step.status, metadata, updated_at: clock.iso() })
-  }
-
-  scheduler.handle('kyc.step', (timer) => {
-    const row = kyc.get(timer.resource_id!)
-    // Only a pending record can still change.
-    if (row?.kyc_status !== 'pending') return false
-    simulate(row, timer.payload as KycStep)
-    return undefined
-  })
-
   return {
-    get(id: string) {
-      const entry = kyc.entry(id)
-      if (!entry) throw notFound('KYC record', id)
-      return entry
-    },
+    get: lifecycle.get,
     /** Throws the errors of POST /kyc without changing anything. */
     check: ({ user_id }: SubmitKyc) => void users.get(user_id, 'user_id'),
     /** Stores each item as a record. `stepsOfItems` has the steps of a scenario for each item, if there are any. */
@@ -188,20 +178,8 @@ export function createKyc(context: WorldContext & { users: Users }) {
           return submitItem(user_id, item, bad ? [bad] : (stepsOfItems[i] ?? defaultSteps(item)))
         })
       }),
-    /** Sets the status of a pending record on request. */
-    simulate: (id: string, step: Omit<KycStep, 'after_ms'>) =>
-      store.change(() => {
-        const row = kyc.get(id)
-        if (!row) throw notFound('KYC record', id)
-        if (row.kyc_status !== 'pending' || step.status === 'pending') {
-          throw new SandboxError(
-            'invalid_transition',
-            `A ${row.kyc_status} KYC record cannot become ${step.status}; only a pending record can become success or failed.`,
-          )
-        }
-        scheduler.cancelAll('kyc.step', id)
-        return simulate(row, { ...step, after_ms: 0 })
-      }),
+    /** Changes the status of a pending record on request. */
+    simulate: lifecycle.simulate,
     /** A user's records, newest first. */
     ofUser: (userId: string) => kyc.page('user', userId, 0, Number.POSITIVE_INFINITY),
   }

@@ -1,18 +1,15 @@
 import type { BankAccountRow } from '../model/bank-account.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
+import { nextStatuses } from '../model/lifecycle.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
-import {
-  canTransition,
-  failureOf,
-  type PaymentRow,
-  type PaymentStatus,
-  transitionsText,
-} from '../model/payment.ts'
+import { failureOf, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
 import { API_STATUS, type CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
+import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
+import { createUtrSeries } from './utr.ts'
 
 /** The steps of a payment that no scenario rule matches (defaults: Transactions and history). */
 const DEFAULT_STEPS: readonly TransactionStep[] = [
@@ -21,32 +18,37 @@ const DEFAULT_STEPS: readonly TransactionStep[] = [
   { status: 'SUCCESS', after_ms: 2_000 },
 ]
 const DEFAULT_REASON = 'beneficiary_bank_failure'
-const DAY_MS = 86_400_000
 
-/** A step without its delay: the payload of its timer. */
-type Transition = Omit<TransactionStep, 'after_ms'>
+type PaymentTransition = Transition<TransactionStep>
 
-const transitions = new WeakMap<TransactionStep, Transition>()
+const payloads = new WeakMap<TransactionStep, PaymentTransition>()
 
-/** Returns one shared object for all payments that use the step. */
-function transitionOf(step: TransactionStep): Transition {
-  let transition = transitions.get(step)
-  if (!transition) {
+/** Returns the payload of a step's timer: one shared object for all payments that use the step. */
+function payloadOf(step: TransactionStep): PaymentTransition {
+  let payload = payloads.get(step)
+  if (!payload) {
     const { after_ms: _, ...rest } = step
-    transition = rest
-    transitions.set(step, transition)
+    payload = rest
+    payloads.set(step, payload)
   }
-  return transition
+  return payload
 }
 
-const failureBy = ({ status: _, reason = DEFAULT_REASON, ...more }: Transition) =>
+const failureBy = ({ status: _, reason = DEFAULT_REASON, ...more }: PaymentTransition) =>
   failureOf(reason, more)
 
 /** The payer and the account of the receiver. */
 type Parties = { payer_id: string; account: BankAccountRow }
 
-/** The event of a status: `transaction.success` for SUCCESS. */
-export const eventOf = (status: PaymentStatus) => `transaction.${status.toLowerCase()}`
+/** The possible next statuses of a payment, as the end of an error message. */
+function hintFor(from: PaymentStatus): string {
+  const open = nextStatuses('transaction', from)
+  if (open.length === 0) return '. This status is final.'
+  const last = open.at(-1)!
+  return open.length === 1
+    ? `. It may become ${last}.`
+    : `. It may become ${open.slice(0, -1).join(', ')} or ${last}.`
+}
 
 /** The error of a second payment. A caller that lost the first response must not pay twice because of it. */
 function duplicateReference({ transaction_id, status }: PaymentRow): SandboxError {
@@ -60,26 +62,17 @@ function duplicateReference({ transaction_id, status }: PaymentRow): SandboxErro
 
 /** Payments: stored once, shown as transactions and as history (defaults: Transactions and history). */
 export function createPayments(context: WorldContext & { users: Users; checkKyc: () => boolean }) {
-  const { store, clock, random, scheduler, events, users, checkKyc } = context
+  const { store, clock, random, users, checkKyc } = context
   const { payments, bank_accounts, kyc } = store.tables
-
-  // The first four digits of a UTR, and their day, counted since 1970.
-  let utrDay = Number.NaN
-  let utrHead = ''
-
-  /** 12 digits: the year's last digit, the day of the year, and a series that does not repeat. */
-  function newUtr(): string {
-    const today = Math.floor(clock.now() / DAY_MS)
-    if (today !== utrDay) {
-      const year = new Date(today * DAY_MS).getUTCFullYear()
-      const dayOfYear = today - Date.UTC(year, 0, 1) / DAY_MS + 1
-      utrHead = `${year % 10}${String(dayOfYear).padStart(3, '0')}`
-      utrDay = today
-    }
-    // A factor coprime to 10 maps the running number to eight digits that look random and are unique.
-    const serial = (random.next() * 48_271) % 100_000_000
-    return `${utrHead}${String(serial).padStart(8, '0')}`
-  }
+  const newUtr = createUtrSeries(context)
+  const lifecycle = createLifecycle<'transaction', TransactionStep>(context, {
+    kind: 'transaction',
+    noun: 'transaction',
+    statusOf: ({ status }) => status,
+    apply: applyTransition,
+    payloadOf,
+    hintFor,
+  })
 
   /** The id of a payment without a reference; no payment has it as its reference. */
   function newTransactionId(): string {
@@ -133,14 +126,8 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
     return { payer_id, account }
   }
 
-  function settle(row: PaymentRow) {
-    const entry = store.put('payments', row)
-    events.emit(eventOf(row.status), row.transaction_id)
-    return entry
-  }
-
   /** The row after a transition: SUCCESS sets the UTR, FAILED the failure; a reversed payment retains its UTR. */
-  function applyTransition(row: PaymentRow, transition: Transition): PaymentRow {
+  function applyTransition(row: PaymentRow, transition: PaymentTransition): PaymentRow {
     // A copy first, then its fields: several times as fast as both in one literal.
     const next = { ...row }
     next.status = transition.status
@@ -158,7 +145,6 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
     { payer_id, account }: Parties,
     steps: readonly TransactionStep[],
   ) {
-    const first = steps[0]!
     const now = clock.iso()
     const transaction_id = random.uuid()
     const row: PaymentRow = {
@@ -188,42 +174,7 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
       // needs more memory than the row.
       earlier: undefined,
     }
-    const entry = settle(first.status === 'PENDING' ? row : applyTransition(row, first))
-    let due_at = clock.now()
-    for (let i = 1; i < steps.length; i++) {
-      const step = steps[i]!
-      due_at += step.after_ms
-      scheduler.schedule({
-        due_at,
-        kind: 'transaction.step',
-        resource_id: transaction_id,
-        payload: transitionOf(step),
-      })
-    }
-    return entry
-  }
-
-  scheduler.handle('transaction.step', (timer) => {
-    const id = timer.resource_id!
-    const row = payments.get(id)
-    const step = timer.payload as Transition
-    // A step that is no valid transition is ignored.
-    if (!row || !canTransition(row.status, step.status)) return false
-    settle(applyTransition(row, step))
-    // Skipped steps do not run later, but a reversal may still follow.
-    if (scheduler.isEarly(timer))
-      scheduler.cancelAll(
-        'transaction.step',
-        id,
-        ({ status }) => !canTransition(step.status, status as PaymentStatus),
-      )
-    return undefined
-  })
-
-  function get(id: string) {
-    const entry = payments.entry(id)
-    if (!entry) throw notFound('transaction', id)
-    return entry
+    return lifecycle.begin(row, steps)
   }
 
   const page = (index: string, key: string, { page: number, limit }: ListQuery) => ({
@@ -232,7 +183,7 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
   })
 
   return {
-    get,
+    get: lifecycle.get,
     /** Throws the errors of POST /transaction without changing anything. */
     check: checkInput,
     /** Creates a payment and schedules its steps. */
@@ -244,19 +195,8 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
     /** Creates an incoming payment, for the `credit` action of a scenario. */
     credit: (input: CreateTransaction, steps: readonly TransactionStep[] = DEFAULT_STEPS) =>
       store.change(() => make(input, 'credit', checkInput(input), steps)),
-    /** Sets the status of a payment on request and cancels its scheduled steps. */
-    simulate: (id: string, step: Transition) =>
-      store.change(() => {
-        const { row } = get(id)
-        if (!canTransition(row.status, step.status)) {
-          throw new SandboxError(
-            'invalid_transition',
-            `A ${row.status} transaction cannot become ${step.status}. ${transitionsText(row.status)}`,
-          )
-        }
-        scheduler.cancelAll('transaction.step', id)
-        return settle(applyTransition(row, step))
-      }),
+    /** Changes the status of a payment on request and cancels its scheduled steps. */
+    simulate: lifecycle.simulate,
     list: (query: ListQuery) => page('all', 'all', query),
     /** History of the whole client, or only its debits. */
     history: (query: ListQuery, type?: 'debit') =>

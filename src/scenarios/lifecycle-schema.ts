@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { didYouMean } from '../model/closest-word.ts'
-import { canTransition, FAILURE_REASONS, type PaymentStatus } from '../model/payment.ts'
+import { FIRST_STATUSES, type LifecycleKind, nextStatuses } from '../model/lifecycle.ts'
+import { FAILURE_REASONS } from '../model/payment.ts'
 import { parseDuration } from '../time/duration.ts'
 import { crossCheck, Duration, mustBe, type Report, text } from './schema-parts.ts'
 import { oneOf, quoteValue } from './wording.ts'
@@ -79,37 +80,21 @@ const BankStep = z
   })
   .meta({ id: 'BankStep' })
 
-type LifecycleKind = 'transaction' | 'kyc' | 'bank'
 type Step = { status: string; after?: string | undefined; reason?: string | undefined }
-type Transitions = { from: (status: string) => readonly string[]; first: readonly string[] }
-
-const PAYMENT_STATES: readonly PaymentStatus[] = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']
-const PAYMENT: Transitions = {
-  from: (status) => PAYMENT_STATES.filter((to) => canTransition(status as PaymentStatus, to)),
-  // A new payment is always PENDING.
-  first: ['PENDING'],
-}
-const CHECK: Transitions = {
-  from: (status) => (status === 'pending' ? ['success', 'failed'] : []),
-  first: ['pending', 'success', 'failed'],
-}
-
-/** The statuses that a resource of this kind can have after its first one. */
-export const reachableStates = (kind: LifecycleKind): readonly string[] =>
-  kind === 'transaction' ? ['PROCESSING', 'SUCCESS', 'FAILED'] : ['success', 'failed']
 
 function checkTransition(
   steps: readonly Step[],
   i: number,
-  transitions: Transitions,
+  kind: LifecycleKind,
 ): string | undefined {
   const { status } = steps[i]!
   if (i === 0) {
-    if (transitions.first.includes(status)) return undefined
-    return `a transaction starts as ${oneOf(transitions.first)}, not ${status}; make ${status} a later step, with after: 0s if it must be immediate`
+    const first: readonly string[] = FIRST_STATUSES[kind]
+    if (first.includes(status)) return undefined
+    return `a transaction starts as ${oneOf(first)}, not ${status}; make ${status} a later step, with after: 0s if it must be immediate`
   }
   const before = steps[i - 1]!.status
-  const next = transitions.from(before)
+  const next = nextStatuses(kind, before)
   if (next.includes(status)) return undefined
   return next.length === 0
     ? `${before} is final; ${status} cannot follow it`
@@ -117,9 +102,9 @@ function checkTransition(
 }
 
 /** Checks what all lifecycles have in common. */
-function checkSteps(steps: readonly Step[], transitions: Transitions, report: Report) {
+function checkSteps(steps: readonly Step[], kind: LifecycleKind, report: Report) {
   for (const [i, step] of steps.entries()) {
-    const wrong = checkTransition(steps, i, transitions)
+    const wrong = checkTransition(steps, i, kind)
     if (wrong) report([i, 'status'], `impossible step: ${wrong}`)
     if (i === 0 && step.after !== undefined && parseDuration(step.after) !== 0) {
       const message = `the first step happens at creation; remove \`after\`, or put another step before this one`
@@ -197,21 +182,21 @@ const lifecycle = <S extends z.ZodType>(
 
 /** The lifecycle of a payment. */
 export const TransactionLifecycle = lifecycle(TransactionStep, (steps, report) => {
-  checkSteps(steps, PAYMENT, report)
+  checkSteps(steps, 'transaction', report)
   checkOnlyFor('FAILED', ['reason', 'description', 'message', 'source'], steps, report)
   for (const [i, step] of steps.entries()) checkReason(step, i, report)
 })
 
 /** The lifecycle of a KYC item. */
 export const KycLifecycle = lifecycle(KycStep, (steps, report) => {
-  checkSteps(steps, CHECK, report)
+  checkSteps(steps, 'kyc', report)
   checkOnlyFor('failed', ['reason'], steps, report)
   for (const [i, step] of steps.entries()) checkResult(step, i, report)
 })
 
 /** The lifecycle of a bank account. */
 export const BankLifecycle = lifecycle(BankStep, (steps, report) => {
-  checkSteps(steps, CHECK, report)
+  checkSteps(steps, 'bank', report)
   checkOnlyFor('success', ['accountName'], steps, report)
   checkOnlyFor('failed', ['reason'], steps, report)
 })

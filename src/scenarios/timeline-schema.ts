@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { laterStatuses } from '../model/lifecycle.ts'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { parseDuration } from '../time/duration.ts'
-import { CheckState, PaymentState, Reason, reachableStates } from './lifecycle-schema.ts'
+import { CheckState, PaymentState, Reason } from './lifecycle-schema.ts'
 import { Rule } from './rule-schema.ts'
 import {
   type Check,
@@ -67,7 +68,7 @@ const Simulate = SimulateFields.check(
       report([], message)
       return
     }
-    const states = reachableStates(kind)
+    const states = laterStatuses(kind)
     if (!states.includes(status)) {
       const message = `a ${RESOURCE_NAMES[kind]} can change to ${oneOf(states)}, not to ${status}`
       report(['status'], message)

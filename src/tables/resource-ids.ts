@@ -6,7 +6,8 @@ export type ResourceKind = 'transaction' | 'kyc' | 'bank' | 'user' | 'webhook'
 
 export const kindOf = (event: string) => event.slice(0, event.indexOf('.')) as ResourceKind
 
-const TABLE = {
+/** The table of each kind of resource. */
+export const TABLE_OF = {
   transaction: 'payments',
   kyc: 'kyc',
   bank: 'bank_accounts',
@@ -20,7 +21,7 @@ export function resourceIdOf(
   kind: ResourceKind,
   resource: string,
 ): string {
-  const table = tables[TABLE[kind]]
+  const table = tables[TABLE_OF[kind]]
   const id = resource === 'latest' ? table.newest('all', 'all')?.id : resource
   if (id !== undefined) return id
   throw new SandboxError('not_found', `No ${kind} exists yet, so \`latest\` matches nothing.`)

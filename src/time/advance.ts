@@ -25,12 +25,10 @@ export type AdvanceResult = { now: string; fired: Fired[]; omitted: number }
 export type AdvanceDeps = {
   clock: Clock
   runner: Runner
-  /** Changes when the timers are reloaded: an advance that started before must not run them. */
-  getEpoch: () => number
   /** Called when time moved only part of the way and the new time could not be stored. */
   onHalfway?: (() => void) | undefined
-  /** Yields to the event loop if the advance has run for long; undefined otherwise. */
-  yieldToOthers: () => Promise<void> | undefined
+  /** Lets other work run if the advance has run for long; undefined otherwise. */
+  yieldIfDue: () => Promise<void> | undefined
 }
 
 const counted = (n: number) => n.toLocaleString('en-US')
@@ -77,23 +75,25 @@ function createFiredList() {
 export async function advance(
   target: number,
   { persist = () => {}, signal, max = MAX_TIMERS }: AdvanceOptions,
-  { clock, runner, getEpoch, onHalfway, yieldToOthers }: AdvanceDeps,
+  { clock, runner, onHalfway, yieldIfDue }: AdvanceDeps,
 ): Promise<AdvanceResult> {
   const firedList = createFiredList()
   const order = createCommitOrder()
   let reached = clock.now()
   let ran = 0
-  const epoch = getEpoch()
+  const { epoch } = runner
   // While this call waited for its turn, another call may have moved the clock further.
   const end = Math.min(Math.max(target, reached), LAST_INSTANT)
   const countDue = runner.countDue(end)
   if (countDue > max) throw tooManyForeseen(countDue, max, end)
 
+  const hasEnded = () => epoch !== runner.epoch || signal?.aborted === true
+
   /** Runs the due timers and returns why it ended. */
   async function runOnTheWay(): Promise<'through' | 'ended' | 'too many'> {
     await runner.settled()
     for (let timer = runner.soonest(); timer && timer.due_at <= end; timer = runner.soonest()) {
-      if (epoch !== getEpoch() || signal?.aborted) return 'ended'
+      if (hasEnded()) return 'ended'
       if (ran >= max) return 'too many'
       const at = Math.max(reached, timer.due_at)
       clock.stopAt(at)
@@ -104,9 +104,9 @@ export async function advance(
       const next = runner.isAnyRunning ? runner.soonest() : undefined
       const joins = next && next.due_at <= at && runner.runsInParallel(next)
       await (joins ? runner.room() : runner.settled())
-      await yieldToOthers()
+      await yieldIfDue()
     }
-    return epoch !== getEpoch() || signal?.aborted ? 'ended' : 'through'
+    return hasEnded() ? 'ended' : 'through'
   }
 
   clock.stopAt(reached)

@@ -44,6 +44,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
   // Called when an advance may start more timers.
   let fewRunning = () => {}
   let isInBatch = false
+  let epoch = 0
 
   const runsInParallel = ({ kind }: TimerRow) => kinds.get(kind)?.parallel === true
 
@@ -130,20 +131,29 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
   }
 
   return {
-    handle(kind: string, handler: TimerHandler, options: KindOptions) {
+    handle(kind: string, handler: TimerHandler, options: KindOptions = {}) {
       kinds.set(kind, { handler, ...options })
     },
     soonest,
     run,
     runDue,
     runsInParallel,
-    /** The soonest timer on the heap; it may be cancelled. */
-    peek: heap.peek,
-    find: (timer: TimerRow) => heap.push(timer),
+    /** Adds a stored timer; returns whether it may be the next one. */
+    add(timer: TimerRow): boolean {
+      const next = heap.peek()
+      heap.push(timer)
+      return !next || timer.due_at < next.due_at
+    },
     /** Reloads the stored timers. */
     reload() {
+      // A reset by a timer is part of the running advance; any other reset ends the advance.
+      if (!isInBatch) epoch++
       heap.clear()
       for (const timer of rows.all()) heap.push(timer)
+    },
+    /** Changes when the timers were replaced: an advance that began before must not run the new ones. */
+    get epoch() {
+      return epoch
     },
     /** The number of timers that are known to run until an instant, without those that they will schedule. */
     countDue(end: number): number {
@@ -152,9 +162,6 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
         if (timer.due_at <= end && isCurrent(timer))
           count += kinds.get(timer.kind)?.countRuns?.(timer, end) ?? 1
       return count
-    },
-    get isInBatch() {
-      return isInBatch
     },
     get isAnyRunning() {
       return running.size > 0

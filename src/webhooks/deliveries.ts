@@ -1,8 +1,8 @@
 import type { Scenarios } from '../active-scenario/world-scenarios.ts'
 import type { DeliveryFault, DeliveryRow, EventRow, StoredAttempt } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
+import { canTransition } from '../model/lifecycle.ts'
 import { quoteInput } from '../model/mask.ts'
-import { canTransition, type PaymentStatus } from '../model/payment.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import { kindOf, resourceIdOf } from '../tables/resource-ids.ts'
 import type { SandboxStore } from '../tables/tables.ts'
@@ -110,13 +110,13 @@ export function createDeliveries(deps: DeliveriesDeps) {
     switch (kindOf(event)) {
       case 'transaction': {
         const now = payments.get(resource_id)?.status
-        if (!now || !canTransition(now, status.toUpperCase() as PaymentStatus)) return false
+        if (!now || !canTransition('transaction', now, status.toUpperCase())) return false
         return now !== 'SUCCESS' || hasSteps(resource_id)
       }
       case 'kyc':
-        return status !== 'pending' && kyc.get(resource_id)?.kyc_status === 'pending'
+        return canTransition('kyc', kyc.get(resource_id)?.kyc_status ?? '', status)
       case 'bank':
-        return status !== 'pending' && bank_accounts.get(resource_id)?.bank_status === 'pending'
+        return canTransition('bank', bank_accounts.get(resource_id)?.bank_status ?? '', status)
       default:
         return false
     }

@@ -111,3 +111,5 @@ export function createDelayedResponses(deps: DelayedResponsesDeps) {
     },
   }
 }
+
+export type DelayedResponses = ReturnType<typeof createDelayedResponses>

@@ -130,16 +130,16 @@ t.test('a reset of all clients is one change: all of them or none', async (t) =>
   await disturb(box, '/@w')
   const both = async () => [await look(box), await look(box, '/@w')]
   const changed = await both()
-  const world = box.sandbox.worlds.get('w')!
-  const { restartClock } = world
-  world.restartClock = () => {
+  const { timeline } = box.sandbox.worlds.get('w')!
+  const { activate } = timeline
+  timeline.activate = () => {
     throw new Error('the last client fails')
   }
   t.equal((await box.post('/__admin/reset', { all: true })).status, 500)
   t.strictSame(await both(), changed, 'the first was not reset either')
   t.equal((await box.get('/__admin/clock')).body.now, '2026-01-01T01:00:00.000Z')
 
-  world.restartClock = restartClock
+  timeline.activate = activate
   const lines = () => readFileSync(`${file}.journal.0`, 'utf8').split('\n').length
   const written = lines()
   t.equal((await box.post('/__admin/reset', { all: true })).status, 200)

@@ -73,7 +73,7 @@ export const clientCalls = [
           client_id: clientId,
           status: profile().status,
           check_kyc: profile().check_kyc,
-          scenario: scenarios.describe().name,
+          scenario: scenarios.name,
           now: clock.iso(),
           snapshots: tables.snapshots.size,
         }),

@@ -90,7 +90,7 @@ export function clockResponse({ clock, scheduler }: World): z.input<typeof Clock
     mode,
     speed,
     next_timer_at: next ? iso(next.due_at) : null,
-    pending_timers: scheduler.pending().length,
+    pending_timers: scheduler.countPending(),
   }
 }
 
@@ -122,7 +122,7 @@ async function advanceWith(
 }
 
 function findTimer({ scheduler }: World, id: string) {
-  const timer = scheduler.pending().find(({ timer_id }) => timer_id === id)
+  const timer = scheduler.get(id)
   if (!timer)
     throw new SandboxError(
       'not_found',

@@ -155,10 +155,7 @@ export const dataCalls = [
         transaction: paymentResponse(world, entry),
         steps: stepsOf(entry.row),
         deliveries: listDeliveries(world, query).deliveries,
-        timers: world.scheduler
-          .pending()
-          .filter(({ resource_id }) => resource_id === entry.id)
-          .map(timerResponse),
+        timers: world.scheduler.ofResource(entry.id).map(timerResponse),
       }
     },
   }),

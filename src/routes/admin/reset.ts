@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin-call.ts'
-import { RESET_PARTS } from '../../world/sandbox.ts'
+import { RESET_PARTS } from '../../world/world-content.ts'
 
 /** The call that resets clients. */
 export const resetCalls = [

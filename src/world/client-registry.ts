@@ -1,0 +1,111 @@
+import { ClientName } from '../model/client.ts'
+import { SandboxError } from '../model/errors.ts'
+import { quoteInput } from '../model/mask.ts'
+import { DEFAULT_CLIENT, type NewClient } from './client-rows.ts'
+import type { World } from './world.ts'
+
+export type ClientLimits = { maxClients: number; autoClients: boolean }
+
+/** The clients of a sandbox, by name and by access token. */
+export class ClientRegistry {
+  readonly #limits: ClientLimits
+  readonly #worlds = new Map<string, World>()
+  readonly #byToken = new Map<string, World>()
+  readonly #tokenOf = new WeakMap<World, string>()
+
+  constructor(limits: ClientLimits) {
+    this.#limits = limits
+  }
+
+  get worlds(): ReadonlyMap<string, World> {
+    return this.#worlds
+  }
+
+  /** The client that calls without a client name use. */
+  get default(): World {
+    return this.#worlds.get(DEFAULT_CLIENT)!
+  }
+
+  /** Returns the world of a client; throws `not_found`. */
+  get(name: string): World {
+    const world = this.#worlds.get(name)
+    if (world) return world
+    throw new SandboxError('not_found', `There is no client ${quoteInput(name)}.`)
+  }
+
+  byToken(token: string): World | undefined {
+    return this.#byToken.get(token)
+  }
+
+  add(world: World) {
+    this.#worlds.set(world.name, world)
+    this.updateToken(world.name)
+  }
+
+  remove(world: World) {
+    this.#worlds.delete(world.name)
+    this.#releaseToken(world)
+  }
+
+  #releaseToken(world: World) {
+    const token = this.#tokenOf.get(world)
+    if (token !== undefined && this.#byToken.get(token) === world) this.#byToken.delete(token)
+  }
+
+  /** Maps the present token of a client to it, and removes an earlier one. */
+  updateToken(name: string) {
+    const world = this.#worlds.get(name)
+    // A client that is being created is added at the end.
+    if (!world) return
+    const token = world.profile().access_token
+    if (this.#tokenOf.get(world) !== token) this.#releaseToken(world)
+    this.#tokenOf.set(world, token)
+    if (this.#byToken.get(token)?.profile().access_token !== token) this.#byToken.set(token, world)
+  }
+
+  #checkLimit() {
+    const { size } = this.#worlds
+    if (size < this.#limits.maxClients) return
+    throw new SandboxError(
+      'client_limit_reached',
+      `There are already ${size} clients, the maximum. Delete one, or raise --max-clients. If the heap is small, give the process more memory.`,
+    )
+  }
+
+  /** Throws if no client can be created for a name in a base path. */
+  checkName(name: string) {
+    if (!ClientName.safeParse(name).success) {
+      throw new SandboxError(
+        'not_found',
+        'There is no such client. A client name has 1 to 63 characters (a-z, 0-9 and -) and does not start with -.',
+      )
+    }
+    if (!this.#limits.autoClients) {
+      throw new SandboxError(
+        'not_found',
+        `There is no client ${quoteInput(name)}, and --no-auto-clients prevents that a call creates it.`,
+      )
+    }
+    this.#checkLimit()
+  }
+
+  /** Throws if a call cannot create this client. */
+  checkNew({ name, access_token: token, scenario }: NewClient) {
+    if (this.#worlds.has(name)) {
+      throw new SandboxError(
+        'client_exists',
+        `The client ${name} already exists. Delete it first, or choose another name.`,
+      )
+    }
+    this.#checkLimit()
+    if (scenario !== undefined) this.default.scenarios.checkName(scenario)
+    if (token === undefined) return
+    const reserved = /^sbx_([a-z0-9][a-z0-9-]{0,62})$/.exec(token)?.[1]
+    if (this.#byToken.has(token) || (reserved !== undefined && reserved !== name)) {
+      throw new SandboxError(
+        'token_in_use',
+        'The access_token belongs to another client or is reserved for one. Choose another token, or omit access_token.',
+      )
+    }
+  }
+}

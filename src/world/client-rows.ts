@@ -1,0 +1,178 @@
+import { BadFixtures } from '../content/fixture-problems.ts'
+import { type FixtureWorlds, fixturesOf } from '../content/fixtures.ts'
+import { validationFailed } from '../model/validation-errors.ts'
+import { uuidOf } from '../runtime/random.ts'
+import type { WorldAbout } from '../storage/op.ts'
+import type { Base } from '../storage/world-tables.ts'
+import type { Rows } from '../tables/rows.ts'
+import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
+import type { ClockState } from '../time/clock.ts'
+import { adoptSettings, type WorldStart } from './start-options.ts'
+
+/** The client that calls without a client name use. */
+export const DEFAULT_CLIENT = 'default'
+
+/** The options of a new client, which a reset restores. */
+export type NewClient = {
+  name: string
+  access_token?: string | undefined
+  scenario?: string | undefined
+  randomSeed?: number | undefined
+  clock?: string | undefined
+  checkKyc?: boolean | undefined
+  fixtures?: 'default' | 'empty' | object | undefined
+  /** The client to fork, in its present state or in that of a snapshot. */
+  from?: { client: string; snapshot?: string | undefined } | undefined
+}
+
+/** The world that a client is forked from, and the name of its snapshot or undefined for its present state. */
+export type ForkSource = {
+  world: { name: string; tables: SandboxTables; clockNow: () => ClockState }
+  snapshot: string | undefined
+}
+
+/** The stored options of a client that was created by a call. */
+type ClientAbout = WorldAbout & {
+  readonly start?: Partial<WorldStart>
+  readonly checkKyc?: boolean
+  /** The client whose fixtures a reset of this fork loads. */
+  readonly fixturesOf?: string
+}
+
+const aboutOf = ({ about }: SandboxTables) => about as ClientAbout
+
+/** Removes the keys whose value is undefined. */
+const withoutUndefined = <T extends object>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
+
+/** The fixtures in the body of a request. */
+function inlineFixtures(content: object) {
+  let sets: FixtureWorlds
+  try {
+    sets = fixturesOf(content, 'fixtures')
+  } catch (error) {
+    if (!(error instanceof BadFixtures)) throw error
+    const errors = error.problems.map(({ path, message }) => ({
+      field: path ? `fixtures.${path}` : 'fixtures',
+      code: 'invalid_value',
+      message,
+    }))
+    throw validationFailed(errors)
+  }
+  if (sets.size === 1) return sets.get(DEFAULT_CLIENT)!
+  const message = `must have exactly one client, named default; found ${sets.size}`
+  throw validationFailed([{ field: 'fixtures.clients', code: 'invalid_value', message }])
+}
+
+/** Gives a client that is not in the fixtures a profile of its own; its other rows are copies of another client's. */
+function writeOwnProfile(tables: SandboxTables, token: string) {
+  const { name } = tables
+  const { checkKyc } = aboutOf(tables)
+  const from = tables.tables.client.newest('all', 'all')!
+  const profile = {
+    ...from.row,
+    client: name,
+    client_id: uuidOf(`client ${name}`),
+    access_token: token,
+    ...(checkKyc !== undefined && { check_kyc: checkKyc }),
+  }
+  tables.remove('client', from.id)
+  tables.put('client', {
+    ...profile,
+    name: `Sandbox client ${name}`,
+    email: `${name}@example.com`,
+  })
+}
+
+/** The rows with which clients start: those of the fixtures, of a request, or of another client. */
+export class ClientRows {
+  readonly #store: SandboxStore
+  readonly #start: WorldStart
+  readonly #wall: () => number
+  readonly #bases: ReadonlyMap<string, Base<Rows>>
+
+  constructor(store: SandboxStore, fixtures: FixtureWorlds, start: WorldStart, wall: () => number) {
+    this.#store = store
+    this.#start = start
+    this.#wall = wall
+    this.#bases = new Map(
+      [...fixtures].map(([name, { key, rows }]) => [name, store.makeBase(key, rows)]),
+    )
+  }
+
+  /** The start options of a client: its own, and those of the sandbox. */
+  startOf(tables: SandboxTables): WorldStart {
+    return { ...this.#start, ...aboutOf(tables).start }
+  }
+
+  /** The rows that a reset of a client loads: its own, those of a client of the fixtures, or those of the default client. */
+  #baseOf(name: string, { base, fixturesOf: whose = name }: ClientAbout) {
+    const own = base === undefined ? this.#bases.get(whose) : this.#store.bases.get(base)
+    return own ?? this.#bases.get(DEFAULT_CLIENT)!
+  }
+
+  /** Whether the profile of the client comes from the fixtures. */
+  #isOfFixtures({ name, about }: SandboxTables) {
+    return this.#bases.has(name) && Object.keys(about).length === 0
+  }
+
+  /** Whether a client of the data file was created from other fixtures. */
+  isOutdated(tables: SandboxTables): boolean {
+    const { name, base } = tables
+    return base.key !== '' && base.key !== this.#baseOf(name, aboutOf(tables)).key
+  }
+
+  /** Replaces all rows of a client by those with which it starts; its token stays. */
+  readonly reload = (tables: SandboxTables): void => {
+    const { access_token } = tables.tables.client.newest('all', 'all')!.row
+    tables.reset(this.#baseOf(tables.name, aboutOf(tables)))
+    if (!this.#isOfFixtures(tables)) writeOwnProfile(tables, access_token)
+  }
+
+  /** Creates the tables of a client of the fixtures, or of a new name in a base path. */
+  addOfFixtures(name: string, token: string): SandboxTables {
+    const tables = this.#store.addWorld(name, this.#baseOf(name, {}))
+    if (!this.#isOfFixtures(tables)) writeOwnProfile(tables, token)
+    return tables
+  }
+
+  /** Creates the tables of a client that a call asks for. */
+  add(client: NewClient, source: ForkSource | undefined, newToken: () => string): SandboxTables {
+    const { scenario, randomSeed, clock, checkKyc } = client
+    const about: ClientAbout = {
+      start: withoutUndefined({ scenario, randomSeed, clock }),
+      ...withoutUndefined({ checkKyc }),
+    }
+    const tables = source ? this.#fork(source, client, about) : this.#fresh(client, about)
+    writeOwnProfile(tables, client.access_token ?? newToken())
+    return tables
+  }
+
+  #fresh({ name, fixtures = 'default' }: NewClient, about: ClientAbout): SandboxTables {
+    const store = this.#store
+    if (fixtures === 'default') return store.addWorld(name, this.#baseOf(name, about), about)
+    const { key, rows } = inlineFixtures(fixtures === 'empty' ? {} : (fixtures as object))
+    const base = store.bases.get(`inline ${key}`) ?? store.makeBase(`inline ${key}`, rows)
+    return store.addWorld(name, base, { ...about, base: base.key })
+  }
+
+  #fork({ world, snapshot }: ForkSource, client: NewClient, own: ClientAbout): SandboxTables {
+    const from = aboutOf(world.tables)
+    const about: ClientAbout = {
+      fixturesOf: world.name,
+      ...from,
+      ...own,
+      start: { ...from.start, ...own.start },
+    }
+    const tables = this.#store.forkWorld(client.name, world.tables, snapshot, about)
+    if (snapshot === undefined)
+      tables.put('settings', { name: 'clock', value: { ...world.clockNow(), startedAs: '' } })
+    adoptSettings(tables, this.startOf(tables), this.#wall)
+    // Options of the request replace the settings of the source.
+    if (client.clock !== undefined) tables.remove('settings', 'clock')
+    if (client.scenario !== undefined) tables.remove('settings', 'scenario')
+    return tables
+  }
+}

@@ -1,0 +1,81 @@
+import { createLogBudget } from '../requests/request-log.ts'
+import { oncePerBurst } from '../runtime/once-per-burst.ts'
+import { createSteadyWall } from '../runtime/real-time.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import type { Disk } from '../storage/disk.ts'
+import { openStore } from '../storage/store.ts'
+import { TABLES } from '../tables/tables.ts'
+import { formatDuration } from '../time/duration.ts'
+import type { WebhookSettings } from '../webhooks/delivery-attempts.ts'
+import { createSendRoom } from '../webhooks/send-room.ts'
+import { createRuntime } from './real-runtime.ts'
+import type { Recorder } from './recorder.ts'
+
+/** The configuration of what all worlds of a sandbox share. */
+export type SharedConfig = {
+  /** The data file; without it nothing is persisted. */
+  file?: string
+  fsync?: boolean
+  onDamage?: 'refuse' | 'recover' | 'reset'
+  /** The size of the journal from which the data file is compacted, in bytes. */
+  compactFrom?: number
+  disk?: Disk
+  /** How webhooks are sent, and to which public hosts they may go. */
+  webhooks: WebhookSettings & { allow: readonly string[] }
+  /** Maximum of concurrent webhook attempts (default: 256). A recorded run always has the default, so that it can be replayed. */
+  maxAttempts?: number
+  wall?: () => number
+  /** Timers and webhooks do not keep the process alive. */
+  unref?: boolean | undefined
+  /** Records everything that reaches the sandbox. */
+  recorder?: Recorder | undefined
+  /** Replaces the real runtime, for a replay. */
+  runtime?: (real: Runtime) => Runtime
+}
+
+type SharedDeps = SharedConfig & {
+  log: { info(message: string): void; warn(message: string): void; error(message: string): void }
+}
+
+/** Opens what all worlds of a sandbox share: the runtime, the clock of this machine, the store and the room for webhooks. */
+export async function openSharedResources({ log, ...config }: SharedDeps) {
+  const { allow, ...webhookSettings } = config.webhooks
+  const real = createRuntime({
+    allow,
+    wall: config.wall,
+    unref: config.unref,
+    maxOpen: config.maxAttempts,
+    onDescriptorLimit: oncePerBurst(() =>
+      log.warn(
+        'A webhook could not be sent because this process has no file descriptor left. Raise the limit on open files (ulimit -n).',
+      ),
+    ),
+  })
+  const runtime = (config.runtime ?? config.recorder?.wrapRuntime)?.(real) ?? real
+  const steadyWall = createSteadyWall({
+    ...runtime,
+    onSetBack: (ms) =>
+      log.warn(
+        `The clock of this machine was set back by ${formatDuration(Math.round(ms / 1_000) * 1_000)}. The clocks of the clients ignore that.`,
+      ),
+  })
+  const store = await openStore({
+    specs: TABLES,
+    ...(config.file === undefined ? {} : { file: config.file }),
+    fsync: config.fsync ?? false,
+    onDamage: config.onDamage ?? 'refuse',
+    ...(config.compactFrom !== undefined && { compactFrom: config.compactFrom }),
+    ...(config.disk && { disk: config.disk }),
+    wall: runtime.wall,
+    log,
+  })
+  const sendRoom = createSendRoom({
+    ...(real === runtime && config.maxAttempts && { maxConcurrent: config.maxAttempts }),
+    onSaturated: oncePerBurst(() =>
+      log.warn(
+        'Webhook attempts are waiting: the maximum number of concurrent attempts is running. A receiver that hangs blocks each of its attempts for up to 10 s.',
+      ),
+    ),
+  })
+  return { runtime, steadyWall, store, sendRoom, logBudget: createLogBudget(), webhookSettings }
+}

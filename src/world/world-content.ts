@@ -1,0 +1,132 @@
+import type { createTimeline } from '../active-scenario/timeline.ts'
+import type { Scenarios } from '../active-scenario/world-scenarios.ts'
+import type { createRequestLog } from '../requests/request-log.ts'
+import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
+import type { Scheduler } from '../time/scheduler.ts'
+import type { createDeliveries } from '../webhooks/deliveries.ts'
+import type { createInbox } from '../webhooks/inbox.ts'
+import type { DelayedResponses } from './delayed-responses.ts'
+import type { Feed, FeedEvents } from './feed.ts'
+import { adoptSettings, type WorldStart } from './start-options.ts'
+import type { WorldClock } from './world-clock.ts'
+
+/** The parts of a world that a reset can select. */
+export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries', 'requests'] as const
+export type ResetPart = (typeof RESET_PARTS)[number]
+
+/** The parts of a world that keep state of their own beside the rows. */
+type StatefulPart = 'clock' | 'profile' | 'scenario' | 'deliveries' | 'requests'
+
+export type WorldContentDeps = {
+  tables: SandboxTables
+  afterCommit: SandboxStore['afterCommit']
+  start: WorldStart
+  wall: () => number
+  worldClock: WorldClock
+  scheduler: Scheduler
+  scenarios: Scenarios
+  timeline: ReturnType<typeof createTimeline>
+  deliveries: ReturnType<typeof createDeliveries>
+  inbox: ReturnType<typeof createInbox>
+  requests: ReturnType<typeof createRequestLog>
+  delayed: DelayedResponses
+  feed: Feed
+  /** Replaces all rows by those with which the client starts. */
+  loadStartRows: (tables: SandboxTables) => void
+  /** Called when the client's token may have changed. */
+  onProfileChanged: () => void
+}
+
+/** Replaces the content of a world: by a start, a reset, a restored snapshot or an imported state. */
+export function createWorldContent(deps: WorldContentDeps) {
+  const { tables, worldClock, scheduler, scenarios, timeline, deliveries, delayed, feed } = deps
+
+  /** Updates the parts of the world to rows that were replaced; `replaced` are the parts with other content. */
+  function reload(replaced: readonly StatefulPart[]) {
+    const isReplaced = (part: StatefulPart) => replaced.includes(part)
+    if (isReplaced('clock')) worldClock.reload()
+    if (isReplaced('profile')) deps.onProfileChanged()
+    if (isReplaced('scenario')) scenarios.reload()
+    if (isReplaced('deliveries')) deliveries.forget()
+    scheduler.reload()
+    // It schedules attempts, so the timers come first.
+    if (isReplaced('deliveries')) deliveries.recover()
+    delayed.rejectCancelled()
+    if (isReplaced('requests')) deps.requests.restart()
+  }
+
+  /** Replaces rows by `load`, in one change, and updates the parts of the world after its commit. */
+  function replaceContent<K extends 'reset' | 'restore'>(
+    load: () => void,
+    replaced: readonly StatefulPart[],
+    kind: K,
+    event: FeedEvents[K],
+  ) {
+    tables.change(() => {
+      load()
+      delayed.removeOrphanedTimers()
+      deps.afterCommit(() => {
+        reload(replaced)
+        feed.publish(kind, event)
+      })
+    })
+  }
+
+  /** Loads the start rows; clock and scenario stay. */
+  function resetData() {
+    const restoreScenarios = scenarios.capture()
+    deps.loadStartRows(tables)
+    // In the same order as for a new client.
+    restoreScenarios()
+    worldClock.persist()
+  }
+
+  function clearDeliveries() {
+    deliveries.clear()
+    deps.inbox.clear()
+  }
+
+  return {
+    /** Updates a new world to its stored rows. */
+    start() {
+      delayed.removeOrphanedTimers()
+      reload(['deliveries'])
+    },
+    /** Resets parts to fixtures, start clock and seed. The caller then runs the due entries of the timeline. */
+    reset(parts: readonly ResetPart[]) {
+      const has = (part: ResetPart) => parts.includes(part)
+      const replaced: StatefulPart[] = []
+      if (has('clock')) replaced.push('clock')
+      if (has('data')) replaced.push('profile')
+      if (has('data') || has('deliveries')) replaced.push('deliveries')
+      if (has('requests')) replaced.push('requests')
+      function load() {
+        if (has('data')) resetData()
+        else if (has('deliveries')) clearDeliveries()
+        const now = has('clock') ? worldClock.restart() : worldClock.clock.now()
+        // This also updates the state that the scenarios keep beside the rows.
+        if (has('scenario')) timeline.activate(scenarios.reset, now)
+      }
+      replaceContent(load, replaced, 'reset', { parts })
+    },
+    /** Replaces the whole state by `load`. */
+    restore(from: 'snapshot' | 'state', load: () => void) {
+      replaceContent(
+        () => {
+          load()
+          adoptSettings(tables, deps.start, deps.wall)
+        },
+        ['clock', 'profile', 'scenario', 'deliveries'],
+        'restore',
+        { from },
+      )
+    },
+    /** Stores the whole state, including clock and timers, as a snapshot. */
+    save(snapshot: string) {
+      tables.change(() => {
+        worldClock.persistNow()
+        tables.save(snapshot)
+      })
+    },
+  }
+}
