@@ -8,14 +8,16 @@ const LINE_FEED = 10
 const COMMA = 44
 
 /** The checksum of a text that follows text with the checksum `before`. */
-export const checksumOf = (text: string, before = 0): number => crc32(text, before)
+export const checksumOf = (text: string, before = 0): number =>
+  // Twice as fast as `crc32` of a string.
+  crc32(Buffer.from(text), before)
 
 /** The lines of entries, and the checksum of the file after them; `before` is the checksum of the file until now. */
 export function checkedLines(entries: readonly string[], before: number) {
   let checksum = before
   let text = ''
   for (const json of entries) {
-    checksum = crc32(json, checksum)
+    checksum = checksumOf(json, checksum)
     text += `${json},${checksum},\n`
   }
   return { text, checksum }

@@ -54,8 +54,6 @@ export class Table<R> {
   #seq: number
   /** The value of `#seq` when the top layer began. */
   #topSeq: number
-  /** The last inserted entry: most lists end with it, so it needs no lookup. */
-  #newest: Entry<R> | undefined
 
   constructor(spec: TableSpec<R>, image: TableImage<R> = { layers: [], seq: 0 }) {
     this.#spec = spec
@@ -65,7 +63,6 @@ export class Table<R> {
     this.#layers = [...(image.layers.length > 0 ? image.layers : [empty]), empty]
     this.#seq = image.seq
     this.#topSeq = image.seq
-    this.#newest = undefined
   }
 
   // ---- reading
@@ -163,7 +160,6 @@ export class Table<R> {
       if (key !== undefined && (!previous || keyOf(previous.row) !== key))
         this.#post(name, key, entry)
     }
-    if (!previous) this.#newest = entry
   }
 
   /** The entry of the lower layers, without the changes of the top layer. */
@@ -217,9 +213,7 @@ export class Table<R> {
       return
     }
     const last = added.at(-1)
-    const newest = this.#newest
-    if (last === undefined || isBefore(last === newest?.id ? newest : this.entry(last)!, entry))
-      added.push(entry.id)
+    if (last === undefined || isBefore(this.entry(last)!, entry)) added.push(entry.id)
     else added.splice(this.#placeOf(added, entry), 0, entry.id)
   }
 
@@ -305,13 +299,11 @@ export class Table<R> {
     this.#setTop(other.layers, this.#shared.emptyLayer)
     this.#seq = other.seq
     this.#topSeq = other.seq
-    this.#newest = undefined
     return () => {
       this.#layers = layers
       this.#top = top
       this.#seq = seq
       this.#topSeq = topSeq
-      this.#newest = undefined
     }
   }
 }

@@ -118,6 +118,12 @@ t.test('a data file of another version is refused, and the message says what to 
   t.equal(refused.code, 4)
   t.match(refused.stderr, /of another version.*it has format 1.*__admin\/state.*--reset/)
   t.equal(readFileSync(data, 'utf8'), older)
+
+  // A process of format 3 that was killed before its first document.
+  const killed = join(t.testdir({ 'db.journal.jsonl': '' }), 'db.json')
+  const journal = await run(['--port', '0', '--data', killed])
+  t.equal(journal.code, 4)
+  t.match(journal.stderr, /of another version.*db\.journal\.jsonl.*it has format 3 or older/)
 })
 
 t.test('a damaged journal is refused; --recover keeps what stands before', async (t) => {

@@ -274,6 +274,25 @@ t.test('a document of another format is left alone, but for a reset', async (t) 
   )
 })
 
+t.test('journals of an earlier format are not taken for an empty data file', async (t) => {
+  for (const name of ['db.journal.jsonl', 'db.journal.previous.jsonl']) {
+    const dir = t.testdir({ [name]: 'something' })
+    const file = join(dir, 'db.json')
+    for (const onDamage of ['refuse', 'recover'] as const) {
+      await t.rejects(open(t, file, { onDamage }), {
+        name: 'OtherFormat',
+        message: `${join(dir, name)}: line 1, byte 0: it has format 3 or older, but this version only reads format 4`,
+      })
+      t.same(filesOf(dir), [name], 'left as it is')
+    }
+    const { store } = await open(t, file, { onDamage: 'reset' })
+    const copy = filesOf(dir).find((one) => one.startsWith(`${name}.damaged-`))
+    t.equal(readFileSync(join(dir, copy!), 'utf8'), 'something')
+    t.notOk(existsSync(join(dir, name)))
+    await store.close()
+  }
+})
+
 t.test('nothing is lost while the document is made anew', async (t) => {
   const dir = t.testdir()
   const { store, world } = await open(t, join(dir, 'a/db.json'))
