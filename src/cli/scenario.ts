@@ -1,4 +1,4 @@
-import type { Expectation, PreviousScenario } from '../active-scenario/world-scenarios.ts'
+import type { Expectation, PreviousScenario } from '../active-scenario/expectations.ts'
 import { remoteCommand } from './remote.ts'
 import { oneLine, table } from './text-table.ts'
 
