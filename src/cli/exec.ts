@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import type { PreviousScenario } from '../active-scenario/world-scenarios.ts'
+import type { PreviousScenario } from '../active-scenario/expectations.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
 import type { Command } from './command.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'

@@ -5,7 +5,8 @@ import type { CompiledRule, CompiledScenario } from './compiled.ts'
 import type { SchemaError } from './explain.ts'
 import { isUndescribed } from './lifecycle-schema.ts'
 import type { Test } from './match.ts'
-import type { RuleDefinition } from './rule-schema.ts'
+import type { OutcomeDefinition } from './outcome-schema.ts'
+import { outcomesOf, type RuleDefinition } from './rule-schema.ts'
 import { unreachableIn } from './shadow.ts'
 import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml-source.ts'
@@ -43,22 +44,15 @@ function paiseOfOther({ part, path, operator }: Test): Warning[] {
 }
 
 /** Warns about the reasons of payments that have no description. */
-function undescribedReasons({ then, sequence }: RuleDefinition): Warning[] {
-  const { sequence: inner, then_on: _, ...single } = then ?? {}
-  const outcomes: [Path, RuleDefinition['then'] | 'pass'][] = [
-    [['then'], single],
-    ...(inner ?? []).map((one, i): [Path, typeof one] => [['then', 'sequence', i], one]),
-    ...(sequence ?? []).map((one, i): [Path, typeof one] => [['sequence', i], one]),
-  ]
-  return outcomes.flatMap(([path, outcome]) =>
-    outcome === 'pass'
-      ? []
-      : (outcome?.transaction ?? []).flatMap((step, i) => {
-          if (!isUndescribed(step)) return []
-          const message = `${quoteValue(step.reason)} is not a known reason; add a \`description\` that explains it`
-          return [at([...path, 'transaction', i, 'reason'], 'value', message)]
-        }),
-  )
+function undescribedReasons(rule: RuleDefinition): Warning[] {
+  return outcomesOf(rule).flatMap(([path, outcome]) => {
+    const { transaction = [] } = outcome === 'pass' ? {} : (outcome as OutcomeDefinition)
+    return transaction.flatMap((step, i) => {
+      if (!isUndescribed(step)) return []
+      const message = `${quoteValue(step.reason)} is not a known reason; add a \`description\` that explains it`
+      return [at([...path, 'transaction', i, 'reason'], 'value', message)]
+    })
+  })
 }
 
 function uselessKey({ key, then, ...rule }: RuleDefinition): Warning[] {

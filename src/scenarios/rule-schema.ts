@@ -49,15 +49,13 @@ const CREATING_OPERATION: Readonly<Record<(typeof LIFECYCLES)[number], Operation
   transaction: 'createTransaction',
 }
 
-const outcomesOf = ({ then, sequence }: Mapping): [path: Path, outcome: unknown][] => {
+/** Returns the outcomes of a rule, each with its path in the rule. The parts of the rule may be invalid. */
+export function outcomesOf({ then, sequence }: Mapping): [path: Path, outcome: unknown][] {
   const listed = (list: unknown, path: Path) =>
     Array.isArray(list) ? list.map((one, i): [Path, unknown] => [[...path, i], one]) : []
   const inner = isMapping(then) ? then['sequence'] : undefined
-  return [
-    ...(then !== undefined && inner === undefined ? [[['then'], then] as [Path, unknown]] : []),
-    ...listed(inner, ['then', 'sequence']),
-    ...listed(sequence, ['sequence']),
-  ]
+  const single: [Path, unknown][] = then === undefined || inner ? [] : [[['then'], then]]
+  return [...single, ...listed(inner, ['then', 'sequence']), ...listed(sequence, ['sequence'])]
 }
 
 /** Checks that the operations of a rule create the resources of its outcomes. */

@@ -1,5 +1,6 @@
 import dns from 'node:dns'
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { webhookUrlProblem } from '../model/webhook-url.ts'
 
 /** The kind of an IP address, for the rules on where a webhook may be sent. */
@@ -66,22 +67,9 @@ function blockList(ranges: string[]): BlockList {
   return list
 }
 
-/** The eight 16-bit words of an IPv6 address, in any spelling that `net.isIPv6` accepts. */
-function wordsOf(address: string): number[] {
-  const text = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
-    [(a << 8) | b, (c << 8) | d].map((word) => word.toString(16)).join(':'),
-  )
-  const words = (part: string | undefined) =>
-    part ? part.split(':').map((word) => Number.parseInt(word, 16)) : []
-  const [head, tail] = text.split('::')
-  const left = words(head)
-  const right = words(tail)
-  return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right]
-}
-
 /** The IPv4 address embedded in an IPv6 address, if a translator or tunnel would send it there. */
 function embeddedIpv4(address: string): string | undefined {
-  const w = wordsOf(address)
+  const { parts: w } = ipaddr.IPv6.parse(address)
   const dotted = (high: number, low: number) =>
     `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
   const starts = (...prefix: number[]) => prefix.every((word, i) => w[i] === word)

@@ -1,0 +1,72 @@
+import { SandboxError } from '../model/errors.ts'
+import { quoteInput } from '../model/mask.ts'
+import type { Random } from '../runtime/random.ts'
+import { compileScenario } from '../scenarios/compile.ts'
+import type { CompiledRule, CompiledScenario } from '../scenarios/compiled.ts'
+import type { RuleDefinition } from '../scenarios/rule-schema.ts'
+import type { PushedRuleRow, SandboxTables } from '../tables/rows.ts'
+import type { RuleCounters } from './rule-counters.ts'
+
+const scenarioOf = (id: string) => `rule:${id}`
+
+const compiled = ({ rule_id, definition }: PushedRuleRow): CompiledScenario =>
+  compileScenario({ rules: [definition] }, scenarioOf(rule_id))
+
+/** Whether a rule has reached its maximum of hits; a rule with a `key` never has, since a new key can follow. */
+const isUsedUp = ({ keyOf, times, thenOn, turns }: CompiledRule, hits: number): boolean =>
+  !keyOf && hits >= (thenOn === 'pass' ? Math.min(times, turns.length) : times)
+
+/** The stored rules that were pushed one by one. Each is a scenario of its own; the newest comes first. */
+export class PushedRules {
+  readonly #store: SandboxTables
+  readonly #random: Random
+  readonly #counters: RuleCounters
+
+  constructor(store: SandboxTables, random: Random, counters: RuleCounters) {
+    this.#store = store
+    this.#random = random
+    this.#counters = counters
+  }
+
+  #rows(): PushedRuleRow[] {
+    return [...this.#store.tables.rules.rows()].sort((a, b) => b.seq - a.seq)
+  }
+
+  layers(): CompiledScenario[] {
+    return this.#rows().map(compiled)
+  }
+
+  /** Returns the rules with their hits. */
+  describe() {
+    return this.#rows().map((row) => {
+      const [rule] = compiled(row).rules
+      const hits = this.#counters.hitsOf(rule!)
+      const { rule_id, definition } = row
+      return { rule_id, hits, used_up: isUsedUp(rule!, hits), definition }
+    })
+  }
+
+  /** Adds a checked rule before all others. */
+  push(definition: RuleDefinition): PushedRuleRow {
+    return this.#store.change(() => {
+      // After a reset of only the data the series restarts, and the retained rules already have its first numbers.
+      const seq = Math.max(this.#random.next(), (this.#rows()[0]?.seq ?? 0) + 1)
+      return this.#store.put('rules', { rule_id: `rul_${seq}`, seq, definition }).row
+    })
+  }
+
+  /** Removes a rule and its counters. */
+  remove(id: string) {
+    if (!this.#store.tables.rules.get(id))
+      throw new SandboxError('not_found', `No rule ${quoteInput(id)} was pushed for this client.`)
+    this.#store.change(() => {
+      this.#store.remove('rules', id)
+      this.#counters.remove(scenarioOf(id))
+    })
+  }
+
+  /** Removes all rules, but not their counters. */
+  clear() {
+    for (const { rule_id } of this.#rows()) this.#store.remove('rules', rule_id)
+  }
+}

@@ -1,0 +1,114 @@
+import type { BankAccountRow } from '../model/bank-account.ts'
+import { SandboxError } from '../model/errors.ts'
+import { holderNameOf } from '../model/holder-names.ts'
+import { mobileKey } from '../model/user.ts'
+import type { BankAccounts } from '../payouts/bank-accounts.ts'
+import type { Kyc } from '../payouts/kyc.ts'
+import type { Payments } from '../payouts/payments.ts'
+import type { Users } from '../payouts/users.ts'
+import type { TimelineAction } from '../scenarios/compiled.ts'
+import { kindOf, type ResourceKind, resourceIdOf } from '../tables/resource-ids.ts'
+import type { WorldContext } from '../tables/world-context.ts'
+
+export type TimelineActionDeps = WorldContext & {
+  users: Users
+  kyc: Kyc
+  bankAccounts: BankAccounts
+  payments: Payments
+}
+
+/** An action on the resources of the world. The others change scenario, rules or all data. */
+export type ResourceAction = Exclude<
+  TimelineAction,
+  { use: string } | { rule: unknown } | { reset: true }
+>
+type Credit = Extract<TimelineAction, { credit: unknown }>['credit']
+type Simulate = Extract<TimelineAction, { simulate: unknown }>['simulate']
+
+function findRow<T>(rows: Iterable<T>, matches: (row: T) => boolean): T | undefined {
+  for (const row of rows) if (matches(row)) return row
+  return undefined
+}
+
+/** Runs the actions of timelines on resources. */
+export class TimelineActions {
+  readonly #deps: TimelineActionDeps
+
+  constructor(deps: TimelineActionDeps) {
+    this.#deps = deps
+  }
+
+  get #tables() {
+    return this.#deps.store.tables
+  }
+
+  /** Runs an action. Throws a `SandboxError` if it is impossible now. */
+  run(action: ResourceAction) {
+    const { events, payments } = this.#deps
+    if ('trigger' in action)
+      events.emit(action.trigger, this.#idOf(kindOf(action.trigger), action.resource), true)
+    else if ('simulate' in action) this.#simulate(action.simulate)
+    else if ('credit' in action) {
+      const { amount, remark, reference_id } = action.credit
+      const more = { ...(remark && { remark }), ...(reference_id && { reference_id }) }
+      payments.credit({ amount, currency_code: 'INR', ...this.#partiesOf(action.credit), ...more })
+    } else for (let i = 0; i < action.create_users; i++) this.#createUser()
+  }
+
+  #idOf(kind: ResourceKind, resource: string) {
+    return resourceIdOf(this.#deps.store, kind, resource)
+  }
+
+  #simulate({ kind, resource, status, reason }: Simulate) {
+    const { payments, kyc, bankAccounts } = this.#deps
+    const id = this.#idOf(kind, resource)
+    if (kind === 'transaction')
+      payments.simulate(id, { status: status as 'SUCCESS', ...(reason && { reason }) })
+    else if (kind === 'kyc')
+      kyc.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
+    else
+      bankAccounts.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
+  }
+
+  /** Chooses payer, receiver and account for a credit; the action can name each of them. */
+  #partiesOf(credit: Credit) {
+    const matches = (row: BankAccountRow) =>
+      row.bank_status === 'success' &&
+      row.bank_id === (credit.benif_bank_id ?? row.bank_id) &&
+      row.user_id === (credit.to_user_id ?? row.user_id) &&
+      row.user_id !== credit.from_user_id
+    const account = findRow(this.#tables.bank_accounts.rows(), matches)
+    if (!account)
+      throw new SandboxError(
+        'not_found',
+        'No user with a verified bank account can receive this credit. Add a bank account, or change to_user_id or benif_bank_id.',
+      )
+    const payer =
+      credit.from_user_id ??
+      this.#tables.users.page('all', 'all', 0, 2).find(({ id }) => id !== account.user_id)?.id
+    if (payer === undefined)
+      throw new SandboxError(
+        'not_found',
+        'There is no second user who could pay this credit. Create one, or set from_user_id.',
+      )
+    return { from_user_id: payer, to_user_id: account.user_id, benif_bank_id: account.bank_id }
+  }
+
+  /** Digits of a mobile that no user has yet: among many thousand users, two draws can be equal. */
+  #unusedDigits(): string {
+    for (;;) {
+      const digits = this.#deps.random.digits(9)
+      if (!this.#tables.users.findUnique('mobile', mobileKey(`+919${digits}`))) return digits
+    }
+  }
+
+  #createUser() {
+    const digits = this.#unusedDigits()
+    const name = holderNameOf(digits).toLowerCase().replace(' ', '.')
+    this.#deps.users.create({
+      email: `${name}.${digits}@example.com`,
+      mobile: `+919${digits}`,
+      user_type: 'individual',
+    })
+  }
+}
