@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
-import { type Budget, createRing } from './ring-buffer.ts'
+import { type Budget, createRing } from '../runtime/ring-buffer.ts'
 
 /** A request with its response. Texts and objects are stored unchanged, and masked when they are shown. */
 export type CompletedRequest = {

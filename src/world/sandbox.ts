@@ -15,8 +15,8 @@ import type { WorldAbout } from '../storage/document.ts'
 import { openStore } from '../storage/store.ts'
 import { type SandboxTables, TABLES } from '../tables/tables.ts'
 import { formatDuration } from '../time/duration.ts'
-import type { WebhookSettings } from '../webhooks/delivery-attempts.ts'
-import { createSendRoom } from '../webhooks/send-room.ts'
+import type { WebhookSettings } from '../webhooks/attempt-request.ts'
+import { createSendLimit } from '../webhooks/send-limit.ts'
 import { createRuntime } from './real-runtime.ts'
 import type { Recorder, TimerObserver } from './recorder.ts'
 import { adoptSettings, createWorld, isStagingName, type World, type WorldStart } from './world.ts'
@@ -151,7 +151,7 @@ export async function openSandbox(config: SandboxConfig) {
   )
   const worlds = new Map<string, World>()
   const logBudget = createLogBudget()
-  const sendRoom = createSendRoom({
+  const sendLimit = createSendLimit({
     ...(real === runtime && config.maxAttempts && { maxConcurrent: config.maxAttempts }),
     onSaturated: oncePerBurst(() =>
       log.warn(
@@ -186,7 +186,7 @@ export async function openSandbox(config: SandboxConfig) {
       start: startOf(tables),
       library: () => library,
       webhookSettings: webhooks,
-      sendRoom,
+      sendLimit,
       logBudget,
       feedName: `${startedAt.toString(36)}.${++feeds}`,
       runtime,
