@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { SEND_ERRORS } from '../src/model/send-error.ts'
-import { exploreOrders } from '../src/webhooks/explore-orders.ts'
+import { arrivalOrders } from '../src/webhooks/arrival-orders.ts'
 import { type SignFault, signWebhook } from '../src/webhooks/sign.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
@@ -171,7 +171,7 @@ async function firstBreakingOrder(url: string, statuses: string[], maxOrders: nu
   let draws = 0
   const random = () => (draws++ * 0.618) % 1
   const right = await stateAfter(statuses)
-  for (const { sequence } of exploreOrders({ events: statuses, random, max_orders: maxOrders }))
+  for (const { sequence } of arrivalOrders({ events: statuses, random, max_orders: maxOrders }))
     if ((await stateAfter(sequence)) !== right) return sequence
   return undefined
 }

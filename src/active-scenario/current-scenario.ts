@@ -3,7 +3,8 @@ import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import type { Library } from '../scenarios/library.ts'
 import { DEFAULT_SCENARIO } from '../scenarios/references.ts'
-import type { ActiveScenario, SandboxTables } from '../tables/rows.ts'
+import type { ActiveScenario } from '../tables/rows.ts'
+import type { SandboxTables } from '../tables/tables.ts'
 
 /** Which scenario is active: a name of the library or a definition, as stored. */
 export type Choice = Pick<ActiveScenario, 'name' | 'definition'>

@@ -4,7 +4,8 @@ import type { Random } from '../runtime/random.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledRule, CompiledScenario } from '../scenarios/compiled.ts'
 import type { RuleDefinition } from '../scenarios/rule-schema.ts'
-import type { PushedRuleRow, SandboxTables } from '../tables/rows.ts'
+import type { PushedRuleRow } from '../tables/rows.ts'
+import type { SandboxTables } from '../tables/tables.ts'
 import type { RuleCounters } from './rule-counters.ts'
 
 const scenarioOf = (id: string) => `rule:${id}`

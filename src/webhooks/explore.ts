@@ -3,9 +3,9 @@ import { maskNumber } from '../model/mask.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
-import type { DeliveryAttempts } from './delivery-attempts.ts'
-import { exploreOrders } from './explore-orders.ts'
-import type { SendLane } from './send-room.ts'
+import { arrivalOrders } from './arrival-orders.ts'
+import type { AttemptSender } from './attempt-request.ts'
+import type { SendLane } from './send-limit.ts'
 import type { Webhooks } from './webhooks.ts'
 
 /** The placeholder for the payment's id in the URL of a probe. */
@@ -93,7 +93,7 @@ export function createExplore({
   deadlineMs,
 }: WorldContext & {
   webhooks: Webhooks
-  attempts: DeliveryAttempts
+  attempts: AttemptSender
   runtime: Pick<Runtime, 'send' | 'secret'>
   lane: SendLane
   deadlineMs?: number
@@ -215,7 +215,7 @@ export function createExplore({
       found: null,
       ignored,
     }
-    const orders = exploreOrders({
+    const orders = arrivalOrders({
       events: bodies,
       random: () => store.change(random.fraction),
       max_orders: maxOrders,

@@ -2,7 +2,7 @@ import type { InboxRow } from '../model/inbox.ts'
 import type { ListQuery } from '../model/list.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { WorldContext } from '../tables/world-context.ts'
-import { maskSignatures } from './delivery-attempts.ts'
+import { maskSignatures } from './attempt-request.ts'
 import { verifySignature } from './sign.ts'
 import type { Webhooks } from './webhooks.ts'
 

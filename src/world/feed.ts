@@ -1,7 +1,7 @@
 import type { DeliveryRow } from '../model/delivery.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import { type RequestLogEntry, requestSummary } from '../requests/request-log.ts'
-import { createRing } from '../requests/ring-buffer.ts'
+import { createRing } from '../runtime/ring-buffer.ts'
 import type { TimerRow } from '../time/scheduler.ts'
 
 /** The subjects of a client's feed, by kind of event. */

@@ -6,8 +6,8 @@ import type { Disk } from '../storage/disk.ts'
 import { openStore } from '../storage/store.ts'
 import { TABLES } from '../tables/tables.ts'
 import { formatDuration } from '../time/duration.ts'
-import type { WebhookSettings } from '../webhooks/delivery-attempts.ts'
-import { createSendRoom } from '../webhooks/send-room.ts'
+import type { WebhookSettings } from '../webhooks/attempt-request.ts'
+import { createSendLimit } from '../webhooks/send-limit.ts'
 import { createRuntime } from './real-runtime.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -69,7 +69,7 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
     wall: runtime.wall,
     log,
   })
-  const sendRoom = createSendRoom({
+  const sendLimit = createSendLimit({
     ...(real === runtime && config.maxAttempts && { maxConcurrent: config.maxAttempts }),
     onSaturated: oncePerBurst(() =>
       log.warn(
@@ -77,5 +77,5 @@ export async function openSharedResources({ log, ...config }: SharedDeps) {
       ),
     ),
   })
-  return { runtime, steadyWall, store, sendRoom, logBudget: createLogBudget(), webhookSettings }
+  return { runtime, steadyWall, store, sendLimit, logBudget: createLogBudget(), webhookSettings }
 }

@@ -9,23 +9,23 @@ import { createPayments } from '../payouts/payments.ts'
 import { createViews } from '../payouts/response-texts.ts'
 import { createUsers } from '../payouts/users.ts'
 import { createRequestLog } from '../requests/request-log.ts'
-import type { Budget } from '../requests/ring-buffer.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
+import type { Budget } from '../runtime/ring-buffer.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Library } from '../scenarios/library.ts'
 import { createResourceEvents } from '../tables/resource-events.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { Clock } from '../time/clock.ts'
 import { createScheduler, type TimerRow } from '../time/scheduler.ts'
-import { createDeliveries } from '../webhooks/deliveries.ts'
 import {
-  createDeliveryAttempts,
+  createAttemptSender,
   RETRY_PLANS,
   type WebhookSettings,
-} from '../webhooks/delivery-attempts.ts'
+} from '../webhooks/attempt-request.ts'
+import { createDeliveries } from '../webhooks/deliveries.ts'
 import { createExplore } from '../webhooks/explore.ts'
 import { createInbox } from '../webhooks/inbox.ts'
-import type { SendRoom } from '../webhooks/send-room.ts'
+import type { SendLimit } from '../webhooks/send-limit.ts'
 import { createWebhookEvents } from '../webhooks/webhook-events.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 import { createDelayedResponses } from './delayed-responses.ts'
@@ -45,7 +45,7 @@ export type WorldDeps = {
   library: () => Library
   webhookSettings: WebhookSettings
   /** Limits the concurrent webhook attempts of all clients. */
-  sendRoom: SendRoom
+  sendLimit: SendLimit
   /** The memory limit that the request logs of all clients share. */
   logBudget: Budget
   /** The prefix of the event ids of this world's feed. */
@@ -104,7 +104,7 @@ function createWorldScheduler(
 
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
-  const { name, tables, store, start, runtime, webhookSettings, sendRoom, log } = deps
+  const { name, tables, store, start, runtime, webhookSettings, sendLimit, log } = deps
   const { steadyWall: wall } = deps
   const worldClock = createWorldClock({ tables, start, wall, later: runtime.later })
   const { clock } = worldClock
@@ -138,20 +138,21 @@ export function createWorld(deps: WorldDeps) {
     startScenario: start.scenario,
     onChanged: (name) => publish('scenario', { name }),
   })
-  const attempts = createDeliveryAttempts({
+  const attempts = createAttemptSender({
     clock,
     runtime,
     settings: webhookSettings,
-    lane: sendRoom.lane(),
+    lane: sendLimit.lane(),
   })
   const deliveries = createDeliveries({
     ...context,
     webhooks,
     scenarios,
     webhookEvents: createWebhookEvents({ ...context, views: profile.views }),
-    attempts,
+    sender: attempts,
     retryPlan: RETRY_PLANS[webhookSettings.retries],
     storeHooks: store,
+    later: runtime.later,
     onError: (error) =>
       log.error(`The result of a webhook attempt of client ${name} was lost`, error),
     onChanged: (row) => publish('delivery', row),
@@ -165,7 +166,7 @@ export function createWorld(deps: WorldDeps) {
     webhooks,
     attempts,
     runtime,
-    lane: sendRoom.lane(),
+    lane: sendLimit.lane(),
     ...(deadlineMs !== undefined && { deadlineMs }),
   })
   const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow })

@@ -11,9 +11,9 @@ import { text, Uuid } from '../../model/formats.ts'
 import { pagesOf } from '../../model/list.ts'
 import { EVENTS } from '../../scenarios/words.ts'
 import { readTarget } from '../../webhooks/addresses.ts'
-import type { RecordedEvent } from '../../webhooks/deliveries.ts'
-import { attemptDetails } from '../../webhooks/delivery-attempts.ts'
+import { attemptDetails } from '../../webhooks/attempt-request.ts'
 import { PROBE_PLACEHOLDER } from '../../webhooks/explore.ts'
+import type { RecordedEvent } from '../../webhooks/recorded-events.ts'
 import type { World } from '../../world/world.ts'
 
 // Each order sends real requests, so this number takes minutes.

@@ -4,16 +4,21 @@ export type Budget = { used: number; readonly max: number }
 export type RingOptions<T> = {
   /** The maximum number of items. */
   max: number
-  /** The maximum total size of the items, in the unit of `sizeOf`. */
-  maxSize: number
-  sizeOf: (item: T) => number
+  /** The maximum total size of the items, in the unit of `sizeOf`; without it only their number is limited. */
+  maxSize?: number
+  sizeOf?: (item: T) => number
   budget?: Budget
 }
 
 /**
  * A ring buffer: stores the newest items and drops the oldest when there are too many or they are too large in total.
  */
-export function createRing<T>({ max, maxSize: maxTotalSize, sizeOf, budget }: RingOptions<T>) {
+export function createRing<T>({
+  max,
+  maxSize = Number.POSITIVE_INFINITY,
+  sizeOf = () => 0,
+  budget,
+}: RingOptions<T>) {
   let items: (T | undefined)[] = []
   let start = 0
   let count = 0
@@ -33,7 +38,7 @@ export function createRing<T>({ max, maxSize: maxTotalSize, sizeOf, budget }: Ri
     dropped++
   }
 
-  const isOver = () => size > maxTotalSize || (budget !== undefined && budget.used > budget.max)
+  const isOver = () => size > maxSize || (budget !== undefined && budget.used > budget.max)
 
   return {
     push(item: T) {

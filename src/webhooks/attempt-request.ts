@@ -4,7 +4,7 @@ import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
-import type { SendLane } from './send-room.ts'
+import type { SendLane } from './send-limit.ts'
 import { signWebhook } from './sign.ts'
 
 /** How webhooks are sent, the same for every client. */
@@ -82,7 +82,7 @@ export const attemptDetails = (
 const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 
 /** Signs and sends single attempts, and returns their results as they are stored. */
-export function createDeliveryAttempts({
+export function createAttemptSender({
   clock,
   runtime,
   settings,
@@ -166,4 +166,4 @@ export function createDeliveryAttempts({
   }
 }
 
-export type DeliveryAttempts = ReturnType<typeof createDeliveryAttempts>
+export type AttemptSender = ReturnType<typeof createAttemptSender>

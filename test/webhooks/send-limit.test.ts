@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createSendRoom, type SendLane } from '../../src/webhooks/send-room.ts'
+import { createSendLimit, type SendLane } from '../../src/webhooks/send-limit.ts'
 import { start } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
@@ -7,7 +7,7 @@ import { receiver, SECRET } from '../receiver.ts'
 const settled = () => new Promise(setImmediate)
 
 t.test('clients take turns, and the attempts of each client stay in order', async (t) => {
-  const room = createSendRoom({ maxConcurrent: 4, onSaturated() {} })
+  const room = createSendLimit({ maxConcurrent: 4, onSaturated() {} })
   const came: string[] = []
   const lanes: Record<string, SendLane> = { a: room.lane(), b: room.lane(), c: room.lane() }
   async function attempt(name: string, nth: number) {
@@ -37,7 +37,7 @@ t.test('clients take turns, and the attempts of each client stay in order', asyn
 })
 
 t.test('one client has at most 64 concurrent attempts, even if more slots are free', async (t) => {
-  const room = createSendRoom({ onSaturated: () => t.fail('there is room') })
+  const room = createSendLimit({ onSaturated: () => t.fail('there is room') })
   const [busy, other] = [room.lane(), room.lane()]
   let inside = 0
   for (let i = 0; i < 5_000; i++)
@@ -60,7 +60,7 @@ t.test('a long saturation is reported, a short one is not', async (t) => {
   let now = 0
   t.intercept(performance, 'now', { value: () => now })
   let warnings = 0
-  const room = createSendRoom({ maxConcurrent: 1, onSaturated: () => warnings++ })
+  const room = createSendLimit({ maxConcurrent: 1, onSaturated: () => warnings++ })
   const [a, b] = [room.lane(), room.lane()]
   a.enter()
   void b.enter()

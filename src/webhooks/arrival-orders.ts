@@ -1,5 +1,5 @@
 /** One way in which events may arrive: at least once each, in any order. */
-export type DeliveryOrder<T> = {
+export type ArrivalOrder<T> = {
   /** The events in order of arrival; an event that is delivered twice is here twice. */
   sequence: T[]
   /** The same as positions in the given list, from 0. */
@@ -10,7 +10,7 @@ export type DeliveryOrder<T> = {
   disturbance: number
 }
 
-export type ExploreOrdersInput<T> = {
+export type ArrivalOrdersInput<T> = {
   /** The events of one resource, in the order they happened. */
   events: readonly T[]
   /** A fraction in [0, 1), from the world's seeded source. */
@@ -132,11 +132,11 @@ function ordersOfLength(
  * draws give the same orders. Each length may use half of the remaining `maxOrders`, so that the many reorderings of a
  * long list leave space for the repeats.
  */
-export function* exploreOrders<T>({
+export function* arrivalOrders<T>({
   events,
   random,
   max_orders: maxOrders,
-}: ExploreOrdersInput<T>): Generator<DeliveryOrder<T>> {
+}: ArrivalOrdersInput<T>): Generator<ArrivalOrder<T>> {
   let left = Math.max(0, Math.floor(maxOrders))
   for (let copies = 0; copies <= events.length && left > 0 && events.length > 0; copies++) {
     const maxCount = copies === events.length ? left : Math.ceil(left / 2)

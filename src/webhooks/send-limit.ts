@@ -1,3 +1,5 @@
+import { createQueue } from '../runtime/queue.ts'
+
 /** The queue of one client; each `enter` is followed by a `leave`. */
 export type SendLane = {
   /** Waits for a free slot; returns `undefined` if one is free now. */
@@ -12,36 +14,11 @@ const MAX_PER_LANE = 64
 // Attempts have waited too long after this time, real ms: as long as a receiver may hang.
 const SATURATED_MS = 10_000
 
-/** A queue whose cost does not grow with its length. */
-function createQueue<T>() {
-  let items: T[] = []
-  let next = 0
-  return {
-    get isEmpty() {
-      return next === items.length
-    },
-    push(item: T) {
-      items.push(item)
-    },
-    take(): T {
-      const item = items[next++]!
-      if (next === items.length) {
-        items = []
-        next = 0
-      } else if (next > 1_024 && next * 2 > items.length) {
-        items = items.slice(next)
-        next = 0
-      }
-      return item
-    },
-  }
-}
-
 /**
  * Limits the concurrent webhook attempts of all clients, so that hanging receivers leave descriptors for the port.
  * Waiting clients take turns, one attempt each; the attempts of one client stay in order.
  */
-export function createSendRoom({
+export function createSendLimit({
   maxConcurrent = MAX_ATTEMPTS,
   onSaturated,
 }: {
@@ -55,7 +32,7 @@ export function createSendRoom({
   const turns = createQueue<() => void>()
 
   function checkSaturation() {
-    if (turns.isEmpty) saturatedSince = undefined
+    if (turns.size === 0) saturatedSince = undefined
     else {
       saturatedSince ??= performance.now()
       if (performance.now() - saturatedSince > SATURATED_MS) onSaturated()
@@ -70,7 +47,7 @@ export function createSendRoom({
       let hasTurn = false
 
       function waitForTurn() {
-        if (hasTurn || waiting.isEmpty || running === MAX_PER_LANE) return
+        if (hasTurn || waiting.size === 0 || running === MAX_PER_LANE) return
         hasTurn = true
         turns.push(takeTurn)
       }
@@ -101,7 +78,7 @@ export function createSendRoom({
           running--
           totalRunning--
           waitForTurn()
-          while (totalRunning < maxConcurrent && !turns.isEmpty) turns.take()()
+          while (totalRunning < maxConcurrent && turns.size > 0) turns.take()()
           checkSaturation()
         },
       }
@@ -110,4 +87,4 @@ export function createSendRoom({
 }
 
 /** The limiter of a sandbox. */
-export type SendRoom = ReturnType<typeof createSendRoom>
+export type SendLimit = ReturnType<typeof createSendLimit>

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { exploreOrders } from '../../src/webhooks/explore-orders.ts'
+import { arrivalOrders } from '../../src/webhooks/arrival-orders.ts'
 
 /** A small seeded random source, so that the tests are repeatable. */
 function seeded(seed: number) {
@@ -12,7 +12,7 @@ function seeded(seed: number) {
 
 const events = (n: number) => Array.from({ length: n }, (_, i) => ({ id: `evt_${i}` }))
 const orders = (n: number, maxOrders: number, random = seeded(1)) => [
-  ...exploreOrders({ events: events(n), random, max_orders: maxOrders }),
+  ...arrivalOrders({ events: events(n), random, max_orders: maxOrders }),
 ]
 const texts = (n: number, maxOrders: number) =>
   orders(n, maxOrders).map((order) => order.indexes.join(''))
@@ -136,7 +136,7 @@ t.test('no events, a maximum of 0, or a single event give no order', async (t) =
 
 t.test('it is lazy and quick with many events', async (t) => {
   const startedAt = performance.now()
-  const [first] = exploreOrders({ events: events(200), random: seeded(1), max_orders: 50 })
+  const [first] = arrivalOrders({ events: events(200), random: seeded(1), max_orders: 50 })
   t.equal(first?.disturbance, 1)
   t.equal(orders(60, 200).length, 200)
   t.ok(performance.now() - startedAt < 20_000)
@@ -147,7 +147,7 @@ t.test(
   async (t) => {
     const history = [{ status: 'PENDING' }, { status: 'PROCESSING' }, { status: 'SUCCESS' }]
     const lastWins = (sequence: { status: string }[]) => sequence.at(-1)?.status
-    const broken = [...exploreOrders({ events: history, random: seeded(1), max_orders: 50 })].find(
+    const broken = [...arrivalOrders({ events: history, random: seeded(1), max_orders: 50 })].find(
       (order) => lastWins(order.sequence) !== 'SUCCESS',
     )
     t.same(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createRing } from '../../src/requests/ring-buffer.ts'
+import { createRing } from '../../src/runtime/ring-buffer.ts'
 
 const ringOf = (max: number, mostSize = 1_000, budget?: { used: number; max: number }) =>
   createRing<number>({ max, maxSize: mostSize, sizeOf: (n) => n, ...(budget && { budget }) })

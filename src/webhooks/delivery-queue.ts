@@ -1,0 +1,223 @@
+import type { DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
+import { quoteInput } from '../model/mask.ts'
+import { createQueue } from '../runtime/queue.ts'
+import type { WebhookOutcome } from '../scenarios/compiled.ts'
+import { notFound, type WorldContext } from '../tables/world-context.ts'
+import { pointOf } from '../time/duration.ts'
+import { isReachable } from './reachable-events.ts'
+
+/** The kind of the timers of attempts. */
+export const WEBHOOK_ATTEMPT = 'webhook.attempt'
+
+// An unlimited log would fill the memory; pending deliveries are never dropped.
+const MAX_FINISHED = 10_000
+// An event that waits for another one is sent at the latest after this time, ms of the client's time.
+const MAX_HOLD = 3_600_000
+
+export type DeliveryQueueDeps = Pick<WorldContext, 'store' | 'clock' | 'random' | 'scheduler'> & {
+  /** Called for every new or changed delivery, inside the change. */
+  onChanged: (row: DeliveryRow) => void
+}
+
+/**
+ * The stored deliveries of a client, and when the next attempt of each is made.
+ *
+ * An event waits until the earlier events of its resource are delivered or failed; different resources are independent.
+ * Events that a scenario delays, holds or copies are outside that order.
+ */
+export class DeliveryQueue {
+  readonly #deps: DeliveryQueueDeps
+  // The ids of finished deliveries, in order of completion.
+  readonly #finished = createQueue<string>()
+
+  constructor(deps: DeliveryQueueDeps) {
+    this.#deps = deps
+  }
+
+  get #tables() {
+    return this.#deps.store.tables
+  }
+
+  get(id: string): DeliveryRow {
+    const row = this.find(id)
+    if (!row) throw notFound('delivery', quoteInput(id))
+    return row
+  }
+
+  find(id: string): DeliveryRow | undefined {
+    return this.#tables.deliveries.get(id)
+  }
+
+  eventOf({ event_id }: DeliveryRow): EventRow {
+    return this.#tables.events.get(event_id)!
+  }
+
+  // ---- order and hold
+
+  /** Stores a new delivery; with `skipsOrder` it does not wait for earlier events of its resource. */
+  add(
+    event: EventRow,
+    copy: number,
+    outcome: WebhookOutcome,
+    rule: string | undefined,
+    skipsOrder: boolean,
+  ): DeliveryRow {
+    const { clock, random } = this.#deps
+    const { event_id, type, resource_id, created_at } = event
+    const { delay, drop, holdUntil, signature, timestamp, body } = outcome
+    const fault: DeliveryFault = {
+      ...(signature && { signature }),
+      ...(timestamp && { timestamp }),
+      ...(body && { body }),
+    }
+    const held = holdUntil !== undefined && isReachable(holdUntil, resource_id, this.#tables)
+    const row: DeliveryRow = {
+      delivery_id: deliveryId(event_id, copy),
+      event_id,
+      event: type,
+      resource_id,
+      created_at,
+      status: drop ? 'dropped' : 'pending',
+      ordered: !skipsOrder && !drop && !delay && !held && copy === 1,
+      next_attempt_at: null,
+      timer_id: null,
+      attempts: [],
+      ...(held && { hold_until: holdUntil }),
+      ...(Object.keys(fault).length > 0 && { fault }),
+      ...(rule !== undefined && { rule }),
+    }
+    if (drop) {
+      this.#put(row)
+      this.#retain(row)
+    } else if (row.ordered && this.#tables.deliveries.count('ordered', resource_id) > 0)
+      this.#put(row)
+    else {
+      const later = delay ? pointOf(delay, delay.minMs === delay.maxMs ? 0 : random.fraction()) : 0
+      this.schedule(row, clock.now() + (held ? MAX_HOLD : later))
+    }
+    return this.get(row.delivery_id)
+  }
+
+  /** Stores a delivery with the timer of its next attempt; `clock/advance` shows the payload. */
+  schedule(row: DeliveryRow, due_at: number) {
+    const timer = this.#deps.scheduler.schedule({
+      due_at,
+      kind: WEBHOOK_ATTEMPT,
+      // Not the id of the event's resource: a status set on request cancels the timers of that resource.
+      resource_id: row.delivery_id,
+      payload: { event: row.event, event_id: row.event_id, attempt: row.attempts.length + 1 },
+    })
+    // The time of the timer: the scheduler limits it to the last possible instant.
+    this.#put({ ...row, next_attempt_at: timer.due_at, timer_id: timer.timer_id })
+  }
+
+  /** The pending timer of a delivery's next attempt. */
+  timerOf({ timer_id }: DeliveryRow) {
+    return timer_id === null ? undefined : this.#tables.timers.get(timer_id)
+  }
+
+  /** Sends a delivery now: a pending one early, a finished one once more. */
+  expedite({ hold_until: _, ...row }: DeliveryRow) {
+    this.#cancel(row)
+    const next: DeliveryRow =
+      row.status === 'pending' ? row : { ...row, status: 'pending', ordered: false, once: true }
+    this.schedule(next, this.#deps.clock.now())
+  }
+
+  /** Ends a delivery, and schedules what it blocked. */
+  finish(row: DeliveryRow, status: DeliveryRow['status'], attempts = row.attempts) {
+    const done: DeliveryRow = { ...row, status, attempts, next_attempt_at: null, timer_id: null }
+    if (row.once) delete done.once
+    if (row.hold_until) delete done.hold_until
+    this.#put(done)
+    this.#retain(done)
+    this.#releaseBlocked(done)
+  }
+
+  /** Schedules what a finished delivery blocked: the next event in order, and the events that waited for it. */
+  #releaseBlocked({ event, resource_id }: DeliveryRow) {
+    const { deliveries } = this.#tables
+    const now = this.#deps.clock.now()
+    const next = this.#firstInOrder(resource_id)
+    if (next && next.next_attempt_at === null) this.schedule(next, now)
+    if (deliveries.count('held', resource_id) === 0) return
+    for (const { row } of deliveries.page('held', resource_id, 0, Number.POSITIVE_INFINITY)) {
+      const { hold_until, ...free } = row
+      // Release it if its event was sent, or can no longer happen.
+      if (hold_until !== event && (next || isReachable(hold_until!, resource_id, this.#tables)))
+        continue
+      this.#cancel(row)
+      this.schedule(free, now)
+    }
+  }
+
+  /** The first pending ordered delivery of a resource. */
+  #firstInOrder(resource_id: string): DeliveryRow | undefined {
+    const { deliveries } = this.#tables
+    const count = deliveries.count('ordered', resource_id)
+    return count === 0 ? undefined : deliveries.page('ordered', resource_id, count - 1, 1)[0]!.row
+  }
+
+  #put(row: DeliveryRow) {
+    this.#deps.onChanged(row)
+    this.#deps.store.put('deliveries', row)
+  }
+
+  #cancel({ timer_id }: DeliveryRow) {
+    if (timer_id !== null) this.#deps.scheduler.cancel(timer_id)
+  }
+
+  // ---- retention
+
+  /** Removes the deliveries that finished first beyond the maximum. */
+  #retain({ delivery_id }: DeliveryRow) {
+    this.#finished.push(delivery_id)
+    while (this.#finished.size > MAX_FINISHED) {
+      const oldest = this.find(this.#finished.take())
+      // It may be pending again: redelivered, or the change that finished it was rolled back.
+      if (oldest && oldest.status !== 'pending') this.#remove(oldest)
+    }
+  }
+
+  #remove({ delivery_id, event_id }: DeliveryRow) {
+    const { store } = this.#deps
+    store.remove('deliveries', delivery_id)
+    const copies = this.#tables.events.get(event_id)?.copies ?? 0
+    for (let copy = 1; copy <= copies; copy++) if (this.find(deliveryId(event_id, copy))) return
+    store.remove('events', event_id)
+  }
+
+  // ---- the whole content
+
+  /** After a start or restore: collects finished deliveries, and schedules those that were being sent when the process ended. */
+  recover() {
+    const { store, clock } = this.#deps
+    store.change(() => {
+      for (const row of [...this.#tables.deliveries.rows()]) {
+        if (row.status !== 'pending') this.#retain(row)
+        if (row.status !== 'pending' || this.timerOf(row)) continue
+        if (row.ordered && this.#firstInOrder(row.resource_id)?.delivery_id !== row.delivery_id)
+          continue
+        this.schedule(row, clock.now())
+      }
+    })
+  }
+
+  /** Removes all deliveries and events, inside the open change. */
+  clear() {
+    const { store } = this.#deps
+    for (const row of [...this.#tables.deliveries.rows()]) {
+      this.#cancel(row)
+      store.remove('deliveries', row.delivery_id)
+    }
+    for (const { event_id } of [...this.#tables.events.rows()]) store.remove('events', event_id)
+  }
+
+  /** Forgets which deliveries were finished, after the rows were replaced or removed. */
+  forget() {
+    this.#finished.clear()
+  }
+}
+
+const deliveryId = (event_id: string, copy: number) =>
+  `dlv_${event_id.slice('evt_'.length)}${copy === 1 ? '' : `_${copy}`}`

@@ -1,0 +1,24 @@
+import { createRing } from '../runtime/ring-buffer.ts'
+
+/** An event that happened before the webhook existed: it has no body. `at` is the client's time, ms. */
+export type RecordedEvent = { delivery_id: string; event: string; resource_id: string; at: number }
+
+const MAX_RECORDED = 1_000
+
+/** The newest events from before the webhook existed, in memory. They are sent only on request. */
+export function createRecordedEvents() {
+  const ring = createRing<RecordedEvent>({ max: MAX_RECORDED })
+  return {
+    add(event: Omit<RecordedEvent, 'delivery_id'>) {
+      ring.push({ delivery_id: `rec_${ring.dropped + ring.count + 1}`, ...event })
+    },
+    find(id: string): RecordedEvent | undefined {
+      for (const one of ring.oldestFirst()) if (one.delivery_id === id) return one
+      return undefined
+    },
+    all: (): RecordedEvent[] => [...ring.oldestFirst()],
+    clear: ring.clear,
+  }
+}
+
+export type RecordedEvents = ReturnType<typeof createRecordedEvents>
