@@ -2,7 +2,7 @@ import { OPERATIONS } from '../app.ts'
 import type { Finding, UncheckedEndpoint } from './findings.ts'
 import type { HttpClientOptions } from './http-client.ts'
 import { runReads } from './reads.ts'
-import { ConformStopped, createSession } from './session.ts'
+import { ConformStopped, Session } from './session.ts'
 import type { CreatedResource } from './writer.ts'
 import { createWrites } from './writes.ts'
 
@@ -43,7 +43,7 @@ export async function conform({
   write: withWrites,
   ...options
 }: ConformOptions): Promise<ConformReport> {
-  const session = createSession(OPERATIONS, options)
+  const session = new Session(OPERATIONS, options)
   const first = await session.send('listUsers', { query: { page: 1 } })
   if (first.problem !== undefined)
     throw new ServiceUnreachable(

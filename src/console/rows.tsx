@@ -41,6 +41,44 @@ function shiftOf(
   return Math.max(0, total - old.total)
 }
 
+/** One row of the table; the first cell links to its details. `row` is missing while its page is loaded. */
+const Line = <T,>({
+  row,
+  index,
+  columns,
+  grid,
+  href,
+  onOpen,
+}: {
+  row: T | undefined
+  index: number
+  columns: readonly Column<T>[]
+  grid: Record<string, string>
+  href: string | undefined
+  onOpen: (href: string) => void
+}) => (
+  <div
+    role="row"
+    class="line"
+    aria-rowindex={index + 2}
+    style={{ ...grid, transform: `translateY(${index * ROW_HEIGHT}px)` }}
+  >
+    {columns.map(({ title, minor, end, show }, column) => (
+      <span role="cell" key={title} class={classOf(minor, end)}>
+        {row === undefined ? (
+          '…'
+        ) : column === 0 ? (
+          <a href={href} onClick={() => onOpen(href!)}>
+            {show(row)}
+          </a>
+        ) : (
+          show(row)
+        )}
+      </span>
+    ))}
+  </div>
+)
+
 /**
  * A table of any length that renders only its visible rows. It uses ARIA roles, because a table element lays out all of
  * its rows. The list calls `want` with the visible rows; `href` returns the URL of a row's details and identifies the row.
@@ -160,27 +198,15 @@ export function Rows<T>({
             const isNew = key !== undefined && !rendered.has(key)
             if (isNew) rendered.add(key)
             return (
-              <div
-                role="row"
-                class="line"
+              <Line
                 key={isNew ? key : index}
-                aria-rowindex={index + 2}
-                style={{ ...grid, transform: `translateY(${index * ROW_HEIGHT}px)` }}
-              >
-                {columns.map(({ title, minor, end, show }, column) => (
-                  <span role="cell" key={title} class={classOf(minor, end)}>
-                    {row === undefined ? (
-                      '…'
-                    ) : column === 0 ? (
-                      <a href={key} onClick={() => storePosition(key!)}>
-                        {show(row)}
-                      </a>
-                    ) : (
-                      show(row)
-                    )}
-                  </span>
-                ))}
-              </div>
+                row={row}
+                index={index}
+                columns={columns}
+                grid={grid}
+                href={key}
+                onOpen={storePosition}
+              />
             )
           })}
         </div>

@@ -1,27 +1,17 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { swapDashes } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { fixturesOf } from '../content/fixtures.ts'
-import type {
-  RecordedBody,
-  RecordedBytes,
-  RecordedCall,
-  RecordedHangUp,
-  RecordedResponse,
-  RecordingLine,
-  RecordingStart,
-} from '../model/recording.ts'
+import type { RecordingLine, RecordingStart } from '../model/recording.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import { createLibrary } from '../scenarios/library.ts'
 import { loadReader } from '../scenarios/reader.ts'
 import { assemble, optionsOf } from '../server.ts'
-import { type RequestObserver, recordedBytes, type SentResponse } from '../world/recorder.ts'
 import type { Log } from '../world/sandbox.ts'
-import { createDeferred, resolvesInTime } from './deferred.ts'
-import { type ReplayDifference, responseDifference } from './differences.ts'
-import { BadRecording, readRecording } from './recording.ts'
+import type { ReplayDifference } from './differences.ts'
+import { readRecording } from './recording.ts'
 import { createReplayRuntime } from './replay-runtime.ts'
+import { ReplayedCalls } from './replayed-calls.ts'
 import { createTimerCheck } from './timer-check.ts'
 
 /** The result of a replay. */
@@ -39,40 +29,6 @@ export type ReplayResult = {
   notes: string[]
 }
 
-const bufferOf = ({ text, base64 }: RecordedBytes): Buffer =>
-  base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64')
-
-/** The request line and headers, with the same bytes as recorded. */
-function headOf({ method, url, http, headers }: RecordedCall): Buffer {
-  const lines = [`${method} ${url} HTTP/${http}`]
-  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`)
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
-}
-
-const headerOf = ({ headers }: RecordedCall, name: string) =>
-  headers.find((_, i) => i % 2 === 1 && headers[i - 1]!.toLowerCase() === name)
-
-const isChunked = (call: RecordedCall) => headerOf(call, 'transfer-encoding') !== undefined
-
-const hasBody = (call: RecordedCall) =>
-  isChunked(call) || Number(headerOf(call, 'content-length') ?? 0) > 0
-
-function bodyOf(call: RecordedCall, bytes: Buffer, isComplete: boolean): Buffer {
-  if (!isChunked(call)) return bytes
-  const chunk = bytes.length === 0 ? '' : `${bytes.length.toString(16)}\r\n`
-  const end = `${bytes.length === 0 ? '' : '\r\n'}${isComplete ? '0\r\n\r\n' : ''}`
-  return Buffer.concat([Buffer.from(chunk), bytes, Buffer.from(end)])
-}
-
-/** A call that is sent again. */
-type ReplayedCall = {
-  line: RecordedCall
-  socket: Socket
-  bodyReceived: ReturnType<typeof createDeferred<void>>
-  hungUp: ReturnType<typeof createDeferred<void>>
-  response: ReturnType<typeof createDeferred<SentResponse>>
-}
-
 /**
  * Replays a recording in a new sandbox in this process, and compares every response and every webhook with the recorded
  * one, byte for byte, up to the first difference. Sends no webhook to a receiver. Throws `BadRecording`.
@@ -81,7 +37,6 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
   const recording = readRecording(text)
   const { start, lines, isTorn } = recording
   const notes: string[] = []
-  let calls = 0
   let difference: ReplayDifference | undefined
   let isFinished = false
   if (isTorn) notes.push('the last line is incomplete and was ignored')
@@ -94,109 +49,22 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
 
   const replay = createReplayRuntime(recording, onDifference)
   const timers = createTimerCheck(recording, onDifference)
-  const replayedCalls = new Map<number, ReplayedCall>()
-  let expected: { call: ReplayedCall; onArrival: () => void } | undefined
-  const watch: RequestObserver = {
-    onRequest() {
-      const arrived = expected
-      expected = undefined
-      // The request of another program on this port.
-      if (!arrived) return 0
-      replay.setTime(arrived.call.line.at)
-      arrived.onArrival()
-      return arrived.call.line.call
-    },
-    onBody(id) {
-      const call = replayedCalls.get(id)
-      if (call?.line.body_at !== undefined) replay.setTime(call.line.body_at)
-      call?.bodyReceived.resolve()
-    },
-    onHangUp: (id) => replayedCalls.get(id)?.hungUp.resolve(),
-    onResponse: (id, response) => replayedCalls.get(id)?.response.resolve(response),
-  }
+  const calls = new ReplayedCalls(replay.setTime, onDifference)
 
   await loadReader()
   const { sandbox, app } = await assembleRecorded(
     start,
-    { runtime: () => replay.runtime, timerRan: timers.onTimer, watch },
+    { runtime: () => replay.runtime, timerRan: timers.onTimer, watch: calls.watch },
     log,
   )
   await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as AddressInfo
-
-  /** Sends a call again, without its body if the recording has another event before the body. */
-  async function sendCall(line: RecordedCall) {
-    const socket = connect(port, '127.0.0.1')
-    // `onResponse` sees the response; a connection error can be part of the recording.
-    socket.on('error', () => {}).resume()
-    await once(socket, 'connect')
-    const call = {
-      line,
-      socket,
-      bodyReceived: createDeferred<void>(),
-      hungUp: createDeferred<void>(),
-      response: createDeferred<SentResponse>(),
-    }
-    replayedCalls.set(line.call, call)
-    const arrival = createDeferred<void>()
-    expected = { call, onArrival: arrival.resolve }
-    const withBody = hasBody(line) && line.body_later === undefined
-    const body = withBody ? bodyOf(line, bufferOf(line), true) : Buffer.alloc(0)
-    socket.write(Buffer.concat([headOf(line), body]))
-    const isReceived = await resolvesInTime(withBody ? call.bodyReceived.promise : arrival.promise)
-    if (!isReceived)
-      onDifference({ at: labelOf(call), what: 'does not reach the sandbox in the replay' })
-    calls++
-  }
-
-  async function sendBody({ body: id, at, partial, ...bytes }: RecordedBody) {
-    const call = replayedCalls.get(id)
-    if (!call) throw new BadRecording(`the body of call ${id} is recorded before the call`)
-    call.line.body_at = at
-    const body = bodyOf(call.line, bufferOf(bytes), !partial)
-    if (partial === 'hang_up') call.socket.end(body)
-    else call.socket.write(body)
-    const received = partial ? call.response.promise : call.bodyReceived.promise
-    if (!(await resolvesInTime(received)))
-      onDifference({ at: labelOf(call), what: 'its body does not reach the sandbox in the replay' })
-  }
-
-  async function hangUp({ hang_up: id, at }: RecordedHangUp) {
-    const call = replayedCalls.get(id)
-    if (!call) throw new BadRecording(`the hang-up of call ${id} is recorded before the call`)
-    replay.setTime(at)
-    call.socket.destroy()
-    if (!(await resolvesInTime(call.hungUp.promise)))
-      onDifference({
-        at: labelOf(call),
-        what: 'its caller hung up in the recording, but the replay does not notice it',
-      })
-  }
-
-  async function compareResponse(line: RecordedResponse) {
-    const call = replayedCalls.get(line.response)
-    if (!call)
-      throw new BadRecording(`the response to call ${line.response} is recorded before the call`)
-    if (!(await resolvesInTime(call.response.promise))) {
-      onDifference({
-        at: labelOf(call),
-        what: 'has a response in the recording, but not in the replay',
-      })
-      return
-    }
-    const { body, ...head } = await call.response.promise
-    const found = { response: line.response, ...head, ...recordedBytes(body) } as RecordedResponse
-    const difference = responseDifference(labelOf(call), line, found)
-    if (difference) onDifference(difference)
-    replayedCalls.delete(line.response)
-    call.socket.destroy()
-  }
+  calls.setPort((app.server.address() as AddressInfo).port)
 
   async function replayLine(line: RecordingLine) {
-    if ('call' in line) return sendCall(line)
-    if ('body' in line) return sendBody(line)
-    if ('hang_up' in line) return hangUp(line)
-    if ('response' in line) return compareResponse(line)
+    if ('call' in line) return calls.send(line)
+    if ('body' in line) return calls.sendBody(line)
+    if ('hang_up' in line) return calls.hangUp(line)
+    if ('response' in line) return calls.compareResponse(line)
     if ('timer' in line) {
       replay.setTime(line.at)
       replay.fireTimer(line.timer)
@@ -218,7 +86,7 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
     }
     // Copied before the stop below adds more of them.
     return {
-      calls,
+      calls: calls.count,
       webhooks: replay.sends,
       webhook_events: { ...replay.events },
       timers: timers.count,
@@ -228,16 +96,13 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
     }
   } finally {
     isFinished = true
-    for (const { socket } of replayedCalls.values()) socket.destroy()
+    calls.close()
     sandbox.stop()
     app.server.closeAllConnections()
     await app.close()
     await sandbox.close()
   }
 }
-
-const labelOf = ({ line: { call, method, url, at } }: ReplayedCall) =>
-  `call ${call}, ${method} ${url}, ${new Date(at).toISOString()}`
 
 /** Starts the recorded sandbox, in memory. */
 function assembleRecorded(
