@@ -1,4 +1,3 @@
-import swagger from '@fastify/swagger'
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
 import type { AdminCall } from './http/admin-call.ts'
 import {
@@ -184,13 +183,6 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   acceptJsonOnly(app)
   if (options.explain) addClientHeader(app, choice)
 
-  await app.register(swagger, {
-    openapi: { openapi: '3.1.0', info: { title: 'payout-sandbox', version: '' } },
-    // The document is generated from the operations on its first use, not from Fastify's routes.
-    transform: ({ schema, url }) => ({ schema: { ...(schema as object), hide: true }, url }),
-    transformObject: () => serviceDocument(OPERATIONS, options.auth) as never,
-  })
-
   await app.register(
     async (service) => {
       await allow?.(service)
@@ -239,7 +231,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
       { prefix: '/__admin' },
     )
   }
-  serveDocument(app, () => app.swagger())
+  serveDocument(app, () => serviceDocument(OPERATIONS, options.auth))
   serveDocs(app, { admin: options.admin })
   return app
 }

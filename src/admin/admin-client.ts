@@ -1,17 +1,8 @@
-import type { AdminCallId } from '../model/admin-routes.ts'
 import { ClientName } from '../model/client.ts'
 import type { SandboxEvent } from '../model/feed-kinds.ts'
-import {
-  adminBase,
-  createCaller,
-  type FailedCall,
-  noResponseText,
-  notJsonText,
-  type Target,
-} from './caller.ts'
-import type { CallArguments, CallBody, CallQuery, ResponseBody } from './contract.ts'
-import { readEvents } from './event-stream.ts'
+import { adminBase, type FailedCall, noResponseText, notJsonText, type Target } from './caller.ts'
 import { parseSandboxUrl } from './sandbox-url.ts'
+import { createTypedCalls } from './typed-calls.ts'
 
 export type { SandboxEvent } from '../model/feed-kinds.ts'
 
@@ -85,38 +76,16 @@ function adminErrorOf(
   return new AdminError(status, error, message, { errors })
 }
 
-type BodyArguments<T> = undefined extends T ? [body?: T] : [body: T]
+function callsOf(options: AdminClientOptions) {
+  const target = targetOf(options)
+  return createTypedCalls(target, (failed) => adminErrorOf(target, failed))
+}
 
 // The parameter types are inferred on purpose: the published types then contain them in full and do not import zod.
-function createMethods(options: AdminClientOptions) {
-  const target = targetOf(options)
-  const errorOf = (failed: FailedCall) => adminErrorOf(target, failed)
-  const send = createCaller(target, errorOf)
-  async function call<Id extends AdminCallId>(
-    id: Id,
-    args: CallArguments<Id> & { raw?: string; headers?: Readonly<Record<string, string>> } = {},
-  ): Promise<ResponseBody<Id>> {
-    // The schemas are those of the routes, which load the whole server.
-    const { checkArguments } = await import('./admin-arguments.ts')
-    checkArguments(id, args)
-    return send(id, args)
-  }
-  const withBody =
-    <Id extends AdminCallId>(id: Id) =>
-    (...[body]: BodyArguments<CallBody<Id>>): Promise<ResponseBody<Id>> =>
-      call(id, { body })
-  const withField =
-    <Id extends AdminCallId, Field extends keyof CallBody<Id>>(id: Id, field: Field) =>
-    (value: NonNullable<CallBody<Id>[Field]>): Promise<ResponseBody<Id>> =>
-      call(id, { body: { [field]: value } as unknown as CallBody<Id> })
-  const withQuery =
-    <Id extends AdminCallId>(id: Id) =>
-    (query?: CallQuery<Id>): Promise<ResponseBody<Id>> =>
-      call(id, { query })
-  const withId =
-    <Id extends AdminCallId>(id: Id) =>
-    (resourceId: string, to: CallBody<Id>): Promise<ResponseBody<Id>> =>
-      call(id, { params: { id: resourceId }, body: to })
+
+/** The calls that read and change a client's world. */
+function createWorldMethods(options: AdminClientOptions) {
+  const { call, withBody, withQuery, withId } = callsOf(options)
   return {
     /** Whether the server listens, and whether its data file can be written. */
     health: () => call('getHealth'),
@@ -134,6 +103,7 @@ function createMethods(options: AdminClientOptions) {
       list: withQuery('readUsers'),
       get: (id: string) => call('readUser', { params: { id } }),
     },
+
     transactions: {
       /** Payments as in the transaction and in the history endpoints, newest first. */
       list: withQuery('readTransactions'),
@@ -190,6 +160,21 @@ function createMethods(options: AdminClientOptions) {
       fire: (id: string) => call('fireTimer', { params: { id } }),
     },
 
+    simulate: {
+      /** Sets the status of a payment and cancels its scheduled steps. */
+      transaction: withId('simulateTransaction'),
+      /** Sets the result of a pending KYC record. */
+      kyc: withId('simulateKyc'),
+      /** Sets the result of a pending bank account. */
+      bankAccount: withId('simulateBankAccount'),
+    },
+  }
+}
+
+/** The calls that decide how the service responds, and those that observe what happens. */
+function createTrafficMethods(options: AdminClientOptions) {
+  const { call, withBody, withField, withQuery, events } = callsOf(options)
+  return {
     scenario: {
       list: () => call('listScenarios'),
       /** The active scenario and the number of hits of each rule. */
@@ -209,15 +194,6 @@ function createMethods(options: AdminClientOptions) {
       /** Adds a rule with precedence over the scenario; with `times: 1` it applies once. */
       push: withBody('pushRule'),
       delete: (id: string) => call('deleteRule', { params: { id } }),
-    },
-
-    simulate: {
-      /** Sets the status of a payment and cancels its scheduled steps. */
-      transaction: withId('simulateTransaction'),
-      /** Sets the result of a pending KYC record. */
-      kyc: withId('simulateKyc'),
-      /** Sets the result of a pending bank account. */
-      bankAccount: withId('simulateBankAccount'),
     },
 
     webhooks: {
@@ -245,15 +221,6 @@ function createMethods(options: AdminClientOptions) {
       verify: withBody('verifyRequests'),
     },
 
-    /** The recording since the start, if `--record` is on: the text of a file for `payout-sandbox replay`. */
-    recording: () => call('getRecording'),
-
-    /** Resolves when a request, delivery, transaction or KYC record matches; throws `wait_timeout` after the timeout. */
-    wait: withBody('wait'),
-    /** The live events of this world, until the sandbox stops or the loop is left. */
-    events: (resume: { lastEventId?: string } = {}): AsyncGenerator<SandboxEvent> =>
-      readEvents(target, errorOf, resume),
-
     /** The built-in receiver of webhooks. */
     inbox: {
       /** Received webhooks, newest first. */
@@ -263,11 +230,21 @@ function createMethods(options: AdminClientOptions) {
       receive: (body: string, headers: Readonly<Record<string, string>> = {}) =>
         call('receiveWebhook', { raw: body, headers }),
     },
+
+    /** The recording since the start, if `--record` is on: the text of a file for `payout-sandbox replay`. */
+    recording: () => call('getRecording'),
+
+    /** Resolves when a request, delivery, transaction or KYC record matches; throws `wait_timeout` after the timeout. */
+    wait: withBody('wait'),
+    /** The live events of this world, until the sandbox stops or the loop is left. */
+    events: (resume?: { lastEventId?: string }): AsyncGenerator<SandboxEvent> => events(resume),
   }
 }
 
 /** A typed admin API client. Each method is one call, and rejects with `AdminError` if the call fails. */
-export interface AdminClient extends ReturnType<typeof createMethods> {
+export interface AdminClient
+  extends ReturnType<typeof createWorldMethods>,
+    ReturnType<typeof createTrafficMethods> {
   /** Returns an admin client for the world of another client. */
   forClient(name: string): AdminClient
 }
@@ -282,5 +259,5 @@ export interface AdminClient extends ReturnType<typeof createMethods> {
  */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
   const forClient = (client: string) => createAdminClient({ ...options, client })
-  return { ...createMethods(options), forClient }
+  return { ...createWorldMethods(options), ...createTrafficMethods(options), forClient }
 }

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../model/errors.ts'
+import type { JsonText } from '../model/json-text.ts'
 import type { OperationId } from '../scenarios/words.ts'
 import type { World } from '../world/world.ts'
 import type { Endpoint, Input, Valid } from './endpoint.ts'
@@ -15,7 +16,7 @@ export type Operation = Endpoint & {
   /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
   check?(world: World, input: Input): unknown
   /** Returns the JSON text of the response body. */
-  handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): string
+  handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): JsonText
 }
 
 /** The error codes of an endpoint of the service; `own` are those that only this endpoint has. */
@@ -61,7 +62,7 @@ export function operation<
       input: Input<Valid<P>, Valid<Q>, Valid<B>>,
       lifecycles: Lifecycles,
       checked: C,
-    ): string
+    ): JsonText
   },
 ): Operation {
   const { method, body, errors = [] } = definition

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './formats.ts'
+import { type JsonText, json, stringify, timesText, unescaped } from './json-text.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
 import { MaskedIfsc, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 
@@ -96,11 +97,17 @@ export const accountTextParts = (
   bank_id: string,
   user_id: string,
   row: { account_number: string; ifsc_code: string; bank_status: BankStatus },
-): string =>
-  `"bank_id":"${bank_id}","user_id":"${user_id}","bank_name":null,` +
-  `"account_number":${JSON.stringify(maskNumber(row.account_number))},` +
-  `"ifsc_code":${JSON.stringify(maskIfsc(row.ifsc_code))},"bank_status":"${row.bank_status}"`
+): JsonText => {
+  const ids = json(`"bank_id":"${unescaped(bank_id)}","user_id":"${unescaped(user_id)}"`)
+  const [number, ifsc] = [
+    stringify(maskNumber(row.account_number)),
+    stringify(maskIfsc(row.ifsc_code)),
+  ]
+  return json(
+    `${ids},"bank_name":null,"account_number":${number},"ifsc_code":${ifsc},"bank_status":"${row.bank_status}"`,
+  )
+}
 
 /** The JSON text of an account in a list. */
-export const bankAccountText = (row: BankAccountRow): string =>
-  `{${accountTextParts(row.bank_id, row.user_id, row)},"created_at":"${row.created_at}","updated_at":"${row.updated_at}"}`
+export const bankAccountText = (row: BankAccountRow): JsonText =>
+  json(`{${accountTextParts(row.bank_id, row.user_id, row)},${timesText(row)}}`)

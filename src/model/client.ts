@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './formats.ts'
+import { type JsonText, stringify } from './json-text.ts'
 import { sandboxDefault } from './sandbox-default.ts'
 
 const name = () =>
@@ -54,7 +55,7 @@ export const GetClientProfileResponse = envelope(200, ClientProfile).meta({
 })
 
 /** The JSON text of a profile. */
-export const clientProfileText = (row: ClientRow): string => {
+export const clientProfileText = (row: ClientRow): JsonText => {
   const { client: _, access_token: __, ...profile } = row
-  return JSON.stringify({ ...profile, ClientConfigurations: [] })
+  return stringify({ ...profile, ClientConfigurations: [] })
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ERRORS, type ErrorCode, type FieldError } from './errors.ts'
+import { type JsonText, json, stringify, unescaped } from './json-text.ts'
 
 /** The envelope of most responses. */
 export const envelope = <T extends z.ZodType>(code: number, data: T) =>
@@ -39,8 +40,12 @@ export const errorText = (
   error: string,
   message: string,
   errors: readonly FieldError[] = [],
-): string => JSON.stringify({ status: false, code: status, error, message, data: null, errors })
+): JsonText => stringify({ status: false, code: status, error, message, data: null, errors })
 
-/** The JSON text of a success response; `data` is already JSON text. */
-export const successText = (code: number, message: string, data: string): string =>
-  `{"status":true,"code":${code},"message":"${message}","data":${data}}`
+/** The JSON text of a success response; its message is a literal. */
+export const successText = <const M extends string>(
+  code: number,
+  message: string extends M ? never : M,
+  data: JsonText,
+): JsonText =>
+  json(`{"status":true,"code":${code},"message":"${unescaped(message)}","data":${data}}`)

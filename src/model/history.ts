@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { bankNameOf } from './bank-names.ts'
 import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './formats.ts'
+import { type JsonText, json, stringify, timesText, unescaped } from './json-text.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
 import { Amount, rupeesOf } from './money.ts'
@@ -49,16 +50,21 @@ export const historyUserOf = (row: PaymentRow): string =>
   row.transaction_type === 'debit' ? row.from_user_id : row.to_user_id
 
 /**
- * The JSON text of a payment in the view of 2.5, without the opening brace, id and client id. The UTR is not masked
- * here. Built like the text of 2.4.
+ * The JSON text of a payment in the view of 2.5, without braces, id and client id. The UTR is not masked here. Built
+ * like the text of 2.4.
  */
-export const historyTextParts = (row: PaymentRow): string =>
-  `"client_transaction_id":${JSON.stringify(row.client_transaction_id)},` +
-  `"partner_transaction_id":${JSON.stringify(row.partner_transaction_id)},"user_id":"${historyUserOf(row)}",` +
-  `"account_holder_name":${JSON.stringify(row.account_name)},` +
-  `"account_number":${JSON.stringify(maskNumber(row.account_number))},` +
-  `"ifsc_code":${JSON.stringify(maskIfsc(row.ifsc_code))},"bank_name":${JSON.stringify(bankNameOf(row.ifsc_code))},` +
-  `"amount":"${rupeesOf(row.paise)}","status":"${row.status}","currency":"${row.currency_code}",` +
-  `"utr":${JSON.stringify(row.utr)},"remark":${JSON.stringify(row.remark)},` +
-  `"metadata":${JSON.stringify(row.failure)},` +
-  `"created_at":"${row.created_at}","updated_at":"${row.updated_at}"}`
+export function historyTextParts(row: PaymentRow): JsonText {
+  const { client_transaction_id, partner_transaction_id, account_number, ifsc_code } = row
+  const ids = json(
+    `"client_transaction_id":${stringify(client_transaction_id)},"partner_transaction_id":${stringify(partner_transaction_id)},"user_id":"${unescaped(historyUserOf(row))}"`,
+  )
+  const account = json(
+    `"account_holder_name":${stringify(row.account_name)},"account_number":${stringify(maskNumber(account_number))},"ifsc_code":${stringify(maskIfsc(ifsc_code))},"bank_name":${stringify(bankNameOf(ifsc_code))}`,
+  )
+  const money = json(
+    `"amount":"${unescaped(rupeesOf(row.paise))}","status":"${row.status}","currency":"${row.currency_code}","utr":${stringify(row.utr)}`,
+  )
+  return json(
+    `${ids},${account},${money},"remark":${stringify(row.remark)},"metadata":${stringify(row.failure)},${timesText(row)}`,
+  )
+}

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './formats.ts'
+import { type JsonText, stringify } from './json-text.ts'
 import { maskNumber } from './mask.ts'
 import { ANY_VALUE, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 import { User } from './user.ts'
@@ -138,9 +139,9 @@ export const GetKycResponse = z
   .meta({ id: 'GetKycAnswer' })
 
 /** The JSON text of a record, masked. */
-export const kycText = (row: KycRow): string => {
+export const kycText = (row: KycRow): JsonText => {
   const { metadata, created_at, updated_at, ...rest } = row
-  return JSON.stringify({
+  return stringify({
     ...rest,
     document_number: maskNumber(row.document_number),
     vp: null,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { accountTextParts, BenifBank } from './bank-account.ts'
 import { envelope } from './envelope.ts'
 import { Timestamp, text, Uuid } from './formats.ts'
+import { type JsonText, json, stringify, timesText, unescaped } from './json-text.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskNumber } from './mask.ts'
 import { Amount, AmountInput, rupeesOf } from './money.ts'
@@ -69,14 +70,22 @@ export const API_STATUS: Readonly<Record<PaymentStatus, 'pending' | 'success' | 
 }
 
 /**
- * The JSON text of a payment in the view of 2.4, without the opening brace, id and client id. Every payment renders
- * it, so it is built from strings, in half the time of an object; only user input needs escaping.
+ * The JSON text of a payment in the view of 2.4, without braces, id and client id. Every payment renders it, so it is
+ * built from strings, in half the time of an object; only user input needs escaping.
  */
-export const transactionTextParts = (row: PaymentRow): string =>
-  `"reference_id":${JSON.stringify(row.reference_id)},` +
-  `"from_user_id":"${row.from_user_id}","to_user_id":"${row.to_user_id}","benif_bank_id":"${row.benif_bank_id}",` +
-  `"currency_code":"${row.currency_code}","transaction_type":"${row.transaction_type}",` +
-  `"amount":"${rupeesOf(row.paise)}","utr":${JSON.stringify(row.utr && maskNumber(row.utr))},` +
-  `"transaction_status":"${API_STATUS[row.status]}",` +
-  `"created_at":"${row.created_at}","updated_at":"${row.updated_at}",` +
-  `"benif_bank":{${accountTextParts(row.benif_bank_id, row.to_user_id, row)}}}`
+export function transactionTextParts(row: PaymentRow): JsonText {
+  const { from_user_id, to_user_id, benif_bank_id, currency_code, transaction_type, utr } = row
+  const users = json(
+    `"from_user_id":"${unescaped(from_user_id)}","to_user_id":"${unescaped(to_user_id)}","benif_bank_id":"${unescaped(benif_bank_id)}"`,
+  )
+  const money = json(
+    `"currency_code":"${currency_code}","transaction_type":"${transaction_type}","amount":"${unescaped(rupeesOf(row.paise))}"`,
+  )
+  const status = json(
+    `"utr":${stringify(utr && maskNumber(utr))},"transaction_status":"${API_STATUS[row.status]}"`,
+  )
+  const account = accountTextParts(benif_bank_id, to_user_id, row)
+  return json(
+    `"reference_id":${stringify(row.reference_id)},${users},${money},${status},${timesText(row)},"benif_bank":{${account}}`,
+  )
+}

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { Timestamp, text, Uuid } from './formats.ts'
+import { type JsonText, partsOf } from './json-text.ts'
 import { listFields, listQuery } from './list.ts'
 import { sandboxDefault } from './sandbox-default.ts'
 
@@ -49,9 +50,9 @@ export const ListUsersResponse = envelope(
   z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
 ).meta({ id: 'ListUsersAnswer' })
 
-/** The JSON text of a user, in the order of the responses, without the fields that depend on the client. */
-export const userTextParts = (row: UserRow): string =>
-  JSON.stringify({
+/** The JSON text of a user, in the order of the responses, without braces and the fields that depend on the client. */
+export const userTextParts = (row: UserRow): JsonText =>
+  partsOf({
     user_type: row.user_type,
     email: row.email,
     mobile: row.mobile,
@@ -60,7 +61,7 @@ export const userTextParts = (row: UserRow): string =>
     bank_id: row.bank_id,
     created_at: row.created_at,
     updated_at: row.updated_at,
-  }).slice(1)
+  })
 
 /** One spelling of a mobile, so that +91 and bare ten digits are one number. */
 export const mobileKey = (mobile: string): string =>

@@ -1,28 +1,38 @@
 import { bankAccountText } from '../model/bank-account.ts'
 import { historyTextParts } from '../model/history.ts'
+import { type JsonText, json, unescaped } from '../model/json-text.ts'
 import { kycText } from '../model/kyc.ts'
 import type { PaymentRow } from '../model/payment.ts'
 import { transactionTextParts } from '../model/transaction.ts'
 import { type UserRow, userTextParts } from '../model/user.ts'
 import { type Entry, memoizedText } from '../storage/entry.ts'
 
+const memoized = <R>(slot: 'text' | 'otherText', render: (row: R) => JsonText) =>
+  memoizedText(slot, render) as (entry: Entry<R>) => JsonText
+
 // The JSON text of a row is memoized. Worlds share rows, so the client's id is inserted when the text is sent.
-const userText = memoizedText('text', userTextParts)
-const transactionText = memoizedText('text', transactionTextParts)
-const historyText = memoizedText('otherText', historyTextParts)
+const userText = memoized('text', userTextParts)
+const transactionText = memoized('text', transactionTextParts)
+const historyText = memoized('otherText', historyTextParts)
 
 /** Formats one client's rows for its responses: masked JSON text with its client_id. */
 export function createViews(clientId: string) {
+  const client = json(`"client_id":"${unescaped(clientId)}"`)
+  const transactionFields = (entry: Entry<PaymentRow>) =>
+    json(`"transaction_id":"${unescaped(entry.id)}",${client},${transactionText(entry)}`)
+  const history = (entry: Entry<PaymentRow>) =>
+    json(`{"id":"${unescaped(entry.row.id)}",${client},${historyText(entry)}}`)
   return {
     clientId,
     user: (entry: Entry<UserRow>) =>
-      `{"user_id":"${entry.id}","client_id":"${clientId}",${userText(entry)}`,
-    kyc: memoizedText('text', kycText),
-    bankAccount: memoizedText('text', bankAccountText),
-    transaction: (entry: Entry<PaymentRow>) =>
-      `{"transaction_id":"${entry.id}","client_id":"${clientId}",${transactionText(entry)}`,
-    history: (entry: Entry<PaymentRow>) =>
-      `{"id":"${entry.row.id}","client_id":"${clientId}",${historyText(entry)}`,
+      json(`{"user_id":"${unescaped(entry.id)}",${client},${userText(entry)}}`),
+    kyc: memoized('text', kycText),
+    bankAccount: memoized('text', bankAccountText),
+    transaction: (entry: Entry<PaymentRow>) => json(`{${transactionFields(entry)}}`),
+    history,
+    /** A payment in both views, as its events contain it. */
+    payment: (entry: Entry<PaymentRow>) =>
+      json(`{${transactionFields(entry)},"history":${history(entry)}}`),
   }
 }
 

@@ -1,4 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
+import { type JsonText, json, stringify, unescaped } from '../model/json-text.ts'
 import { quoteInput } from '../model/mask.ts'
 import type { Views } from '../payouts/response-texts.ts'
 import type { RuleEvent } from '../scenarios/match.ts'
@@ -37,13 +38,11 @@ export function createWebhookEvents({
   }
 
   /** The JSON text of `data`. */
-  function dataOf(type: string, id: string): string {
+  function dataOf(type: string, id: string): JsonText {
     const { clientId, ...view } = views()
     switch (kindOf(type)) {
-      case 'transaction': {
-        const entry = assertFound(payments.entry(id), 'transaction', id)
-        return `${view.transaction(entry).slice(0, -1)},"history":${view.history(entry)}}`
-      }
+      case 'transaction':
+        return view.payment(assertFound(payments.entry(id), 'transaction', id))
       case 'kyc':
         return view.kyc(assertFound(kyc.entry(id), 'KYC record', id))
       case 'bank':
@@ -52,7 +51,7 @@ export function createWebhookEvents({
         return view.user(assertFound(users.entry(id), 'user', id))
       case 'webhook': {
         const { webhook_id, url } = assertFound(webhook.get(id), 'webhook', id)
-        return JSON.stringify({ webhook_id, client_id: clientId, url })
+        return stringify({ webhook_id, client_id: clientId, url })
       }
       default:
         throw new SandboxError('not_found', `There is no event ${quoteInput(type)}.`)
@@ -63,7 +62,7 @@ export function createWebhookEvents({
     /** Creates an event about the present state of a resource; throws `not_found` if it does not exist. */
     create(type: string, resource_id: string, override?: Override) {
       const resource = dataOf(type, resource_id)
-      const data = override ? JSON.stringify(merged(JSON.parse(resource), override)) : resource
+      const data = override ? stringify(merged(JSON.parse(resource), override)) : resource
       const event_id = `evt_${random.uuid().replaceAll('-', '')}`
       const created_at = clock.iso()
       return {
@@ -72,7 +71,9 @@ export function createWebhookEvents({
         resource_id,
         created_at,
         data,
-        body: `{"id":"${event_id}","type":"${type}","timestamp":"${created_at}","client_id":"${views().clientId}","data":${data}}`,
+        body: json(
+          `{"id":"${unescaped(event_id)}","type":"${unescaped(type)}","timestamp":"${unescaped(created_at)}","client_id":"${unescaped(views().clientId)}","data":${data}}`,
+        ),
       }
     },
     /** The event as webhook rules read it; data, user and account are looked up only when a rule needs them. */

@@ -30,12 +30,12 @@ const row: PaymentRow = {
 const transactionOf = (one: PaymentRow) =>
   Transaction.parse(
     JSON.parse(
-      `{"transaction_id":"${one.transaction_id}","client_id":"${CLIENT}",${transactionTextParts(one)}`,
+      `{"transaction_id":"${one.transaction_id}","client_id":"${CLIENT}",${transactionTextParts(one)}}`,
     ),
   )
 const historyOf = (one: PaymentRow) =>
   HistoryRecord.parse(
-    JSON.parse(`{"id":"${one.id}","client_id":"${CLIENT}",${historyTextParts(one)}`),
+    JSON.parse(`{"id":"${one.id}","client_id":"${CLIENT}",${historyTextParts(one)}}`),
   )
 
 t.test('whatever people write is JSON in both views, and comes back as it was', async (t) => {

@@ -27,10 +27,8 @@ type PaymentEntry = ReturnType<World['payments']['get']>
 type UserEntry = ReturnType<World['users']['get']>
 
 /** Returns a payment in both views, as its events contain it. */
-const paymentResponse = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> => ({
-  ...JSON.parse(views.transaction(entry)),
-  history: JSON.parse(views.history(entry)),
-})
+const paymentResponse = ({ views }: World, entry: PaymentEntry): z.input<typeof Payment> =>
+  JSON.parse(views.payment(entry))
 
 const userResponse = (
   { views, kyc, bankAccounts }: World,

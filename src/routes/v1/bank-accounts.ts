@@ -6,6 +6,7 @@ import {
   ListBankAccountsResponse,
 } from '../../model/bank-account.ts'
 import { successText } from '../../model/envelope.ts'
+import { json, listText, stringify, timesText } from '../../model/json-text.ts'
 import { UserPath } from './users.ts'
 
 /** The endpoints that add a bank account and list those of a user. */
@@ -23,14 +24,14 @@ export const bankAccountOperations = [
     response: AddBankAccountResponse,
     errors: ['bank_account_exists'],
     check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
-    handle({ bankAccounts }, { body }, lifecycle) {
-      const { status, message, row, metadata } = bankAccounts.add(body, lifecycle.bank)
+    handle({ bankAccounts }, { body }, lifecycles) {
+      const { status, message, row, metadata } = bankAccounts.add(body, lifecycles.bank)
       const accountParts = accountTextParts(row.bank_id, row.user_id, row)
-      const times = `"created_at":"${row.created_at}","updated_at":"${row.updated_at}"`
+      const account = json(`{${accountParts},"metadata":${stringify(metadata)},${timesText(row)}}`)
       return successText(
         201,
         'Bank account processed successfully',
-        `{"status":${status},"message":${JSON.stringify(message)},"data":{${accountParts},"metadata":${JSON.stringify(metadata)},${times}}}`,
+        json(`{"status":${status},"message":${stringify(message)},"data":${account}}`),
       )
     },
   }),
@@ -48,7 +49,7 @@ export const bankAccountOperations = [
       successText(
         200,
         'Bank accounts fetched successfully',
-        `[${bankAccounts.ofUser(params.userId).map(views.bankAccount).join()}]`,
+        listText(bankAccounts.ofUser(params.userId).map(views.bankAccount)),
       ),
   }),
 ]

@@ -1,6 +1,7 @@
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
 import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/history.ts'
+import { json, listText } from '../../model/json-text.ts'
 import { type ListQuery, pagesOf } from '../../model/list.ts'
 import type { PaymentRow } from '../../model/payment.ts'
 import type { Entry } from '../../storage/entry.ts'
@@ -14,12 +15,13 @@ function historyText(
   { page, limit }: ListQuery,
   { total, entries }: HistoryPage,
 ) {
-  const counts = `"total_transactions":${total},"page":${page},"limit":${limit},"total_pages":${pagesOf(total, limit)}`
-  const rows = entries.map(views.history).join()
+  const counts = json(
+    `"total_transactions":${total},"page":${page},"limit":${limit},"total_pages":${pagesOf(total, limit)}`,
+  )
   return successText(
     200,
     'Transaction history fetched successfully',
-    `{${counts},"transactions":[${rows}]}`,
+    json(`{${counts},"transactions":${listText(entries.map(views.history))}}`),
   )
 }
 

@@ -1,5 +1,6 @@
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
+import { json, listText, stringify } from '../../model/json-text.ts'
 import { GetKycResponse, SubmitKyc, SubmitKycResponse } from '../../model/kyc.ts'
 import { UserPath } from './users.ts'
 
@@ -18,14 +19,13 @@ export const kycOperations = [
     response: SubmitKycResponse,
 
     check: ({ kyc }, { body }) => kyc.check(body),
-    handle({ kyc, views }, { body }, lifecycle) {
+    handle({ kyc, views }, { body }, lifecycles) {
       const entries = kyc
-        .submit(body, lifecycle.kyc)
-        .map(
-          ({ status, message, entry }) =>
-            `{"status":${status},"message":${JSON.stringify(message)},"data":${views.kyc(entry)}}`,
+        .submit(body, lifecycles.kyc)
+        .map(({ status, message, entry }) =>
+          json(`{"status":${status},"message":${stringify(message)},"data":${views.kyc(entry)}}`),
         )
-      return successText(201, 'KYC processed successfully', `[${entries.join()}]`)
+      return successText(201, 'KYC processed successfully', listText(entries))
     },
   }),
   operation({
@@ -40,9 +40,10 @@ export const kycOperations = [
 
     handle({ users, kyc, views }, { params }) {
       const user = views.user(users.get(params.userId))
-      const records = kyc.ofUser(params.userId).map(views.kyc).join()
-      const response = `{"status":true,"code":200,"message":"KYC fetched successfully","data":{"user":[${user}],"kycData":[${records}]}}`
-      return `{"status":true,"data":{"statusCode":200,"response":${response}}}`
+      const records = listText(kyc.ofUser(params.userId).map(views.kyc))
+      const data = json(`{"user":[${user}],"kycData":${records}}`)
+      const response = successText(200, 'KYC fetched successfully', data)
+      return json(`{"status":true,"data":{"statusCode":200,"response":${response}}}`)
     },
   }),
 ]

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
 import { Uuid } from '../../model/formats.ts'
+import { json, listText } from '../../model/json-text.ts'
 import { pagesOf } from '../../model/list.ts'
 import {
   CreateTransaction,
@@ -29,11 +30,11 @@ export const transactionOperations = [
       'kyc_required',
     ],
     check: ({ payments }, { body }) => payments.check(body),
-    handle: ({ payments, views }, { body }, lifecycle, parties) =>
+    handle: ({ payments, views }, { body }, lifecycles, parties) =>
       successText(
         200,
         'Transaction initiated successfully',
-        `[${views.transaction(payments.create(body, lifecycle.transaction, parties))}]`,
+        json(`[${views.transaction(payments.create(body, lifecycles.transaction, parties))}]`),
       ),
   }),
   operation({
@@ -48,12 +49,13 @@ export const transactionOperations = [
 
     handle({ payments, views }, { query }) {
       const { total, entries } = payments.list(query)
-      const counts = `"total_transation":${total},"page":${query.page},"limit":${query.limit},"total_pages":${pagesOf(total, query.limit)}`
-      const rows = entries.map(views.transaction).join()
+      const counts = json(
+        `"total_transation":${total},"page":${query.page},"limit":${query.limit},"total_pages":${pagesOf(total, query.limit)}`,
+      )
       return successText(
         200,
         'Transactions fetched successfully',
-        `{${counts},"transactions":[${rows}]}`,
+        json(`{${counts},"transactions":${listText(entries.map(views.transaction))}}`),
       )
     },
   }),
@@ -71,7 +73,7 @@ export const transactionOperations = [
       successText(
         200,
         'Transaction fetched successfully',
-        `[${views.transaction(payments.get(params.transaction_id))}]`,
+        json(`[${views.transaction(payments.get(params.transaction_id))}]`),
       ),
   }),
 ]

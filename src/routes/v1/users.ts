@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope.ts'
 import { Uuid } from '../../model/formats.ts'
+import { json, listText } from '../../model/json-text.ts'
 import {
   CreateUser,
   CreateUserResponse,
@@ -53,9 +54,9 @@ export const userOperations = [
 
     handle({ users, views }, { query }) {
       const { total, entries } = users.list(query)
-      const rows = entries.map(views.user).join()
-      const counts = `"total_users":${total},"page":${query.page},"limit":${query.limit}`
-      return successText(200, 'Users fetched successfully', `{${counts},"users":[${rows}]}`)
+      const counts = json(`"total_users":${total},"page":${query.page},"limit":${query.limit}`)
+      const rows = listText(entries.map(views.user))
+      return successText(200, 'Users fetched successfully', json(`{${counts},"users":${rows}}`))
     },
   }),
 ]

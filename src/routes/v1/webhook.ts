@@ -1,4 +1,5 @@
 import { operation } from '../../http/operation.ts'
+import { stringify } from '../../model/json-text.ts'
 import {
   CreateWebhook,
   GetWebhookResponse,
@@ -16,7 +17,7 @@ const webhookData = (world: World, { webhook_id, url }: WebhookRow) => ({
 })
 
 const updatedText = (world: World, message: string, row: WebhookRow) =>
-  JSON.stringify({
+  stringify({
     message,
     updatedWebhook: { response: { status: true, message, data: webhookData(world, row) } },
   })
@@ -46,7 +47,7 @@ export const webhookOperations = [
     response: GetWebhookResponse,
 
     handle: (world) =>
-      JSON.stringify({
+      stringify({
         message: 'Webhook fetched successfully',
         data: webhookData(world, world.webhooks.get()),
       }),
