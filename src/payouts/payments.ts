@@ -1,14 +1,12 @@
-import type { BankAccountRow } from '../model/bank-account.ts'
-import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import { nextStatuses } from '../model/lifecycle.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
-import { API_STATUS, type CreateTransaction } from '../model/transaction.ts'
+import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
-import { fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
+import type { WorldContext } from '../tables/world-context.ts'
+import { createPaymentCheck, type Parties, type PaymentCheckDeps } from './check-payment.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
-import type { Users } from './users.ts'
 import { createUtrSeries } from './utr.ts'
 
 /** The steps of a payment that no scenario rule matches (defaults: Transactions and history). */
@@ -37,9 +35,6 @@ function payloadOf(step: TransactionStep): PaymentTransition {
 const failureBy = ({ status: _, reason = DEFAULT_REASON, ...more }: PaymentTransition) =>
   failureOf(reason, more)
 
-/** The payer and the account of the receiver. */
-type Parties = { payer_id: string; account: BankAccountRow }
-
 /** The possible next statuses of a payment, as the end of an error message. */
 function hintFor(from: PaymentStatus): string {
   const open = nextStatuses('transaction', from)
@@ -50,20 +45,11 @@ function hintFor(from: PaymentStatus): string {
     : `. It may become ${open.slice(0, -1).join(', ')} or ${last}.`
 }
 
-/** The error of a second payment. A caller that lost the first response must not pay twice because of it. */
-function duplicateReference({ transaction_id, status }: PaymentRow): SandboxError {
-  const used = `was used for transaction ${transaction_id}, which is ${API_STATUS[status]}`
-  return new SandboxError(
-    'duplicate_reference',
-    `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Only a different payment may have a different reference_id.`,
-    { errors: [{ field: 'reference_id', code: 'duplicate', message: used }] },
-  )
-}
-
 /** Payments: stored once, shown as transactions and as history (defaults: Transactions and history). */
-export function createPayments(context: WorldContext & { users: Users; checkKyc: () => boolean }) {
-  const { store, clock, random, users, checkKyc } = context
-  const { payments, bank_accounts, kyc } = store.tables
+export function createPayments(context: WorldContext & PaymentCheckDeps) {
+  const { store, clock, random, users } = context
+  const { payments } = store.tables
+  const checkInput = createPaymentCheck(context)
   const newUtr = createUtrSeries(context)
   const lifecycle = createLifecycle<'transaction', TransactionStep>(context, {
     kind: 'transaction',
@@ -78,52 +64,6 @@ export function createPayments(context: WorldContext & { users: Users; checkKyc:
   function newTransactionId(): string {
     const id = `TXN${random.digits(15)}`
     return payments.findUnique('reference', id) ? newTransactionId() : id
-  }
-
-  function checkInput(input: CreateTransaction): Parties {
-    const { from_user_id, to_user_id, benif_bank_id, reference_id } = input
-    const { id: payer_id } = users.get(from_user_id, 'from_user_id')
-    users.get(to_user_id, 'to_user_id')
-    const account = bank_accounts.get(benif_bank_id)
-    if (!account) throw notFound('bank account', benif_bank_id, 'benif_bank_id')
-    const reject = (code: ErrorCode, field: string, message: string, advice: string) => {
-      throw new SandboxError(code, `${message} ${advice}`, fieldError(field, code, message))
-    }
-    if (from_user_id === to_user_id)
-      reject(
-        'same_user',
-        'to_user_id',
-        'from_user_id and to_user_id are the same user.',
-        'Pay to another user.',
-      )
-    if (account.user_id !== to_user_id)
-      reject(
-        'bank_user_mismatch',
-        'benif_bank_id',
-        `The bank account ${benif_bank_id} does not belong to user ${to_user_id}.`,
-        'Use an account of the receiver.',
-      )
-    if (account.bank_status !== 'success')
-      reject(
-        'bank_not_verified',
-        'benif_bank_id',
-        `The bank account ${benif_bank_id} is ${account.bank_status}.`,
-        'Use one with bank_status success.',
-      )
-    const kycDone = () =>
-      kyc
-        .page('user', from_user_id, 0, Number.POSITIVE_INFINITY)
-        .some(({ row }) => row.kyc_status === 'success')
-    if (checkKyc() && !kycDone()) {
-      throw new SandboxError(
-        'kyc_required',
-        `User ${from_user_id} has no successful KYC record. Submit one with POST /kyc first.`,
-      )
-    }
-    const earlier =
-      reference_id === undefined ? undefined : payments.findUnique('reference', reference_id)
-    if (earlier) throw duplicateReference(earlier.row)
-    return { payer_id, account }
   }
 
   /** The row after a transition: SUCCESS sets the UTR, FAILED the failure; a reversed payment retains its UTR. */

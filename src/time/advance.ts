@@ -81,7 +81,7 @@ export async function advance(
   const order = createCommitOrder()
   let reached = clock.now()
   let ran = 0
-  const { epoch } = runner
+  const { epoch, work } = runner
   // While this call waited for its turn, another call may have moved the clock further.
   const end = Math.min(Math.max(target, reached), LAST_INSTANT)
   const countDue = runner.countDue(end)
@@ -91,7 +91,7 @@ export async function advance(
 
   /** Runs the due timers and returns why it ended. */
   async function runOnTheWay(): Promise<'through' | 'ended' | 'too many'> {
-    await runner.settled()
+    await work.settled()
     for (let timer = runner.soonest(); timer && timer.due_at <= end; timer = runner.soonest()) {
       if (hasEnded()) return 'ended'
       if (ran >= max) return 'too many'
@@ -101,9 +101,9 @@ export async function advance(
       firedList.add(batch.fired)
       ran += batch.ran
       reached = at
-      const next = runner.isAnyRunning ? runner.soonest() : undefined
+      const next = work.isAny ? runner.soonest() : undefined
       const joins = next && next.due_at <= at && runner.runsInParallel(next)
-      await (joins ? runner.room() : runner.settled())
+      await (joins ? work.room() : work.settled())
       await yieldIfDue()
     }
     return hasEnded() ? 'ended' : 'through'

@@ -33,7 +33,7 @@ export function createMoves(deps: AdvanceDeps & { ticker: Ticker; later: Later }
     const late = new Promise<boolean>((resolve) => {
       cancel = later(RECEIVER_WAIT_MS, () => resolve(true))
     })
-    const isLate = await Promise.race([runner.receiversDone().then(() => false), late])
+    const isLate = await Promise.race([runner.work.receiversDone().then(() => false), late])
     cancel()
     if (isLate) throw receiverBusy()
   }
@@ -42,7 +42,7 @@ export function createMoves(deps: AdvanceDeps & { ticker: Ticker; later: Later }
     /** Moves the clock to a target that is computed when it is this call's turn. */
     async move(getTarget: () => number, options: AdvanceOptions = {}): Promise<AdvanceResult> {
       // An advance cannot know whether its caller is a webhook handler, which would then never respond.
-      if (runner.isWaitingForReceivers) await waitForReceivers()
+      if (runner.work.isWaitingForReceivers) await waitForReceivers()
       return inTurn(async () => {
         if (options.signal?.aborted) return { now: clock.iso(), fired: [], omitted: 0 }
         ticker.pause()

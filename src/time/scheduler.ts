@@ -13,7 +13,6 @@ export {
   type CommitOrder,
   createCommitOrder,
   type Fired,
-  type TimerHandler,
   type TimerRow,
 } from './timer.ts'
 

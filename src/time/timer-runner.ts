@@ -1,4 +1,5 @@
 import { SandboxError } from '../model/errors.ts'
+import { RunningWork } from './running-work.ts'
 import type { CommitOrder, Fired, KindOptions, TimerHandler, TimerRow, TimerRows } from './timer.ts'
 import { createTimerHeap } from './timer-heap.ts'
 
@@ -17,10 +18,6 @@ export type RunnerDeps = {
 
 // The maximum cost of the timers that run as one change; at least one timer runs.
 const BATCH_COST = 64
-// An advance pauses starting parallel timers when `MANY_RUNNING` run, until `FEW_RUNNING` are left, so that a long
-// backlog is not started all together.
-const [MANY_RUNNING, FEW_RUNNING] = [128, 64]
-
 /** Whether a timer may succeed on a retry: its change could not be written. */
 export const isTemporary = (error: unknown): error is SandboxError =>
   error instanceof SandboxError && error.code === 'storage_unavailable'
@@ -38,11 +35,7 @@ export const firedTimer = (timer: TimerRow, result?: object): Fired => ({
 export function createRunner({ rows, onError, onRun }: RunnerDeps) {
   const heap = createTimerHeap()
   const kinds = new Map<string, KindOptions & { handler: TimerHandler }>()
-  const running = new Set<Promise<void>>()
-  /** Attempts whose receivers have not responded yet. */
-  const receiverAttempts = new Set<Promise<void>>()
-  // Called when an advance may start more timers.
-  let fewRunning = () => {}
+  const work = new RunningWork()
   let isInBatch = false
   let epoch = 0
 
@@ -63,20 +56,6 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     return undefined
   }
 
-  /** Tracks the work that a timer has started until it ends. */
-  function track(begun: Promise<void>, timer: TimerRow): Promise<void> {
-    const tracked = begun
-      .catch((error) => onError(error, timer))
-      .then(() => {
-        receiverAttempts.delete(tracked)
-        running.delete(tracked)
-        if (running.size <= FEW_RUNNING) fewRunning()
-      })
-    running.add(tracked)
-    if (runsInParallel(timer)) receiverAttempts.add(tracked)
-    return tracked
-  }
-
   function run(timer: TimerRow, order?: CommitOrder): RunResult {
     let result: ReturnType<TimerHandler>
     try {
@@ -94,7 +73,10 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       onError(error, timer)
       result = false
     }
-    if (result instanceof Promise) return { happened: true, begun: track(result, timer) }
+    if (result instanceof Promise) {
+      const begun = work.track(result, runsInParallel(timer), (error) => onError(error, timer))
+      return { happened: true, begun }
+    }
     return result === false ? { happened: false } : { happened: true, ...(result && { result }) }
   }
 
@@ -113,7 +95,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
         for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
           const more = kinds.get(timer.kind)?.cost?.(timer) ?? 1
           if (cost > 0 && cost + more > BATCH_COST) break
-          if (order && running.size > 0 && !runsInParallel(timer)) break
+          if (order && work.isAny && !runsInParallel(timer)) break
           cost += more
           taken.push(timer)
           const { happened, result } = run(timer, order)
@@ -134,6 +116,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     handle(kind: string, handler: TimerHandler, options: KindOptions = {}) {
       kinds.set(kind, { handler, ...options })
     },
+    work,
     soonest,
     run,
     runDue,
@@ -162,28 +145,6 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
         if (timer.due_at <= end && isCurrent(timer))
           count += kinds.get(timer.kind)?.countRuns?.(timer, end) ?? 1
       return count
-    },
-    get isAnyRunning() {
-      return running.size > 0
-    },
-    /** Whether an attempt waits for the response of its receiver. */
-    get isWaitingForReceivers() {
-      return receiverAttempts.size > 0
-    },
-    /** Resolves when the receivers of all current attempts have responded. */
-    receiversDone: async (): Promise<void> => {
-      await Promise.all(receiverAttempts)
-    },
-    /** Resolves when all started work has ended. */
-    settled: async (): Promise<void> => {
-      await Promise.all(running)
-    },
-    /** Resolves when an advance may start more timers. */
-    room: async (): Promise<void> => {
-      if (running.size < MANY_RUNNING) return
-      await new Promise<void>((resolve) => {
-        fewRunning = resolve
-      })
     },
   }
 }

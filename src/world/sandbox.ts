@@ -31,6 +31,10 @@ export type SandboxConfig = SharedConfig & {
   log: Log
 }
 
+/** The warning about clients of the data file that were created from other fixtures. */
+const outdatedWarning = ([first, ...more]: readonly SandboxTables[], file: string) =>
+  `The data of ${more.length === 0 ? `client ${first!.name}` : `${more.length + 1} clients`} comes from ${file} and was created from other fixtures. To load the new fixtures, use POST /__admin/reset {"all":true} or payout-sandbox reset --all.`
+
 /** Opens the worlds of the data file, and creates those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
   const { fixtures, log } = config
@@ -87,12 +91,8 @@ export async function openSandbox(config: SandboxConfig) {
   for (const tables of store.worlds.values()) clients.add(open(tables))
   for (const name of fixtures.keys()) if (!worlds.has(name)) add(() => rows.addOfFixtures(name, ''))
 
-  // Clients of the data file that were created from other fixtures.
   const outdated = [...store.worlds.values()].filter((tables) => rows.isOutdated(tables))
-  if (outdated.length > 0)
-    log.warn(
-      `The data of ${outdated.length === 1 ? `client ${outdated[0]!.name}` : `${outdated.length} clients`} comes from ${config.file} and was created from other fixtures. To load the new fixtures, use POST /__admin/reset {"all":true} or payout-sandbox reset --all.`,
-    )
+  if (outdated.length > 0) log.warn(outdatedWarning(outdated, config.file!))
 
   /** Stops the timers and aborts webhook attempts. */
   function stop() {

@@ -6,7 +6,7 @@ import type { FeedKind } from '../model/feed-kinds.ts'
 import { createBankAccounts } from '../payouts/bank-accounts.ts'
 import { createKyc } from '../payouts/kyc.ts'
 import { createPayments } from '../payouts/payments.ts'
-import { createViews } from '../payouts/response-texts.ts'
+import { createViews, type Views } from '../payouts/response-texts.ts'
 import { createUsers } from '../payouts/users.ts'
 import { createRequestLog } from '../requests/request-log.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
@@ -15,6 +15,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { Library } from '../scenarios/library.ts'
 import { createResourceEvents } from '../tables/resource-events.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
+import type { WorldContext } from '../tables/world-context.ts'
 import type { Clock } from '../time/clock.ts'
 import { createScheduler, type TimerRow } from '../time/scheduler.ts'
 import {
@@ -22,7 +23,7 @@ import {
   RETRY_PLANS,
   type WebhookSettings,
 } from '../webhooks/attempt-request.ts'
-import { createDeliveries } from '../webhooks/deliveries.ts'
+import { createDeliveries, type DeliveriesDeps } from '../webhooks/deliveries.ts'
 import { createExplore } from '../webhooks/explore.ts'
 import { createInbox } from '../webhooks/inbox.ts'
 import type { SendLimit } from '../webhooks/send-limit.ts'
@@ -102,9 +103,60 @@ function createWorldScheduler(
   })
 }
 
+/** What a client's users do: KYC, bank accounts and payments. */
+function createPayouts(context: WorldContext, checkKyc: () => boolean) {
+  const users = createUsers(context)
+  return {
+    users,
+    kyc: createKyc({ ...context, users }),
+    bankAccounts: createBankAccounts({ ...context, users }),
+    payments: createPayments({ ...context, users, checkKyc }),
+  }
+}
+
+/** The webhook of a client: what is sent, by itself or on request, and what its inbox receives. */
+function createSending(
+  context: WorldContext,
+  { name, store, runtime, webhookSettings, sendLimit, log }: WorldDeps,
+  parts: Pick<DeliveriesDeps, 'scenarios' | 'onChanged'> & { views: () => Views },
+) {
+  const { scenarios, views, onChanged } = parts
+  const webhooks = createWebhooks(context)
+  const attempts = createAttemptSender({
+    clock: context.clock,
+    runtime,
+    settings: webhookSettings,
+    lane: sendLimit.lane(),
+  })
+  const deliveries = createDeliveries({
+    ...context,
+    webhooks,
+    scenarios,
+    webhookEvents: createWebhookEvents({ ...context, views }),
+    sender: attempts,
+    retryPlan: RETRY_PLANS[webhookSettings.retries],
+    storeHooks: store,
+    later: runtime.later,
+    onError: (error) =>
+      log.error(`The result of a webhook attempt of client ${name} was lost`, error),
+    onChanged,
+  })
+  const { deadlineMs } = webhookSettings
+  const explore = createExplore({
+    ...context,
+    webhooks,
+    attempts,
+    runtime,
+    lane: sendLimit.lane(),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  })
+  const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow })
+  return { webhooks, deliveries, explore, inbox }
+}
+
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
-  const { name, tables, store, start, runtime, webhookSettings, sendLimit, log } = deps
+  const { name, tables, store, start, runtime, log } = deps
   const { steadyWall: wall } = deps
   const worldClock = createWorldClock({ tables, start, wall, later: runtime.later })
   const { clock } = worldClock
@@ -127,56 +179,25 @@ export function createWorld(deps: WorldDeps) {
   })
   const context = { store: tables, clock, random, scheduler, events }
   const profile = createProfile(tables)
-  const users = createUsers(context)
-  const kyc = createKyc({ ...context, users })
-  const bankAccounts = createBankAccounts({ ...context, users })
-  const payments = createPayments({ ...context, users, checkKyc: () => profile.row().check_kyc })
-  const webhooks = createWebhooks(context)
+  const payouts = createPayouts(context, () => profile.row().check_kyc)
   const scenarios = createScenarios({
     ...context,
     library: deps.library,
     startScenario: start.scenario,
     onChanged: (name) => publish('scenario', { name }),
   })
-  const attempts = createAttemptSender({
-    clock,
-    runtime,
-    settings: webhookSettings,
-    lane: sendLimit.lane(),
-  })
-  const deliveries = createDeliveries({
-    ...context,
-    webhooks,
+  const sending = createSending(context, deps, {
     scenarios,
-    webhookEvents: createWebhookEvents({ ...context, views: profile.views }),
-    sender: attempts,
-    retryPlan: RETRY_PLANS[webhookSettings.retries],
-    storeHooks: store,
-    later: runtime.later,
-    onError: (error) =>
-      log.error(`The result of a webhook attempt of client ${name} was lost`, error),
+    views: profile.views,
     onChanged: (row) => publish('delivery', row),
   })
   events.on(({ type, resourceId }) => {
     if (feed.isWanted) publish('change', { type, resource_id: resourceId, at: clock.iso() })
   })
-  const { deadlineMs } = webhookSettings
-  const explore = createExplore({
-    ...context,
-    webhooks,
-    attempts,
-    runtime,
-    lane: sendLimit.lane(),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-  })
-  const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow })
   const timeline = createTimeline({
     ...context,
+    ...payouts,
     scenarios,
-    users,
-    kyc,
-    bankAccounts,
-    payments,
     // A reset starts a timeline, and a timeline can reset.
     reset: () => content.reset(RESET_PARTS),
     warn: log.warn,
@@ -191,8 +212,7 @@ export function createWorld(deps: WorldDeps) {
     scheduler,
     scenarios,
     timeline,
-    deliveries,
-    inbox,
+    ...sending,
     requests,
     delayed,
     feed,
@@ -230,16 +250,10 @@ export function createWorld(deps: WorldDeps) {
     get views() {
       return profile.views()
     },
-    users,
-    kyc,
-    bankAccounts,
-    payments,
-    webhooks,
+    ...payouts,
+    ...sending,
     scenarios,
     timeline,
-    deliveries,
-    explore,
-    inbox,
     requests,
     feed,
     snapshots,
@@ -279,7 +293,7 @@ export function createWorld(deps: WorldDeps) {
     stop() {
       worldClock.stop()
       scheduler.stop()
-      deliveries.stop()
+      sending.deliveries.stop()
       requests.clear()
       feed.close()
     },
