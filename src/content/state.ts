@@ -115,7 +115,7 @@ export function createState(deps: StateDeps) {
         await scheduler.whenIdle(() => replaceBy(staged, state))
         isTaken = true
       } finally {
-        if (!isTaken) ignoreErrors(staged.drop)
+        if (!isTaken) ignoreErrors(() => staged.drop())
       }
       return Object.fromEntries(
         Object.entries(state.tables).map(([table, { length }]) => [table, length]),

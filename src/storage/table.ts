@@ -1,4 +1,4 @@
-import { type Entry, isBefore } from './entry.ts'
+import type { Entry } from './entry.ts'
 import {
   changesOver,
   countOfKey,
@@ -13,6 +13,7 @@ import {
   type TableImage,
   type TableSpec,
 } from './layers.ts'
+import { addPosting, removePosting } from './postings.ts'
 
 // Putting this many rows into a layer takes about 10 ms.
 const MAX_UNFREEZE_ROWS = 10_000
@@ -148,7 +149,7 @@ export class Table<R> {
       for (const [name, keyOf] of indexes) {
         const key = keyOf(previous.row)
         if (key !== undefined && (!entry || keyOf(entry.row) !== key))
-          this.#unpost(name, key, previous)
+          removePosting(this.#layers, name, key, previous)
       }
     }
     if (entry) this.#setRow(id, entry)
@@ -158,7 +159,7 @@ export class Table<R> {
     for (const [name, keyOf] of indexes) {
       const key = keyOf(entry.row)
       if (key !== undefined && (!previous || keyOf(previous.row) !== key))
-        this.#post(name, key, entry)
+        addPosting(this.#layers, name, key, entry)
     }
   }
 
@@ -195,57 +196,6 @@ export class Table<R> {
       }
       if (newKey !== undefined) own.set(newKey, entry!.id)
     }
-  }
-
-  #post(index: string, key: string, entry: Entry<R>) {
-    const keys = this.#top.indexes[index]!
-    const postings = keys.get(key)
-    if (postings === undefined) {
-      keys.set(key, { added: [entry.id], removed: undefined })
-      return
-    }
-    const { added, removed } = postings
-    // A row restored by a rollback is found in the lower layers again; a row that was inserted again has another
-    // position.
-    if (removed?.has(entry.id) && this.#entryBelow(entry.id)?.seq === entry.seq) {
-      removed.delete(entry.id)
-      if (added.length === 0 && removed.size === 0) keys.delete(key)
-      return
-    }
-    const last = added.at(-1)
-    if (last === undefined || isBefore(this.entry(last)!, entry)) added.push(entry.id)
-    else added.splice(this.#placeOf(added, entry), 0, entry.id)
-  }
-
-  /** The index of an entry in a list of ids sorted by (at, seq). */
-  #placeOf(ids: readonly string[], entry: Entry<R>): number {
-    let low = 0
-    let high = ids.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (isBefore(this.entry(ids[middle]!)!, entry)) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-
-  #unpost(index: string, key: string, entry: Entry<R>) {
-    const keys = this.#top.indexes[index]!
-    let postings = keys.get(key)
-    const added = postings?.added
-    if (added?.at(-1) === entry.id) {
-      added.pop()
-    } else if (added?.[this.#placeOf(added, entry)] === entry.id) {
-      added.splice(this.#placeOf(added, entry), 1)
-    } else {
-      if (!postings) {
-        postings = { added: [], removed: undefined }
-        keys.set(key, postings)
-      }
-      postings.removed ??= new Set()
-      postings.removed.add(entry.id)
-    }
-    if (postings && postings.added.length === 0 && !postings.removed?.size) keys.delete(key)
   }
 
   // ---- layers

@@ -19,7 +19,7 @@ const content = ({ sandbox }: Box) =>
     [...sandbox.worlds.values()].map(({ name, tables }) => [
       name,
       [...tables.snapshots.keys()],
-      Object.entries(tables.tables).map(([table, { rows }]) => [table, [...rows()]]),
+      Object.entries(tables.tables).map(([name, table]) => [name, [...table.rows()]]),
     ]),
   )
 

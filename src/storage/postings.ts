@@ -1,0 +1,56 @@
+import { type Entry, isBefore } from './entry.ts'
+import { findEntry, type Layers } from './layers.ts'
+
+// The postings of the top layer change with its rows; those of the layers below never change.
+
+/** Lists an entry under a key of an index of the top layer. The entry can already be found. */
+export function addPosting<R>(layers: Layers<R>, index: string, key: string, entry: Entry<R>) {
+  const keys = layers.at(-1)!.indexes[index]!
+  const postings = keys.get(key)
+  if (postings === undefined) {
+    keys.set(key, { added: [entry.id], removed: undefined })
+    return
+  }
+  const { added, removed } = postings
+  // A row restored by a rollback is found in the lower layers again; a row that was inserted again has another
+  // position.
+  if (removed?.has(entry.id) && findEntry(layers, entry.id, layers.length - 1)?.seq === entry.seq) {
+    removed.delete(entry.id)
+    if (added.length === 0 && removed.size === 0) keys.delete(key)
+    return
+  }
+  const last = added.at(-1)
+  if (last === undefined || isBefore(findEntry(layers, last)!, entry)) added.push(entry.id)
+  else added.splice(placeOf(layers, added, entry), 0, entry.id)
+}
+
+/** Removes an entry from a key of an index. The entry can still be found. */
+export function removePosting<R>(layers: Layers<R>, index: string, key: string, entry: Entry<R>) {
+  const keys = layers.at(-1)!.indexes[index]!
+  let postings = keys.get(key)
+  const added = postings?.added
+  const place = added ? placeOf(layers, added, entry) : -1
+  if (added?.[place] === entry.id) added.splice(place, 1)
+  else {
+    if (!postings) {
+      postings = { added: [], removed: undefined }
+      keys.set(key, postings)
+    }
+    postings.removed ??= new Set()
+    postings.removed.add(entry.id)
+  }
+  if (postings && postings.added.length === 0 && !postings.removed?.size) keys.delete(key)
+}
+
+/** The index of an entry in a list of ids sorted by (at, seq). */
+function placeOf<R>(layers: Layers<R>, ids: readonly string[], entry: Entry<R>): number {
+  if (ids.at(-1) === entry.id) return ids.length - 1
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isBefore(findEntry(layers, ids[middle]!)!, entry)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
