@@ -26,17 +26,10 @@ export type CompletedRequest = {
   replayed: boolean
 }
 
-/** An entry of the log: in `page`, its body is from `start` to `middle` and its response from `middle` to `end`. */
-export type RequestLogEntry = Omit<
-  CompletedRequest,
-  'body' | 'response' | 'began' | 'headersSize'
-> & {
+/** An entry of the log; a body or a response that was too long to be stored is empty. */
+export type RequestLogEntry = Omit<CompletedRequest, 'began' | 'headersSize'> & {
   readonly seq: number
   readonly duration_ms: number
-  readonly page: Buffer
-  readonly start: number
-  readonly middle: number
-  readonly end: number
   readonly bodySize: number
   readonly responseSize: number
   readonly size: number
@@ -55,37 +48,6 @@ const ENTRY_OVERHEAD = 1_024
 /** The memory limit that the logs of all clients share. */
 export const createLogBudget = (): Budget => ({ used: 0, max: MAX_SIZE_OF_ALL })
 
-// Bytes; the first page is small, since most clients send little.
-const FIRST_PAGE = 8 * 1024
-const MAX_PAGE = 64 * 1024
-
-/**
- * Stores texts in buffers. As strings they would live just long enough to reach the old generation of the garbage
- * collector, which would cost each request more than this copy.
- */
-function createPages() {
-  let page = Buffer.alloc(0)
-  let size = FIRST_PAGE
-  let end = 0
-  return {
-    /** Stores a body and a response, one after the other, and returns their position. */
-    put(body: string, response: string) {
-      // At most three bytes per UTF-16 unit; long texts are measured, so that no page stays mostly empty.
-      let max = 3 * (body.length + response.length)
-      if (max > FIRST_PAGE) max = Buffer.byteLength(body) + Buffer.byteLength(response)
-      if (end + max > page.length) {
-        page = Buffer.allocUnsafeSlow(Math.max(size, max))
-        size = Math.min(2 * size, MAX_PAGE)
-        end = 0
-      }
-      const start = end
-      const middle = start + (body === '' ? 0 : page.write(body, start))
-      end = middle + (response === '' ? 0 : page.write(response, middle))
-      return { page, start, middle, end }
-    },
-  }
-}
-
 /** The last requests of one client, in memory: at most 1,000, and at most 4 MiB. */
 export function createRequestLog({
   budget,
@@ -103,7 +65,6 @@ export function createRequestLog({
     sizeOf: ({ size }) => size,
     budget,
   })
-  let pages = createPages()
   let seq = 0
   let clearedAt = Number.NEGATIVE_INFINITY
 
@@ -114,7 +75,6 @@ export function createRequestLog({
       if (began < clearedAt) return
       const storedBody = body.length > MAX_BODY ? '' : body
       const storedResponse = response.length > MAX_RESPONSE ? '' : response
-      const { page, start, middle, end } = pages.put(storedBody, storedResponse)
       const entry: RequestLogEntry = {
         seq: ++seq,
         at: call.at,
@@ -125,17 +85,20 @@ export function createRequestLog({
         operation: call.operation,
         params: call.params,
         headers: call.headers,
-        page,
-        start,
-        middle,
-        end,
+        body: storedBody,
         bodySize: body.length,
         status: call.status,
+        response: storedResponse,
         responseSize: response.length,
         rule: call.rule,
         fault: call.fault,
         replayed: call.replayed,
-        size: ENTRY_OVERHEAD + url.length + call.headersSize + end - start,
+        size:
+          ENTRY_OVERHEAD +
+          url.length +
+          call.headersSize +
+          Buffer.byteLength(storedBody) +
+          Buffer.byteLength(storedResponse),
       }
       ring.push(entry)
       onLogged(entry)
@@ -152,7 +115,6 @@ export function createRequestLog({
     clear(): number {
       const { count } = ring
       clearedAt = elapsed()
-      pages = createPages()
       ring.clear()
       return count
     },
@@ -167,14 +129,6 @@ export function createRequestLog({
 // ---- reading and showing an entry
 
 export const requestId = ({ seq }: RequestLogEntry): string => `req_${seq}`
-
-/** The request body; empty if there was none or it was too long to be stored. */
-export const bodyOf = ({ page, start, middle }: RequestLogEntry): string =>
-  page.toString('utf8', start, middle)
-
-/** The response; empty if there was none or it was too long to be stored. */
-const responseOf = ({ page, middle, end }: RequestLogEntry): string =>
-  page.toString('utf8', middle, end)
 
 export const pathOf = ({ url }: RequestLogEntry): string => {
   const end = url.indexOf('?')
@@ -238,8 +192,8 @@ export const requestDetails = (call: RequestLogEntry): LoggedRequest => ({
   ...requestSummary(call),
   query: maskValue({ ...queryOf(call) }) as Record<string, unknown>,
   headers: maskedHeaders(call.headers),
-  body: maskValue(parseJsonOrUndefined(bodyOf(call)) ?? null),
+  body: maskValue(parseJsonOrUndefined(call.body) ?? null),
   body_size: call.bodySize,
-  response: maskedResponse(responseOf(call)),
+  response: maskedResponse(call.response),
   response_size: call.responseSize,
 })

@@ -15,7 +15,6 @@ import {
   nearestOf,
 } from './near-miss.ts'
 import {
-  bodyOf,
   parseJsonOrUndefined,
   pathOf,
   queryOf,
@@ -54,7 +53,7 @@ class LoggedCall implements CallParts {
     return queryOf(this.#call)
   }
   get body() {
-    if (!this.#bodyIsRead) this.#body = parseJsonOrUndefined(bodyOf(this.#call))
+    if (!this.#bodyIsRead) this.#body = parseJsonOrUndefined(this.#call.body)
     this.#bodyIsRead = true
     return this.#body
   }
