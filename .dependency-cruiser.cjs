@@ -81,10 +81,11 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/(cli|admin|bundle)',
-        pathNot: '^src/(cli/(serve|check-files|generate-fixtures|fixture-rows)|admin/admin-arguments)\\.ts',
+        pathNot:
+          '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments)\\.ts',
       },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures|fixture-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

@@ -80,3 +80,17 @@ t.test('each link to a heading of a page leads there', async (t) => {
   }
   t.ok(links > 30)
 })
+
+t.test('CONTRIBUTING has each folder of src, and names functions where they are', async (t) => {
+  const page = read('CONTRIBUTING.md')
+  const [, map = ''] = page.split('```')
+  const folders = readdirSync(join(PACKAGE_ROOT, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+  const listed = [...map.matchAll(/^([\w-]+)\/ /gm)].map(([, name]) => name!)
+  t.strictSame(listed.sort(), folders.sort())
+  const functions = [...page.matchAll(/`(\w+)`\s+\(`(src\/[^`]+)`\)/g)]
+  t.ok(functions.length >= 15, `${functions.length} functions`)
+  for (const [, name, file] of functions)
+    t.match(read(file!), new RegExp(`^export (?:async )?(?:function|class|const) ${name}\\b`, 'm'))
+})

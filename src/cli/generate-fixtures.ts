@@ -1,4 +1,4 @@
-import { FixtureRows } from './fixture-rows.ts'
+import { GeneratedRows } from './generated-rows.ts'
 
 const CHUNK = 65_536
 
@@ -9,7 +9,7 @@ const CHUNK = 65_536
 export function* fixtureText(users: number, seed: number, step: () => void): Generator<string> {
   let text = '{'
   let comma = ''
-  for (const [table, rowsOf] of Object.entries(new FixtureRows(users, seed).tables)) {
+  for (const [table, rowsOf] of Object.entries(new GeneratedRows(users, seed).tables)) {
     text += `${comma}\n"${table}": [`
     comma = ''
     for (let user = 0; user < users; user++) {

@@ -29,10 +29,10 @@ async function run(box: Box, webhooks: Receiver, calls: number) {
   const { port } = box.app.server.address() as AddressInfo
   const operations = new Set<string>()
   const { scenarios } = box.sandbox.default
-  const called = scenarios.countCall
+  const countCall = scenarios.countCall.bind(scenarios)
   scenarios.countCall = (operation) => {
     operations.add(operation)
-    called(operation)
+    countCall(operation)
   }
   const lines: string[] = []
   const statuses = new Set<number>()

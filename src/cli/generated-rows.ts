@@ -48,7 +48,7 @@ const statusOf = (chance: number) =>
   chance < 0.85 ? 'success' : chance < 0.95 ? 'failed' : 'pending'
 
 /** The rows of each user. They depend only on the seed, the number of users and the index of the user. */
-export class FixtureRows {
+export class GeneratedRows {
   readonly #users: number
   readonly #draw = { counter: 0 }
   readonly #random: Random
