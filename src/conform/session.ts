@@ -145,6 +145,13 @@ export class Session {
     }
   }
 
+  /** Sends a call and reads its response; `source` is for findings about it. */
+  async #exchange(id: string, call: ConformCall) {
+    const op = this.opOf(id)
+    const source = sourceOf(op, call)
+    return { op, source, response: this.#parse(source, await this.#send(op, call)) }
+  }
+
   #statusText({ status, body }: JsonResponse): string {
     const code = valueAt(body, ['error'])
     return typeof code === 'string'
@@ -166,9 +173,7 @@ export class Session {
    */
   async expectSuccess(id: string, call: ConformCall = {}, allowedErrors?: AllowedErrors) {
     const { findings } = this
-    const op = this.opOf(id)
-    const source = sourceOf(op, call)
-    const response = this.#parse(source, await this.#send(op, call))
+    const { op, source, response } = await this.#exchange(id, call)
     if (!response) return undefined
     const { status, body } = response
     if (status !== op.status) {
@@ -207,9 +212,7 @@ export class Session {
     { inContract = false } = {},
   ) {
     const { findings } = this
-    const op = this.opOf(id)
-    const source = sourceOf(op, call)
-    const response = this.#parse(source, await this.#send(op, call))
+    const { op, source, response } = await this.#exchange(id, call)
     if (!response) return undefined
     const { status, body } = response
     const [expected] = ERRORS[errorCode]
@@ -228,9 +231,10 @@ export class Session {
   /** Sends a POST again with the same Idempotency-Key: by default the sandbox repeats the stored response. Returns the body. */
   async expectRepeat(id: string, call: ConformCall, first: string) {
     const { findings } = this
-    const op = this.opOf(id)
-    const source = sourceOf(op, { call: 'sent again with its Idempotency-Key' })
-    const response = this.#parse(source, await this.#send(op, call))
+    const { op, source, response } = await this.#exchange(id, {
+      ...call,
+      call: 'sent again with its Idempotency-Key',
+    })
     if (!response) return undefined
     if (response.status !== op.status || response.text !== first) {
       const found = response.status === op.status ? 'another response' : this.#statusText(response)

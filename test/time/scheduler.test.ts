@@ -408,16 +408,22 @@ t.test('an advance whose caller is gone stops where it is', async (t) => {
   t.strictSame([ran, clock.now()], [['a@10', 'b@30'], 100])
 })
 
+/** `sent` is the work of a timer that waits for a receiver, until `respond` ends it. */
+function createReceiver() {
+  let end = () => {}
+  const sent = () =>
+    new Promise<void>((resolve) => {
+      end = resolve
+    })
+  return { sent, respond: () => end() }
+}
+
 t.test(
   'an advance waits a second for the receiver of another advance, then its turn',
   async (t) => {
     const timers = manualTimers()
     const { scheduler, clock, add } = build('frozen', timers.later)
-    let answer = () => {}
-    const sent = () =>
-      new Promise<void>((resolve) => {
-        answer = resolve
-      })
+    const { sent, respond } = createReceiver()
     scheduler.handle('sent', sent, { parallel: true })
     scheduler.handle('works', sent)
     add('', 10, 'sent')
@@ -429,10 +435,10 @@ t.test(
     await rejected
     const second = scheduler.advanceBy(1)
     timers.pass(999)
-    answer()
+    respond()
     while (clock.now() < 20) await new Promise(setImmediate)
     const third = scheduler.advanceBy(1)
-    answer()
+    respond()
     await Promise.all([first, second, third])
     t.equal(clock.now(), 102, 'calls whose receivers respond take turns')
 
@@ -442,7 +448,7 @@ t.test(
     while (clock.now() < 200) await new Promise(setImmediate)
     gone.abort()
     const next = scheduler.advanceTo(250)
-    answer()
+    respond()
     await Promise.all([left, next])
     t.equal(clock.now(), 250, 'one whose caller is gone refuses nobody')
   },
@@ -451,11 +457,7 @@ t.test(
 t.test('an advance waits a second for attempts of others, and is then refused', async (t) => {
   const timers = manualTimers()
   const { scheduler, clock, add } = build('frozen', timers.later)
-  let answer = () => {}
-  const sent = () =>
-    new Promise<void>((resolve) => {
-      answer = resolve
-    })
+  const { sent, respond } = createReceiver()
   scheduler.handle('sent', sent, { parallel: true })
   const fired = (at: number) => {
     add('', at, 'sent')
@@ -471,7 +473,7 @@ t.test('an advance waits a second for attempts of others, and is then refused', 
   gone.abort()
   const next = scheduler.advanceTo(100)
   timers.pass(999)
-  answer()
+  respond()
   await Promise.all([first, left, next])
   t.equal(clock.now(), 100, 'an answer in time lets it go on')
 })

@@ -425,6 +425,18 @@ t.test('a name is resolved with the address rules, and failures are reported', a
   )
 })
 
+/** Returns a function that makes one attempt at a receiver on a port, each time with the same sender. */
+function sendingTo(t: Test, port: number) {
+  const sender = senderFor(t)
+  return () =>
+    sender.send({
+      url: `http://127.0.0.1:${port}/`,
+      headers: {},
+      body: '{}',
+      deadlineMs: DEADLINE_MS,
+    })
+}
+
 t.test('a connection closed while idle is replaced once, inside the attempt', async (t) => {
   let connections = 0
   let requests = 0
@@ -436,14 +448,7 @@ t.test('a connection closed while idle is replaced once, inside the attempt', as
   })
   server.on('connection', () => connections++)
   const port = await listen(t, server)
-  const sender = senderFor(t)
-  const send = () =>
-    sender.send({
-      url: `http://127.0.0.1:${port}/`,
-      headers: {},
-      body: '{}',
-      deadlineMs: DEADLINE_MS,
-    })
+  const send = sendingTo(t, port)
   t.match(await send(), { ok: true })
   t.match(
     await send(),
@@ -461,14 +466,7 @@ t.test('a replaced connection that fails too is the end of the attempt', async (
   })
   server.on('connection', () => connections++)
   const port = await listen(t, server)
-  const sender = senderFor(t)
-  const send = () =>
-    sender.send({
-      url: `http://127.0.0.1:${port}/`,
-      headers: {},
-      body: '{}',
-      deadlineMs: DEADLINE_MS,
-    })
+  const send = sendingTo(t, port)
   t.match(await send(), { ok: true })
   t.match(await send(), { ok: false, error: { code: 'reset' } })
   t.equal(connections, 2)
@@ -485,14 +483,7 @@ t.test('a reused connection that answered a byte is not replaced', async (t) => 
   })
   server.on('connection', () => connections++)
   const port = await listen(t, server)
-  const sender = senderFor(t)
-  const send = () =>
-    sender.send({
-      url: `http://127.0.0.1:${port}/`,
-      headers: {},
-      body: '{}',
-      deadlineMs: DEADLINE_MS,
-    })
+  const send = sendingTo(t, port)
   t.match(await send(), { ok: true })
   t.match(await send(), { ok: false, error: { code: 'reset' } })
   t.equal(connections, 1)
