@@ -3,6 +3,9 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { start } from '../helper.ts'
 
+// Some of these tests wait for real time, each with its own sandbox.
+t.jobs = 8
+
 const HEAD = 'POST /v1/user HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
 const BODY = '{"email":"late@example.com","mobile":"9876500001"}'
 const MAX_MS = 8_000

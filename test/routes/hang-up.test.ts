@@ -4,6 +4,9 @@ import t, { type Test } from 'tap'
 import { createLog, start } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
+// Some of these tests wait for real time, each with its own sandbox.
+t.jobs = 8
+
 /** A sandbox behind a port, and a caller that sends a request and may hang up. */
 async function served(t: Test, log = createLog(), clock: 'real' | 'frozen' = 'frozen') {
   const begin = { randomSeed: 1, clock, clockSpeed: 1, scenario: 'default' }
