@@ -1,6 +1,7 @@
 // The floors, lowest first: a file imports only from its own floor and those below it.
 const FLOORS = [
   '^src/model',
+  '^src/assumptions',
   '^src/config',
   '^src/runtime',
   '^src/json',

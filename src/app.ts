@@ -30,6 +30,7 @@ import { serveOperation } from './http/serve-operation.ts'
 import { createSiteGuard } from './http/site-guard.ts'
 import { validatorCompiler } from './http/validation.ts'
 import { watchRequests } from './http/watch-calls.ts'
+import { assumptionCalls } from './routes/admin/assumptions.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
 import { serveConsole } from './routes/admin/console-page.ts'
@@ -73,6 +74,7 @@ export const ADMIN_CALLS = [
   ...clockCalls,
   ...resetCalls,
   ...scenarioCalls,
+  ...assumptionCalls,
   ...simulateCalls,
   ...clientCalls,
   ...stateCalls,
@@ -186,8 +188,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   await app.register(
     async (service) => {
       await allow?.(service)
-      for (const op of OPERATIONS)
-        serveOperation(service, op, { choice, log, explain: options.explain })
+      for (const op of OPERATIONS) serveOperation(service, op, { choice, explain: options.explain })
     },
     { prefix: '/v1' },
   )

@@ -44,6 +44,8 @@ export type SandboxOptions = {
   clock?: string
   /** Clock speed multiplier; 60 = one simulated minute per second (default: 1). */
   clockSpeed?: number
+  /** Readings of open points of the contract, by assumption (docs/assumptions.md), such as `{idempotency_key: 'honoured'}`. */
+  assume?: Readonly<Record<string, string>>
   /** Which calls need an access token: those of the contract (`spec`, default), all (`strict`), or none (`off`). */
   auth?: 'spec' | 'strict' | 'off'
   /** Token that the admin API requires, or `none` (default: none on a loopback host, otherwise generated). */

@@ -160,6 +160,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
       clock: options.clock,
       clockSpeed: options['clock-speed'],
       scenario: options.scenario,
+      assume: options.assume,
     },
     maxClients: options['max-clients'],
     autoClients: !options['no-auto-clients'],

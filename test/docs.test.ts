@@ -101,9 +101,7 @@ t.test('the pages list the options there are', async (t) => {
   function rowOf(name: OptionName) {
     const [, fallback, takes, meaning] = OPTIONS[name]
     const shown =
-      fallback === undefined || fallback === false || String(fallback) === ''
-        ? ''
-        : `\`${fallback}\``
+      typeof fallback === 'string' || typeof fallback === 'number' ? `\`${fallback}\`` : ''
     return `| \`--${name}${takes ? ` ${takes.replaceAll('|', '\\|')}` : ''}\` | ${shown} | ${meaning} |\n`
   }
   hold(t, 'docs/cli.md', 'options', table(Object.keys(OPTIONS) as OptionName[]))

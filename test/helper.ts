@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.ts'
+import type { Readings } from '../src/assumptions/readings.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { fixturesOf, readFixtures, shippedWorlds } from '../src/content/fixtures.ts'
 import { ErrorResponse } from '../src/model/envelope.ts'
@@ -22,6 +23,8 @@ export type Answer = { status: number; headers: Record<string, any>; text: strin
 export type StartOptions = {
   sandbox?: Partial<SandboxConfig>
   app?: Partial<AppOptions>
+  /** Readings of open points of the contract. */
+  assume?: Readings
   /** Inline fixtures in place of the shipped ones. */
   fixtures?: unknown
 }
@@ -84,7 +87,13 @@ export function checkAnswer(method: string, url: string, status: number, text: s
 export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {}) {
   const sandbox: Sandbox = await openSandbox({
     fixtures: options.fixtures ? fixturesOf(options.fixtures) : shippedFixtures(),
-    start: { randomSeed: 1, clock: 'frozen', clockSpeed: 1, scenario: 'default' },
+    start: {
+      randomSeed: 1,
+      clock: 'frozen',
+      clockSpeed: 1,
+      scenario: 'default',
+      assume: options.assume ?? {},
+    },
     library: SHIPPED,
     maxClients: 1000,
     autoClients: true,

@@ -40,7 +40,10 @@ export class CurrentScenario {
 
   /** Whether the active scenario can be compiled: its file may be deleted. */
   get exists(): boolean {
-    const { name, definition } = this.choice
+    return this.canCompile(this.choice)
+  }
+
+  canCompile({ name, definition }: Choice): boolean {
     return definition !== undefined || this.#library().names.includes(name)
   }
 
@@ -65,15 +68,14 @@ export class CurrentScenario {
     )
   }
 
-  /** Returns the active scenario. */
-  compile(): CompiledScenario {
-    const { name, definition } = this.choice
+  /** Returns the scenario of a choice (default: the active one). */
+  compile({ name, definition }: Choice = this.choice): CompiledScenario {
     return definition ? compileScenario(definition, name) : this.find(name)
   }
 
-  /** Returns the active scenario, those that it extends, and the default one. */
-  layers(): readonly CompiledScenario[] {
-    return this.#library().layersOf(this.compile())
+  /** Returns the scenario of a choice (default: the active one), those that it extends, and the default one. */
+  layers(choice: Choice = this.choice): readonly CompiledScenario[] {
+    return this.#library().layersOf(this.compile(choice))
   }
 
   /** Returns the layers of a scenario without the default one, unless it is that scenario. */

@@ -1,3 +1,4 @@
+import type { Readings } from '../assumptions/readings.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type { CompiledScenario } from '../scenarios/compiled.ts'
 import { createDecider, type Decider } from '../scenarios/decide.ts'
@@ -69,6 +70,12 @@ export class Scenarios {
   reload() {
     this.#expectations.clear()
     this.changed()
+  }
+
+  /** The readings of a scenario and of those that it extends (default: of the active one). */
+  readings(choice: Choice = this.#current.choice): Readings {
+    const layers = this.#current.canCompile(choice) ? this.#current.layers(choice) : []
+    return Object.assign({}, ...layers.map(({ assume }) => assume).reverse())
   }
 
   #layers = () => [...this.#pushed.layers(), ...this.#current.layers()]

@@ -189,6 +189,14 @@ function createTrafficMethods(options: AdminClientOptions) {
       magicValues: () => call('listMagicValues'),
     },
 
+    /** The readings of the points that the contract leaves open (docs/assumptions.md). */
+    assumptions: {
+      /** Every assumption, its readings, and the one in force. */
+      list: () => call('listAssumptions'),
+      /** Chooses readings by assumption, such as `{idempotency_key: 'honoured'}`; `null` undoes an earlier choice. */
+      set: withBody('setAssumptions'),
+    },
+
     rules: {
       list: () => call('listRules'),
       /** Adds a rule with precedence over the scenario; with `times: 1` it applies once. */

@@ -1,6 +1,7 @@
 import { BadOption } from '../config/options.ts'
 import { VERSION } from '../config/version.ts'
 import { printable } from '../model/printable.ts'
+import { assumptions } from './assumptions.ts'
 import { clock } from './clock.ts'
 import {
   type Command,
@@ -53,6 +54,7 @@ export const COMMANDS: readonly Command[] = [
   validate,
   generate,
   scenario,
+  assumptions,
   clock,
   reset,
   requests,

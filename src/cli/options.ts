@@ -28,7 +28,11 @@ const PREFIX = 'PAYOUT_SANDBOX_'
 const OTHER_VARIABLES = ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_ADMIN_URL', 'PAYOUT_SANDBOX_TOKEN']
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
-const REPEATABLE: readonly string[] = ['allow-host', 'webhook-allow'] satisfies OptionName[]
+const REPEATABLE: readonly string[] = [
+  'allow-host',
+  'assume',
+  'webhook-allow',
+] satisfies OptionName[]
 
 /** An option as a flag; its description ends with the default value and the environment variable. */
 export function optionFlag(
@@ -36,8 +40,7 @@ export function optionFlag(
   description: string = OPTIONS[name][3],
 ): Command['flags'][string] {
   const [, defaultValue, valueName] = OPTIONS[name]
-  const hasDefault =
-    defaultValue !== undefined && defaultValue !== false && `${defaultValue}` !== ''
+  const hasDefault = typeof defaultValue === 'string' || typeof defaultValue === 'number'
   const shownDefault = hasDefault ? ` (default: ${defaultValue})` : ''
   const variable = `${variableOf(name)}${name === 'port' ? ' or PORT' : ''}`
   return [valueName, `${description}${shownDefault} (env: ${variable})`]

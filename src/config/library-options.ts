@@ -24,6 +24,7 @@ const format: OptionSource['format'] = (name, value) =>
 function typeOf(name: OptionName): string {
   const [, defaultValue] = OPTIONS[name]
   if (Array.isArray(defaultValue)) return 'an array of strings'
+  if (typeof defaultValue === 'object') return 'an object'
   if (typeof defaultValue === 'number') return 'a number'
   return typeof defaultValue === 'boolean' ? 'true or false' : 'a string'
 }

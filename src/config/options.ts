@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type Readings, readingProblem } from '../assumptions/readings.ts'
 import { isClockTime } from '../model/formats.ts'
 import { suggestOptions, type ValueNames } from './did-you-mean.ts'
 
@@ -37,6 +38,29 @@ const isHost = (text: string) =>
   URL.canParse(`http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`)
 
 const HOST_ERROR = 'takes a host name or an IP address, without scheme, port and path'
+
+const READING_ERROR = 'takes NAME=READING, such as idempotency_key=honoured'
+
+/** A text `name=reading` as an entry; the name alone without `=`. */
+function readingOf(text: string): [string, string] {
+  const at = text.indexOf('=')
+  return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
+/** Readings as `name=reading` texts of a flag or a variable, or as an object of a file or the library. */
+const readings = z
+  .union([list.transform((texts) => Object.fromEntries(texts.map(readingOf))), z.looseObject({})], {
+    error: READING_ERROR,
+  })
+  .transform((values, context): Readings => {
+    for (const [name, reading] of Object.entries(values)) {
+      const problem = readingProblem(name, reading)
+      if (problem === undefined) continue
+      const message = problem.startsWith('takes') ? `${name} ${problem}` : problem
+      context.addIssue({ code: 'custom', message: `${READING_ERROR}: ${message}` })
+    }
+    return values as Readings
+  })
 
 /** All options, each with its schema, default, value name (`''` for a switch) and description. */
 export const OPTIONS = {
@@ -88,6 +112,12 @@ export const OPTIONS = {
     1,
     'X',
     'clock speed multiplier; 60 = one simulated minute per second',
+  ],
+  assume: [
+    readings,
+    {},
+    'NAME=READING',
+    'reading of an open point of the contract (repeatable); docs/assumptions.md lists them',
   ],
   auth: [
     oneOf('spec', 'strict', 'off'),

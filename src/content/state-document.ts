@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type Readings, readingProblem } from '../assumptions/readings.ts'
 import { AccountNumber, IfscCode } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
 import { isClockTime, Timestamp } from '../model/formats.ts'
@@ -32,6 +33,13 @@ export const DOCUMENT_ROWS = {
   timers: ROWS.timers.superRefine(checkTimer),
 }
 
+function checkReadings(readings: Readings, context: z.RefinementCtx) {
+  for (const [name, reading] of Object.entries(readings)) {
+    const problem = readingProblem(name, reading)
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem })
+  }
+}
+
 // The counter of the random series must stay exact: near 2^53, adding 1 has no effect. The numbers above this limit are
 // never used up.
 const MAX_DRAWS = 2 ** 48
@@ -50,6 +58,8 @@ export const StateDocument = z
       mode: z.enum(['real', 'frozen']),
       speed: z.number().gt(0).max(1_000_000),
     }),
+    /** The readings that are not the default. A document of an earlier version has none. */
+    assumptions: z.record(z.string(), z.string()).default({}).superRefine(checkReadings),
     scenario: z.strictObject({ name: z.string(), definition: z.looseObject({}).optional() }),
     /** The position in the random series. */
     draws: z.int().min(0).max(MAX_DRAWS),

@@ -1,7 +1,8 @@
+import type { Readings } from '../assumptions/readings.ts'
 import { inOrderOf } from '../model/field-order.ts'
 import { rowsOf as rowsIn, sizeOf } from '../storage/layers.ts'
 import type { Images, Snapshot } from '../storage/world-tables.ts'
-import type { Rows } from '../tables/rows.ts'
+import type { ActiveScenario, Rows, SettingRow } from '../tables/rows.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import type { ClockState } from '../time/clock.ts'
 import { DOCUMENT_ROWS, Profile, TABLE_NAMES, type TableName } from './state-document.ts'
@@ -18,6 +19,12 @@ const orderFields = Object.fromEntries(
 const orderProfileFields = inOrderOf(Profile)
 
 type RowsOf = <K extends keyof Rows>(table: K) => Iterable<Rows[K]>
+
+/** The value of a setting. */
+function settingOf<N extends SettingRow['name']>(rowsOf: RowsOf, name: N) {
+  const row = [...rowsOf('settings')].find((one) => one.name === name)
+  return row?.value as Extract<SettingRow, { name: N }>['value'] | undefined
+}
 
 const countRows = (images: Images<Rows>): number =>
   TABLE_NAMES.reduce((sum, name) => sum + sizeOf(images[name].layers), 0)
@@ -43,18 +50,16 @@ function* documentText(
   rowsOf: RowsOf,
   clock: ClockState,
   draws: number,
-  onSecret: (webhook: Rows['webhook']) => void,
+  { onSecret, readingsOf }: Pick<StateExportDeps, 'onSecret' | 'readingsOf'>,
 ): Generator<string> {
   const [client] = rowsOf('client')
-  const settings = [...rowsOf('settings')]
-  const { name, definition } = settings.find((row) => row.name === 'scenario')!.value as {
-    name: string
-    definition?: object
-  }
+  const scenario = settingOf(rowsOf, 'scenario')!
+  const { name, definition } = scenario
   const { mode, speed, anchor } = clock
   const head = {
     format: 1,
     clock: { now: new Date(anchor).toISOString(), mode, speed },
+    assumptions: readingsOf(scenario, settingOf(rowsOf, 'assumptions') ?? {}),
     scenario: { name, ...(definition && { definition }) },
     draws,
     profile: orderProfileFields(client!),
@@ -72,29 +77,29 @@ function* documentText(
   yield '}}'
 }
 
-/** Exports the present state of a client, or that of a snapshot. `onSecret` is called for every exported webhook. */
-export function createStateExport({
-  store,
-  clockNow,
-  pauses,
-  onSecret,
-}: {
+export type StateExportDeps = {
   store: SandboxTables
   clockNow: () => ClockState
+  /** The readings that are not the default, by the stored scenario and the readings that calls have chosen. */
+  readingsOf: (scenario: ActiveScenario, called: Readings) => Readings
   /** Whether long work yields to other calls. */
   pauses: boolean
+  /** Called for every exported webhook. */
   onSecret: (webhook: Rows['webhook']) => void
-}) {
+}
+
+/** Exports the present state of a client, or that of a snapshot. */
+export function createStateExport(deps: StateExportDeps) {
+  const { store, clockNow, pauses } = deps
   /** A state as text; a large one is protected from changes until it is sent. */
   function textOf(state: Pick<Snapshot<Rows>, 'images' | 'counter'>, snapshot?: string): StateText {
     const isLarge = pauses && countRows(state.images) > FEW_ROWS
     const retained = isLarge ? store.pin(snapshot) : undefined
     const { images, counter } = retained ?? state
     const rowsOf: RowsOf = (table) => rowsIn(images[table].layers)
-    const clockThen = () => [...rowsOf('settings')].find((row) => row.name === 'clock')!.value
-    const clock = snapshot === undefined ? clockNow() : (clockThen() as ClockState)
+    const clock = snapshot === undefined ? clockNow() : settingOf(rowsOf, 'clock')!
     return {
-      pieces: documentText(rowsOf, clock, counter, onSecret),
+      pieces: documentText(rowsOf, clock, counter, deps),
       isLarge,
       done: () => retained?.release(),
     }

@@ -1,16 +1,18 @@
 import type { Scenarios } from '../active-scenario/world-scenarios.ts'
+import type { Readings } from '../assumptions/readings.ts'
 import { SandboxError } from '../model/errors.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import type { WebhookRow } from '../model/webhook.ts'
 import { isHeapFull } from '../runtime/heap-limits.ts'
 import { inSlices } from '../runtime/slices.ts'
 import { ignoreErrors } from '../storage/files.ts'
+import type { ActiveScenario } from '../tables/rows.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import type { ClockState } from '../time/clock.ts'
 import { checkStateRows, checkStateScenario } from './check-state.ts'
 import { DOCUMENT_ROWS, StateDocument, TABLE_NAMES } from './state-document.ts'
-import { createStateExport } from './state-export.ts'
+import { createStateExport, type StateExportDeps } from './state-export.ts'
 import { readState } from './state-reader.ts'
 
 // Rows that are stored by one change.
@@ -41,6 +43,11 @@ function* gather(staged: SandboxTables, { tables }: StateDocument) {
 export type StateDeps = WorldContext & {
   scenarios: Scenarios
   clockNow: () => ClockState
+  /** The readings of the client. */
+  assumptions: {
+    notDefault: StateExportDeps['readingsOf']
+    replace: (scenario: ActiveScenario, readings: Readings) => void
+  }
   adopt: (load: () => void) => void
   /** Creates an empty hidden world, to collect rows in. */
   stage: () => SandboxTables
@@ -50,12 +57,14 @@ export type StateDeps = WorldContext & {
 
 /** Exports and imports the whole state of a client. */
 export function createState(deps: StateDeps) {
-  const { store, scenarios, scheduler, random, clockNow, adopt, stage, pauses } = deps
+  const { store, scenarios, scheduler, random, clockNow, assumptions } = deps
+  const { adopt, stage, pauses } = deps
   // Secrets of exported webhooks, by id: an import into the same client needs no secret.
   const secrets = new Map<string, string>()
   const exported = createStateExport({
     store,
     clockNow,
+    readingsOf: (...stored) => assumptions.notDefault(...stored),
     pauses,
     onSecret: ({ webhook_id, webhook_secret }) => secrets.set(webhook_id, webhook_secret),
   })
@@ -80,16 +89,18 @@ export function createState(deps: StateDeps) {
   function replaceBy(staged: SandboxTables, state: StateDocument) {
     const { clock, scenario, draws, profile } = state
     const webhook = webhookOf(state)
+    const active = { ...scenario, startedAs: '' } as ActiveScenario
     adopt(() => {
       const present = store.tables.client.newest('all', 'all')!.row
       store.take(staged)
       staged.drop()
       store.put('client', { ...present, ...profile })
       for (const row of webhook) store.put('webhook', row)
-      store.put('settings', { name: 'scenario', value: { ...scenario, startedAs: '' } as never })
+      store.put('settings', { name: 'scenario', value: active })
       const { mode, speed } = clock
       const value = { mode, speed, anchor: Date.parse(clock.now), wallAnchor: 0, startedAs: '' }
       store.put('settings', { name: 'clock', value })
+      assumptions.replace(active, state.assumptions)
       store.random.counter = draws
     })
   }

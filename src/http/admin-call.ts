@@ -43,6 +43,7 @@ const TAG_OF: Readonly<Record<string, string>> = {
   scenarios: 'Scenarios',
   rules: 'Scenarios',
   'magic-values': 'Scenarios',
+  assumptions: 'Scenarios',
   simulate: 'Scenarios',
   webhooks: 'Webhooks',
   requests: 'Requests',

@@ -31,6 +31,14 @@ export function keyOf(header: string): string {
 // Keys whose request is running, by world; in memory only.
 const running = new WeakMap<World, Set<string>>()
 
+/** The text of a JSON value in which the order of fields makes no difference. */
+const canonicalText = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+
 /** Returns the stored response of a key, or `undefined` for a new key; throws if the key cannot be used. */
 function findStored(world: World, scoped: string, fingerprint: string): StoredResponse | undefined {
   if (running.get(world)?.has(scoped)) {
@@ -60,25 +68,22 @@ function dropExpired({ tables, clock }: World) {
 }
 
 /**
- * Runs a POST once for its key: the same request again gets the stored response.
- * Responses with 401 and 5xx are not stored.
- *
- * `run` also returns the responses of errors; what it throws is not stored.
+ * Runs a POST once for its key: the same request again gets the stored response. An error is not stored, so the key
+ * stays free.
  */
 export async function runOnce(
   world: World,
-  request: { key: string; route: string; body: string },
+  request: { key: string; route: string; body: unknown },
   run: (saveResponse: StoreResponse) => StoredResponse | Promise<StoredResponse>,
 ): Promise<StoredResponse> {
   const scoped = `${request.route} ${request.key}`
-  const fingerprint = createHash('sha256').update(request.body).digest('base64url')
+  const fingerprint = createHash('sha256').update(canonicalText(request.body)).digest('base64url')
   const replay = findStored(world, scoped, fingerprint)
   if (replay) return replay
   const keys = running.get(world) ?? new Set<string>()
   running.set(world, keys.add(scoped))
   try {
     return await run(({ status, body }) => {
-      if (status === 401 || status >= 500) return
       world.change(() => {
         dropExpired(world)
         // An expired row of this key would retain its old position in the order of expiry.

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { idempotencyKey } from '../assumptions/idempotency-key.ts'
 import { maskLogText } from '../model/mask.ts'
-import type { Log } from '../world/sandbox.ts'
 import type { ClientResolver } from './clients.ts'
 import { type Input, routeOf } from './endpoint.ts'
-import { errorBody, JSON_TYPE, sandboxErrorOf } from './errors.ts'
+import { JSON_TYPE } from './errors.ts'
 import { hangUpSignal } from './hang-up.ts'
 import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
 import { logResponse } from './log-request.ts'
@@ -33,7 +33,6 @@ const inputOf = ({ params, query, body }: FastifyRequest) => ({ params, query, b
 
 /** Throws the errors of the request, then lets the scenarios decide. */
 function decide(op: Operation, request: FastifyRequest): Call {
-  // The validation error is thrown here, so that it is stored for an idempotency key like any other error.
   if (request.validationError) throw request.validationError
   const checked = op.check?.(request.world, inputOf(request))
   const decision = decideCall(op.id, request)
@@ -46,7 +45,7 @@ const execute = ({ op, request, decision, checked }: Call): StoredResponse => ({
   body: op.handle(request.world, inputOf(request), decision.lifecycles, checked),
 })
 
-/** Executes the operation and stores its response in one change; an error is stored separately. */
+/** Executes the operation and stores its response in one change. */
 function executeAndStore(call: Call, storeResponse: StoreResponse): StoredResponse {
   return call.request.world.change(() => {
     const done = execute(call)
@@ -94,21 +93,6 @@ async function respondLater(
   return world.after(ms, name, later, hangUpSignal(request, reply))
 }
 
-/** Returns the response of an error and stores it for its key. Throws the error if a retry must run the operation. */
-function storeError(
-  { world }: FastifyRequest,
-  error: unknown,
-  log: Log,
-  storeResponse: StoreResponse,
-): StoredResponse {
-  const sandboxError = sandboxErrorOf(error, log)
-  const { code, status } = sandboxError
-  if (code === 'caller_gone' || status === 401 || status >= 500) throw sandboxError
-  const done = { status, body: errorBody(sandboxError) }
-  world.change(() => storeResponse(done))
-  return done
-}
-
 function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
   const { status, body, replayed, headers, fault } = response
   logResponse(reply.request, op, response)
@@ -119,11 +103,11 @@ function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
   return reply.code(status).send(body)
 }
 
-/** Adds the route of an operation: finds the client, validates the input, sends the response or stores it for its key. */
+/** Adds the route of an operation: finds the client, validates the input, sends the response. */
 export function serveOperation(
   app: FastifyInstance,
   op: Operation,
-  { choice, log, explain }: { choice: ClientResolver; log: Log; explain: boolean },
+  { choice, explain }: { choice: ClientResolver; explain: boolean },
 ) {
   function setRuleHeader(reply: FastifyReply, { decision: { rule } }: Call) {
     if (explain && rule) reply.header('x-sandbox-rule', rule.replaceAll(/[^\x20-\x7e]/g, '?'))
@@ -132,17 +116,13 @@ export function serveOperation(
   async function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
     const key = keyOf(header)
     const route = `${op.method} ${op.url}`
-    const scope = { key, route, body: request.bodyText }
+    const scope = { key, route, body: request.sentBody }
     const done = await runOnce(request.world, scope, async (storeResponse) => {
-      try {
-        const call = decide(op, request)
-        setRuleHeader(reply, call)
-        return isUnchanged(call)
-          ? executeAndStore(call, storeResponse)
-          : await respondLater(call, reply, storeResponse)
-      } catch (error) {
-        return storeError(request, error, log, storeResponse)
-      }
+      const call = decide(op, request)
+      setRuleHeader(reply, call)
+      return isUnchanged(call)
+        ? executeAndStore(call, storeResponse)
+        : await respondLater(call, reply, storeResponse)
     })
     return send(op, reply, done)
   }
@@ -170,7 +150,8 @@ export function serveOperation(
     onRequest: choice.forService(op.tokenNeeded),
     handler(request, reply) {
       const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
-      if (header !== undefined) return handleWithKey(request, reply, String(header))
+      if (header !== undefined && request.world.assumed.get(idempotencyKey))
+        return handleWithKey(request, reply, String(header))
       return handleWithoutKey(request, reply)
     },
   })

@@ -23,6 +23,8 @@ export const ADMIN_ROUTES = {
   pushRule: 'POST /rules',
   deleteRule: 'DELETE /rules/:id',
   listMagicValues: 'GET /magic-values',
+  listAssumptions: 'GET /assumptions',
+  setAssumptions: 'PUT /assumptions',
   simulateTransaction: 'POST /simulate/transactions/:id',
   simulateKyc: 'POST /simulate/kyc/:id',
   simulateBankAccount: 'POST /simulate/bank-accounts/:id',

@@ -6,6 +6,7 @@ export type FeedKind =
   | 'delivery'
   | 'clock'
   | 'scenario'
+  | 'assumptions'
   | 'reset'
   | 'restore'
 

@@ -1,3 +1,4 @@
+import { listOrder } from '../assumptions/list-order.ts'
 import type {
   AddBankAccount,
   BankAccountRow,
@@ -8,6 +9,7 @@ import { SandboxError } from '../model/errors.ts'
 import { holderNameOf } from '../model/holder-names.ts'
 import { maskIfsc, maskNumber } from '../model/mask.ts'
 import type { BankStep } from '../scenarios/compiled.ts'
+import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
 import { accountKey } from '../tables/tables.ts'
 import { fieldError, type WorldContext } from '../tables/world-context.ts'
 import { createLifecycle } from './lifecycle.ts'
@@ -28,7 +30,7 @@ const MESSAGE: Readonly<Record<BankStatus, string>> = {
 
 /** Bank accounts: verified by a penny drop when added (defaults: Bank accounts). */
 export function createBankAccounts(context: WorldContext & { users: Users }) {
-  const { store, clock, random, users } = context
+  const { store, clock, random, assumed, users } = context
   const { bank_accounts, kyc } = store.tables
 
   function holderOf(userId: string, accountNumber: string): string {
@@ -126,10 +128,10 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
       }),
     /** Changes the status of a pending account on request. */
     simulate: lifecycle.simulate,
-    /** A user's accounts, newest first. */
+    /** All accounts of a user. */
     ofUser: (userId: string) => {
       users.get(userId)
-      return bank_accounts.page('user', userId, 0, Number.POSITIVE_INFINITY)
+      return listPage(bank_accounts, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries
     },
   }
 }

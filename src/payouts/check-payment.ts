@@ -1,7 +1,8 @@
+import { processingStatus } from '../assumptions/processing-status.ts'
 import type { BankAccountRow } from '../model/bank-account.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { PaymentRow } from '../model/payment.ts'
-import { API_STATUS, type CreateTransaction } from '../model/transaction.ts'
+import { apiStatus, type CreateTransaction } from '../model/transaction.ts'
 import { fieldError, notFound, type WorldContext } from '../tables/world-context.ts'
 import type { Users } from './users.ts'
 
@@ -13,8 +14,12 @@ const reject = (code: ErrorCode, field: string, message: string, advice: string)
 }
 
 /** The error of a second payment. A caller that lost the first response must not pay twice because of it. */
-function duplicateReference({ transaction_id, status }: PaymentRow): SandboxError {
-  const used = `was used for transaction ${transaction_id}, which is ${API_STATUS[status]}`
+function duplicateReference(
+  { transaction_id, status }: PaymentRow,
+  { assumed }: Pick<WorldContext, 'assumed'>,
+): SandboxError {
+  const shown = apiStatus(status, assumed.get(processingStatus))
+  const used = `was used for transaction ${transaction_id}, which is ${shown}`
   return new SandboxError(
     'duplicate_reference',
     `This reference_id ${used}. If you are retrying, do not pay again: read it with GET /transaction/${transaction_id}. Only a different payment may have a different reference_id.`,
@@ -22,14 +27,14 @@ function duplicateReference({ transaction_id, status }: PaymentRow): SandboxErro
   )
 }
 
-export type PaymentCheckDeps = Pick<WorldContext, 'store'> & {
+export type PaymentCheckDeps = Pick<WorldContext, 'store' | 'assumed'> & {
   users: Users
   /** Whether a payer needs a successful KYC record. */
   checkKyc: () => boolean
 }
 
 /** Returns the function that finds the parties of a payment and throws the errors of POST /transaction. */
-export function createPaymentCheck({ store, users, checkKyc }: PaymentCheckDeps) {
+export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentCheckDeps) {
   const { payments, bank_accounts, kyc } = store.tables
   const isKycDone = (userId: string) =>
     kyc
@@ -71,7 +76,7 @@ export function createPaymentCheck({ store, users, checkKyc }: PaymentCheckDeps)
     }
     const earlier =
       reference_id === undefined ? undefined : payments.findUnique('reference', reference_id)
-    if (earlier) throw duplicateReference(earlier.row)
+    if (earlier) throw duplicateReference(earlier.row, { assumed })
     return { payer_id, account }
   }
 }

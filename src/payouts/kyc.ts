@@ -1,3 +1,4 @@
+import { listOrder } from '../assumptions/list-order.ts'
 import { isoDateOf } from '../model/formats.ts'
 import {
   countryOf,
@@ -10,6 +11,7 @@ import {
 } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
 import type { KycStep } from '../scenarios/compiled.ts'
+import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
@@ -69,7 +71,7 @@ const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatu
 
 /** KYC records: the system decides a PAN immediately and an Aadhaar later (defaults: KYC). */
 export function createKyc(context: WorldContext & { users: Users }) {
-  const { store, clock, random, users } = context
+  const { store, clock, random, assumed, users } = context
   const { kyc } = store.tables
 
   function panMetadata(number: string, step: Transition<KycStep>, message: string): KycMetadata {
@@ -180,8 +182,9 @@ export function createKyc(context: WorldContext & { users: Users }) {
       }),
     /** Changes the status of a pending record on request. */
     simulate: lifecycle.simulate,
-    /** A user's records, newest first. */
-    ofUser: (userId: string) => kyc.page('user', userId, 0, Number.POSITIVE_INFINITY),
+    /** All records of a user. */
+    ofUser: (userId: string) =>
+      listPage(kyc, 'user', userId, WHOLE_LIST, assumed.get(listOrder)).entries,
   }
 }
 

@@ -1,9 +1,11 @@
+import { listOrder } from '../assumptions/list-order.ts'
 import { nextStatuses } from '../model/lifecycle.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
+import { listPage } from '../tables/list-page.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createPaymentCheck, type Parties, type PaymentCheckDeps } from './check-payment.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
@@ -47,7 +49,7 @@ function hintFor(from: PaymentStatus): string {
 
 /** Payments: stored once, shown as transactions and as history (defaults: Transactions and history). */
 export function createPayments(context: WorldContext & PaymentCheckDeps) {
-  const { store, clock, random, users } = context
+  const { store, clock, random, assumed, users } = context
   const { payments } = store.tables
   const checkInput = createPaymentCheck(context)
   const newUtr = createUtrSeries(context)
@@ -117,10 +119,8 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     return lifecycle.begin(row, steps)
   }
 
-  const page = (index: string, key: string, { page: number, limit }: ListQuery) => ({
-    total: payments.count(index, key),
-    entries: payments.page(index, key, (number - 1) * limit, limit),
-  })
+  const page = (index: string, key: string, query: ListQuery, first = assumed.get(listOrder)) =>
+    listPage(payments, index, key, query, first)
 
   return {
     get: lifecycle.get,
@@ -137,7 +137,8 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       store.change(() => make(input, 'credit', checkInput(input), steps)),
     /** Changes the status of a payment on request and cancels its scheduled steps. */
     simulate: lifecycle.simulate,
-    list: (query: ListQuery) => page('all', 'all', query),
+    /** One page of all payments. */
+    list: (query: ListQuery, first?: 'newest') => page('all', 'all', query, first),
     /** History of the whole client, or only its debits. */
     history: (query: ListQuery, type?: 'debit') =>
       type ? page('type', type, query) : page('all', 'all', query),

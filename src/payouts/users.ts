@@ -1,11 +1,13 @@
+import { listOrder } from '../assumptions/list-order.ts'
 import { type FieldError, SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
 import { quoteInput } from '../model/mask.ts'
 import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
+import { listPage } from '../tables/list-page.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 
 /** Users. The e-mail and the mobile of each are unique within the client (defaults: Users). */
-export function createUsers({ store, clock, random, events }: WorldContext) {
+export function createUsers({ store, clock, random, events, assumed }: WorldContext) {
   const { users } = store.tables
 
   /** Returns a user or throws `not_found`; `field` is the body field of the id, if the id is in a body. */
@@ -58,10 +60,9 @@ export function createUsers({ store, clock, random, events }: WorldContext) {
     link(id: string, links: Partial<Pick<UserRow, 'pid' | 'tid' | 'bank_id'>>) {
       store.put('users', { ...get(id).row, ...links, updated_at: clock.iso() })
     },
-    list: ({ page, limit }: ListQuery) => ({
-      total: users.count('all', 'all'),
-      entries: users.page('all', 'all', (page - 1) * limit, limit),
-    }),
+    /** One page of all users. */
+    list: (query: ListQuery, first = assumed.get(listOrder)) =>
+      listPage(users, 'all', 'all', query, first),
   }
 }
 

@@ -188,6 +188,7 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
     webhooks = [],
     timeline = [],
     expect,
+    assume = {},
   } = definition
   const ids = ruleIds(rules)
   const compiled = rules.map((rule, i) =>
@@ -210,6 +211,7 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
     name,
     ...omitUndefined({ title, description, extends: parent }),
     base: base !== 'none',
+    assume,
     rules: compiled,
     webhooks: outgoing,
     timeline: timeline.map(compileEntry),

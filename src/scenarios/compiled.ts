@@ -1,3 +1,4 @@
+import type { Readings } from '../assumptions/readings.ts'
 import type { KycStatus, PanResult } from '../model/kyc.ts'
 import type { PaymentFailure, PaymentStatus } from '../model/payment.ts'
 import type { Delay } from '../time/duration.ts'
@@ -137,6 +138,8 @@ export type CompiledScenario = {
   extends?: string
   /** Whether the default scenario is below it. */
   base: boolean
+  /** Its readings of open points of the contract. */
+  assume: Readings
   rules: readonly CompiledRule[]
   webhooks: readonly CompiledWebhookRule[]
   timeline: readonly CompiledTimelineEntry[]

@@ -1,4 +1,7 @@
 import * as z from 'zod'
+import type { Assumption } from '../assumptions/assumption.ts'
+import { ASSUMPTIONS } from '../assumptions/list.ts'
+import { type Readings, readingChoices } from '../assumptions/readings.ts'
 import { isOperator } from './operators.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
 import { type Check, crossCheck, isMapping, mustBe, ScenarioName, text } from './schema-parts.ts'
@@ -32,6 +35,27 @@ const Count = z.union([z.int().min(0), Bounds], {
   error: mustBe('a whole number or a mapping of exactly, at_least and at_most'),
 })
 
+/** The readings of an assumption; `does` explains them in an editor. */
+function readingSchema(one: Assumption) {
+  const words = z.enum(Object.keys(one.readings))
+  const error = mustBe(readingChoices(one))
+  const schema = one.form
+    ? z.union([words, z.string().regex(one.form.pattern).refine(isIn(one.form))], { error })
+    : z.enum(Object.keys(one.readings), { error })
+  return schema.optional().meta({ description: one.question })
+}
+
+const isIn =
+  ({ parse }: NonNullable<Assumption['form']>) =>
+  (reading: string) =>
+    parse(reading) !== undefined
+
+const Assume = z
+  .strictObject(Object.fromEntries(ASSUMPTIONS.map((one) => [one.name, readingSchema(one)])))
+  .meta({
+    description: 'Readings of open points of the contract, while this scenario is active.',
+  }) as unknown as z.ZodType<Readings>
+
 const MAX_PATTERNS = 100
 
 /** The paths of the patterns in a condition. */
@@ -45,9 +69,9 @@ function patternsIn(condition: unknown, path: Path): Path[] {
 
 function checkScenario(scenario: ScenarioDefinition, { report, isValid }: Check) {
   if (!isValid()) return
-  const { rules = [], webhooks = [], timeline = [], extends: parent, expect } = scenario
-  if (!(scenario.rules ?? scenario.webhooks ?? scenario.timeline ?? parent ?? expect))
-    report([], 'the scenario is empty; add rules, webhooks, timeline, expect or extends')
+  const { rules = [], webhooks = [], timeline = [], extends: parent, expect, assume } = scenario
+  if (!(scenario.rules ?? scenario.webhooks ?? scenario.timeline ?? parent ?? expect ?? assume))
+    report([], 'the scenario is empty; add rules, webhooks, timeline, expect, assume or extends')
   const patterns = [
     ...rules.flatMap(({ when }, i) => patternsIn(when, ['rules', i, 'when'])),
     ...webhooks.flatMap(({ when }, i) => patternsIn(when, ['webhooks', i, 'when'])),
@@ -74,6 +98,7 @@ const ScenarioFields = z.strictObject({
     .literal('none')
     .optional()
     .meta({ description: 'none: the default scenario is not used, so magic values are off.' }),
+  assume: Assume.optional(),
   rules: rulesSchema(Rule, 'rules')
     .max(2_000)
     .optional()

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Readings } from '../assumptions/readings.ts'
 import { BankAccountRow } from '../model/bank-account.ts'
 import type { ClientRow } from '../model/client.ts'
 import { DeliveryRow, EventRow } from '../model/delivery.ts'
@@ -57,6 +58,8 @@ export type ActiveScenario = { name: string; definition?: ScenarioDefinition; st
 export type SettingRow =
   | { name: 'clock'; value: ClockState & { startedAs: string } }
   | { name: 'scenario'; value: ActiveScenario }
+  /** The readings that were chosen by a call. */
+  | { name: 'assumptions'; value: Readings }
 
 /** The row of every table of a world. */
 export type Rows = { [T in keyof typeof ROWS]: z.infer<(typeof ROWS)[T]> } & {

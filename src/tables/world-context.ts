@@ -1,3 +1,4 @@
+import type { Assumed } from '../assumptions/assumed.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Random } from '../runtime/random.ts'
 import type { Clock } from '../time/clock.ts'
@@ -12,6 +13,8 @@ export type WorldContext = {
   random: Random
   scheduler: Scheduler
   events: ResourceEvents
+  /** The readings in force of the points that the contract leaves open. */
+  assumed: Assumed
 }
 
 /** The error of an id that this client does not have; `field` is the body field with the id. */

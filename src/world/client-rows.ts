@@ -1,3 +1,4 @@
+import type { Readings } from '../assumptions/readings.ts'
 import { BadFixtures } from '../content/fixture-problems.ts'
 import { type FixtureWorlds, fixturesOf } from '../content/fixtures.ts'
 import { validationFailed } from '../model/validation-errors.ts'
@@ -20,6 +21,8 @@ export type NewClient = {
   randomSeed?: number | undefined
   clock?: string | undefined
   checkKyc?: boolean | undefined
+  /** Readings of open points of the contract, instead of those of the sandbox. */
+  assume?: Readings | undefined
   fixtures?: 'default' | 'empty' | object | undefined
   /** The client to fork, in its present state or in that of a snapshot. */
   from?: { client: string; snapshot?: string | undefined } | undefined
@@ -47,6 +50,16 @@ const withoutUndefined = <T extends object>(values: T) =>
     [K in keyof T]: Exclude<T[K], undefined>
   }
 
+/** Start options with those of a client; its readings replace the others one by one. */
+const mergedStart = <S extends Partial<WorldStart>>(
+  start: S,
+  own: Partial<WorldStart> = {},
+): S => ({
+  ...start,
+  ...own,
+  ...((start.assume ?? own.assume) && { assume: { ...start.assume, ...own.assume } }),
+})
+
 /** The fixtures in the body of a request. */
 function inlineFixtures(content: object) {
   let sets: FixtureWorlds
@@ -64,6 +77,14 @@ function inlineFixtures(content: object) {
   if (sets.size === 1) return sets.get(DEFAULT_CLIENT)!
   const message = `must have exactly one client, named default; found ${sets.size}`
   throw validationFailed([{ field: 'fixtures.clients', code: 'invalid_value', message }])
+}
+
+/** Removes the readings that calls have chosen for these assumptions. */
+function removeChanges(tables: SandboxTables, assume: Readings) {
+  const setting = tables.tables.settings.get('assumptions')
+  if (setting?.name !== 'assumptions') return
+  const kept = Object.entries(setting.value).filter(([name]) => !Object.hasOwn(assume, name))
+  tables.put('settings', { name: 'assumptions', value: Object.fromEntries(kept) })
 }
 
 /** Gives a client that is not in the fixtures a profile of its own; its other rows are copies of another client's. */
@@ -104,7 +125,7 @@ export class ClientRows {
 
   /** The start options of a client: its own, and those of the sandbox. */
   startOf(tables: SandboxTables): WorldStart {
-    return { ...this.#start, ...aboutOf(tables).start }
+    return mergedStart(this.#start, aboutOf(tables).start)
   }
 
   /** The rows that a reset of a client loads: its own, those of a client of the fixtures, or those of the default client. */
@@ -140,9 +161,9 @@ export class ClientRows {
 
   /** Creates the tables of a client that a call asks for. */
   add(client: NewClient, source: ForkSource | undefined, newToken: () => string): SandboxTables {
-    const { scenario, randomSeed, clock, checkKyc } = client
+    const { scenario, randomSeed, clock, checkKyc, assume } = client
     const about: ClientAbout = {
-      start: withoutUndefined({ scenario, randomSeed, clock }),
+      start: withoutUndefined({ scenario, randomSeed, clock, assume }),
       ...withoutUndefined({ checkKyc }),
     }
     const tables = source ? this.#fork(source, client, about) : this.#fresh(client, about)
@@ -164,7 +185,7 @@ export class ClientRows {
       fixturesOf: world.name,
       ...from,
       ...own,
-      start: { ...from.start, ...own.start },
+      start: mergedStart(from.start ?? {}, own.start),
     }
     const tables = this.#store.forkWorld(client.name, world.tables, snapshot, about)
     if (snapshot === undefined)
@@ -173,6 +194,7 @@ export class ClientRows {
     // Options of the request replace the settings of the source.
     if (client.clock !== undefined) tables.remove('settings', 'clock')
     if (client.scenario !== undefined) tables.remove('settings', 'scenario')
+    if (client.assume !== undefined) removeChanges(tables, client.assume)
     return tables
   }
 }

@@ -15,6 +15,8 @@ export type FeedEvents = {
   clock: { now: string; mode: string; speed: number }
   /** Another scenario became active, a rule was pushed or removed, or the files were reloaded. */
   scenario: { name: string }
+  /** A call has changed readings. */
+  assumptions: { changed: readonly string[] }
   reset: { parts: readonly string[] }
   /** The client's whole state was replaced. */
   restore: { from: 'snapshot' | 'state' }

@@ -1,8 +1,16 @@
+import type { Readings } from '../assumptions/readings.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import type { ClockState } from '../time/clock.ts'
 
 /** The start options of a world, which a reset restores. */
-export type WorldStart = { randomSeed: number; clock: string; clockSpeed: number; scenario: string }
+export type WorldStart = {
+  randomSeed: number
+  clock: string
+  clockSpeed: number
+  scenario: string
+  /** Readings of open points of the contract. */
+  assume?: Readings
+}
 
 /** The start time of `--clock frozen`: fixed, so that two runs give the same bytes. */
 const FROZEN_AT = Date.parse('2026-01-01T00:00:00.000Z')

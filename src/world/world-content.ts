@@ -8,10 +8,18 @@ import type { createInbox } from '../webhooks/inbox.ts'
 import type { DelayedResponses } from './delayed-responses.ts'
 import type { Feed, FeedEvents } from './feed.ts'
 import { adoptSettings, type WorldStart } from './start-options.ts'
+import type { WorldAssumptions } from './world-assumptions.ts'
 import type { WorldClock } from './world-clock.ts'
 
 /** The parts of a world that a reset can select. */
-export const RESET_PARTS = ['data', 'clock', 'scenario', 'deliveries', 'requests'] as const
+export const RESET_PARTS = [
+  'data',
+  'clock',
+  'scenario',
+  'assumptions',
+  'deliveries',
+  'requests',
+] as const
 export type ResetPart = (typeof RESET_PARTS)[number]
 
 /** The parts of a world that keep state of their own beside the rows. */
@@ -25,6 +33,7 @@ export type WorldContentDeps = {
   worldClock: WorldClock
   scheduler: Scheduler
   scenarios: Scenarios
+  assumptions: WorldAssumptions
   timeline: ReturnType<typeof createTimeline>
   deliveries: ReturnType<typeof createDeliveries>
   inbox: ReturnType<typeof createInbox>
@@ -39,7 +48,8 @@ export type WorldContentDeps = {
 
 /** Replaces the content of a world: by a start, a reset, a restored snapshot or an imported state. */
 export function createWorldContent(deps: WorldContentDeps) {
-  const { tables, worldClock, scheduler, scenarios, timeline, deliveries, delayed, feed } = deps
+  const { tables, worldClock, scheduler, scenarios, assumptions, timeline } = deps
+  const { deliveries, delayed, feed } = deps
 
   /** Updates the parts of the world to rows that were replaced; `replaced` are the parts with other content. */
   function reload(replaced: readonly StatefulPart[]) {
@@ -47,6 +57,7 @@ export function createWorldContent(deps: WorldContentDeps) {
     if (isReplaced('clock')) worldClock.reload()
     if (isReplaced('profile')) deps.onProfileChanged()
     if (isReplaced('scenario')) scenarios.reload()
+    assumptions.update()
     if (isReplaced('deliveries')) deliveries.forget()
     scheduler.reload()
     // It schedules attempts, so the timers come first.
@@ -72,12 +83,14 @@ export function createWorldContent(deps: WorldContentDeps) {
     })
   }
 
-  /** Loads the start rows; clock and scenario stay. */
+  /** Loads the start rows; clock, scenario and assumptions stay. */
   function resetData() {
     const restoreScenarios = scenarios.capture()
+    const restoreAssumptions = assumptions.capture()
     deps.loadStartRows(tables)
     // In the same order as for a new client.
     restoreScenarios()
+    restoreAssumptions()
     worldClock.persist()
   }
 
@@ -104,6 +117,7 @@ export function createWorldContent(deps: WorldContentDeps) {
         if (has('data')) resetData()
         else if (has('deliveries')) clearDeliveries()
         const now = has('clock') ? worldClock.restart() : worldClock.clock.now()
+        if (has('assumptions')) assumptions.reset()
         // This also updates the state that the scenarios keep beside the rows.
         if (has('scenario')) timeline.activate(scenarios.reset, now)
       }
@@ -130,3 +144,5 @@ export function createWorldContent(deps: WorldContentDeps) {
     },
   }
 }
+
+export type WorldContent = ReturnType<typeof createWorldContent>

@@ -1,7 +1,8 @@
 import { createTimeline } from '../active-scenario/timeline.ts'
 import { createScenarios } from '../active-scenario/world-scenarios.ts'
+import { Assumed } from '../assumptions/assumed.ts'
 import { createSnapshots } from '../content/snapshots.ts'
-import { createState } from '../content/state.ts'
+import { createState, type StateDeps } from '../content/state.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import { createBankAccounts } from '../payouts/bank-accounts.ts'
 import { createKyc } from '../payouts/kyc.ts'
@@ -34,8 +35,9 @@ import { createFeed, type FeedEvents } from './feed.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
 import type { WorldStart } from './start-options.ts'
+import { WorldAssumptions } from './world-assumptions.ts'
 import { createWorldClock } from './world-clock.ts'
-import { createWorldContent, RESET_PARTS } from './world-content.ts'
+import { createWorldContent, RESET_PARTS, type WorldContent } from './world-content.ts'
 
 export type WorldDeps = {
   name: string
@@ -63,12 +65,12 @@ export type WorldDeps = {
 }
 
 /** The row of the client, and the response texts with its id. */
-function createProfile({ tables: { client } }: SandboxTables) {
-  const newViews = () => createViews(client.newest('all', 'all')!.id)
+function createProfile({ tables: { client } }: SandboxTables, assumed: Assumed) {
+  const newViews = () => createViews(client.newest('all', 'all')!.id, assumed)
   let present = newViews()
   /** The id changes with a reset to other fixtures or a restored snapshot. */
   function views() {
-    if (!client.get(present.clientId)) present = newViews()
+    if (present.readings !== assumed.readings || !client.get(present.clientId)) present = newViews()
     return present
   }
   return { views, row: () => client.get(views().clientId)! }
@@ -154,6 +156,33 @@ function createSending(
   return { webhooks, deliveries, explore, inbox }
 }
 
+/** The snapshots of a client, and its state as a document. */
+function createCopies(
+  context: WorldContext,
+  { tables, store, runtime }: WorldDeps,
+  {
+    content,
+    ...parts
+  }: Pick<StateDeps, 'scenarios' | 'assumptions' | 'clockNow'> & { content: WorldContent },
+) {
+  const pauses = runtime.yieldsToOthers
+  return {
+    snapshots: createSnapshots({
+      store: tables,
+      save: content.save,
+      adopt: (load) => content.restore('snapshot', load),
+      pauses,
+    }),
+    state: createState({
+      ...context,
+      ...parts,
+      adopt: (load) => content.restore('state', load),
+      stage: () => createStaging(store, tables),
+      pauses,
+    }),
+  }
+}
+
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
   const { name, tables, store, start, runtime, log } = deps
@@ -177,14 +206,25 @@ export function createWorld(deps: WorldDeps) {
     onHalfway: worldClock.persistSoon,
     onRun: (timer) => publish('timer', timer),
   })
-  const context = { store: tables, clock, random, scheduler, events }
-  const profile = createProfile(tables)
+  const assumed = new Assumed()
+  const context = { store: tables, clock, random, scheduler, events, assumed }
+  const profile = createProfile(tables, assumed)
   const payouts = createPayouts(context, () => profile.row().check_kyc)
   const scenarios = createScenarios({
     ...context,
     library: deps.library,
     startScenario: start.scenario,
-    onChanged: (name) => publish('scenario', { name }),
+    onChanged(name) {
+      assumptions.update()
+      publish('scenario', { name })
+    },
+  })
+  const assumptions = new WorldAssumptions({
+    tables,
+    assumed,
+    start: start.assume ?? {},
+    ofScenario: (scenario) => scenarios.readings(scenario),
+    onChanged: (changed) => publish('assumptions', { changed }),
   })
   const sending = createSending(context, deps, {
     scenarios,
@@ -211,6 +251,7 @@ export function createWorld(deps: WorldDeps) {
     worldClock,
     scheduler,
     scenarios,
+    assumptions,
     timeline,
     ...sending,
     requests,
@@ -219,20 +260,11 @@ export function createWorld(deps: WorldDeps) {
     loadStartRows: deps.loadStartRows,
     onProfileChanged: deps.onProfileChanged,
   })
-  const pauses = runtime.yieldsToOthers
-  const snapshots = createSnapshots({
-    store: tables,
-    save: content.save,
-    adopt: (load) => content.restore('snapshot', load),
-    pauses,
-  })
-  const state = createState({
-    ...context,
+  const copies = createCopies(context, deps, {
+    content,
     scenarios,
+    assumptions,
     clockNow: worldClock.now,
-    adopt: (load) => content.restore('state', load),
-    stage: () => createStaging(store, tables),
-    pauses,
   })
 
   return {
@@ -243,6 +275,8 @@ export function createWorld(deps: WorldDeps) {
     random,
     scheduler,
     events,
+    assumed,
+    assumptions,
     get clientId() {
       return profile.views().clientId
     },
@@ -256,8 +290,7 @@ export function createWorld(deps: WorldDeps) {
     timeline,
     requests,
     feed,
-    snapshots,
-    state,
+    ...copies,
     change: tables.change,
     batch: store.batch,
     onDurable: store.onDurable,

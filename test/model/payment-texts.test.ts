@@ -30,7 +30,7 @@ const row: PaymentRow = {
 const transactionOf = (one: PaymentRow) =>
   Transaction.parse(
     JSON.parse(
-      `{"transaction_id":"${one.transaction_id}","client_id":"${CLIENT}",${transactionTextParts(one)}}`,
+      `{"transaction_id":"${one.transaction_id}","client_id":"${CLIENT}",${transactionTextParts(one, 'pending')}}`,
     ),
   )
 const historyOf = (one: PaymentRow) =>

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { adminCall } from '../../http/admin-call.ts'
 import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
 import { isClockTime, Timestamp, Uuid } from '../../model/formats.ts'
+import { ReadingsField } from './assumptions.ts'
 
 const Client = z
   .strictObject({
@@ -34,6 +35,7 @@ const startOptions = {
     )
     .optional(),
   check_kyc: z.boolean().optional(),
+  assume: ReadingsField.optional(),
 }
 
 const CreateClient = z

@@ -98,7 +98,7 @@ export const dataCalls = [
       })
       .meta({ id: 'UsersWithAll' }),
     handle(world, { query }) {
-      const { total, entries } = world.users.list(query)
+      const { total, entries } = world.users.list(query, 'newest')
       return {
         ...pageOf(query, total),
         users: entries.map((entry) => userResponse(world, entry)),
@@ -124,7 +124,7 @@ export const dataCalls = [
       })
       .meta({ id: 'Payments' }),
     handle(world, { query }) {
-      const { total, entries } = world.payments.list(query)
+      const { total, entries } = world.payments.list(query, 'newest')
       return {
         ...pageOf(query, total),
         transactions: entries.map((entry) => paymentResponse(world, entry)),

@@ -1,0 +1,36 @@
+/** One way to read an open point of the contract: what the sandbox then does, and the value or function that does it. */
+export type Reading<V> = { does: string; value: V }
+
+/** Readings that contain a number or a duration, such as `60/minute`. */
+export type ReadingForm<V> = {
+  /** How a user writes it, such as `N/minute`. */
+  syntax: string
+  does: string
+  /** A valid reading of this form, for help and docs. */
+  example: string
+  /** As a regular expression, for the JSON Schema of scenario files. */
+  pattern: RegExp
+  /** The value of a text that matches the pattern; `undefined` if it is out of range. */
+  parse: (reading: string) => V | undefined
+}
+
+/** A point that the contract leaves open, with the readings that it permits. */
+export type Assumption<V = unknown> = {
+  /** The name in options, scenario files and the admin API. */
+  name: string
+  /** The section of the contract. */
+  section: string
+  /** What the contract leaves open, as a question. */
+  question: string
+  /** `stated`: the text implies the default. `custom`: similar Indian providers do so. `guessed`: neither. */
+  basis: 'stated' | 'guessed' | 'custom'
+  /** Why the default is the default. */
+  why: string
+  /** The name of the default reading. */
+  default: string
+  readings: Readonly<Record<string, Reading<V>>>
+  form?: ReadingForm<V>
+}
+
+/** Defines an assumption; the type of its values is that of its readings. */
+export const assumption = <V>(definition: Assumption<V>): Assumption<V> => definition

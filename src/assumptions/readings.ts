@@ -1,0 +1,45 @@
+import { closestWord } from '../model/closest-word.ts'
+import type { Assumption } from './assumption.ts'
+import { ASSUMPTIONS } from './list.ts'
+
+/** Chosen readings by the name of their assumption. An assumption that is missing has its default. */
+export type Readings = Readonly<Record<string, string>>
+
+const BY_NAME: ReadonlyMap<string, Assumption> = new Map(ASSUMPTIONS.map((one) => [one.name, one]))
+
+/** The default reading of every assumption. */
+export const DEFAULT_READINGS: Readings = Object.fromEntries(
+  ASSUMPTIONS.map((one) => [one.name, one.default]),
+)
+
+/** The readings that an assumption takes, as in `ignored, honoured or N/minute`. */
+export function readingChoices({ readings, form }: Assumption): string {
+  const words = [...Object.keys(readings), ...(form ? [form.syntax] : [])]
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}
+
+/** The value of a reading; `undefined` if the assumption has no such reading. */
+export function valueOfReading<V>(
+  { readings, form }: Assumption<V>,
+  reading: string,
+): V | undefined {
+  if (Object.hasOwn(readings, reading)) return readings[reading]!.value
+  return form?.pattern.test(reading) ? form.parse(reading) : undefined
+}
+
+/** What is wrong with a chosen reading; `undefined` if it is valid. With `canUndo`, `null` is valid too. */
+export function readingProblem(
+  name: string,
+  reading: unknown,
+  canUndo = false,
+): string | undefined {
+  const found = BY_NAME.get(name)
+  if (!found) {
+    const close = closestWord(name, [...BY_NAME.keys()])
+    const hint = close === undefined ? 'docs/assumptions.md lists them' : `did you mean ${close}?`
+    return `there is no assumption ${JSON.stringify(name)}; ${hint}`
+  }
+  if (reading === null && canUndo) return undefined
+  if (typeof reading === 'string' && valueOfReading(found, reading) !== undefined) return undefined
+  return `takes ${readingChoices(found)}`
+}

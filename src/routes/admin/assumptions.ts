@@ -1,0 +1,74 @@
+import * as z from 'zod'
+import { type Readings, readingProblem } from '../../assumptions/readings.ts'
+import { adminCall } from '../../http/admin-call.ts'
+import type { World } from '../../world/world.ts'
+import { READING_SOURCES } from '../../world/world-assumptions.ts'
+
+/** Adds an error for each invalid reading; with `canUndo`, `null` is valid. */
+const checkReadings =
+  ({ canUndo }: { canUndo: boolean }) =>
+  (readings: object, context: z.RefinementCtx) => {
+    for (const [name, reading] of Object.entries(readings)) {
+      const message = readingProblem(name, reading, canUndo)
+      if (message === undefined) continue
+      context.addIssue({ code: 'custom', path: [name], message, params: { code: 'invalid_value' } })
+    }
+  }
+
+/** Readings by assumption. */
+export const ReadingsField = z
+  .record(z.string(), z.string())
+  .superRefine(checkReadings({ canUndo: false })) as z.ZodType<Readings>
+
+const Assumption = z
+  .strictObject({
+    name: z.string(),
+    section: z.string().meta({ description: 'The section of the contract.' }),
+    question: z.string(),
+    reading: z.string().meta({ description: 'The reading in force.' }),
+    source: z.enum(READING_SOURCES).meta({ description: 'Where the reading in force comes from.' }),
+    default: z.string(),
+    basis: z.enum(['stated', 'guessed', 'custom']),
+    why: z.string(),
+    readings: z.array(z.strictObject({ reading: z.string(), does: z.string() })),
+  })
+  .meta({ id: 'Assumption' })
+const Assumptions = z.strictObject({ assumptions: z.array(Assumption) }).meta({ id: 'Assumptions' })
+
+const listOf = ({ assumptions }: World) => ({
+  assumptions: assumptions.describe().map(({ assumption, reading, source }) => {
+    const { readings, form, ...facts } = assumption
+    const words = Object.entries(readings).map(([word, { does }]) => ({ reading: word, does }))
+    return {
+      name: facts.name,
+      section: facts.section,
+      question: facts.question,
+      reading,
+      source,
+      default: facts.default,
+      basis: facts.basis,
+      why: facts.why,
+      readings: form ? [...words, { reading: form.syntax, does: form.does }] : words,
+    }
+  }),
+})
+
+/** The calls for the readings of open points of the contract. */
+export const assumptionCalls = [
+  adminCall({
+    id: 'listAssumptions',
+    summary: 'List the open points of the contract with their readings, and the reading in force',
+    response: Assumptions,
+    handle: listOf,
+  }),
+  adminCall({
+    id: 'setAssumptions',
+    summary: 'Choose readings of open points of the contract; null undoes an earlier choice',
+    body: z.record(z.string(), z.string().nullable()).superRefine(checkReadings({ canUndo: true })),
+    response: Assumptions,
+    handle(world, { body }) {
+      world.assumptions.change(body)
+      return listOf(world)
+    },
+  }),
+]

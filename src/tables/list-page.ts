@@ -1,0 +1,28 @@
+import type { ListQuery } from '../model/list.ts'
+import type { Entry } from '../storage/entry.ts'
+
+/** What a list reads: a table of one client. */
+type Listed<R> = {
+  count(index: string, key: string): number
+  page(index: string, key: string, offset: number, limit: number): Entry<R>[]
+}
+
+/** The query of a list without pages. */
+export const WHOLE_LIST: ListQuery = { page: 1, limit: Number.MAX_SAFE_INTEGER }
+
+/** One page of the rows of a key, and their total number. */
+export function listPage<R>(
+  table: Listed<R>,
+  index: string,
+  key: string,
+  { page, limit }: ListQuery,
+  first: 'newest' | 'oldest',
+): { total: number; entries: Entry<R>[] } {
+  const total = table.count(index, key)
+  const offset = (page - 1) * limit
+  if (first === 'newest') return { total, entries: table.page(index, key, offset, limit) }
+  // The same rows, counted from the other end.
+  const left = Math.max(0, Math.min(limit, total - offset))
+  const entries = left === 0 ? [] : table.page(index, key, total - offset - left, left).reverse()
+  return { total, entries }
+}

@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { start } from '../helper.ts'
+
+const NAME = 'processing_status'
+type Started = Awaited<ReturnType<typeof start>>
+
+/** The reading in force, and where it comes from. */
+async function inForce({ get }: Pick<Started, 'get'>, base = ''): Promise<string> {
+  const { body } = await get(`${base}/__admin/assumptions`)
+  const { reading, source } = body.assumptions.find((one: { name: string }) => one.name === NAME)
+  return `${reading} from ${source}`
+}
+const SCENARIO = { definition: { assume: { [NAME]: 'processing' } } }
+const CHOSEN = { [NAME]: 'processing' }
+
+t.test(
+  'a call has priority over the scenario, the scenario over the start, and can be undone',
+  async (t) => {
+    const sandbox = await start(t, { assume: { [NAME]: 'pending' } })
+    const { put } = sandbox
+    t.equal(await inForce(sandbox), 'pending from start')
+    t.equal((await put('/__admin/scenario', SCENARIO)).status, 200)
+    t.equal(await inForce(sandbox), 'processing from scenario')
+    const set = await put('/__admin/assumptions', { [NAME]: 'pending' })
+    t.equal(set.status, 200)
+    t.equal(await inForce(sandbox), 'pending from call')
+    await put('/__admin/assumptions', { [NAME]: null })
+    t.equal(await inForce(sandbox), 'processing from scenario')
+    await put('/__admin/scenario', { name: 'default' })
+    t.equal(await inForce(sandbox), 'pending from start')
+  },
+)
+
+t.test('invalid readings change nothing', async (t) => {
+  const sandbox = await start(t)
+  const { status, body } = await sandbox.put('/__admin/assumptions', {
+    [NAME]: 'processing',
+    idempotency_kay: 'honoured',
+    list_order: 'random',
+  })
+  t.equal(status, 400)
+  t.strictSame(
+    body.errors.map(
+      ({ field, message }: { field: string; message: string }) => `${field}: ${message}`,
+    ),
+    [
+      'idempotency_kay: there is no assumption "idempotency_kay"; did you mean idempotency_key?; found "honoured"',
+      'list_order: takes newest_first or oldest_first; found "random"',
+    ],
+  )
+  t.equal(await inForce(sandbox), 'pending from default')
+})
+
+t.test('a client has readings of its own, and a fork has those of its source', async (t) => {
+  const sandbox = await start(t, { assume: { list_order: 'oldest_first' } })
+  const { post, put } = sandbox
+  t.equal((await post('/__admin/clients', { name: 'one', assume: CHOSEN })).status, 201)
+  t.equal(await inForce(sandbox, '/@one'), 'processing from start')
+  t.equal(await inForce(sandbox), 'pending from default')
+  const { body } = await sandbox.get('/@one/__admin/assumptions')
+  t.match(body.assumptions, [
+    { name: 'idempotency_key' },
+    {},
+    { reading: 'oldest_first', source: 'start' },
+  ])
+  await put('/__admin/assumptions', CHOSEN)
+  await post('/__admin/clients', { name: 'fork', from: { client: 'default' } })
+  t.equal(await inForce(sandbox, '/@fork'), 'processing from call')
+  await post('/__admin/clients', {
+    name: 'other',
+    from: { client: 'one' },
+    assume: { [NAME]: 'pending' },
+  })
+  t.equal(await inForce(sandbox, '/@other'), 'pending from start')
+  const bad = await post('/__admin/clients', { name: 'bad', assume: { [NAME]: 'x' } })
+  t.equal(bad.body.errors[0].field, `assume.${NAME}`)
+})
+
+t.test('a reset goes back to the readings of the start; only its part does', async (t) => {
+  const sandbox = await start(t)
+  await sandbox.put('/__admin/assumptions', CHOSEN)
+  await sandbox.post('/__admin/reset', { parts: ['data', 'clock', 'scenario', 'requests'] })
+  t.equal(await inForce(sandbox), 'processing from call')
+  await sandbox.post('/__admin/reset', { parts: ['assumptions'] })
+  t.equal(await inForce(sandbox), 'pending from default')
+  await sandbox.put('/__admin/assumptions', CHOSEN)
+  await sandbox.post('/__admin/reset')
+  t.equal(await inForce(sandbox), 'pending from default')
+})
+
+t.test('a snapshot and an exported state keep the readings', async (t) => {
+  const sandbox = await start(t)
+  const { post, put, get } = sandbox
+  await put('/__admin/assumptions', CHOSEN)
+  await post('/__admin/snapshots', { name: 's' })
+  const { body: state } = await get('/__admin/state')
+  t.strictSame(state.assumptions, CHOSEN)
+  await post('/__admin/reset')
+  t.strictSame((await get('/__admin/state')).body.assumptions, {})
+  await post('/__admin/snapshots/s/restore')
+  t.equal(await inForce(sandbox), 'processing from call')
+  t.strictSame((await get('/__admin/snapshots/s')).body.assumptions, CHOSEN)
+  await post('/__admin/reset')
+  t.equal((await put('/__admin/state', state)).status, 200)
+  t.equal(await inForce(sandbox), 'processing from call')
+  const bad = await put('/__admin/state', { ...state, assumptions: { [NAME]: 'x' } })
+  t.equal(bad.body.errors[0].field, `assumptions.${NAME}`)
+})
+
+t.test('an imported state has its readings, whatever the options of the start', async (t) => {
+  const source = await start(t)
+  await source.put('/__admin/scenario', SCENARIO)
+  const { body: state } = await source.get('/__admin/state')
+  t.strictSame(state.assumptions, CHOSEN)
+  const other = await start(t, { assume: { list_order: 'oldest_first' } })
+  t.equal((await other.put('/__admin/state', state)).status, 200)
+  t.equal(await inForce(other), 'processing from scenario')
+  const { body } = await other.get('/__admin/state')
+  t.strictSame(body.assumptions, CHOSEN)
+})
+
+t.test('a restart keeps the readings that calls have chosen', async (t) => {
+  const file = join(t.testdir({}), 'db.json')
+  const first = await start(t, { sandbox: { file } })
+  await first.put('/__admin/assumptions', CHOSEN)
+  await first.close()
+  const second = await start(t, { sandbox: { file }, assume: { list_order: 'oldest_first' } })
+  t.equal(await inForce(second), 'processing from call')
+})
+
+t.test(
+  'a scenario has the readings of the one that it extends, and its own come first',
+  async (t) => {
+    const sandbox = await start(t)
+    const { put, get } = sandbox
+    const definition = { extends: 'default', assume: { list_order: 'oldest_first' } }
+    await put('/__admin/scenario', { definition })
+    const { body } = await get('/__admin/assumptions')
+    t.equal(
+      body.assumptions.find((one: { name: string }) => one.name === 'list_order').source,
+      'scenario',
+    )
+    const wrong = { assume: { list_ordr: 'oldest_first', idempotency_key: 'honored' } }
+    const refused = await put('/__admin/scenario', { definition: wrong })
+    t.equal(refused.status, 400)
+    t.match(JSON.stringify(refused.body), 'list_ordr')
+    t.match(JSON.stringify(refused.body), 'ignored or honoured')
+  },
+)
