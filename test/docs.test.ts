@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ADMIN_CALLS, OPERATIONS } from '../src/app.ts'
+import type { Assumption } from '../src/assumptions/assumption.ts'
+import { ASSUMPTIONS } from '../src/assumptions/list.ts'
 import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
@@ -106,6 +108,19 @@ t.test('the pages list the options there are', async (t) => {
   }
   hold(t, 'docs/cli.md', 'options', table(Object.keys(OPTIONS) as OptionName[]))
   hold(t, 'README.md', 'common options', table(COMMON_OPTIONS))
+})
+
+t.test('the page of assumptions lists those there are', async (t) => {
+  const textOf = (one: Assumption) => {
+    const { name, section, question, basis, why, readings, form } = one
+    const rows = Object.entries(readings).map(
+      ([reading, { does }]) =>
+        `| \`${reading}\`${reading === one.default ? ' (default)' : ''} | ${does} |\n`,
+    )
+    if (form) rows.push(`| \`${form.syntax}\`, such as \`${form.example}\` | ${form.does} |\n`)
+    return `### \`${name}\`\n\n${question}\n\n| reading | what the sandbox does |\n|---|---|\n${rows.join('')}\nSection ${section}, ${basis}. ${why}\n`
+  }
+  hold(t, 'docs/assumptions.md', 'assumptions', `\n${ASSUMPTIONS.map(textOf).join('\n')}\n`)
 })
 
 t.test('the pages list the commands there are', async (t) => {
