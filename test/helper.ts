@@ -10,6 +10,9 @@ import { shippedLibrary } from '../src/scenarios/library.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
 
+/** A sandbox that honours Idempotency-Key. */
+export const HONOURED: { assume: Readings } = { assume: { idempotency_key: 'honoured' } }
+
 /** Whom the shipped fixtures tell of; see `fixtures/README.md`. */
 export const ASHA = '00000000-0000-4000-8000-000000000001'
 export const ROHAN = '00000000-0000-4000-8000-000000000003'

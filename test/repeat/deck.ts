@@ -1,4 +1,5 @@
 // The calls of a long run: endpoints, admin calls, time and webhooks, mixed by a seed of their own.
+import { ASSUMPTIONS } from '../../src/assumptions/list.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 
@@ -132,6 +133,12 @@ export function createDeck(seed: number, receiver: string) {
       body,
       int(4) === 0 ? { 'idempotency-key': `key-${int(60)}` } : {},
     )
+  }
+
+  /** Chooses one reading, or undoes the choice. */
+  function reading() {
+    const { name, readings, form } = pick(ASSUMPTIONS)
+    return { [name]: pick([...Object.keys(readings), ...(form ? [form.example] : []), null]) }
   }
 
   function kyc(): Call {
@@ -298,6 +305,8 @@ export function createDeck(seed: number, receiver: string) {
     [3, () => admin('PUT', '/scenario', { name: SCENARIOS[int(SCENARIOS.length)] })],
     [1, () => admin('PUT', '/scenario', { definition: OWN_SCENARIO })],
     [2, () => admin('PUT', '/scenario', { name: 'default' })],
+    [1, () => admin('GET', '/assumptions')],
+    [2, () => admin('PUT', '/assumptions', reading())],
     [1, () => admin('GET', '/magic-values')],
     [1, () => admin('GET', '/rules')],
     [2, rule],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
-import { start } from '../helper.ts'
+import { HONOURED, start } from '../helper.ts'
 import { receiver } from '../receiver.ts'
 import { play } from './play.ts'
 import { startReceiver } from './receiver.ts'
@@ -11,14 +11,14 @@ type Box = Awaited<ReturnType<typeof start>>
 type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
 // npm run repeat plays 5,000, with several versions of Node.
-const CALLS = 600
+const CALLS = 750
 // Time that ticks, chance that must not repeat, the recording itself, and a stream without an end.
 const NOT_PLAYED = ['resumeClock', 'exploreWebhooks', 'getRecording', 'streamEvents']
 
 const open = (t: Test, randomSeed: number) =>
   start(t, {
     sandbox: {
-      start: { randomSeed, clock: 'frozen', clockSpeed: 1, scenario: 'default' },
+      start: { randomSeed, clock: 'frozen', clockSpeed: 1, scenario: 'default', ...HONOURED },
       webhooks: { allow: [], time: 'client', retries: 'fast' },
     },
   })

@@ -6,6 +6,7 @@ import {
   ROHAN,
   ROHANS_ACCOUNT,
   type StartOptions,
+  HONOURED,
   start as startWith,
 } from '../helper.ts'
 
@@ -219,7 +220,7 @@ const CLIENT = (client: string, i: number) => ({
 })
 
 t.test('a fork is what its source is, and neither sees the other from then on', async (t) => {
-  const box = await startWith(t)
+  const box = await startWith(t, HONOURED)
   const { get, post, put, pay } = box
   const rule = await post('/__admin/rules', {
     name: 'pushed',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import { ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const USER = { email: 'nila@example.com', mobile: '9876500001' }
@@ -109,7 +109,7 @@ t.test('each client has a log of its own', async (t) => {
 })
 
 t.test('the log shows rules, delays, faults and replays', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   const { post, get, pay, advance } = box
   const rule = (name: string, operation: string, then: object) =>
     post('/__admin/rules', { name, when: { operation }, then, times: 1 })

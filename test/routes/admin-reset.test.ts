@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createLog, start, TOKEN } from '../helper.ts'
+import { createLog, HONOURED, start, TOKEN } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -56,7 +56,7 @@ t.test('each part is reset by its name, and no other with it', async (t) => {
 })
 
 t.test('a reset of the data forgets keys, webhook and what was to happen', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   await disturb(box)
   await box.put('/__admin/scenario', { name: 'default' })
   await box.pay()
@@ -93,7 +93,7 @@ t.test('several parts, or all of them where none is named', async (t) => {
   t.notSame(data, before.data)
   t.strictSame((await box.post('/__admin/reset')).body, {
     reset: ['default'],
-    parts: ['data', 'clock', 'scenario', 'deliveries', 'requests'],
+    parts: ['data', 'clock', 'scenario', 'assumptions', 'deliveries', 'requests'],
   })
   t.strictSame(await look(box), before)
   for (const bad of [{ parts: [] }, { parts: ['users'] }, { all: 'yes' }, { parts: 'data' }])
@@ -115,7 +115,7 @@ t.test('one client is reset and its neighbour is not, unless all are', async (t)
   const { body } = await box.post('/__admin/reset', { all: true })
   t.strictSame(body, {
     reset: ['default', 'second', 'kyc-checked', 'inactive', 'w'],
-    parts: ['data', 'clock', 'scenario', 'deliveries', 'requests'],
+    parts: ['data', 'clock', 'scenario', 'assumptions', 'deliveries', 'requests'],
   })
   t.strictSame(await look(box), before)
   t.strictSame(await look(box, '/@w'), fresh)

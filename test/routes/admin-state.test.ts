@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ADMIN_CALLS } from '../../src/app.ts'
 import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
-import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import { ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
@@ -84,7 +84,7 @@ t.test(
   async (t) => {
     const dir = t.testdir({})
     const file = { sandbox: { file: `${dir}/db.json` } }
-    let box = await start(t, file)
+    let box = await start(t, { ...HONOURED, ...file })
     await busy(box)
     const saved = await box.post(SNAPSHOTS, { name: 'ready' })
     t.equal(saved.status, 201)
@@ -99,7 +99,7 @@ t.test(
       if (how.includes('rewrite')) await box.sandbox.store.compact()
       if (how !== 'at once') {
         await box.close()
-        box = await start(t, file)
+        box = await start(t, { ...HONOURED, ...file })
       }
       t.same((await box.get(SNAPSHOTS)).body.snapshots, [
         { name: 'ready', taken_at: '2026-02-03T04:05:06.789Z' },
@@ -140,7 +140,7 @@ t.test('a ticking clock goes on from where a snapshot was made', async (t) => {
 })
 
 t.test('a difference names what can be looked up by its id', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   await box.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'whsec_abcd' })
   await box.post(SNAPSHOTS, { name: 's' })
   for (let i = 0; i < 60; i++) await box.pay({ amount: 3 })
@@ -153,7 +153,7 @@ t.test('a difference names what can be looked up by its id', async (t) => {
 t.test(
   'a difference tells what came, went and changed since, by table and id, masked',
   async (t) => {
-    const box = await start(t)
+    const box = await start(t, HONOURED)
     await busy(box)
     await box.post(SNAPSHOTS, { name: 's' })
     const diff = async () => (await box.get(`${SNAPSHOTS}/s/diff`)).body
@@ -195,7 +195,7 @@ t.test(
 )
 
 t.test('a snapshot is replaced, forgotten, and one of many', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   await box.post(SNAPSHOTS, { name: 'a' })
   await box.pay()
   t.equal((await box.post(SNAPSHOTS, { name: 'a' })).body.replaced, true)
@@ -220,7 +220,7 @@ t.test('a snapshot is replaced, forgotten, and one of many', async (t) => {
 })
 
 t.test('a state goes out and comes back in, here and elsewhere', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   await busy(box)
   await box.post(SNAPSHOTS, { name: 's' })
   const wanted = await seen(box)
@@ -262,7 +262,7 @@ t.test('a state goes out and comes back in, here and elsewhere', async (t) => {
 t.test('a state survives a restart, and a reset leads away from it', async (t) => {
   const dir = t.testdir({})
   const file = { sandbox: { file: `${dir}/db.json` } }
-  let box = await start(t, file)
+  let box = await start(t, { ...HONOURED, ...file })
   const fresh = await seen(box)
   await busy(box)
   const { body } = await box.get('/__admin/state')
@@ -270,7 +270,7 @@ t.test('a state survives a restart, and a reset leads away from it', async (t) =
   const wanted = await seen(box)
   for (let i = 0; i < 2; i++) {
     await box.close()
-    box = await start(t, file)
+    box = await start(t, { ...HONOURED, ...file })
     t.same(await seen(box), wanted)
     await box.sandbox.store.compact()
   }
@@ -282,7 +282,7 @@ const succeed = (row: object, utr: string | null) =>
   Object.assign(row, { status: 'SUCCESS', utr, failure: null })
 
 t.test('a state with anything wrong is refused, and nothing changes', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   await busy(box)
   const good = (await box.get('/__admin/state')).body
   const wanted = await seen(box)
@@ -368,7 +368,7 @@ t.test('a state with anything wrong is refused, and nothing changes', async (t) 
 })
 
 t.test('the error of a state that is wrong in every row has the first hundred', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   const { body } = await box.get('/__admin/state')
   for (const row of body.tables.users) row.email = 5
   for (const row of body.tables.payments) row.paise = 'x'
@@ -382,7 +382,7 @@ t.test('the error of a state that is wrong in every row has the first hundred', 
 })
 
 t.test('an answer that is held back is its own client’s and its own moment’s', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   await box.put('/__admin/scenario', { name: 'slow' })
   const timers = async (base = '') => (await box.get(`${base}/__admin/timers`)).body.timers.length
   const waiting = box.get('/v1/users?limit=1')
@@ -399,7 +399,7 @@ t.test('an answer that is held back is its own client’s and its own moment’s
 })
 
 t.test('a large state is taken, a large body elsewhere is not', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   const { body } = await box.get('/__admin/state')
   for (let i = 0; i < 6_000; i++)
     body.tables.users.push({
@@ -418,7 +418,7 @@ t.test('a large state is taken, a large body elsewhere is not', async (t) => {
 })
 
 t.test('a restore and an import wait for a call that moves time', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   await box.post(SNAPSHOTS, { name: 's' })
   const state = (await box.get('/__admin/state')).body
   const { scheduler, change, clock } = box.sandbox.default
@@ -456,7 +456,7 @@ t.test(
   'webhooks that are still to come go along with a state, a snapshot and a fork',
   async (t) => {
     const hook = await receiver(t)
-    const box = await start(t)
+    const box = await start(t, HONOURED)
     await box.post('/v1/clientWebhook', { url: hook.url, webhook_secret: SECRET })
     await box.pay()
     await box.post(SNAPSHOTS, { name: 's' })
@@ -485,7 +485,7 @@ t.test(
 t.test(
   'the state after a reset of the data alone, which keeps pushed rules, can be put back',
   async (t) => {
-    const box = await start(t)
+    const box = await start(t, HONOURED)
     await busy(box)
     await box.post('/__admin/reset', { parts: ['data'] })
     const state = (await box.get('/__admin/state')).body
@@ -512,7 +512,7 @@ async function played(box: Box) {
 t.test('a state that was imported is exported with the same bytes', async (t) => {
   const dir = t.testdir({})
   const file = { sandbox: { file: `${dir}/db.json` } }
-  let box = await start(t, file)
+  let box = await start(t, { ...HONOURED, ...file })
   const text = async (base = '') => (await box.get(`${base}/__admin/state`)).text
   const json = { 'content-type': 'application/json' }
   for (const play of [async () => {}, busy, played]) {
@@ -522,11 +522,11 @@ t.test('a state that was imported is exported with the same bytes', async (t) =>
     t.equal(await text(), receivedValues, 'at once')
     await box.call('PUT', '/@other/__admin/state', await text('/@other'), json)
     await box.close()
-    box = await start(t, file)
+    box = await start(t, { ...HONOURED, ...file })
     t.equal(await text(), receivedValues, 'after a restart')
     await box.sandbox.store.compact()
     await box.close()
-    box = await start(t, file)
+    box = await start(t, { ...HONOURED, ...file })
     t.equal(await text(), receivedValues, 'after a rewrite and a restart')
   }
   const { tables } = JSON.parse(await text())
@@ -537,18 +537,18 @@ t.test('a state that was imported is exported with the same bytes', async (t) =>
 t.test('rows that were gathered for a state are gone when the process was killed', async (t) => {
   const dir = t.testdir({})
   const file = { sandbox: { file: `${dir}/db.json` } }
-  let box = await start(t, file)
+  let box = await start(t, { ...HONOURED, ...file })
   const { tables } = box.sandbox.default
   const staged = box.sandbox.store.addWorld('~1', tables.empty)
   staged.put('counters', { name: 'left', matched: 1, hits: 1 })
   await box.close()
-  box = await start(t, file)
+  box = await start(t, { ...HONOURED, ...file })
   t.notOk(box.sandbox.store.worlds.has('~1'))
   t.notOk(box.sandbox.worlds.has('~1'))
 })
 
 t.test('no id is given again where the document says too little of the series', async (t) => {
-  const box = await start(t)
+  const box = await start(t, HONOURED)
   await box.post('/v1/clientWebhook', HOOK)
   const user = (n: number) => ({ email: `n${n}@example.com`, mobile: `987650010${n}` })
   await box.post('/v1/user', user(1))
@@ -594,7 +594,7 @@ t.test('no id is given again where the document says too little of the series', 
 t.test(
   'a timer of a state is checked by its kind, and a bad one is refused with its place',
   async (t) => {
-    const box = await start(t)
+    const box = await start(t, HONOURED)
     await box.put('/__admin/scenario', {
       definition: {
         title: 'all kinds',

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { createLog, start } from '../helper.ts'
+import { createLog, HONOURED, start } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 // Some of these tests wait for real time, each with its own sandbox.
@@ -9,7 +9,7 @@ t.jobs = 8
 
 /** A sandbox behind a port, and a caller that sends a request and may hang up. */
 async function served(t: Test, log = createLog(), clock: 'real' | 'frozen' = 'frozen') {
-  const begin = { randomSeed: 1, clock, clockSpeed: 1, scenario: 'default' }
+  const begin = { randomSeed: 1, clock, clockSpeed: 1, scenario: 'default', ...HONOURED }
   const box = await start(t, { sandbox: { log, start: begin } })
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo

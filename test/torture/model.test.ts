@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { start } from '../helper.ts'
+import { HONOURED, start } from '../helper.ts'
 import { figures, LONG, SEED } from './part.ts'
 import { createReference, type Reference } from './reference.ts'
 import { type Call, PUSHED, type Wanted } from './reference-service.ts'
@@ -178,7 +178,7 @@ async function openReal(file: string) {
   }
   // The wall stands, so that a clock that ticks does too.
   const wall = () => Date.parse('2026-06-01T00:00:00.000Z')
-  const open = () => start({ teardown() {} }, { fixtures: FIXTURES, sandbox: { file, wall, log } })
+  const open = () => start({ teardown() {} }, { ...HONOURED, fixtures: FIXTURES, sandbox: { file, wall, log } })
   let box = await open()
   return {
     errors,
@@ -576,7 +576,7 @@ const parts = fc.oneof(
   { weight: 3, arbitrary: fc.constant(undefined) },
   {
     weight: 2,
-    arbitrary: fc.subarray(['data', 'clock', 'scenario', 'deliveries', 'requests'], {
+    arbitrary: fc.subarray(['data', 'clock', 'scenario', 'assumptions', 'deliveries', 'requests'], {
       minLength: 1,
       maxLength: 2,
     }),

@@ -761,7 +761,8 @@ export function serviceAnswer(world: World, call: Call): Wanted {
   const inItsPlace = refused ? undefined : injected(at, route, call)
   const later: Later = []
   const done = refused ?? inItsPlace ?? operation.carryOut(world, call, id, later)
-  if (!scoped || inItsPlace) return { ...done, later }
+  // An error is not stored.
+  if (!scoped || inItsPlace || done.status >= 400) return { ...done, later }
   const answer: Kept = { body: text, status: done.status, response: done.body, until: at.now + DAY }
   at.keys.set(scoped, answer)
   return { ...done, later, kept: answer }

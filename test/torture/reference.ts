@@ -33,7 +33,7 @@ import { anything, Slot, uuid } from './template.ts'
 type Json = any
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
-const PARTS = ['data', 'clock', 'scenario', 'deliveries', 'requests']
+const PARTS = ['data', 'clock', 'scenario', 'assumptions', 'deliveries', 'requests']
 const iso = (ms: number) => new Date(ms).toISOString()
 const notFound = () => refuse(404, 'not_found')
 const ok = (body: object, status = 200): Wanted => ({ status, body })

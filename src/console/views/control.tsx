@@ -24,7 +24,7 @@ function TriggerEvent() {
   )
 }
 
-const PARTS = ['data', 'clock', 'scenario', 'deliveries', 'requests'] as const
+const PARTS = ['data', 'clock', 'scenario', 'assumptions', 'deliveries', 'requests'] as const
 
 function Reset({ client }: { client: Client }) {
   const [parts, setParts] = useState<readonly string[]>(PARTS)
