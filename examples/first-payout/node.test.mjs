@@ -8,7 +8,7 @@ const payout = {
   from: '00000000-0000-4000-8000-000000000001',
   to: '00000000-0000-4000-8000-000000000003',
   account: 'b0000000-0000-4000-8000-000000000003',
-  amount: '100.00',
+  amount: 100,
   reference: 'salary-2026-01',
 }
 
@@ -20,23 +20,23 @@ beforeEach(() => sandbox.admin.reset())
 after(() => sandbox.close())
 
 test('a payment arrives', async () => {
-  const id = await pay(sandbox, payout)
-  assert.equal(await statusOf(sandbox, id), 'pending')
+  await pay(sandbox, payout)
+  assert.equal(await statusOf(sandbox, payout), 'PENDING')
   await sandbox.admin.clock.advance('1m')
-  assert.equal(await statusOf(sandbox, id), 'success')
+  assert.equal(await statusOf(sandbox, payout), 'SUCCESS')
 })
 
 test('a payment of 100.92 fails: its bank is offline', async () => {
-  const id = await pay(sandbox, { ...payout, amount: '100.92' })
+  await pay(sandbox, { ...payout, amount: 100.92 })
   await sandbox.admin.clock.advance('1h')
-  assert.equal(await statusOf(sandbox, id), 'failed')
+  assert.equal(await statusOf(sandbox, payout), 'FAILED')
 })
 
 test('a response is lost, and the money moves once', async () => {
   await sandbox.admin.snapshots.save('before')
   await sandbox.admin.scenario.use('lost-responses')
-  const id = await pay(sandbox, payout)
+  await pay(sandbox, payout)
   const { tables } = await sandbox.admin.snapshots.diff('before')
-  assert.deepEqual(tables.payments.added, [id])
-  await sandbox.admin.requests.verify({ match: { operation: 'createTransaction' }, exactly: 2 })
+  assert.equal(tables.payments.added.length, 1)
+  await sandbox.admin.requests.verify({ match: { operation: 'createTransaction' }, exactly: 1 })
 })

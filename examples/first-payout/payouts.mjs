@@ -1,13 +1,12 @@
 // The code to test: it makes a payment and reads its status.
 const TRIES = 3
 
-async function call({ url, token }, path, { body, key } = {}) {
+async function call({ url, token }, path, body) {
   const response = await fetch(url + path, {
     method: body ? 'POST' : 'GET',
     headers: {
       authorization: `Bearer ${token}`,
       ...(body && { 'content-type': 'application/json' }),
-      ...(key && { 'idempotency-key': key }),
     },
     ...(body && { body: JSON.stringify(body) }),
   })
@@ -16,22 +15,34 @@ async function call({ url, token }, path, { body, key } = {}) {
   throw Object.assign(new Error(message), { status: response.status, code: error })
 }
 
-/** Pays exactly once, also after a retry: the reference is the Idempotency-Key. Returns the payment's id. */
-export async function pay(service, { from, to, account, amount, reference }) {
-  const body = { from_user_id: from, to_user_id: to, benif_bank_id: account, amount }
-  for (let tries = 1; ; tries++) {
-    try {
-      const [payment] = await call(service, '/transaction', { body, key: reference })
-      return payment.transaction_id
-    } catch (error) {
-      const isFinal = error.status < 500
-      if (isFinal || tries === TRIES) throw error
-    }
+/** Returns the payment with this reference from the payer's history, or undefined. */
+async function find(service, { from, reference }) {
+  for (let page = 1; ; page++) {
+    const path = `/transaction/history/user/${from}?page=${page}`
+    const { transactions, total_pages: pages } = await call(service, path)
+    const found = transactions.find((one) => one.client_transaction_id === reference)
+    if (found || page >= pages) return found
   }
 }
 
-/** Returns `pending`, `success` or `failed`. */
-export async function statusOf(service, id) {
-  const [payment] = await call(service, `/transaction/${id}`)
-  return payment.transaction_status
+/** Pays once, also if a response is lost: it looks for the payment in the history before it pays again. */
+export async function pay(service, payout) {
+  const { from, to, account, amount, reference } = payout
+  const body = { from_user_id: from, to_user_id: to, benif_bank_id: account, amount }
+  for (let tries = 1; ; tries++) {
+    try {
+      await call(service, '/transaction', { ...body, reference_id: reference })
+      return
+    } catch (error) {
+      const isRefused = error.status < 500
+      if (isRefused || tries === TRIES) throw error
+    }
+    if (await find(service, payout)) return
+  }
+}
+
+/** Returns `PENDING`, `PROCESSING`, `SUCCESS` or `FAILED`. */
+export async function statusOf(service, payout) {
+  const { status } = await find(service, payout)
+  return status
 }

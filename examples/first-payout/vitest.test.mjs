@@ -7,7 +7,7 @@ const payout = {
   from: '00000000-0000-4000-8000-000000000001',
   to: '00000000-0000-4000-8000-000000000003',
   account: 'b0000000-0000-4000-8000-000000000003',
-  amount: '100.00',
+  amount: 100,
   reference: 'salary-2026-01',
 }
 
@@ -19,23 +19,23 @@ beforeEach(() => sandbox.admin.reset())
 afterAll(() => sandbox.close())
 
 test('a payment arrives', async () => {
-  const id = await pay(sandbox, payout)
-  expect(await statusOf(sandbox, id)).toBe('pending')
+  await pay(sandbox, payout)
+  expect(await statusOf(sandbox, payout)).toBe('PENDING')
   await sandbox.admin.clock.advance('1m')
-  expect(await statusOf(sandbox, id)).toBe('success')
+  expect(await statusOf(sandbox, payout)).toBe('SUCCESS')
 })
 
 test('a payment of 100.92 fails: its bank is offline', async () => {
-  const id = await pay(sandbox, { ...payout, amount: '100.92' })
+  await pay(sandbox, { ...payout, amount: 100.92 })
   await sandbox.admin.clock.advance('1h')
-  expect(await statusOf(sandbox, id)).toBe('failed')
+  expect(await statusOf(sandbox, payout)).toBe('FAILED')
 })
 
 test('a response is lost, and the money moves once', async () => {
   await sandbox.admin.snapshots.save('before')
   await sandbox.admin.scenario.use('lost-responses')
-  const id = await pay(sandbox, payout)
+  await pay(sandbox, payout)
   const { tables } = await sandbox.admin.snapshots.diff('before')
-  expect(tables.payments.added).toEqual([id])
-  await sandbox.admin.requests.verify({ match: { operation: 'createTransaction' }, exactly: 2 })
+  expect(tables.payments.added).toHaveLength(1)
+  await sandbox.admin.requests.verify({ match: { operation: 'createTransaction' }, exactly: 1 })
 })
