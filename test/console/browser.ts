@@ -38,6 +38,9 @@ const LISTENED = [
   'requestfinished',
 ]
 
+// Each frame of a transition is rendered, and a check of colours may see one in between.
+const CONTEXT = { viewport: { width: 1200, height: 800 }, reducedMotion: 'reduce' } as const
+
 /** The pages that no test uses now. A new page takes Chromium a second: a process, and a profile for its context. */
 const freePages = new WeakMap<Browser, Page[]>()
 
@@ -46,10 +49,12 @@ async function takePage(t: Test, browser: Browser, isOwn: boolean): Promise<Page
   const free = freePages.get(browser) ?? []
   freePages.set(browser, free)
   const used = isOwn ? undefined : free.pop()
-  const page = used ?? (await (await browser.newContext()).newPage())
+  const page = used ?? (await (await browser.newContext(CONTEXT)).newPage())
   page.setDefaultTimeout(TIMEOUT_MS)
-  await page.setViewportSize({ width: 1200, height: 800 })
-  if (used) await page.emulateMedia({ colorScheme: null })
+  if (used) {
+    await page.setViewportSize(CONTEXT.viewport)
+    await page.emulateMedia({ colorScheme: null })
+  }
   t.teardown(async () => {
     if (isOwn) return page.context().close()
     for (const event of LISTENED) page.removeAllListeners(event)
