@@ -10,7 +10,7 @@ import { journalsIn } from './content.ts'
 import { figures, LONG, seeded } from './part.ts'
 import { FIXTURES, PAYEE, PAYER, PAYMENT } from './two-users.ts'
 
-const CYCLES = LONG ? 2_000 : 10
+const CYCLES = LONG ? 2_000 : 5
 const CLIENTS = 20
 // So small that the document is made anew in most cycles.
 const COMPACT_FROM = 1024
