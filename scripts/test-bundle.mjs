@@ -47,7 +47,9 @@ function ownFolder() {
 }
 
 // A stack shows the test and the code under test, not the test library.
-const FRAME_OF_TAP = /^.*node_modules\/(?:@tapjs|tap)\/.*\n/gm
+const OF_TAP = String.raw`(?:node_modules/(?:@tapjs|tap)/|scripts/test-shared\.mjs)`
+const PLACE_OF_TAP = new RegExp(` at \\S*${OF_TAP}\\S*$`, 'gm')
+const FRAME_OF_TAP = new RegExp(`^.*${OF_TAP}.*\n`, 'gm')
 
 /** Reads a text's places in the bundle as places in the sources. */
 function sourceReader(folder) {
@@ -72,7 +74,7 @@ function sourceReader(folder) {
       const source = relative(root, resolve(dirname(file), entry.originalSource))
       return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
     })
-  return (text) => readPlaces(text).replaceAll(FRAME_OF_TAP, '')
+  return (text) => readPlaces(text).replaceAll(PLACE_OF_TAP, '').replaceAll(FRAME_OF_TAP, '')
 }
 
 /**

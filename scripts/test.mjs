@@ -1,19 +1,21 @@
 // npm test [-- FILE or FOLDER ...]: bundles the test files at once, runs as many at a time as there are processors, and
-// reports what a person wants to know. Each file is a process of its own.
-import { spawn, spawnSync } from 'node:child_process'
+// reports what a person wants to know. Most files share a process for each processor; see `needsOf`.
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findChromium, startBrowser } from './test-browser.mjs'
 import { bundleTests } from './test-bundle.mjs'
+import { createShared, killAll, runAlone } from './test-processes.mjs'
 import { createReport } from './test-report.mjs'
 import { installTools } from './tools.mjs'
 
-const MAX_FILE_MS = 600_000
 const ENDING = '.test.ts'
 // Validates the shipped scenarios and fixtures once for all test files.
 const SHIPPED = 'test/shipped-files.ts'
+const SHARED = 'scripts/test-shared.mjs'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const began = performance.now()
 
@@ -71,69 +73,32 @@ function build() {
 
 const textOf = (name) => readFileSync(join(root, name), 'utf8')
 
-/** What a test file asks for beyond its own process, as its sources under `test` tell. */
+/** What a test file asks for beyond a process, as its sources under `test` tell. */
 function needsOf(sources) {
   const own = [...sources].filter((name) => name.startsWith('test/'))
+  const build = own.some((name) => /\bdist\b/.test(textOf(name)))
+  const browser = own.includes('test/console/browser.ts')
   return {
-    build: own.some((name) => /\bdist\b/.test(textOf(name))),
+    build,
+    browser,
     tools: own.includes('test/tools.ts'),
-    browser: own.includes('test/console/browser.ts'),
+    // Processes and pages do the work of these, and memory is measured without what other files leave.
+    alone: build || browser || own.some((name) => /\bmemoryUsage\b/.test(textOf(name))),
   }
 }
 
 // ---- running
 
-const running = new Set()
-
-/** Runs one file to its end. */
-function run(name, file, report, env) {
-  return new Promise((done) => {
-    const start = performance.now()
-    const reported = report.file(name)
-    const child = spawn(process.execPath, [file], {
-      cwd: root,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    running.add(child)
-    let stderr = ''
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      child.kill('SIGKILL')
-    }, MAX_FILE_MS)
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      stderr += text
-    })
-    child.stdout.pipe(reported.parser)
-    child.on('close', (code, signal) => {
-      clearTimeout(timer)
-      running.delete(child)
-      const ms = performance.now() - start
-      times[name] = Math.round(ms)
-      const problem = isLate
-        ? `It did not end within ${MAX_FILE_MS / 1000} s.`
-        : code === 0
-          ? undefined
-          : `It ended with ${signal ?? `exit code ${code}`}.`
-      const report = () => done(reported.end({ ms, problem, stderr }))
-      if (reported.parser.results) report()
-      else reported.parser.once('complete', report)
-    })
-  })
-}
-
 async function main() {
   const words = process.argv.slice(2)
   const names = [...new Set((words.length > 0 ? words : ['test']).flatMap(filesOf))]
-  const bundled = await bundleTests(names.length > 1 ? [...names, SHIPPED] : names)
+  const bundled = await bundleTests(names.length > 1 ? [...names, SHIPPED, SHARED] : names)
   const needs = new Map(names.map((name) => [name, needsOf(bundled.sourcesOf(name))]))
   const anyNeeds = (what) => names.some((name) => needs.get(name)[what])
 
   let tools = anyNeeds('tools') ? installTools('test/tools') : undefined
   if (anyNeeds('build')) build()
-  // TAP says that this is a test run, as tap's own runner does.
-  const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(MAX_FILE_MS / 1000) }
+  const env = { ...process.env }
   const browser = anyNeeds('browser') && findChromium() ? await startBrowser() : undefined
   if (browser !== undefined) env.TEST_BROWSER = browser.wsEndpoint()
 
@@ -155,12 +120,25 @@ async function main() {
     const at = queue.findIndex((name) => tools === undefined || !waiting.includes(name))
     return at < 0 ? undefined : queue.splice(at, 1)[0]
   }
+  const options = { cwd: root, env }
   async function work() {
+    const shared = createShared(bundled.fileOf(SHARED), options)
+    const isShared = (name) => names.length > 1 && !needs.get(name).alone
     while (queue.length > 0) {
       const name = next()
       if (name === undefined) await tools
-      else await run(name, bundled.fileOf(name), report, env)
+      else {
+        const { parser, end } = report.file(name)
+        const start = performance.now()
+        const run = isShared(name) ? shared.run : runAlone
+        const outcome = await run(bundled.fileOf(name), parser, options)
+        const ms = performance.now() - start
+        times[name] = Math.round(ms)
+        if (!parser.results) await once(parser, 'complete')
+        end({ ms, ...outcome })
+      }
     }
+    await shared.close()
   }
   await Promise.all(Array.from({ length: availableParallelism() }, work))
   await browser?.close()
@@ -176,7 +154,7 @@ async function main() {
 
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => {
-    for (const child of running) child.kill('SIGKILL')
+    killAll()
     process.exit(1)
   })
 try {

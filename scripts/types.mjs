@@ -1,37 +1,50 @@
 // Writes the published types into the folder of its argument: only the types that a user imports, without any dependency.
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
 
 const PUBLISHED = [
-  'index.d.ts',
-  'admin/admin-client.d.ts',
-  'scenarios/condition.d.ts',
-  'model/feed-kinds.d.ts',
+  'index.ts',
+  'admin/admin-client.ts',
+  'scenarios/condition.ts',
+  'model/feed-kinds.ts',
 ]
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const out = resolve(process.argv[2])
-const all = mkdtempSync(join(tmpdir(), 'payout-sandbox-types-'))
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-const { status } = spawnSync(
-  process.execPath,
-  [tsc, '-p', 'tsconfig.build.json', '--outDir', all],
-  { cwd: root, stdio: 'inherit' },
+const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: report }
+const { options } = ts.getParsedCommandLineOfConfigFile(
+  join(root, 'tsconfig.build.json'),
+  undefined,
+  host,
 )
-if (status === 0) {
-  mkdirSync(out, { recursive: true })
-  for (const name of PUBLISHED) {
-    const text = readFileSync(join(all, name), 'utf8')
-    // All published files are in one folder, and a module specifier names the .js file.
-    const flat = text
-      .replaceAll(/from '\.{1,2}\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, "from './$1.js'")
-      .replaceAll(/import\("\.{1,2}\/(?:[\w-]+\/)*([\w-]+)\.ts"\)/g, 'import("./$1.js")')
-    writeFileSync(join(out, basename(name)), flat)
-  }
+const files = PUBLISHED.map((name) => join(root, 'src', name))
+// Of all other files only those types are made that these need; npm run types checks every file.
+const program = ts.createProgram(files, options)
+
+function report(...diagnostics) {
+  process.stderr.write(
+    ts.formatDiagnostics(diagnostics, {
+      getCurrentDirectory: () => root,
+      getCanonicalFileName: (name) => name,
+      getNewLine: () => '\n',
+    }),
+  )
+  process.exitCode = 1
 }
-rmSync(all, { recursive: true })
-process.exitCode = status ?? 1
+
+/** All published files are in one folder, and a module specifier names the .js file. */
+const flat = (text) =>
+  text
+    .replaceAll(/from '\.{1,2}\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, "from './$1.js'")
+    .replaceAll(/import\("\.{1,2}\/(?:[\w-]+\/)*([\w-]+)\.ts"\)/g, 'import("./$1.js")')
+
+mkdirSync(out, { recursive: true })
+for (const file of files) {
+  const source = program.getSourceFile(file)
+  const write = (name, text) => writeFileSync(join(out, basename(name)), flat(text))
+  const { diagnostics } = program.emit(source, write, undefined, true)
+  const found = [...ts.getPreEmitDiagnostics(program, source), ...diagnostics]
+  if (found.length > 0) report(...found)
+}

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net'
 import { basename, dirname } from 'node:path'
 import type { Disk } from './disk.ts'
-import { errnoOf, ignoreErrors } from './files.ts'
+import { errnoOf, ignoreErrors, removeFile } from './files.ts'
 
 // The longest address of a Unix socket that every platform accepts, bytes.
 const MAX_BYTES = 103
@@ -35,12 +35,25 @@ export function socketOf(
   return listens === true && NONCE.test(nonce ?? '') ? `${file}.${nonce}.lock` : undefined
 }
 
+// The sockets of this process that it could not remove: its next try removes them.
+const leftSockets = new Set<string>()
+
+function removeSocket(disk: Disk, path: string) {
+  try {
+    removeFile(disk, path)
+    leftSockets.delete(path)
+  } catch {
+    leftSockets.add(path)
+  }
+}
+
 /**
  * Listens beside the data file if the platform supports it. No data is sent: a connection that the kernel accepts
  * shows that the process lives, even while it is stopped, and in any namespace.
  */
 export function openOwnerSocket(disk: Disk, file: string, nonce: string): OwnerSocket | undefined {
   if (process.platform === 'win32') return undefined
+  for (const left of leftSockets) removeSocket(disk, left)
   const path = socketOf(file, { nonce, listens: true })!
   const server = createServer((connection) => connection.destroy())
   server.on('error', () => {
@@ -49,7 +62,7 @@ export function openOwnerSocket(disk: Disk, file: string, nonce: string): OwnerS
   server.unref()
   const close = () => {
     server.close()
-    ignoreErrors(() => disk.unlinkSync(path))
+    removeSocket(disk, path)
   }
   // Without a socket, others check the owner by its process id, or by the updates of its lock.
   ignoreErrors(() =>

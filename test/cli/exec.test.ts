@@ -3,11 +3,40 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { run, spawned } from './program.ts'
+import { call, run, runAlone, saying, shared, spawned } from './program.ts'
 
 /** A line of JavaScript as the program that exec runs. */
 const node = (code: string) => ['--', process.execPath, '--input-type=module', '-e', code]
-const SHOWN = `console.log(JSON.stringify(Object.entries(process.env).filter(([name]) => /^PAYOUT|^PORT$/.test(name))))`
+const sh = (script: string) => ['--', 'sh', '-c', script]
+// Each variable that concerns the sandbox, on a line of its own.
+const SHOWN = sh('env | grep -E "^(PAYOUT|PORT=)"')
+const variablesIn = (stdout: string): Record<string, string> =>
+  Object.fromEntries(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+  )
+
+type At = { url: string; admin: string }
+
+/** Runs exec around a program; the test makes the calls of the program and says its exit code. */
+async function during(
+  args: readonly string[],
+  work: (at: At) => Promise<number>,
+  options: { cwd?: string } = {},
+) {
+  const script = 'echo "$PAYOUT_SANDBOX_URL $PAYOUT_SANDBOX_ADMIN_URL"; read code; exit "$code"'
+  const running = shared(['exec', ...args, ...sh(script)], options)
+  await saying(running, /\n/)
+  const [url, admin] = running.told.stdout.trimEnd().split(' ')
+  const code = await work({ url: url!, admin: admin! })
+  running.child.stdin!.write(`${code}\n`)
+  const { stdout, ...ended } = await running.ended
+  return ended
+}
+
+const list = ({ url }: At) => call(`${url}/users`)
 
 t.test(
   'the program finds a ready sandbox, its output is untouched, its exit code kept',
@@ -19,66 +48,76 @@ t.test(
     process.stdout.write([users.status, (await clock.json()).mode, ...process.argv.slice(1)].join(' '))
     process.stderr.write('mine')
     process.exit(7)`
-    const ended = await run(['exec', '--clock', 'frozen', ...node(code), 'a b', '--json'])
+    const ended = await runAlone(['exec', '--clock', 'frozen', ...node(code), 'a b', '--json'])
     t.strictSame(ended, { code: 7, stdout: '200 frozen a b --json', stderr: 'mine' })
-    t.equal((await run(['exec', ...node('process.exit(0)')])).code, 0)
+    t.equal((await run(['exec', '--', 'true'])).code, 0)
   },
 )
 
 t.test('variables tell where the sandbox is, and its admin token if it has one', async (t) => {
   const cwd = t.testdir({})
   const env = { PORT: '1', PAYOUT_SANDBOX_ADMIN_TOKEN: 'none', PAYOUT_SANDBOX_URL: 'http://old/v1' }
-  const plain = await run(['exec', ...node(SHOWN)], { env, cwd })
-  const { PAYOUT_SANDBOX_URL: url = '', ...rest } = Object.fromEntries(JSON.parse(plain.stdout))
+  const plain = await run(['exec', ...SHOWN], { env, cwd })
+  const { PAYOUT_SANDBOX_URL: url = '', ...rest } = variablesIn(plain.stdout)
   t.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/)
   t.strictSame(rest, {
     PORT: '1',
     PAYOUT_SANDBOX_ADMIN_URL: url.replace('/v1', '/__admin'),
     PAYOUT_SANDBOX_TOKEN: 'sbx_test_token',
   })
-  const guarded = await run(['exec', '--admin-token', 's3cret', ...node(SHOWN)], { cwd })
-  t.equal(Object.fromEntries(JSON.parse(guarded.stdout)).PAYOUT_SANDBOX_ADMIN_TOKEN, 's3cret')
+  const guarded = await run(['exec', '--admin-token', 's3cret', ...SHOWN], { cwd })
+  t.equal(variablesIn(guarded.stdout)['PAYOUT_SANDBOX_ADMIN_TOKEN'], 's3cret')
   t.notOk(existsSync(join(cwd, '.payout-sandbox')), 'nothing is kept')
 })
 
 t.test('--data keeps the state, --port is taken, --log-level tells more', async (t) => {
   const cwd = t.testdir({})
-  const make = `await fetch(process.env.PAYOUT_SANDBOX_URL + '/user', { method: 'POST',
-    headers: { 'content-type': 'application/json' }, body: '{"email":"a@example.com","mobile":"9000000000"}' })`
-  const count = `const { data } = await (await fetch(process.env.PAYOUT_SANDBOX_URL + '/users')).json()
-    console.log(data.total_users)`
-  await run(['exec', '--data', 'a.json', ...node(make)], { cwd })
+  const make = async ({ url }: At) => {
+    const user = { email: 'a@example.com', mobile: '9000000000' }
+    t.equal((await call(`${url}/user`, user)).status, 201)
+    return 0
+  }
+  const count = async (...args: string[]) => {
+    let total = 0
+    const work = async (at: At) => {
+      total = (await list(at)).body.data.total_users
+      return 0
+    }
+    await during(args, work, { cwd })
+    return total
+  }
+  await during(['--data', 'a.json'], make, { cwd })
   t.ok(JSON.parse(readFileSync(join(cwd, 'a.json'), 'utf8')), 'one tidy document is left')
-  t.equal((await run(['exec', '--data', 'a.json', ...node(count)], { cwd })).stdout, '111\n')
-  t.equal((await run(['exec', ...node(count)], { cwd })).stdout, '110\n')
+  t.equal(await count('--data', 'a.json'), 111)
+  t.equal(await count(), 110)
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
-  const busy = await run(['exec', '--port', String(port), ...node('')], { cwd })
+  const busy = await run(['exec', '--port', String(port), '--', 'true'], { cwd })
   t.match(busy, { code: 6, stderr: `Port ${port} of 127.0.0.1 is in use` })
   other.close()
-  const reset = `await fetch(process.env.PAYOUT_SANDBOX_ADMIN_URL + '/reset', { method: 'POST' })`
-  t.equal((await run(['exec', ...node(reset)], { cwd })).stderr, '')
-  t.match(await run(['exec', '--log-level', 'info', ...node(reset)], { cwd }), {
-    stderr: /client default reset/,
-  })
+  const reset = async ({ admin }: At) => {
+    await call(`${admin}/reset`, {})
+    return 0
+  }
+  t.equal((await during([], reset)).stderr, '')
+  t.match(await during(['--log-level', 'info'], reset), { stderr: /client default reset/ })
 })
 
 t.test('what the scenario expects is checked at the end', async (t) => {
   const scenarios = t.testdir({ 'mine.yaml': 'expect: { requests: { listUsers: 2 } }\n' })
-  const options = ['exec', '--scenarios', scenarios, '--scenario', 'mine']
-  const list = (times: number, code = 0) =>
-    node(
-      `for (let i = 0; i < ${times}; i++) await fetch(process.env.PAYOUT_SANDBOX_URL + '/users'); process.exit(${code})`,
-    )
-  t.match(await run([...options, ...list(2)]), { code: 0, stderr: '' })
-  t.strictSame(await run([...options, ...list(1)]), {
+  const ended = (times: number, code = 0) =>
+    during(['--scenarios', scenarios, '--scenario', 'mine'], async (at) => {
+      for (let i = 0; i < times; i++) await list(at)
+      return code
+    })
+  t.strictSame(await ended(2), { code: 0, stderr: '' })
+  t.strictSame(await ended(1), {
     code: 1,
-    stdout: '',
     stderr:
       'payout-sandbox: the requests do not match the expectations of scenario mine:\nexpected   requests  found  met\nlistUsers  2         1      no\n',
   })
-  t.match(await run([...options, ...list(3, 9)]), { code: 9, stderr: /listUsers/ })
+  t.match(await ended(3, 9), { code: 9, stderr: /listUsers/ })
 })
 
 t.test('a scenario that makes way for another is held against what it expected', async (t) => {
@@ -86,75 +125,69 @@ t.test('a scenario that makes way for another is held against what it expected',
     'mine.yaml':
       'timeline: [{ after: 2m, do: { use: failed-payouts } }]\nexpect: { requests: { listUsers: { at_least: 1 } } }\n',
   })
-  const options = ['exec', '--clock', 'frozen', '--scenarios', scenarios, '--scenario', 'mine']
-  const list = `await fetch(process.env.PAYOUT_SANDBOX_URL + '/users')\n`
-  const admin = (method: string, path: string, body: object) =>
-    `await fetch(process.env.PAYOUT_SANDBOX_ADMIN_URL + '${path}', { method: '${method}',
-      headers: { 'content-type': 'application/json' }, body: '${JSON.stringify(body)}' })\n`
-  const advance = admin('POST', '/clock/advance', { by: '3m' })
-  const again = admin('PUT', '/scenario', { name: 'mine' })
-  const ended = (code: string) => run([...options, ...node(`${code}process.exit(0)`)])
+  const advance = ({ admin }: At) => call(`${admin}/clock/advance`, { by: '3m' })
+  const again = ({ admin }: At) => call(`${admin}/scenario`, { name: 'mine' }, {}, 'PUT')
+  const reset = ({ admin }: At) => call(`${admin}/reset`, {})
+  const ended = (...steps: ((at: At) => Promise<{ status: number }>)[]) =>
+    during(['--clock', 'frozen', '--scenarios', scenarios, '--scenario', 'mine'], async (at) => {
+      for (const step of steps) t.equal((await step(at)).status, 200)
+      return 0
+    })
   t.strictSame(await ended(advance), {
     code: 1,
-    stdout: '',
     stderr:
       'payout-sandbox: the requests do not match the expectations of scenario mine:\nexpected   requests    found  met\nlistUsers  at least 1  0      no\n',
   })
-  t.match(await ended(list + advance), { code: 0, stderr: '' })
-  t.match(await ended(advance + list), { code: 1 }, 'what comes later is not for it')
-  t.match(await ended(advance + again + list), { code: 0 }, 'activated again it counts anew')
-  t.match(await ended(list + advance + again), { code: 1 })
-  t.match(await ended(advance + admin('POST', '/reset', {}) + list), { code: 0 })
+  t.match(await ended(list, advance), { code: 0, stderr: '' })
+  t.match(await ended(advance, list), { code: 1 }, 'what comes later is not for it')
+  t.match(await ended(advance, again, list), { code: 0 }, 'activated again it counts anew')
+  t.match(await ended(list, advance, again), { code: 1 })
+  t.match(await ended(advance, reset, list), { code: 0 })
 })
 
-t.test('signals reach the program, and its end is ours', async (t) => {
-  const waiting = (more: string) => node(`${more}; setInterval(() => {}, 1000); console.log('up')`)
-  const signalled = async (signal: NodeJS.Signals, more: string) => {
-    const { child, told, ended } = spawned(['exec', ...waiting(more)], {})
-    t.teardown(() => child.kill('SIGKILL'))
-    await new Promise<void>((resolve) => {
-      child.stdout.on('data', () => told.stdout.includes('up') && resolve())
-    })
-    child.kill(signal)
-    return ended
-  }
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-    ['SIGQUIT', 131],
-    ['SIGUSR2', 140],
-  ] as const) {
-    t.match(await signalled(signal, ''), { code, stderr: '' }, `${signal} ends it`)
-    const caught = await signalled(
-      signal,
-      `process.on('${signal}', async () => {
-        console.log((await fetch(process.env.PAYOUT_SANDBOX_URL + '/users')).status)
-        process.exit(5)
-      })`,
-    )
-    t.match(
-      caught,
-      { code: 5, stdout: 'up\n200\n' },
-      `${signal} may be caught, the sandbox stays up`,
-    )
+const SIGNALS = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+  ['SIGQUIT', 131],
+  ['SIGUSR2', 140],
+] as const
+
+t.test('the end of the program by a signal is ours', async (t) => {
+  for (const [signal, code] of SIGNALS) {
+    const start = signal === 'SIGTERM' ? spawned : shared
+    const running = start(['exec', ...sh('echo up; exec sleep 600')], {})
+    t.teardown(() => running.stop('SIGKILL'))
+    await saying(running, /up/)
+    t.match(await running.stop(signal), { code, stderr: '' }, `${signal} ends it`)
   }
 })
 
-t.test('SIGUSR1 is the program’s too, and opens no debugger here', async (t) => {
-  const script = "trap 'echo got; exit 6' USR1; echo up; while :; do sleep 0.05; done"
-  const { child, told, ended } = spawned(['exec', '--', 'sh', '-c', script], {})
-  t.teardown(() => child.kill('SIGKILL'))
-  await new Promise<void>((resolve) => {
-    child.stdout.on('data', () => told.stdout.includes('up') && resolve())
-  })
-  child.kill('SIGUSR1')
-  t.match(await ended, { code: 6, stdout: 'up\ngot\n', stderr: '' })
+t.test('each signal reaches the program and may be caught; the sandbox stays up', async (t) => {
+  // SIGUSR1 opens no debugger here.
+  const names = [...SIGNALS.map(([name]) => name), 'SIGUSR1'] as const
+  const code = `
+    for (const name of ${JSON.stringify(names)})
+      process.on(name, async () => {
+        const { status } = await fetch(process.env.PAYOUT_SANDBOX_URL + '/users')
+        console.log(name, status)
+        if (name === 'SIGUSR1') process.exit(5)
+      })
+    setInterval(() => {}, 1000)
+    console.log('up')`
+  const running = spawned(['exec', ...node(code)], {})
+  t.teardown(() => running.stop('SIGKILL'))
+  await saying(running, /up/)
+  for (const name of names) {
+    running.child.kill(name)
+    await saying(running, new RegExp(`${name} 200`))
+  }
+  t.match(await running.ended, { code: 5, stderr: '' })
 })
 
 t.test('without an admin API no address of one is told', async (t) => {
   const env = { PAYOUT_SANDBOX_ADMIN_URL: 'http://old/__admin' }
-  const { stdout } = await run(['exec', '--no-admin', ...node(SHOWN)], { env, cwd: t.testdir({}) })
+  const { stdout } = await run(['exec', '--no-admin', ...SHOWN], { env, cwd: t.testdir({}) })
   t.notMatch(stdout, /ADMIN_URL/)
 })
 
@@ -185,11 +218,14 @@ t.test('a program that cannot be run is reported', async (t) => {
       stdout: '',
       stderr: `payout-sandbox: exec needs -- in front of the program; use payout-sandbox ${words}\n`,
     })
-  t.match(await run(['exec', '--clock', 'soon', ...node('')]), { code: 2, stderr: /--clock takes/ })
-  t.match(await run(['exec', '--scenario', 'slwo', ...node('')]), { code: 2, stderr: /"slow"/ })
+  t.match(await run(['exec', '--clock', 'soon', '--', 'true']), {
+    code: 2,
+    stderr: /--clock takes/,
+  })
+  t.match(await run(['exec', '--scenario', 'slwo', '--', 'true']), { code: 2, stderr: /"slow"/ })
   const cwd = t.testdir({ data: 'x' })
   writeFileSync(join(cwd, 'data'), '{"broken')
-  t.match(await run(['exec', '--data', 'data', ...node('')], { cwd }), {
+  t.match(await run(['exec', '--data', 'data', '--', 'true'], { cwd }), {
     code: 4,
     stderr: /The data file is damaged/,
   })

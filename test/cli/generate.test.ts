@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,23 +8,22 @@ import { call, run, serve, spawned } from './program.ts'
 
 const USERS = 400
 const made = (...flags: string[]) => run(['generate', '--users', String(USERS), ...flags])
+const first = await made()
 
 t.test('the same seed gives the same bytes, another one others', async (t) => {
-  const [one, two, other] = await Promise.all([
-    made('--random-seed', '7'),
-    made('--random-seed', '7'),
-    made('--random-seed', '8'),
-  ])
+  const one = await made('--random-seed', '7')
+  const two = await made('--random-seed', '7')
+  const other = await made('--random-seed', '8')
   t.match(one, { code: 0, stderr: '' })
   t.ok(one.stdout === two.stdout)
   t.not(one.stdout, other.stdout)
-  const first = ({ stdout }: typeof one) =>
+  const nameIn = ({ stdout }: typeof one) =>
     JSON.parse(stdout).users[0].email.replace(/\W\d+@.*/, '')
-  t.not(first(one), first(other), 'names too')
+  t.not(nameIn(one), nameIn(other), 'names too')
 })
 
 t.test('it starts a sandbox, whose own ids are others', async (t) => {
-  const { stdout } = await made()
+  const { stdout } = first
   const file = join(t.testdir({}), 'made.json')
   writeFileSync(file, stdout)
   t.match(await run(['validate', file]), { code: 0, stdout: /^No problem in 1 file/ })
@@ -52,7 +50,7 @@ t.test('it starts a sandbox, whose own ids are others', async (t) => {
 })
 
 t.test('the data are believable, and every number is plainly none', async (t) => {
-  const { users, kyc, bank_accounts, transactions }: Fixtures = JSON.parse((await made()).stdout)
+  const { users, kyc, bank_accounts, transactions }: Fixtures = JSON.parse(first.stdout)
   const share = <R>(rows: R[], is: (row: R) => boolean) => rows.filter(is).length / rows.length
   const between = (value: number, from: number, to: number, what: string) =>
     t.ok(value > from && value < to, `${what}: ${value}`)
@@ -101,13 +99,18 @@ t.test('the data are believable, and every number is plainly none', async (t) =>
   t.ok(numbers('tid').every((pan) => /^XXXPX[2-9]\d{3}A$/.test(pan)))
   t.ok(numbers('pid').every((aadhaar) => /^9999999[0-8]\d{4}$/.test(aadhaar)))
   t.notOk(numbers('pid').some(isAadhaar))
-  for (const { utr, created_at } of transactions.filter(({ utr }) => utr !== undefined)) {
-    const [year, day] = [`202${utr![0]}`, Number(utr!.slice(1, 4))]
-    t.equal(
-      new Date(Date.UTC(Number(year), 0, day)).toISOString().slice(0, 10),
-      created_at.slice(0, 10),
-    )
-  }
+  const days = transactions.flatMap(({ utr, created_at }) => {
+    if (utr === undefined) return []
+    const [year, day] = [`202${utr[0]}`, Number(utr.slice(1, 4))]
+    const told = new Date(Date.UTC(Number(year), 0, day)).toISOString().slice(0, 10)
+    return [{ told, made: created_at.slice(0, 10) }]
+  })
+  t.ok(days.length > USERS / 2)
+  t.strictSame(
+    days.filter(({ told, made }) => told !== made),
+    [],
+    'a UTR names its day',
+  )
   for (const rows of [users, kyc, bank_accounts, transactions]) {
     const times = rows.map(({ created_at }) => created_at)
     t.strictSame(times, [...times].sort(), 'times grow')
@@ -125,19 +128,17 @@ t.test('few users are a set as well', async (t) => {
   }
 })
 
-t.test('100,000 users come in one run, as fast as they are read and no faster', async (t) => {
-  const { child, ended } = spawned(['generate', '--users', '100000'], { heapMb: 48 })
+t.test('what is made is written as fast as it is read, and not kept', async (t) => {
+  const { child, ended } = spawned(['generate', '--users', '20000'], { heapMb: 24 })
   t.teardown(() => child.kill('SIGKILL'))
-  const hash = createHash('sha256')
   let size = 0
   child.stdout.removeAllListeners('data')
   child.stdout.on('data', (text: string) => {
     size += text.length
-    hash.update(text)
   })
   const { code, stderr } = await ended
   t.strictSame({ code, stderr }, { code: 0, stderr: '' })
-  t.ok(size > 100_000_000, `${size} characters`)
+  t.ok(size > 30_000_000, `${size} characters`)
 })
 
 t.test('a reader that has had enough ends it quietly', async (t) => {

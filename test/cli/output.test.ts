@@ -38,7 +38,7 @@ t.test('a command whose reader is gone ends quietly, with the code of its work',
 
 t.test('a server goes on without the readers of its output, and stops cleanly', async (t) => {
   const data = join(t.testdir(), 'db.json')
-  const { port, child, stop } = await serve(t, ['--data', data])
+  const { port, child, stop } = await serve(t, ['--data', data], { alone: true })
   child.stderr!.destroy()
   child.stdout!.destroy()
   // Each new client is a line of the log.

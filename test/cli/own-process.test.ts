@@ -1,7 +1,7 @@
 import t from 'tap'
 import { run, runAlone, serve } from './program.ts'
 
-// The other tests of the command line run most commands in one shared process. This one checks that a command
+// The other tests of the command line run most command lines in a process that they share. This one checks that a command
 // in a process of its own prints the same, and ends by itself.
 t.test('a command as a process of its own ends with the same output and exit code', async (t) => {
   const { url, stop } = await serve(t, ['--memory', '--clock', 'frozen'])
@@ -19,6 +19,8 @@ t.test('a command as a process of its own ends with the same output and exit cod
     [1, 'validate', 'bad.yaml'],
     [1, 'scenario', 'use', 'no-such', '--url', url],
     [2, 'clock', 'advance', '--by', '1d'],
+    [2, 'start', 'foo'],
+    [3, 'exec', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3'],
     [0, 'help'],
   ]
   for (const [code, ...words] of commands) {

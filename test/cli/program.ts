@@ -1,6 +1,9 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 
@@ -15,11 +18,30 @@ const environment = (more: Record<string, string> = {}) => {
 
 export type Ended = { code: number | null; stdout: string; stderr: string }
 
-/** Starts the built program; what it tells grows in `told`. */
-export function spawned(
-  args: readonly string[],
-  options: { env?: Record<string, string>; cwd?: string; heapMb?: number },
-) {
+type RunOptions = { env?: Record<string, string>; cwd?: string }
+
+/** A command line that runs; what it tells grows in `told`. */
+type Running = {
+  child: ChildProcess
+  told: { stdout: string; stderr: string }
+  ended: Promise<Ended>
+  /** Sends a signal, but not to what a shared process runs after this one. */
+  stop: (signal?: NodeJS.Signals) => Promise<Ended>
+}
+
+function stopOf(child: ChildProcess, ended: Promise<Ended>): Running['stop'] {
+  let isRunning = true
+  void ended.finally(() => {
+    isRunning = false
+  })
+  return (signal = 'SIGTERM') => {
+    if (isRunning) child.kill(signal)
+    return ended
+  }
+}
+
+/** Runs the built program in a process of its own. */
+export function spawned(args: readonly string[], options: RunOptions & { heapMb?: number }) {
   const heap = options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`]
   const child = spawn(process.execPath, [...heap, BIN, ...args], {
     env: environment(options.env),
@@ -34,61 +56,92 @@ export function spawned(
     told.stderr += text
   })
   const ended: Promise<Ended> = once(child, 'close').then(([code]) => ({ code, ...told }))
-  return { child, told, ended }
+  return { child, told, ended, stop: stopOf(child, ended) } satisfies Running
 }
 
-type RunOptions = { env?: Record<string, string>; cwd?: string }
-
-/** Runs the built program to its end, in a process of its own. */
-export function runAlone(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
-  const { child, ended } = spawned(args, options)
-  const timer = setTimeout(() => child.kill('SIGKILL'), MAX_MS)
-  return ended.finally(() => clearTimeout(timer))
-}
-
-// These serve, or pass signals and streams to a program.
-const OWN_PROCESS = ['start', 'exec', 'record']
-const COMMAND_PROCESS = join(PACKAGE_ROOT, 'test/cli/command-process.mjs')
+const PROGRAM_PROCESS = join(PACKAGE_ROOT, 'test/cli/program-process.mjs')
 const idle: ChildProcess[] = []
 
-function startCommandProcess(): ChildProcess {
-  const child = fork(COMMAND_PROCESS, {
+function startProgramProcess(): ChildProcess {
+  const child = fork(PROGRAM_PROCESS, {
     env: environment(),
     execArgv: [],
-    stdio: ['ignore', 2, 2, 'ipc'],
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
   })
-  process.once('exit', () => child.kill('SIGKILL'))
+  child.stdout!.setEncoding('utf8')
+  child.stderr!.setEncoding('utf8')
+  child.setMaxListeners(0)
+  child.once('exit', () => {
+    if (idle.includes(child)) idle.splice(idle.indexOf(child), 1)
+  })
   return child
 }
 
-/** Runs one command in a process that has run others before, if one is idle. */
-async function runShared(args: readonly string[], { env, cwd }: RunOptions): Promise<Ended> {
-  const child = idle.pop() ?? startCommandProcess()
-  const stop = new AbortController()
-  const { signal } = stop
-  child.ref()
-  child.channel!.ref()
-  child.send({ args, env: environment(env), cwd: cwd ?? process.cwd() })
-  const ended = await Promise.race([
-    once(child, 'message', { signal }).then(([said]) => said),
-    once(child, 'exit', { signal }).then(([code]) => {
-      throw new Error(`${args.join(' ')} ended the process of the commands with ${code}`)
-    }),
-  ])
-  stop.abort()
-  // An idle one does not keep the test alive.
-  child.channel!.unref()
-  child.unref()
-  idle.push(child)
-  return ended
+/** An idle process does not keep the test alive. */
+function keepAlive(child: ChildProcess, isRunning: boolean) {
+  const call = isRunning ? 'ref' : 'unref'
+  child[call]()
+  child.channel![call]()
+  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket)[call]()
 }
 
-/** Runs a command of the built program to its end; most commands share a process. */
-export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
-  const name = args.find((word) => !word.startsWith('-'))
-  const isAlone = name === undefined || OWN_PROCESS.includes(name)
-  return isAlone ? runAlone(args, options) : runShared(args, options)
+/** Resolves with all that comes before the end. */
+function readUntil(end: string, stream: Readable, take: (text: string) => void): Promise<void> {
+  let text = ''
+  return new Promise((resolve) => {
+    const add = (more: string) => {
+      text += more
+      const isEnd = text.endsWith(end)
+      take(isEnd ? text.slice(0, -end.length) : text)
+      if (!isEnd) return
+      stream.off('data', add)
+      resolve()
+    }
+    stream.on('data', add)
+  })
 }
+
+/** Runs the built program in a process that has run others before, if one is idle. */
+export function shared(args: readonly string[], { env, cwd }: RunOptions): Running {
+  const child = idle.pop() ?? startProgramProcess()
+  keepAlive(child, true)
+  const told = { stdout: '', stderr: '' }
+  const end = `\0${randomUUID()}`
+  const stop = new AbortController()
+  const { signal } = stop
+  const done = Promise.all([
+    once(child, 'message', { signal }),
+    ...(['stdout', 'stderr'] as const).map((name) =>
+      readUntil(end, child[name]!, (text) => {
+        told[name] = text
+      }),
+    ),
+  ])
+  child.send({ args, env: environment(env), cwd: cwd ?? process.cwd(), end })
+  const ended = Promise.race([
+    done.then(([[said]]) => {
+      stop.abort()
+      keepAlive(child, false)
+      idle.push(child)
+      return { code: said.code as number, ...told }
+    }),
+    once(child, 'close', { signal }).then(([code]) => ({ code, ...told })),
+  ])
+  return { child, told, ended, stop: stopOf(child, ended) }
+}
+
+function toTheEnd({ ended, stop }: Running): Promise<Ended> {
+  const timer = setTimeout(stop, MAX_MS, 'SIGKILL')
+  return ended.finally(() => clearTimeout(timer))
+}
+
+/** Runs the built program to its end, in a process of its own. */
+export const runAlone = (args: readonly string[], options: RunOptions = {}) =>
+  toTheEnd(spawned(args, options))
+
+/** Runs a command of the built program to its end, in a process that most command lines share. */
+export const run = (args: readonly string[], options: RunOptions = {}) =>
+  toTheEnd(shared(args, options))
 
 export type Program = {
   url: string
@@ -101,21 +154,42 @@ export type Program = {
   stop: (signal?: NodeJS.Signals) => Promise<Ended>
 }
 
-/** Starts the built program on a free port and waits for its one JSON line; it is killed when the test ends. */
-export async function serve(
-  t: Test,
-  args: readonly string[] = ['--memory'],
-  options: { env?: Record<string, string>; cwd?: string; keepPort?: boolean } = {},
-): Promise<Program> {
-  const port = options.keepPort ? [] : ['--port', '0']
-  const { child, told, ended } = spawned(['start', '--json', ...port, ...args], options)
-  t.teardown(() => child.kill('SIGKILL'))
-  const ready = await new Promise<Record<string, unknown>>((resolve, reject) => {
-    child.stdout!.on('data', () => {
-      if (told.stdout.includes('\n')) resolve(JSON.parse(told.stdout))
-    })
+/** Resolves when the output of a program matches. */
+export function saying({ child, told, ended }: Running, pattern: RegExp): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      if (!pattern.test(told.stdout)) return
+      child.stdout!.off('data', look)
+      resolve()
+    }
+    child.stdout!.on('data', look)
+    look()
     void ended.then(({ code, stderr }) => reject(new Error(`ended with ${code}: ${stderr}`)))
   })
+}
+
+type ServeOptions = RunOptions & {
+  keepPort?: boolean
+  /** In a process of its own, which ends with the program. */
+  alone?: boolean
+}
+
+/** Starts the built program on a free port and waits for its one JSON line; it is stopped when the test ends. */
+export async function serve(
+  t: Pick<Test, 'teardown'>,
+  args: readonly string[] = ['--memory'],
+  options: ServeOptions = {},
+): Promise<Program> {
+  const port = options.keepPort ? [] : ['--port', '0']
+  const start = options.alone ? spawned : shared
+  const running = start(['start', '--json', ...port, ...args], options)
+  const { child, told, stop } = running
+  t.teardown(() => {
+    const timer = setTimeout(stop, MAX_MS, 'SIGKILL')
+    return stop().finally(() => clearTimeout(timer))
+  })
+  await saying(running, /\n/)
+  const ready: Record<string, unknown> = JSON.parse(told.stdout)
   return {
     url: String(ready['url']),
     adminUrl: String(ready['admin_url']),
@@ -124,17 +198,19 @@ export async function serve(
     ready,
     child,
     stderr: () => told.stderr,
-    stop(signal = 'SIGTERM') {
-      child.kill(signal)
-      return ended
-    },
+    stop,
   }
 }
 
 /** One JSON call over a socket. */
-export async function call(url: string, body?: unknown, headers: Record<string, string> = {}) {
+export async function call(
+  url: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  method = body === undefined ? 'GET' : 'POST',
+) {
   const answer = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).catch((error: Error) => {

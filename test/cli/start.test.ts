@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { call, run, serve, spawned } from './program.ts'
+import t from 'tap'
+import { call, run, saying, serve, shared } from './program.ts'
 
 t.test('one JSON line tells a program where to call', async (t) => {
-  const { ready, port, stop, child } = await serve(t, ['--memory'])
+  const { ready, port, stop, child } = await serve(t, ['--memory'], { alone: true })
   t.match(ready, {
     url: `http://127.0.0.1:${port}/v1`,
     admin_url: `http://127.0.0.1:${port}/__admin`,
@@ -22,7 +22,8 @@ t.test('one JSON line tells a program where to call', async (t) => {
 t.test('each signal that asks for an end is a graceful stop', async (t) => {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
     const data = join(t.testdir({}), 'db.json')
-    const { url, stop } = await serve(t, ['--data', data])
+    const alone = signal === 'SIGTERM'
+    const { url, stop } = await serve(t, ['--data', data], { alone })
     await call(`${url}/user`, { email: 'kept@example.com', mobile: '9876543210' })
     t.equal((await stop(signal)).code, 0, signal)
     t.match(readFileSync(data, 'utf8'), 'kept@example.com', 'one tidy document is left')
@@ -30,15 +31,10 @@ t.test('each signal that asks for an end is a graceful stop', async (t) => {
 })
 
 /** What a start prints for a person. */
-async function bannerOf(t: Test, args: readonly string[]): Promise<string> {
-  const { child, told, ended } = spawned(['start', '--port', '0', ...args], {})
-  t.teardown(() => child.kill('SIGKILL'))
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', () => told.stdout.includes('  Data') && resolve())
-    void ended.then(({ stderr }) => reject(new Error(stderr)))
-  })
-  child.kill('SIGTERM')
-  return (await ended).stdout
+async function bannerOf(args: readonly string[]): Promise<string> {
+  const program = shared(['start', '--port', '0', ...args], {})
+  await saying(program, / {2}Data/)
+  return (await program.stop()).stdout
 }
 
 t.test('the banner tells a person where to call, and what time it is there', async (t) => {
@@ -55,7 +51,7 @@ t.test('the banner tells a person where to call, and what time it is there', asy
   ]
   for (const [args, clock] of clocks)
     t.match(
-      await bannerOf(t, args),
+      await bannerOf(args),
       new RegExp(
         String.raw`^payout-sandbox is ready.+\n\n {2}Service {6}http://127\.0\.0\.1:\d+/v1\n.* {2}Scenario {5}default\n {2}Clock {8}${clock}\n {2}Data {9}in memory only\n$`,
         's',
@@ -65,7 +61,7 @@ t.test('the banner tells a person where to call, and what time it is there', asy
   const first = await serve(t, ['--data', data])
   await call(`${first.adminUrl}/clock/advance`, { by: '2d' })
   await first.stop()
-  t.match(await bannerOf(t, ['--data', data]), / {2}Clock {8}real speed, from \d{4}-/)
+  t.match(await bannerOf(['--data', data]), / {2}Clock {8}real speed, from \d{4}-/)
 })
 
 t.test('a port in use, the help, the version and the documents', async (t) => {
@@ -398,7 +394,7 @@ t.test('a data file that cannot be written ends with 5', async (t) => {
 })
 
 t.test('a stop finishes what is in flight and waits for no silent socket', async (t) => {
-  const { port, stop } = await serve(t, ['--memory'])
+  const { port, stop } = await serve(t, ['--memory'], { alone: true })
   const silent = connect(port, '127.0.0.1')
   const halfHeaders = connect(port, '127.0.0.1', () =>
     halfHeaders.write('GET /v1/users HTTP/1.1\r\nHost: 127'),

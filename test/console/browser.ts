@@ -1,15 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import {
-  type Browser,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-  type Request,
-} from 'playwright-core'
+import { type Browser, chromium, type Page, type Request } from 'playwright-core'
 import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { type StartOptions, start } from '../helper.ts'
+import { createWire } from './wire.ts'
 
 // Long enough for a busy machine. No test waits for a fixed time.
 const TIMEOUT_MS = 10_000
@@ -34,6 +29,41 @@ export async function openBrowser(t: Test): Promise<Browser> {
   return browser
 }
 
+const LISTENED = [
+  'console',
+  'framenavigated',
+  'pageerror',
+  'request',
+  'requestfailed',
+  'requestfinished',
+]
+
+// Each frame of a transition is rendered, and a check of colours may see one in between.
+const CONTEXT = { viewport: { width: 1200, height: 800 }, reducedMotion: 'reduce' } as const
+
+/** The pages that no test uses now. A new page takes Chromium a second: a process, and a profile for its context. */
+const freePages = new WeakMap<Browser, Page[]>()
+
+/** A page of a browser, until the end of a test. The next test gets it as new, but for its clock. */
+async function takePage(t: Test, browser: Browser, isOwn: boolean): Promise<Page> {
+  const free = freePages.get(browser) ?? []
+  freePages.set(browser, free)
+  const used = isOwn ? undefined : free.pop()
+  const page = used ?? (await (await browser.newContext(CONTEXT)).newPage())
+  page.setDefaultTimeout(TIMEOUT_MS)
+  if (used) {
+    await page.setViewportSize(CONTEXT.viewport)
+    await page.emulateMedia({ colorScheme: null })
+  }
+  t.teardown(async () => {
+    if (isOwn) return page.context().close()
+    for (const event of LISTENED) page.removeAllListeners(event)
+    for (const other of page.context().pages()) if (other !== page) await other.close()
+    free.push(page)
+  })
+  return page
+}
+
 export type Opened = Awaited<ReturnType<typeof openConsole>>
 
 /** Starts a sandbox that listens, and opens its console in a page. */
@@ -43,21 +73,24 @@ export async function openConsole(
   {
     view = 'overview',
     client,
-    context: options = {},
+    ownPage = false,
+    wired = false,
     ...more
   }: StartOptions & {
     view?: string
     client?: string
-    context?: BrowserContextOptions
+    /** A page that no other test gets, for a test that changes its clock. */
+    ownPage?: boolean
+    /** Opens the page by a proxy that the test controls. */
+    wired?: boolean
   } = {},
 ) {
   const sandbox = await start(t, more)
   await sandbox.app.listen({ port: 0, host: '127.0.0.1' })
-  const origin = `http://127.0.0.1:${(sandbox.app.server.address() as AddressInfo).port}`
-  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options })
-  t.teardown(() => context.close())
-  const page: Page = await context.newPage()
-  page.setDefaultTimeout(TIMEOUT_MS)
+  const { port } = sandbox.app.server.address() as AddressInfo
+  const origin = `http://127.0.0.1:${port}`
+  const wire = wired ? await createWire(t, port) : undefined
+  const page = await takePage(t, browser, ownPage)
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(String(error)))
   page.on('console', (message) => {
@@ -72,11 +105,12 @@ export async function openConsole(
   for (const end of ['requestfinished', 'requestfailed'] as const)
     page.on(end as 'requestfinished', (request) => inFlight.delete(request))
   const base = client === undefined ? '' : `/@${client}`
-  await page.goto(`${origin}${base}/__admin/#/${view}`)
+  await page.goto(`${wire?.origin ?? origin}${base}/__admin/#/${view}`)
   return {
     ...sandbox,
     origin,
-    context,
+    wire: wire!,
+    context: page.context(),
     page,
     errors,
     /** Goes to another view of the same page. */

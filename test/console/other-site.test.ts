@@ -61,7 +61,8 @@ t.test('another site', { skip: noBrowser }, async (t) => {
 
   await t.test('the docs page and the address bar call the service', async (t) => {
     const { page, origin } = await openConsole(t, browser)
-    await page.goto(`${origin}/@mine/docs`)
+    // The page calls before its script has listed all operations, which takes seconds.
+    await page.goto(`${origin}/@mine/docs`, { waitUntil: 'commit' })
     const status = await page.evaluate(
       `fetch('v1/users', { headers: { authorization: 'Bearer sbx_mine' } }).then((response) => response.status)`,
     )

@@ -1,7 +1,5 @@
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
-import { createWire } from './wire.ts'
 
 t.test('changes by other tabs and programs', { skip: noBrowser }, async (t) => {
   const browser = await openBrowser(t)
@@ -34,9 +32,8 @@ t.test('changes by other tabs and programs', { skip: noBrowser }, async (t) => {
   await t.test(
     'another program sends calls: the page shows it at the next focus or comment of the stream',
     async (t) => {
-      const { page, app, post, call, get, see } = await openConsole(t, browser)
-      const wire = await createWire(t, (app.server.address() as AddressInfo).port)
-      await page.goto(`${wire.origin}/__admin/#/control`)
+      const opened = await openConsole(t, browser, { view: 'control', wired: true })
+      const { page, post, call, get, see, wire } = opened
       await page.getByText('live', { exact: true }).waitFor()
       await see('Save a snapshot')
       const restore = (name: string) => page.getByRole('button', { name: `Restore: ${name}` })
@@ -56,10 +53,10 @@ t.test('changes by other tabs and programs', { skip: noBrowser }, async (t) => {
   )
 
   await t.test('a silent server: the connection is lost, and a call waits', async (t) => {
-    const { page, app, see, settle } = await openConsole(t, browser)
-    const wire = await createWire(t, (app.server.address() as AddressInfo).port)
+    const opened = await openConsole(t, browser, { wired: true, ownPage: true })
+    const { page, see, settle, wire } = opened
     await page.clock.install()
-    await page.goto(`${wire.origin}/__admin/`)
+    await page.reload()
     await page.getByText('live', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
     await page.clock.fastForward(1_000)

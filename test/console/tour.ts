@@ -34,10 +34,15 @@ export async function fill({ post, pay, get, origin, advance }: Opened, words: o
 }
 
 /** Goes to a view and waits until its data is loaded. */
-export async function show({ page, go, settle }: Opened, view: string) {
-  await go('nowhere')
-  await page.getByText('There is no such view').waitFor()
-  await go(view)
-  await page.locator('main h2').first().waitFor()
+export async function show({ page, settle }: Opened, view: string) {
+  // By way of another view, whose heading differs.
+  await page.evaluate(`(async () => {
+    location.hash = '#/nowhere'
+    const shows = (text) => document.querySelector('main')?.textContent.includes(text)
+    while (!shows('There is no such view')) await new Promise(requestAnimationFrame)
+    location.hash = ${JSON.stringify(`#/${view}`)}
+    while (shows('There is no such view') || !document.querySelector('main h2'))
+      await new Promise(requestAnimationFrame)
+  })()`)
   await settle()
 }

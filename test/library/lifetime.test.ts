@@ -181,13 +181,11 @@ t.test('many sandboxes in one process warn of nothing', async (t) => {
   process.on('warning', hear)
   t.teardown(() => process.off('warning', hear))
   // Node warns of more than ten listeners of one event.
-  for (let i = 0; i < 2; i++) {
-    const all = await Promise.all(
-      Array.from({ length: 12 }, () => startSandbox({ clock: 'frozen', logLevel: 'silent' })),
-    )
-    for (const { url } of all) t.equal((await fetch(`${url}/users`)).status, 200)
-    await Promise.all(all.map(({ close }) => close()))
-  }
+  const all = await Promise.all(
+    Array.from({ length: 12 }, () => startSandbox({ clock: 'frozen', logLevel: 'silent' })),
+  )
+  for (const { url } of all) t.equal((await fetch(`${url}/users`)).status, 200)
+  await Promise.all(all.map(({ close }) => close()))
   await new Promise(setImmediate)
   t.strictSame(warnings, [])
 })

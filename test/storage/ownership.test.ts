@@ -468,3 +468,25 @@ t.test(
     await store.close()
   },
 )
+
+t.test(
+  'a socket that could not be removed is removed by the next try of the process',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    // Of a long path the kernel does not remove the file by itself.
+    const dir = join(t.testdir({}), 'a'.repeat(100))
+    const file = join(dir, 'db.json')
+    const sockets = () =>
+      readdirSync(dir).filter((name) => /^db\.json\.[0-9a-f]{16}\.lock$/.test(name))
+    const broken = () => {
+      throw Object.assign(new Error('EIO'), { code: 'EIO' })
+    }
+    const disk = { ...nodeDisk, chmodSync: broken, unlinkSync: broken }
+    await t.rejects(open(t, file, { disk }))
+    t.equal(sockets().length, 1)
+    const { store } = await open(t, file)
+    t.equal(sockets().length, 1, 'only that of the present owner')
+    await store.close()
+    t.strictSame(sockets(), [])
+  },
+)

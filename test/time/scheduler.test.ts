@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { SandboxError } from '../../src/model/errors.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { realLater } from '../../src/runtime/real-time.ts'
@@ -7,7 +7,7 @@ import { createClock } from '../../src/time/clock.ts'
 import { createScheduler, type TimerRow } from '../../src/time/scheduler.ts'
 import { manualTimers } from '../manual-timers.ts'
 
-function build(mode: 'real' | 'frozen' = 'frozen', later = realLater) {
+function build(t: Pick<Test, 'teardown'>, mode: 'real' | 'frozen' = 'frozen', later = realLater) {
   const rows = new Map<string, TimerRow>()
   const ran: string[] = []
   const errors: unknown[] = []
@@ -58,7 +58,7 @@ function build(mode: 'real' | 'frozen' = 'frozen', later = realLater) {
 }
 
 t.test('advancing runs timers by time, then insertion, each at its own instant', async (t) => {
-  const { ran, clock, scheduler, add } = build()
+  const { ran, clock, scheduler, add } = build(t)
   for (const [name, at] of [
     ['c', 30],
     ['a', 10],
@@ -77,7 +77,7 @@ t.test('advancing runs timers by time, then insertion, each at its own instant',
 })
 
 t.test('two advances take turns and time never goes back', async (t) => {
-  const { clock, scheduler, add, ran } = build()
+  const { clock, scheduler, add, ran } = build(t)
   scheduler.handle('slow', async () => {
     await new Promise(setImmediate)
     ran.push(`slow@${clock.now()}`)
@@ -90,7 +90,7 @@ t.test('two advances take turns and time never goes back', async (t) => {
 })
 
 t.test('a failing handler is reported and blocks no other timer', async (t) => {
-  const { ran, errors, rows, scheduler, add } = build()
+  const { ran, errors, rows, scheduler, add } = build(t)
   scheduler.handle('bad', () => {
     throw new Error('bad')
   })
@@ -101,7 +101,7 @@ t.test('a failing handler is reported and blocks no other timer', async (t) => {
 })
 
 t.test('ten thousand timers run in order', async (t) => {
-  const { ran, scheduler, add } = build()
+  const { ran, scheduler, add } = build(t)
   const random = createRandom(7)
   for (let i = 0; i < 10_000; i++) add(String(i), Math.floor(random.fraction() * 1_000))
   await scheduler.advanceTo(1_000)
@@ -111,9 +111,9 @@ t.test('ten thousand timers run in order', async (t) => {
 })
 
 /** Lets time pass: the wall's, the client's and that of the process's own timers. */
-function ticking() {
+function ticking(t: Pick<Test, 'teardown'>) {
   const timers = manualTimers()
-  const built = build('real', timers.later)
+  const built = build(t, 'real', timers.later)
   return {
     ...built,
     pass(ms: number) {
@@ -124,7 +124,7 @@ function ticking() {
 }
 
 t.test('a ticking clock runs each timer when it is due, and no sooner', async (t) => {
-  const { ran, add, scheduler, rows, pass } = ticking()
+  const { ran, add, scheduler, rows, pass } = ticking(t)
   add('b', 2_000)
   add('a', 1_000)
   const cancelled = add('cancelled', 1_500)
@@ -142,7 +142,7 @@ t.test('a ticking clock runs each timer when it is due, and no sooner', async (t
 })
 
 t.test('a change of the clock changes when timers run', async (t) => {
-  const { ran, add, clock, scheduler, pass } = ticking()
+  const { ran, add, clock, scheduler, pass } = ticking(t)
   add('a', 10_000)
   clock.freeze()
   scheduler.arm()
@@ -161,7 +161,7 @@ t.test('a change of the clock changes when timers run', async (t) => {
 })
 
 t.test('a stopped scheduler runs nothing; a new one finds what is stored', async (t) => {
-  const { ran, add, scheduler, rows, pass } = ticking()
+  const { ran, add, scheduler, rows, pass } = ticking(t)
   add('a', 1_000)
   add('b', 2_000)
   scheduler.stop()
@@ -183,13 +183,13 @@ t.test('a timer farther off than a process timer can wait runs when it is due', 
   const note = ({ name }: Error) => void (name === 'TimeoutOverflowWarning' && warned.push(name))
   process.on('warning', note)
   t.teardown(() => process.off('warning', note))
-  const real = build('real')
+  const real = build(t, 'real')
   real.add('far', 40 * DAY)
   await new Promise(setImmediate)
   t.same(warned, [], 'Node would warn, and fire at once')
   real.scheduler.stop()
 
-  const { ran, add, pass } = ticking()
+  const { ran, add, pass } = ticking(t)
   add('far', 40 * DAY)
   for (let day = 1; day < 40; day++) pass(DAY)
   pass(DAY - 1)
@@ -201,7 +201,7 @@ t.test('a timer farther off than a process timer can wait runs when it is due', 
 t.test(
   'timers that are due together are written together, and a bad one of them falls out',
   async (t) => {
-    const { ran, errors, rows, add, scheduler, pass, disk } = ticking()
+    const { ran, errors, rows, add, scheduler, pass, disk } = ticking(t)
     scheduler.handle('bad', () => {
       add('never', 5_000)
       throw new Error('bad')
@@ -217,7 +217,7 @@ t.test(
 )
 
 t.test('a timer whose change cannot be written is tried again', async (t) => {
-  const { ran, errors, rows, add, pass, disk } = ticking()
+  const { ran, errors, rows, add, pass, disk } = ticking(t)
   add('a', 10)
   add('b', 20)
   disk.full = true
@@ -232,7 +232,7 @@ t.test('a timer whose change cannot be written is tried again', async (t) => {
 })
 
 t.test('an advance that meets a full disk moves nothing and loses no timer', async (t) => {
-  const { ran, add, scheduler, clock, rows, disk } = build()
+  const { ran, add, scheduler, clock, rows, disk } = build(t)
   add('a', 10)
   disk.full = true
   await t.rejects(scheduler.advanceTo(100), /^disk full$/)
@@ -246,7 +246,7 @@ t.test('an advance that meets a full disk moves nothing and loses no timer', asy
 t.test(
   'an advance that meets a full disk on its way stands where the last was written',
   async (t) => {
-    const { ran, add, scheduler, clock, rows, disk } = build()
+    const { ran, add, scheduler, clock, rows, disk } = build(t)
     add('a', 10)
     scheduler.handle('fills', () => {
       disk.full = true
@@ -267,7 +267,7 @@ t.test(
 )
 
 t.test('an advance whose end cannot be kept stands where the last was written', async (t) => {
-  const { add, scheduler, clock } = build()
+  const { add, scheduler, clock } = build(t)
   const refuse = () => {
     throw new SandboxError('storage_unavailable', 'disk full')
   }
@@ -288,7 +288,7 @@ t.test('an advance whose end cannot be kept stands where the last was written', 
 })
 
 t.test('firing runs one timer now, once, and leaves the others and the clock', async (t) => {
-  const { ran, add, scheduler, clock } = build()
+  const { ran, add, scheduler, clock } = build(t)
   add('a', 10)
   const late = add('late', 99)
   t.match(await scheduler.fire(late), [
@@ -309,7 +309,7 @@ t.test('firing runs one timer now, once, and leaves the others and the clock', a
 })
 
 t.test('the next timer is jumped to, and none is no error', async (t) => {
-  const { add, scheduler, clock } = build()
+  const { add, scheduler, clock } = build(t)
   t.same((await scheduler.advanceToNext()).fired, [])
   t.equal(clock.now(), 0)
   add('a', 70)
@@ -321,7 +321,7 @@ t.test('the next timer is jumped to, and none is no error', async (t) => {
 })
 
 t.test('an advance reports the results of timers, but not timers without effect', async (t) => {
-  const { add, scheduler } = build()
+  const { add, scheduler } = build(t)
   scheduler.handle('late', () => false)
   scheduler.handle('other', () => ({ name: 'became' }))
   scheduler.handle('bad', () => {
@@ -353,7 +353,7 @@ function repeating({ scheduler }: ReturnType<typeof build>, countRuns = true) {
 }
 
 t.test('an advance that would run too many timers is refused and changes nothing', async (t) => {
-  const built = build()
+  const built = build(t)
   const { scheduler, clock, rows } = built
   const { timer_id } = repeating(built)
   await t.rejects(scheduler.advanceTo(10_010, { max: 1_000 }), {
@@ -366,7 +366,7 @@ t.test('an advance that would run too many timers is refused and changes nothing
 })
 
 t.test('timers that schedule others end an advance at its limit, and it says where', async (t) => {
-  const built = build()
+  const built = build(t)
   const { scheduler, clock } = built
   repeating(built, false)
   const kept: number[] = []
@@ -380,14 +380,14 @@ t.test('timers that schedule others end an advance at its limit, and it says whe
 })
 
 t.test('an advance tells the first 10,000 of what ran and counts the rest', async (t) => {
-  const built = build()
+  const built = build(t)
   repeating(built)
   const { fired, omitted } = await built.scheduler.advanceTo(100_070)
   t.strictSame([fired.length, omitted, fired[0]?.timer_id], [10_000, 7, 'tmr_1'])
 })
 
 t.test('an advance whose caller is gone stops where it is', async (t) => {
-  const { scheduler, clock, add, ran } = build()
+  const { scheduler, clock, add, ran } = build(t)
   const gone = new AbortController()
   scheduler.handle('leaves', () => {
     gone.abort()
@@ -422,7 +422,7 @@ t.test(
   'an advance waits a second for the receiver of another advance, then its turn',
   async (t) => {
     const timers = manualTimers()
-    const { scheduler, clock, add } = build('frozen', timers.later)
+    const { scheduler, clock, add } = build(t, 'frozen', timers.later)
     const { sent, respond } = createReceiver()
     scheduler.handle('sent', sent, { parallel: true })
     scheduler.handle('works', sent)
@@ -456,7 +456,7 @@ t.test(
 
 t.test('an advance waits a second for attempts of others, and is then refused', async (t) => {
   const timers = manualTimers()
-  const { scheduler, clock, add } = build('frozen', timers.later)
+  const { scheduler, clock, add } = build(t, 'frozen', timers.later)
   const { sent, respond } = createReceiver()
   scheduler.handle('sent', sent, { parallel: true })
   const fired = (at: number) => {
@@ -479,7 +479,7 @@ t.test('an advance waits a second for attempts of others, and is then refused', 
 })
 
 t.test('a clock that runs ahead of what it can do lets other work in between', async (t) => {
-  const built = build('real')
+  const built = build(t, 'real')
   const { scheduler, wall, clock, rows } = built
   clock.speed(1_000_000)
   repeating(built, false)

@@ -13,6 +13,9 @@ export type Canary = {
   free?: boolean
 }
 
+// No shorter than the shortest writing, which is six of the ten letters of a PAN.
+const HEAD = 6
+
 /** Makes values that look like what must not be seen, and finds them again in any text. */
 export function createCanaries() {
   const chance = seeded(SEED)
@@ -30,7 +33,7 @@ export function createCanaries() {
     token: () => `sbx_Live_${pick('abcdefghijklmnopqrstuvwxyz0123456789', 24)}`,
   }
   /** The part that no mask shows, and it as other writings have it. */
-  function writings({ value }: Canary): string[] {
+  function writings(value: string): string[] {
     const hidden = value.slice(0, -4)
     return [
       hidden,
@@ -40,16 +43,26 @@ export function createCanaries() {
       Buffer.from(value).toString('hex'),
     ]
   }
+  /** The first letters of all writings, with what follows: a text of thousands of letters is read once for all. */
+  const byHead = new Map<string, { writing: string; canary: Canary }[]>()
   return {
     all,
     plant(kind: Kind, place: string, more: Partial<Canary> = {}): Canary {
       const canary = { kind, value: MAKE[kind](), place, ...more }
       all.push(canary)
+      for (const writing of new Set(writings(canary.value))) {
+        const head = writing.slice(0, HEAD)
+        byHead.set(head, [...(byHead.get(head) ?? []), { writing, canary }])
+      }
       return canary
     },
     /** Which of them a text shows. */
     seenIn(text: string): Canary[] {
-      return all.filter((canary) => writings(canary).some((writing) => text.includes(writing)))
+      const seen = new Set<Canary>()
+      for (let at = 0; at <= text.length - HEAD; at++)
+        for (const { writing, canary } of byHead.get(text.slice(at, at + HEAD)) ?? [])
+          if (text.startsWith(writing, at)) seen.add(canary)
+      return [...seen]
     },
   }
 }

@@ -13,7 +13,7 @@ const ERRNOS: readonly Errno[] = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE', 
 // A disk that fails once, one that fails for a while.
 const LENGTHS = [1, 25]
 // The short form takes every so-manieth call; the seed says which.
-const STRIDE = LONG ? 1 : 83
+const STRIDE = LONG ? 1 : 149
 // Each try makes at least one call: a disk that fails for a while is well again before these are used up.
 const MAX_TRIES = 60
 const WALL = 1_767_225_600_000

@@ -9,7 +9,7 @@ import { type Call, PUSHED, type Wanted } from './reference-service.ts'
 import type { Moment, World } from './reference-world.ts'
 import { difference, uuid } from './template.ts'
 
-const SEQUENCES = LONG ? 5_000 : 60
+const SEQUENCES = LONG ? 5_000 : 25
 const LONGEST = 60
 
 // ---- the clients that there are: the same rows as fixtures and as the reference's

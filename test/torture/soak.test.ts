@@ -9,8 +9,8 @@ import { createCaller } from './caller.ts'
 import { figures, LONG, SEED, seeded } from './part.ts'
 
 // After each block the world is reset, so that what is still held is held by mistake.
-const BLOCKS = LONG ? 40 : 8
-const BLOCK = LONG ? 25_000 : 1_500
+const BLOCKS = LONG ? 40 : 5
+const BLOCK = LONG ? 25_000 : 1_000
 // Caches and logs fill in the first of them.
 const WARM_UP = LONG ? 5 : 2
 // A few blocks give no steady line; a leak of whole requests shows in them all the same.
@@ -19,6 +19,8 @@ const CONNECTIONS = 10
 // Of 1,000 requests, the number of payments (three webhooks each), and of those that create and delete a client.
 const PAYMENTS = 20
 const NEW_CLIENTS = 2
+// Chance draws fewer payments than that in no run.
+const MIN_SHARE = LONG ? 0.9 : 0.6
 const PATIENCE_MS = 20_000
 
 type Held = { heap: number; rss: number; handles: Record<string, number>; files: number }
@@ -122,7 +124,7 @@ t.test('a process that answers for long holds no more than at first', async (t) 
     if (n > WARM_UP) points.push([sent, heap])
   }
   t.same(wrong.slice(0, 5), [], 'every answer is the one there must be')
-  t.ok(webhooks >= 0.9 * 3 * (PAYMENTS / 1_000) * BLOCKS * BLOCK, `${webhooks} webhooks`)
+  t.ok(webhooks >= MIN_SHARE * 3 * (PAYMENTS / 1_000) * BLOCKS * BLOCK, `${webhooks} webhooks`)
   const { slope, margin } = slopeOf(points)
   t.ok(slope <= MAX_BYTES, `${slope.toFixed(2)} ± ${margin.toFixed(2)} bytes a request`)
 

@@ -5,8 +5,8 @@ import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 import { type Received, receiver, SECRET } from '../receiver.ts'
 import { figures, LONG, seeded } from './part.ts'
 
-const PAYMENTS = LONG ? 3_334 : 100
-const KILLS = LONG ? 25 : 3
+const PAYMENTS = LONG ? 3_334 : 40
+const KILLS = LONG ? 25 : 2
 const RATES = LONG ? [0.05, 0.2, 0.5] : [0.2]
 const LIFE = ['transaction.pending', 'transaction.processing', 'transaction.success']
 

@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Parser } from 'tap-parser'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+
+// The scripts are plain JavaScript without types.
+const { createShared } = await import(join(PACKAGE_ROOT, 'scripts/test-processes.mjs'))
+const { createReport } = await import(join(PACKAGE_ROOT, 'scripts/test-report.mjs'))
+
+const FINE = "t.test('is fine', async (t) => t.ok(true))\n"
+const EXITS = "t.test('exits', async () => process.exit(3))\n"
+
+/** Runs files in one shared process, and says what is reported of each. */
+async function reportsOf(t: Test, codes: string[], maxMs?: number) {
+  // The files lie where they find tap.
+  const dir = t.testdir(
+    Object.fromEntries(codes.map((code, i) => [`${i}.mjs`, `import t from 'tap'\n${code}`])),
+  )
+  const options = { cwd: PACKAGE_ROOT, env: process.env, maxMs }
+  const shared = createShared(join(PACKAGE_ROOT, 'scripts/test-shared.mjs'), options)
+  const texts: string[] = []
+  const report = createReport((text: string) => texts.push(text))
+  for (const name of codes.keys()) {
+    const { parser, end }: { parser: Parser; end: (outcome: object) => void } = report.file(name)
+    const outcome = await shared.run(join(dir, `${name}.mjs`), parser)
+    if (!parser.results) await once(parser, 'complete')
+    end({ ms: 1, ...outcome })
+  }
+  await shared.close()
+  return { texts, counts: report.counts }
+}
+
+t.test('files that share a process have counts and failures of their own', async (t) => {
+  const { texts, counts } = await reportsOf(t, [
+    `t.jobs = 4\n${FINE}t.test('is wrong', async (t) => t.equal(1, 2))\n`,
+    `t.test('has no jobs of others', async (t) => t.equal(t.parent.jobs, 1))\n${FINE}`,
+    '',
+    "throw new Error('not loaded')\n",
+    FINE,
+  ])
+  t.match(texts[0], /^FAILED 0 .*\n {2}not ok: is wrong > should be equal at .*0\.mjs:4:\d+\n/)
+  t.match(texts[1], /^ok {5}1 /)
+  t.match(texts[2], /^FAILED 2 .*\n.*\n {4}It has no tests\.\n/)
+  t.match(texts[3], /^FAILED 3 .*\n {2}not ok: not loaded at .*3\.mjs:2:\d+\n/)
+  t.match(texts[4], /^ok {5}4 /)
+  t.ok(counts.passed >= 4)
+})
+
+t.test('a file that ends its process fails; the next file has a new one', async (t) => {
+  const { texts } = await reportsOf(t, [
+    FINE,
+    EXITS,
+    FINE,
+    `t.test('does not end', () => new Promise(() => {}))\n${FINE}`,
+    FINE,
+    "t.test('throws late', async (t) => {\n  t.ok(true)\n  setTimeout(() => { throw new Error('late') })\n})\n",
+    FINE,
+    't.teardown(() => {})\n',
+    FINE,
+  ])
+  t.same(
+    texts.map((text) => text.slice(0, 8)),
+    [
+      'ok     0',
+      'FAILED 1',
+      'ok     2',
+      'FAILED 3',
+      'ok     4',
+      'FAILED 5',
+      'ok     6',
+      'FAILED 7',
+      'ok     8',
+    ],
+  )
+  t.match(texts[1], 'not ok: exits')
+  t.match(texts[3], 'not ok: does not end')
+  t.match(texts[5], 'late')
+  t.match(texts[7], 'Give teardown to a test')
+})
+
+t.test('a file fails that leaves something open', async (t) => {
+  const { texts } = await reportsOf(t, [`${FINE}setInterval(() => {}, 1000)\n`, FINE], 3000)
+  t.match(texts[0], /^FAILED 0 .*\n.*\n {4}It did not end within 3 s\.\n/)
+  t.match(texts[1], /^ok {5}1 /)
+})
