@@ -1,4 +1,5 @@
 import { listOrder } from '../assumptions/list-order.ts'
+import { refusedBankAccount } from '../assumptions/refused-bank-account.ts'
 import type {
   AddBankAccount,
   BankAccountRow,
@@ -17,11 +18,11 @@ import type { Users } from './users.ts'
 
 const DEFAULT_STEPS: readonly BankStep[] = [{ status: 'success', after_ms: 0 }]
 
-const BANK_RESPONSE: Readonly<Record<BankStatus, string>> = {
-  success: 'Transaction Successful',
-  pending: 'Beneficiary bank offline',
-  failed: 'Invalid account number or IFSC provided',
-}
+/** The metadata of an account that is not refused. A pending check returned no result yet. */
+const CHECKED = {
+  success: { status: 'success', hasName: true, bankResponse: 'Transaction Successful' },
+  pending: { status: 'failure', hasName: false, bankResponse: 'Beneficiary bank offline' },
+} as const
 const MESSAGE: Readonly<Record<BankStatus, string>> = {
   success: 'Bank account verified successfully',
   pending: 'Bank account verification is pending',
@@ -41,6 +42,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
 
   function metadataOf(row: BankAccountRow, step: BankStep): BankMetadata {
     const ok = step.status === 'success'
+    const result = { ...CHECKED, failed: assumed.get(refusedBankAccount) }[step.status]
     return {
       statusCode: 200,
       response: {
@@ -48,13 +50,13 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
         code: 200,
         message: step.message ?? step.reason ?? MESSAGE[step.status],
         data: {
-          status: ok ? 'success' : 'failure',
+          status: result.status,
           statusCode: '200',
           result: {
-            bankResponse: step.bankResponse ?? BANK_RESPONSE[step.status],
+            bankResponse: step.bankResponse ?? result.bankResponse,
             ifsc: maskIfsc(row.ifsc_code),
             accountNumber: maskNumber(row.account_number),
-            accountName: ok ? row.account_name : '',
+            accountName: result.hasName ? row.account_name : '',
             bankTxnStatus: ok,
           },
         },

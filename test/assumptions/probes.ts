@@ -1,4 +1,4 @@
-import { ASHA, ROHAN, ROHANS_ACCOUNT, type start } from '../helper.ts'
+import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, type start } from '../helper.ts'
 
 type Sandbox = Awaited<ReturnType<typeof start>>
 
@@ -9,6 +9,10 @@ const PAYMENT = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_A
 
 const pay = async ({ post }: Sandbox, more: object = {}) =>
   (await post('/v1/transaction', { ...PAYMENT, ...more })).body.data[0]
+
+const addAccount = async ({ post }: Sandbox, account_number = '123456789012') =>
+  (await post('/v1/bank', { user_id: KABIR, account_number, ifsc_code: 'HDFC0000001' })).body.data
+    .data
 
 /** One probe for each assumption. Two readings with the same result do not differ for a caller. */
 export const PROBES: Readonly<Record<string, Probe>> = {
@@ -26,5 +30,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   async list_order({ get }) {
     const { body } = await get('/v1/transaction?limit=3')
     return body.data.transactions.map((one: { created_at: string }) => one.created_at)
+  },
+  async refused_bank_account(sandbox) {
+    const { metadata } = await addAccount(sandbox, '999900000002')
+    return metadata.response.data
   },
 }

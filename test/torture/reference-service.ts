@@ -561,10 +561,11 @@ const OPERATIONS: { [route: string]: Operation } = {
             : 'Transaction Successful',
         ifsc: maskIfsc(ifsc_code),
         accountNumber: mask(number),
-        accountName: ok ? name : '',
+        accountName: status === 'pending' ? '' : name,
         bankTxnStatus: ok,
       }
-      const data = { status: ok ? 'success' : aText, statusCode: '200', result }
+      const checked = status === 'pending' ? 'failure' : 'success'
+      const data = { status: checked, statusCode: '200', result }
       const response = { status: aBoolean, code: 200, message: aText, data }
       return envelope(201, {
         status: status !== 'failed',
