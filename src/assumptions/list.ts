@@ -1,8 +1,10 @@
 import type { Assumption } from './assumption.ts'
+import { duplicateUser } from './duplicate-user.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { listOrder } from './list-order.ts'
 import { processingStatus } from './processing-status.ts'
 import { refusedBankAccount } from './refused-bank-account.ts'
+import { sameBankAccount } from './same-bank-account.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -10,4 +12,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   processingStatus,
   listOrder,
   refusedBankAccount,
+  sameBankAccount,
+  duplicateUser,
 ]

@@ -1,5 +1,6 @@
 import { listOrder } from '../assumptions/list-order.ts'
 import { refusedBankAccount } from '../assumptions/refused-bank-account.ts'
+import { sameBankAccount } from '../assumptions/same-bank-account.ts'
 import type {
   AddBankAccount,
   BankAccountRow,
@@ -29,6 +30,8 @@ const MESSAGE: Readonly<Record<BankStatus, string>> = {
   failed: 'Bank account verification failed',
 }
 
+const messageOf = ({ status, message, reason }: BankStep) => message ?? reason ?? MESSAGE[status]
+
 /** Bank accounts: verified by a penny drop when added (defaults: Bank accounts). */
 export function createBankAccounts(context: WorldContext & { users: Users }) {
   const { store, clock, random, assumed, users } = context
@@ -48,7 +51,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
       response: {
         status: ok,
         code: 200,
-        message: step.message ?? step.reason ?? MESSAGE[step.status],
+        message: messageOf(step),
         data: {
           status: result.status,
           statusCode: '200',
@@ -64,14 +67,19 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     }
   }
 
+  /** The account that the user has with this number, if it is verified and the user cannot have a further one. */
+  const repeatedAccount = (account: AddBankAccount) =>
+    assumed.get(sameBankAccount).isAddedAgain
+      ? undefined
+      : bank_accounts.newest('verified', accountKey(account))
+
   const lifecycle = createLifecycle<'bank', BankStep>(context, {
     kind: 'bank',
     noun: 'bank account',
     statusOf: (row) => row.bank_status,
     apply(row, step) {
       // Of two pending accounts with the same number, the second one fails as a duplicate, whatever the step says.
-      const isDuplicate =
-        step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
+      const isDuplicate = step.status === 'success' && repeatedAccount(row)
       return {
         ...row,
         bank_status: isDuplicate ? 'failed' : step.status,
@@ -87,11 +95,11 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     hintFor: () => '; only a pending account can become success or failed.',
   })
 
-  /** Throws the errors of POST /bank without changing anything. */
+  /** Throws the errors of POST /bank without changing anything. Returns the account that the user already has. */
   function check(input: AddBankAccount) {
     users.get(input.user_id, 'user_id')
-    const duplicate = bank_accounts.findUnique('verified', accountKey(input))
-    if (!duplicate) return
+    const duplicate = repeatedAccount(input)
+    if (!duplicate || assumed.get(sameBankAccount).isReturned) return duplicate
     const message = `The account ${maskNumber(input.account_number)} of this user is already verified, as bank account ${duplicate.id}.`
     throw new SandboxError(
       'bank_account_exists',
@@ -100,13 +108,21 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     )
   }
 
+  const resultOf = (row: BankAccountRow, step: BankStep) => ({
+    status: step.status !== 'failed',
+    message: messageOf(step),
+    row,
+    metadata: metadataOf(row, step),
+  })
+
   return {
     get: lifecycle.get,
     check,
     /** Adds an account and schedules its steps. Returns the row and the message and metadata of the bank. */
     add: (input: AddBankAccount, steps = DEFAULT_STEPS) =>
       store.change(() => {
-        check(input)
+        const known = check(input)
+        if (known) return resultOf(known.row, { status: 'success', after_ms: 0 })
         const { user_id, account_number, ifsc_code } = input
         const first = steps[0]!
         const now = clock.iso()
@@ -120,13 +136,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
           created_at: now,
           updated_at: now,
         }
-        const entry = lifecycle.begin(row, steps)
-        return {
-          status: first.status !== 'failed',
-          message: first.message ?? first.reason ?? MESSAGE[first.status],
-          row: entry.row,
-          metadata: metadataOf(entry.row, first),
-        }
+        return resultOf(lifecycle.begin(row, steps).row, first)
       }),
     /** Changes the status of a pending account on request. */
     simulate: lifecycle.simulate,

@@ -42,3 +42,59 @@ t.test('refused_bank_account: a step without bankResponse has that of the readin
     t.equal(metadata.response.data.result.bankResponse, response)
   }
 })
+
+const ACCOUNT = { ...BLOCKED, account_number: '123456789012' }
+const accountsOf = async ({ get }: Awaited<ReturnType<typeof start>>) =>
+  (await get(`/v1/bank/${KABIR}`)).body.data as { bank_id: string; bank_status: string }[]
+
+t.test('same_bank_account=conflict: the second call is 409 and stores nothing', async (t) => {
+  const sandbox = await start(t)
+  const { bank_id } = (await sandbox.post('/v1/bank', ACCOUNT)).body.data.data
+  const again = await sandbox.post('/v1/bank', ACCOUNT)
+  t.match(again, { status: 409, body: { error: 'bank_account_exists' } })
+  t.match(again.body.message, bank_id)
+  t.equal((await accountsOf(sandbox)).filter((one) => one.bank_id === bank_id).length, 1)
+})
+
+t.test('same_bank_account=existing: the second call returns the account', async (t) => {
+  const sandbox = await start(t, { assume: { same_bank_account: 'existing' } })
+  const first = await sandbox.post('/v1/bank', ACCOUNT)
+  const before = await accountsOf(sandbox)
+  await sandbox.advance('1h')
+  const again = await sandbox.post('/v1/bank', ACCOUNT)
+  t.equal(again.status, 201)
+  t.strictSame(again.body, first.body)
+  t.strictSame(await accountsOf(sandbox), before)
+})
+
+t.test('same_bank_account=new: each call adds an account, and both can be paid', async (t) => {
+  const sandbox = await start(t, { assume: { same_bank_account: 'new' } })
+  const ids: string[] = []
+  for (const _ of [1, 2]) ids.push((await sandbox.post('/v1/bank', ACCOUNT)).body.data.data.bank_id)
+  t.not(ids[0], ids[1])
+  for (const benif_bank_id of ids)
+    t.equal((await sandbox.pay({ to_user_id: KABIR, benif_bank_id })).status, 200)
+  const later = [
+    { status: 'pending', after_ms: 0 },
+    { status: 'success', after_ms: 1_000 },
+  ] as const
+  sandbox.sandbox.default.bankAccounts.add(ACCOUNT, later)
+  await sandbox.advance('1s')
+  t.equal((await accountsOf(sandbox))[0]!.bank_status, 'success')
+})
+
+t.test('same_bank_account: accounts of another reading stay, also in a state', async (t) => {
+  const sandbox = await start(t, { assume: { same_bank_account: 'new' } })
+  const { post, put, get } = sandbox
+  await post('/v1/bank', ACCOUNT)
+  const second = (await post('/v1/bank', ACCOUNT)).body.data.data.bank_id
+  const before = await accountsOf(sandbox)
+  const { body: state } = await get('/__admin/state')
+  await put('/__admin/assumptions', { same_bank_account: 'conflict' })
+  t.strictSame(await accountsOf(sandbox), before)
+  t.match((await post('/v1/bank', ACCOUNT)).body.message, second)
+  t.equal((await put('/__admin/state', state)).status, 200)
+  t.strictSame(await accountsOf(sandbox), before)
+  const third = (await post('/v1/bank', ACCOUNT)).body.data.data.bank_id
+  t.equal((await accountsOf(sandbox))[0]!.bank_id, third)
+})

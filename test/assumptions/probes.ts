@@ -12,7 +12,7 @@ const pay = async ({ post }: Sandbox, more: object = {}) =>
 
 const addAccount = async ({ post }: Sandbox, account_number = '123456789012') =>
   (await post('/v1/bank', { user_id: KABIR, account_number, ifsc_code: 'HDFC0000001' })).body.data
-    .data
+    ?.data
 
 /** One probe for each assumption. Two readings with the same result do not differ for a caller. */
 export const PROBES: Readonly<Record<string, Probe>> = {
@@ -34,5 +34,15 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   async refused_bank_account(sandbox) {
     const { metadata } = await addAccount(sandbox, '999900000002')
     return metadata.response.data
+  },
+  async same_bank_account(sandbox) {
+    const first = await addAccount(sandbox)
+    const again = await addAccount(sandbox)
+    return again && again.bank_id === first.bank_id
+  },
+  async duplicate_user({ post }) {
+    const user = { email: 'one@example.com', mobile: '9876511111' }
+    await post('/v1/user', user)
+    return (await post('/v1/user', user)).status
   },
 }
