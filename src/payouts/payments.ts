@@ -1,11 +1,12 @@
 import { listOrder } from '../assumptions/list-order.ts'
+import { userHistory } from '../assumptions/user-history.ts'
 import { nextStatuses } from '../model/lifecycle.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
-import { listPage } from '../tables/list-page.ts'
+import { joinedIndexes, listPage } from '../tables/list-page.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createPaymentCheck, type Parties, type PaymentCheckDeps } from './check-payment.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
@@ -53,6 +54,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
   const { payments } = store.tables
   const checkInput = createPaymentCheck(context)
   const newUtr = createUtrSeries(context)
+  const bothSides = joinedIndexes(payments, 'user', 'other_user')
   const lifecycle = createLifecycle<'transaction', TransactionStep>(context, {
     kind: 'transaction',
     noun: 'transaction',
@@ -144,7 +146,8 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       type ? page('type', type, query) : page('all', 'all', query),
     historyOfUser(userId: string, query: ListQuery) {
       users.get(userId)
-      return page('user', userId, query)
+      const listed = assumed.get(userHistory).hasOtherSide ? bothSides : payments
+      return listPage(listed, 'user', userId, query, assumed.get(listOrder))
     },
   }
 }

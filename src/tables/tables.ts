@@ -1,4 +1,4 @@
-import { historyUserOf } from '../model/history.ts'
+import { historyOtherUserOf, historyUserOf } from '../model/history.ts'
 import { mobileKey } from '../model/user.ts'
 import type { Store } from '../storage/store.ts'
 import type { Specs, WorldTables } from '../storage/world-tables.ts'
@@ -45,6 +45,7 @@ export const TABLES: Specs<Rows> = {
       all: always,
       type: (row) => (row.transaction_type === 'debit' ? 'debit' : undefined),
       user: historyUserOf,
+      other_user: historyOtherUserOf,
     },
     // The generated id of a payment without a reference must not be a reference of another payment.
     uniques: { reference: (row) => row.reference_id ?? row.client_transaction_id },

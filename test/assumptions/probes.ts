@@ -1,4 +1,4 @@
-import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, type start } from '../helper.ts'
+import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, type start, TOKEN } from '../helper.ts'
 
 type Sandbox = Awaited<ReturnType<typeof start>>
 
@@ -13,6 +13,9 @@ const pay = async ({ post }: Sandbox, more: object = {}) =>
 const addAccount = async ({ post }: Sandbox, account_number = '123456789012') =>
   (await post('/v1/bank', { user_id: KABIR, account_number, ifsc_code: 'HDFC0000001' })).body.data
     ?.data
+
+const newestRecord = async ({ get }: Sandbox) =>
+  (await get('/v1/transaction/history?limit=1', TOKEN)).body.data.transactions[0]
 
 /** One probe for each assumption. Two readings with the same result do not differ for a caller. */
 export const PROBES: Readonly<Record<string, Probe>> = {
@@ -44,5 +47,19 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const user = { email: 'one@example.com', mobile: '9876511111' }
     await post('/v1/user', user)
     return (await post('/v1/user', user)).status
+  },
+  async history_metadata(sandbox) {
+    const { transaction_id } = await pay(sandbox)
+    await sandbox.post(`/__admin/simulate/transactions/${transaction_id}`, { status: 'FAILED' })
+    return (await newestRecord(sandbox)).metadata
+  },
+  async missing_remark(sandbox) {
+    await pay(sandbox)
+    return (await newestRecord(sandbox)).remark
+  },
+  async user_history(sandbox) {
+    await pay(sandbox)
+    const { body } = await sandbox.get(`/v1/transaction/history/user/${ROHAN}`, TOKEN)
+    return body.data.total_transactions
   },
 }
