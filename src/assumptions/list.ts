@@ -8,6 +8,7 @@ import { processingStatus } from './processing-status.ts'
 import { refusedBankAccount } from './refused-bank-account.ts'
 import { sameBankAccount } from './same-bank-account.ts'
 import { userHistory } from './user-history.ts'
+import { utrForm } from './utr-form.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -20,4 +21,5 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   historyMetadata,
   missingRemark,
   userHistory,
+  utrForm,
 ]

@@ -75,7 +75,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     // A copy first, then its fields: several times as fast as both in one literal.
     const next = { ...row }
     next.status = transition.status
-    if (transition.status === 'SUCCESS') next.utr = newUtr()
+    if (transition.status === 'SUCCESS') next.utr = newUtr(row.paise)
     next.failure = transition.status === 'FAILED' ? failureBy(transition) : null
     next.updated_at = clock.iso()
     if (row.status === 'PROCESSING') next.earlier = { ...row.earlier, PROCESSING: row.updated_at }

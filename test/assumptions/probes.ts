@@ -62,4 +62,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const { body } = await sandbox.get(`/v1/transaction/history/user/${ROHAN}`, TOKEN)
     return body.data.total_transactions
   },
+  async utr_form(sandbox) {
+    await pay(sandbox, { amount: 600_000 })
+    await sandbox.advance('3s')
+    return (await newestRecord(sandbox)).utr
+  },
 }
