@@ -9,6 +9,7 @@ import { refusedBankAccount } from './refused-bank-account.ts'
 import { sameBankAccount } from './same-bank-account.ts'
 import { userHistory } from './user-history.ts'
 import { utrForm } from './utr-form.ts'
+import { utrOfSuccess } from './utr-of-success.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -22,4 +23,5 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   missingRemark,
   userHistory,
   utrForm,
+  utrOfSuccess,
 ]

@@ -1,4 +1,6 @@
 import { type UtrSystem, utrForm } from '../assumptions/utr-form.ts'
+import { utrOfSuccess } from '../assumptions/utr-of-success.ts'
+import { type PaymentRow, UTR_TIMER } from '../model/payment.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 const DAY_MS = 86_400_000
@@ -18,7 +20,7 @@ function headsOf(day: number): Readonly<Record<UtrSystem, string>> {
 }
 
 /** Returns the function that makes the UTR of an amount: its form and India's date, and a unique number of eight digits. */
-export function createUtrSeries({
+function createUtrSeries({
   clock,
   random,
   assumed,
@@ -34,5 +36,39 @@ export function createUtrSeries({
     // A factor coprime to 10 maps the running number to eight digits that look random and are unique.
     const serial = (random.next() * 48_271) % 100_000_000
     return heads[assumed.get(utrForm)(paise)] + String(serial).padStart(8, '0')
+  }
+}
+
+/** The UTRs of successful payments: with the status or by a later timer, as the reading says. */
+export function createUtrs(context: WorldContext) {
+  const { store, clock, scheduler, assumed } = context
+  const newUtr = createUtrSeries(context)
+
+  scheduler.handle(UTR_TIMER, ({ resource_id }) => {
+    const row = store.tables.payments.get(resource_id!)
+    // The payment was reversed, or has a UTR.
+    if (row?.status !== 'SUCCESS' || row.utr !== null) return false
+    const next = { ...row }
+    next.utr = newUtr(row.paise)
+    next.earlier = { ...row.earlier, SUCCESS: row.updated_at }
+    next.updated_at = clock.iso()
+    store.put('payments', next)
+    return undefined
+  })
+
+  return {
+    /** The UTR that a payment has from its SUCCESS on. */
+    atSuccess: ({ paise }: PaymentRow): string | null =>
+      assumed.get(utrOfSuccess).after_ms === 0 ? newUtr(paise) : null,
+    /** Schedules the UTR of a payment that has just succeeded without one. */
+    schedule({ transaction_id, status, utr }: PaymentRow) {
+      if (status !== 'SUCCESS' || utr !== null) return
+      scheduler.schedule({
+        due_at: clock.now() + assumed.get(utrOfSuccess).after_ms,
+        kind: UTR_TIMER,
+        resource_id: transaction_id,
+        payload: {},
+      })
+    },
   }
 }

@@ -67,4 +67,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     await sandbox.advance('3s')
     return (await newestRecord(sandbox)).utr
   },
+  async utr_of_success(sandbox) {
+    await pay(sandbox)
+    await sandbox.advance('3s')
+    return (await newestRecord(sandbox)).utr === null
+  },
 }

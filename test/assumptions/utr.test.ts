@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t from 'tap'
 import { start, TOKEN } from '../helper.ts'
 
@@ -53,3 +54,87 @@ t.test('utr_form: an imported state never repeats a UTR of any form', async (t) 
     t.match(refused.body.message, /at least \d+, .*tables\.payments\[0\]\.utr/)
   }
 })
+
+const LATER = { utr_of_success: 'later' }
+const at = (ms: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + ms).toISOString()
+
+/** Makes a payment that is SUCCESS without a UTR. */
+async function succeed(sandbox: Sandbox): Promise<string> {
+  const { transaction_id } = (await sandbox.pay()).body.data[0]
+  await sandbox.advance('3s')
+  t.match(await newest(sandbox), { status: 'SUCCESS', utr: null, updated_at: at(3_000) })
+  return transaction_id
+}
+
+t.test('utr_of_success=with_status: SUCCESS has a UTR', async (t) => {
+  const sandbox = await start(t)
+  t.match(await utrOf(sandbox, 10), /^\d{12}$/)
+  const { body } = await sandbox.advance('1h')
+  t.strictSame(body.fired, [], 'no later step')
+})
+
+t.test('utr_of_success=later: a step sets the UTR and sends no event', async (t) => {
+  const sandbox = await start(t, { assume: LATER })
+  await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 'secret' })
+  const id = await succeed(sandbox)
+  const events = () => [...sandbox.sandbox.default.tables.tables.events.rows()].length
+  const before = events()
+  await sandbox.advance('4999ms')
+  t.equal((await newest(sandbox)).utr, null)
+  const { body } = await sandbox.advance('1ms')
+  t.match(body.fired.at(-1), { kind: 'transaction.utr', resource_id: id })
+  t.match(await newest(sandbox), { status: 'SUCCESS', utr: /^6001\d{8}$/, updated_at: at(8_000) })
+  t.equal(events(), before)
+  const { steps } = (await sandbox.get(`/__admin/transactions/${id}`)).body
+  t.strictSame(steps.at(-1), { status: 'SUCCESS', at: at(3_000) })
+  await sandbox.post(`/__admin/simulate/transactions/${id}`, { status: 'FAILED' })
+  const reversed = (await sandbox.get(`/__admin/transactions/${id}`)).body.steps
+  t.strictSame(reversed.slice(-2), [
+    { status: 'SUCCESS', at: at(3_000) },
+    { status: 'FAILED', at: at(8_000) },
+  ])
+})
+
+t.test('utr_of_success=later: a payment that is reversed before gets no UTR', async (t) => {
+  const sandbox = await start(t, { assume: LATER })
+  const id = await succeed(sandbox)
+  await sandbox.post(`/__admin/simulate/transactions/${id}`, { status: 'FAILED' })
+  await sandbox.advance('1h')
+  t.match(await newest(sandbox), { status: 'FAILED', utr: null })
+})
+
+t.test(
+  'utr_of_success=later: the step survives another reading, a copy and a restart',
+  async (t) => {
+    const file = join(t.testdir({}), 'db.json')
+    const first = await start(t, { sandbox: { file }, assume: LATER })
+    await succeed(first)
+    await first.put('/__admin/assumptions', { utr_of_success: 'with_status' })
+    await first.post('/__admin/snapshots', { name: 's' })
+    await first.post('/__admin/clients', { name: 'fork', from: { client: 'default' } })
+    const { body: state } = await first.get('/__admin/state')
+    const hasUtr = async ({ call, get }: Sandbox, base = '') => {
+      await call('POST', `${base}/__admin/clock/advance`, { by: '5s' })
+      const { body } = await get(`${base}/v1/transaction?limit=1`)
+      t.match(
+        body.data.transactions[0],
+        { transaction_status: 'success', utr: /^X{8}\d{4}$/ },
+        base,
+      )
+    }
+    await hasUtr(first, '/@fork')
+    await hasUtr(first)
+    await first.post('/__admin/snapshots/s/restore')
+    t.equal((await newest(first)).utr, null)
+    await first.close()
+    const second = await start(t, { sandbox: { file } })
+    await hasUtr(second)
+    const other = await start(t)
+    t.equal((await other.put('/__admin/state', state)).status, 200)
+    await hasUtr(other)
+    const without = structuredClone(state)
+    without.tables.timers = []
+    const refused = await other.put('/__admin/state', without)
+    t.match(refused.body.errors, [{ message: /is required for status SUCCESS/ }])
+  },
+)
