@@ -2,6 +2,7 @@ import type { Assumption } from './assumption.ts'
 import { duplicateUser } from './duplicate-user.ts'
 import { historyMetadata } from './history-metadata.ts'
 import { idempotencyKey } from './idempotency-key.ts'
+import { kycBadDocument } from './kyc-bad-document.ts'
 import { listOrder } from './list-order.ts'
 import { missingRemark } from './missing-remark.ts'
 import { processingStatus } from './processing-status.ts'
@@ -24,4 +25,5 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   userHistory,
   utrForm,
   utrOfSuccess,
+  kycBadDocument,
 ]

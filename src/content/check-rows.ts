@@ -152,7 +152,8 @@ export function* checkRows(
   yield* checkReferences(rows, note)
   for (const [i, row] of (rows.kyc ?? []).entries()) {
     yield
-    if (DOCUMENT_OF[row.document_type] !== row.document_name)
+    // A bad document is stored as a failed record.
+    if (row.kyc_status !== 'failed' && DOCUMENT_OF[row.document_type] !== row.document_name)
       note('kyc', i, 'document_name', {
         kind: 'invalid',
         message: 'must be aadhar with pid, or pan with tid',
