@@ -19,7 +19,7 @@ const NUMBERED: Readonly<Record<string, string>> = { timers: 'timer_id', inbox: 
 
 // A UTR ends with eight digits: the draw times this factor, which reaches all numbers of eight digits.
 const [UTR_FACTOR, UTR_SERIALS] = [48_271n, 100_000_000n]
-const UTR = /^\d{12}$/
+const UTR = /^(?:\d{4}|N\d{5}00|HDFCR5\d{8})\d{8}$/
 
 /** The modular inverse of the factor. */
 const UNDO_FACTOR = ((): bigint => {
@@ -30,7 +30,7 @@ const UNDO_FACTOR = ((): bigint => {
 
 /** The first draw after `after` that generates this UTR. */
 function drawOfUtr(utr: string, after: number): number {
-  const serial = BigInt(utr.slice(4))
+  const serial = BigInt(utr.slice(-8))
   const first = Number((serial * UNDO_FACTOR) % UTR_SERIALS)
   const round = Number(UTR_SERIALS)
   return first > after ? first : first + Math.ceil((after + 1 - first) / round) * round

@@ -1,4 +1,5 @@
 import { DOCUMENT_OF } from '../model/kyc.ts'
+import { UTR_TIMER } from '../model/payment.ts'
 import type { Rows } from '../tables/rows.ts'
 import { TABLES } from '../tables/tables.ts'
 
@@ -103,11 +104,16 @@ function* checkReferences(rows: CheckedRows, note: NoteProblem) {
 }
 
 function* checkPayments(
-  { payments = [], bank_accounts = [] }: CheckedRows,
+  { payments = [], bank_accounts = [], timers = [] }: CheckedRows,
   note: NoteProblem,
   clientOf: ClientOf,
 ) {
   const accounts = new Map(bank_accounts.map((row) => [row.bank_id, row]))
+  const withLaterUtr = new Set<string | undefined>()
+  for (const { kind, resource_id } of timers) {
+    if (kind === UTR_TIMER) withLaterUtr.add(resource_id)
+    yield
+  }
   for (const [i, row] of payments.entries()) {
     yield
     const { from_user_id: from, to_user_id: to, status, utr } = row
@@ -122,7 +128,8 @@ function* checkPayments(
       invalid('benif_bank_id', 'does not belong to the receiver')
     else if (account && account.bank_status !== 'success')
       invalid('benif_bank_id', 'is not verified')
-    if (status === 'SUCCESS' && utr === null) invalid('utr', 'is required for status SUCCESS')
+    if (status === 'SUCCESS' && utr === null && !withLaterUtr.has(row.transaction_id))
+      invalid('utr', 'is required for status SUCCESS')
     // A reversed payment retains the number of its SUCCESS.
     if ((status === 'PENDING' || status === 'PROCESSING') && utr !== null)
       invalid('utr', `must be null while the status is ${status}`)
@@ -145,7 +152,8 @@ export function* checkRows(
   yield* checkReferences(rows, note)
   for (const [i, row] of (rows.kyc ?? []).entries()) {
     yield
-    if (DOCUMENT_OF[row.document_type] !== row.document_name)
+    // A bad document is stored as a failed record.
+    if (row.kyc_status !== 'failed' && DOCUMENT_OF[row.document_type] !== row.document_name)
       note('kyc', i, 'document_name', {
         kind: 'invalid',
         message: 'must be aadhar with pid, or pan with tid',

@@ -93,7 +93,7 @@ const FIELD_OF: Readonly<Record<string, string>> = { failure: 'reason' }
 const KEY_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   users: { id: 'user_id' },
   kyc: { id: 'kyc_id' },
-  bank_accounts: { id: 'bank_id', verified: 'account_number' },
+  bank_accounts: { id: 'bank_id' },
   payments: { id: 'transaction_id', reference: 'reference_id' },
   webhook: { id: 'webhook_id' },
 }

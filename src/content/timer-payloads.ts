@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
-import { PaymentFailure, PaymentStatus } from '../model/payment.ts'
+import { PaymentFailure, PaymentStatus, UTR_TIMER } from '../model/payment.ts'
 
 import { EVENTS, MIN_REPEAT_MS } from '../scenarios/words.ts'
 import { MAX_MS } from '../time/duration.ts'
@@ -82,6 +82,7 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: bo
     payload: z.strictObject({ ...PaymentFailure.partial().shape, status: PaymentStatus }),
     needsResource,
   },
+  [UTR_TIMER]: { payload: z.strictObject({}), needsResource },
   'kyc.step': {
     payload: z.strictObject({
       status: checkStatus,

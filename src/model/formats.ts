@@ -29,11 +29,16 @@ export const isClockTime = (ms: number): boolean => ms >= 0 && ms <= LAST_INSTAN
 /** A calendar date, YYYY-MM-DD. */
 export const IsoDate = z.iso.date()
 
+/** The form of a date as DD-MM-YYYY; the day need not exist. */
+export const DAY_FIRST = /^(\d{2})-(\d{2})-(\d{4})$/
+
+/** Converts DD-MM-YYYY to YYYY-MM-DD, also if that day does not exist. */
+export const yearFirst = (dayFirst: string): string => dayFirst.replace(DAY_FIRST, '$3-$2-$1')
+
 /** Converts DD-MM-YYYY to YYYY-MM-DD; `undefined` if that day does not exist. */
 export function isoDateOf(dayFirst: string): string | undefined {
-  const parts = /^(\d{2})-(\d{2})-(\d{4})$/.exec(dayFirst)
-  if (!parts) return undefined
-  const iso = `${parts[3]}-${parts[2]}-${parts[1]}`
+  if (!DAY_FIRST.test(dayFirst)) return undefined
+  const iso = yearFirst(dayFirst)
   const date = new Date(`${iso}T00:00:00.000Z`)
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(iso) ? iso : undefined
 }

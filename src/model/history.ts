@@ -26,7 +26,7 @@ export const HistoryRecord = z
     currency: z.string().length(3),
     utr: z.string().max(100).nullable(),
     // The contract: an optional note. In all known examples it is null.
-    remark: sandboxDefault(z.string().max(50), z.string().max(50).nullish()),
+    remark: sandboxDefault(z.string().max(50).nullable(), z.string().max(50).nullish()),
     metadata: sandboxDefault(PaymentFailure.nullable(), ANY_VALUE),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -49,14 +49,30 @@ export const HistoryResponse = envelope(
 export const historyUserOf = (row: PaymentRow): string =>
   row.transaction_type === 'debit' ? row.from_user_id : row.to_user_id
 
+/** The other user of a payment. */
+export const historyOtherUserOf = (row: PaymentRow): string =>
+  row.transaction_type === 'debit' ? row.to_user_id : row.from_user_id
+
+/** What readings decide about a history record. */
+export type HistoryView = {
+  /** Whether a failed payment shows the reason. */
+  hasReason: boolean
+  /** The value of a missing remark. */
+  noRemark: '' | null
+}
+
 /**
  * The JSON text of a payment in the view of 2.5, without braces, id and client id. The UTR is not masked here. Built
  * like the text of 2.4.
  */
-export function historyTextParts(row: PaymentRow): JsonText {
+export function historyTextParts(
+  row: PaymentRow,
+  { hasReason, noRemark }: HistoryView,
+  userId = historyUserOf(row),
+): JsonText {
   const { client_transaction_id, partner_transaction_id, account_number, ifsc_code } = row
   const ids = json(
-    `"client_transaction_id":${stringify(client_transaction_id)},"partner_transaction_id":${stringify(partner_transaction_id)},"user_id":"${unescaped(historyUserOf(row))}"`,
+    `"client_transaction_id":${stringify(client_transaction_id)},"partner_transaction_id":${stringify(partner_transaction_id)},"user_id":"${unescaped(userId)}"`,
   )
   const account = json(
     `"account_holder_name":${stringify(row.account_name)},"account_number":${stringify(maskNumber(account_number))},"ifsc_code":${stringify(maskIfsc(ifsc_code))},"bank_name":${stringify(bankNameOf(ifsc_code))}`,
@@ -64,7 +80,8 @@ export function historyTextParts(row: PaymentRow): JsonText {
   const money = json(
     `"amount":"${unescaped(rupeesOf(row.paise))}","status":"${row.status}","currency":"${row.currency_code}","utr":${stringify(row.utr)}`,
   )
-  return json(
-    `${ids},${account},${money},"remark":${stringify(row.remark)},"metadata":${stringify(row.failure)},${timesText(row)}`,
+  const notes = json(
+    `"remark":${stringify(row.remark || noRemark)},"metadata":${stringify(hasReason ? row.failure : null)}`,
   )
+  return json(`${ids},${account},${money},${notes},${timesText(row)}`)
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
-import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './formats.ts'
+import { DAY_FIRST, isoDateOf, Timestamp, text, Uuid } from './formats.ts'
 import { type JsonText, stringify } from './json-text.ts'
 import { maskNumber } from './mask.ts'
 import { ANY_VALUE, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
@@ -12,7 +12,12 @@ export const DocumentType = sandboxDefault(z.enum(['pid', 'tid']))
 export const DocumentName = sandboxDefault(z.enum(['aadhar', 'pan']))
 
 /** Which document goes with which type. */
-export const DOCUMENT_OF = { pid: 'aadhar', tid: 'pan' } as const
+export const DOCUMENT_OF: Readonly<Record<string, string>> = { pid: 'aadhar', tid: 'pan' }
+
+/** A type or a name of a document as a caller sent it; a bad document is stored too. */
+const SentWord = text(64)
+/** A date as YYYY-MM-DD; the day of a bad document need not exist. */
+const SentDate = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
 
 /** The result of a PAN check; `name` and `dateOfBirth` are results of comparisons. */
 export const PanResult = z.strictObject({
@@ -52,11 +57,11 @@ export const KycRow = z.strictObject({
   kyc_id: Uuid,
   user_id: Uuid,
   country: z.string().length(2),
-  document_type: DocumentType,
-  document_name: DocumentName,
+  document_type: SentWord,
+  document_name: SentWord,
   document_number: z.string(),
   full_name: z.string(),
-  dob: IsoDate,
+  dob: SentDate,
   kyc_status: KycStatus,
   verified_by: sandboxDefault(z.enum(['client', 'system'])),
   metadata: KycMetadata.nullable(),
@@ -81,25 +86,15 @@ export const KycRecord = z
 /** One document of POST /kyc, field names as the service has them. */
 export const KycItem = z
   .object({
-    document_type: DocumentType,
-    document_name: DocumentName,
+    document_type: SentWord.meta({ description: 'pid or tid; another one fails.' }),
+    document_name: SentWord.meta({ description: 'aadhar with pid, pan with tid.' }),
     document_number: text(64, 0).meta({
       description:
         'At most 64 characters; may be empty. An invalid number results in a failed entry.',
     }),
-    dateOfBirth: z
-      .string()
-      .refine((date) => isoDateOf(date) !== undefined, {
-        error: 'must be a real date as DD-MM-YYYY',
-      })
-      .meta({ pattern: '^\\d{2}-\\d{2}-\\d{4}$' }),
+    dateOfBirth: z.string().regex(DAY_FIRST, { error: 'must be a real date as DD-MM-YYYY' }),
     Nationality: text(64),
     nameOnCard: text(200),
-  })
-  .refine((item) => DOCUMENT_OF[item.document_type] === item.document_name, {
-    path: ['document_name'],
-    error: 'must be aadhar with pid, or pan with tid',
-    params: { code: 'invalid_value' },
   })
   .meta({
     id: 'KycItem',
@@ -107,6 +102,30 @@ export const KycItem = z
       'One document. document_name is aadhar with pid, pan with tid; dateOfBirth is DD-MM-YYYY.',
   })
 export type KycItem = z.infer<typeof KycItem>
+
+const WORDS = { document_type: ['pid', 'tid'], document_name: ['aadhar', 'pan'] } as const
+
+/** The first problem of a document that cannot be checked at all; `undefined` if there is none. */
+export function badDocument(
+  item: KycItem,
+): { field: keyof KycItem; code: string; message: string } | undefined {
+  for (const [field, words] of Object.entries(WORDS) as [keyof typeof WORDS, readonly string[]][])
+    if (!words.includes(item[field]))
+      return { field, code: 'invalid_value', message: `must be one of ${words.join(', ')}` }
+  if (DOCUMENT_OF[item.document_type] !== item.document_name)
+    return {
+      field: 'document_name',
+      code: 'invalid_value',
+      message: 'must be aadhar with pid, or pan with tid',
+    }
+  if (isoDateOf(item.dateOfBirth) === undefined)
+    return {
+      field: 'dateOfBirth',
+      code: 'invalid_format',
+      message: 'must be a real date as DD-MM-YYYY',
+    }
+  return undefined
+}
 
 /** Body of POST /kyc. */
 export const SubmitKyc = z

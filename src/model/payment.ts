@@ -41,14 +41,17 @@ export const PaymentRow = z.strictObject({
   remark: z.string(),
   failure: PaymentFailure.nullable(),
   created_at: Timestamp,
-  /** When it reached its current status. */
+  /** When it changed: when it reached its current status, or got its UTR after that. */
   updated_at: Timestamp,
-  /** When it reached the statuses between the first and the current one. */
+  /** When it reached the statuses after the first one, if `updated_at` does not say it. */
   earlier: z
     .strictObject({ PROCESSING: Timestamp.optional(), SUCCESS: Timestamp.optional() })
     .optional(),
 })
 export type PaymentRow = z.infer<typeof PaymentRow>
+
+/** The kind of the timer that sets the UTR of a payment after its SUCCESS. */
+export const UTR_TIMER = 'transaction.utr'
 
 /** A status of a payment, and when it was reached. */
 export const PaymentStep = z
@@ -58,12 +61,13 @@ export const PaymentStep = z
 /** The statuses of a payment so far, oldest first. */
 export function stepsOf(row: PaymentRow): z.infer<typeof PaymentStep>[] {
   const { created_at, earlier = {}, status, updated_at } = row
-  const between = (['PROCESSING', 'SUCCESS'] as const).flatMap((was) => {
+  const noted = (['PROCESSING', 'SUCCESS'] as const).flatMap((was) => {
     const at = earlier[was]
     return at === undefined ? [] : [{ status: was, at }]
   })
-  const now = status === 'PENDING' ? [] : [{ status, at: updated_at }]
-  return [{ status: 'PENDING', at: created_at }, ...between, ...now]
+  const isNoted = status === 'PENDING' || noted.at(-1)?.status === status
+  const now = isNoted ? [] : [{ status, at: updated_at }]
+  return [{ status: 'PENDING', at: created_at }, ...noted, ...now]
 }
 
 /** The description and the source of each failure reason; the source of any other reason is `gateway`. */

@@ -1,4 +1,6 @@
 import { listOrder } from '../assumptions/list-order.ts'
+import { refusedBankAccount } from '../assumptions/refused-bank-account.ts'
+import { sameBankAccount } from '../assumptions/same-bank-account.ts'
 import type {
   AddBankAccount,
   BankAccountRow,
@@ -17,16 +19,18 @@ import type { Users } from './users.ts'
 
 const DEFAULT_STEPS: readonly BankStep[] = [{ status: 'success', after_ms: 0 }]
 
-const BANK_RESPONSE: Readonly<Record<BankStatus, string>> = {
-  success: 'Transaction Successful',
-  pending: 'Beneficiary bank offline',
-  failed: 'Invalid account number or IFSC provided',
-}
+/** The metadata of an account that is not refused. A pending check returned no result yet. */
+const CHECKED = {
+  success: { status: 'success', hasName: true, bankResponse: 'Transaction Successful' },
+  pending: { status: 'failure', hasName: false, bankResponse: 'Beneficiary bank offline' },
+} as const
 const MESSAGE: Readonly<Record<BankStatus, string>> = {
   success: 'Bank account verified successfully',
   pending: 'Bank account verification is pending',
   failed: 'Bank account verification failed',
 }
+
+const messageOf = ({ status, message, reason }: BankStep) => message ?? reason ?? MESSAGE[status]
 
 /** Bank accounts: verified by a penny drop when added (defaults: Bank accounts). */
 export function createBankAccounts(context: WorldContext & { users: Users }) {
@@ -41,20 +45,21 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
 
   function metadataOf(row: BankAccountRow, step: BankStep): BankMetadata {
     const ok = step.status === 'success'
+    const result = { ...CHECKED, failed: assumed.get(refusedBankAccount) }[step.status]
     return {
       statusCode: 200,
       response: {
         status: ok,
         code: 200,
-        message: step.message ?? step.reason ?? MESSAGE[step.status],
+        message: messageOf(step),
         data: {
-          status: ok ? 'success' : 'failure',
+          status: result.status,
           statusCode: '200',
           result: {
-            bankResponse: step.bankResponse ?? BANK_RESPONSE[step.status],
+            bankResponse: step.bankResponse ?? result.bankResponse,
             ifsc: maskIfsc(row.ifsc_code),
             accountNumber: maskNumber(row.account_number),
-            accountName: ok ? row.account_name : '',
+            accountName: result.hasName ? row.account_name : '',
             bankTxnStatus: ok,
           },
         },
@@ -62,14 +67,19 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     }
   }
 
+  /** The account that the user has with this number, if it is verified and the user cannot have a further one. */
+  const repeatedAccount = (account: AddBankAccount) =>
+    assumed.get(sameBankAccount).isAddedAgain
+      ? undefined
+      : bank_accounts.newest('verified', accountKey(account))
+
   const lifecycle = createLifecycle<'bank', BankStep>(context, {
     kind: 'bank',
     noun: 'bank account',
     statusOf: (row) => row.bank_status,
     apply(row, step) {
       // Of two pending accounts with the same number, the second one fails as a duplicate, whatever the step says.
-      const isDuplicate =
-        step.status === 'success' && bank_accounts.findUnique('verified', accountKey(row))
+      const isDuplicate = step.status === 'success' && repeatedAccount(row)
       return {
         ...row,
         bank_status: isDuplicate ? 'failed' : step.status,
@@ -85,11 +95,11 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     hintFor: () => '; only a pending account can become success or failed.',
   })
 
-  /** Throws the errors of POST /bank without changing anything. */
+  /** Throws the errors of POST /bank without changing anything. Returns the account that the user already has. */
   function check(input: AddBankAccount) {
     users.get(input.user_id, 'user_id')
-    const duplicate = bank_accounts.findUnique('verified', accountKey(input))
-    if (!duplicate) return
+    const duplicate = repeatedAccount(input)
+    if (!duplicate || assumed.get(sameBankAccount).isReturned) return duplicate
     const message = `The account ${maskNumber(input.account_number)} of this user is already verified, as bank account ${duplicate.id}.`
     throw new SandboxError(
       'bank_account_exists',
@@ -98,13 +108,21 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
     )
   }
 
+  const resultOf = (row: BankAccountRow, step: BankStep) => ({
+    status: step.status !== 'failed',
+    message: messageOf(step),
+    row,
+    metadata: metadataOf(row, step),
+  })
+
   return {
     get: lifecycle.get,
     check,
     /** Adds an account and schedules its steps. Returns the row and the message and metadata of the bank. */
     add: (input: AddBankAccount, steps = DEFAULT_STEPS) =>
       store.change(() => {
-        check(input)
+        const known = check(input)
+        if (known) return resultOf(known.row, { status: 'success', after_ms: 0 })
         const { user_id, account_number, ifsc_code } = input
         const first = steps[0]!
         const now = clock.iso()
@@ -118,13 +136,7 @@ export function createBankAccounts(context: WorldContext & { users: Users }) {
           created_at: now,
           updated_at: now,
         }
-        const entry = lifecycle.begin(row, steps)
-        return {
-          status: first.status !== 'failed',
-          message: first.message ?? first.reason ?? MESSAGE[first.status],
-          row: entry.row,
-          metadata: metadataOf(entry.row, first),
-        }
+        return resultOf(lifecycle.begin(row, steps).row, first)
       }),
     /** Changes the status of a pending account on request. */
     simulate: lifecycle.simulate,

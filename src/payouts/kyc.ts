@@ -1,6 +1,8 @@
+import { kycBadDocument } from '../assumptions/kyc-bad-document.ts'
 import { listOrder } from '../assumptions/list-order.ts'
-import { isoDateOf } from '../model/formats.ts'
+import { yearFirst } from '../model/formats.ts'
 import {
+  badDocument,
   countryOf,
   type KycItem,
   type KycMetadata,
@@ -9,7 +11,8 @@ import {
   type PanResult,
   type SubmitKyc,
 } from '../model/kyc.ts'
-import { maskNumber } from '../model/mask.ts'
+import { maskNumber, quoteInput } from '../model/mask.ts'
+import { validationFailed } from '../model/validation-errors.ts'
 import type { KycStep } from '../scenarios/compiled.ts'
 import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
 import type { WorldContext } from '../tables/world-context.ts'
@@ -49,14 +52,17 @@ function defaultSteps({ document_type, document_number }: KycItem): readonly Kyc
   ]
 }
 
-/** The failed step of a malformed number, whatever the scenario says; else `undefined`. */
-function formatError({ document_type, document_number }: KycItem): KycStep | undefined {
+/** The failed step of a bad document or a malformed number, whatever the scenario says; else `undefined`. */
+function formatError(item: KycItem): KycStep | undefined {
+  const { document_type, document_number } = item
+  const bad = badDocument(item)
+  if (bad) return { ...INVALID_PAN, message: `${bad.field} ${bad.message}` }
   if (document_type === 'tid') return PAN.test(document_number) ? undefined : INVALID_PAN
   if (document_number === '' || AADHAAR.test(document_number)) return undefined
   return { status: 'failed', after_ms: 0, message: 'The Aadhaar number is not twelve digits' }
 }
 
-const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatus, string>>> = {
+const DEFAULT_MESSAGE: Readonly<Record<string, Readonly<Record<KycStatus, string>>>> = {
   tid: {
     success: 'PAN verified successfully',
     pending: 'PAN verification is pending',
@@ -67,6 +73,18 @@ const DEFAULT_MESSAGE: Readonly<Record<KycItem['document_type'], Record<KycStatu
     pending: 'Aadhaar verification is pending',
     failed: 'Aadhaar verification failed',
   },
+}
+
+/** Throws the error of a call with bad documents. */
+function rejectBadDocuments(items: readonly KycItem[]) {
+  const errors = items.flatMap((item, i) => {
+    const bad = badDocument(item)
+    if (!bad) return []
+    const { field, code, message } = bad
+    const found = JSON.stringify(quoteInput(item[field]))
+    return [{ field: `kyc[${i}].${field}`, code, message: `${message}; found ${found}` }]
+  })
+  if (errors.length > 0) throw validationFailed(errors)
 }
 
 /** KYC records: the system decides a PAN immediately and an Aadhaar later (defaults: KYC). */
@@ -98,14 +116,14 @@ export function createKyc(context: WorldContext & { users: Users }) {
   }
 
   function messageOf(type: KycItem['document_type'], step: Transition<KycStep>): string {
-    return step.message ?? step.reason ?? DEFAULT_MESSAGE[type][step.status]
+    return step.message ?? step.reason ?? DEFAULT_MESSAGE[type]![step.status]
   }
 
   function metadataOf(
     row: Pick<KycRow, 'document_type' | 'document_number'>,
     step: Transition<KycStep>,
   ) {
-    if (row.document_type === 'pid') return null
+    if (row.document_type !== 'tid') return null
     return panMetadata(row.document_number, step, messageOf(row.document_type, step))
   }
 
@@ -149,7 +167,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
       document_name,
       document_number,
       full_name: item.nameOnCard,
-      dob: isoDateOf(item.dateOfBirth)!,
+      dob: yearFirst(item.dateOfBirth),
       kyc_status: first.status,
       verified_by: document_type === 'tid' ? 'system' : 'client',
       metadata: metadataOf(item, first),
@@ -167,7 +185,10 @@ export function createKyc(context: WorldContext & { users: Users }) {
   return {
     get: lifecycle.get,
     /** Throws the errors of POST /kyc without changing anything. */
-    check: ({ user_id }: SubmitKyc) => void users.get(user_id, 'user_id'),
+    check({ user_id, kyc: items }: SubmitKyc) {
+      if (assumed.get(kycBadDocument).failsCall) rejectBadDocuments(items)
+      users.get(user_id, 'user_id')
+    },
     /** Stores each item as a record. `stepsOfItems` has the steps of a scenario for each item, if there are any. */
     submit: (
       { user_id, kyc: items }: SubmitKyc,

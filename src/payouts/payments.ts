@@ -1,15 +1,16 @@
 import { listOrder } from '../assumptions/list-order.ts'
+import { userHistory } from '../assumptions/user-history.ts'
 import { nextStatuses } from '../model/lifecycle.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
 import { failureOf, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
-import { listPage } from '../tables/list-page.ts'
+import { joinedIndexes, listPage } from '../tables/list-page.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createPaymentCheck, type Parties, type PaymentCheckDeps } from './check-payment.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
-import { createUtrSeries } from './utr.ts'
+import { createUtrs } from './utr.ts'
 
 /** The steps of a payment that no scenario rule matches (defaults: Transactions and history). */
 const DEFAULT_STEPS: readonly TransactionStep[] = [
@@ -52,12 +53,14 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
   const { store, clock, random, assumed, users } = context
   const { payments } = store.tables
   const checkInput = createPaymentCheck(context)
-  const newUtr = createUtrSeries(context)
+  const utrs = createUtrs(context)
+  const bothSides = joinedIndexes(payments, 'user', 'other_user')
   const lifecycle = createLifecycle<'transaction', TransactionStep>(context, {
     kind: 'transaction',
     noun: 'transaction',
     statusOf: ({ status }) => status,
     apply: applyTransition,
+    onEntered: utrs.schedule,
     payloadOf,
     hintFor,
   })
@@ -73,11 +76,11 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     // A copy first, then its fields: several times as fast as both in one literal.
     const next = { ...row }
     next.status = transition.status
-    if (transition.status === 'SUCCESS') next.utr = newUtr()
+    if (transition.status === 'SUCCESS') next.utr = utrs.atSuccess(row)
     next.failure = transition.status === 'FAILED' ? failureBy(transition) : null
     next.updated_at = clock.iso()
     if (row.status === 'PROCESSING') next.earlier = { ...row.earlier, PROCESSING: row.updated_at }
-    if (row.status === 'SUCCESS') next.earlier = { ...row.earlier, SUCCESS: row.updated_at }
+    if (row.status === 'SUCCESS') next.earlier = { SUCCESS: row.updated_at, ...row.earlier }
     return next
   }
 
@@ -144,7 +147,8 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       type ? page('type', type, query) : page('all', 'all', query),
     historyOfUser(userId: string, query: ListQuery) {
       users.get(userId)
-      return page('user', userId, query)
+      const listed = assumed.get(userHistory).hasOtherSide ? bothSides : payments
+      return listPage(listed, 'user', userId, query, assumed.get(listOrder))
     },
   }
 }

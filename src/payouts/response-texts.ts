@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Assumed } from '../assumptions/assumed.ts'
+import { historyMetadata } from '../assumptions/history-metadata.ts'
+import { missingRemark } from '../assumptions/missing-remark.ts'
 import { processingStatus } from '../assumptions/processing-status.ts'
 import { bankAccountText } from '../model/bank-account.ts'
-import { historyTextParts } from '../model/history.ts'
+import { type HistoryView, historyTextParts, historyUserOf } from '../model/history.ts'
 import { type JsonText, json, unescaped } from '../model/json-text.ts'
 import { kycText } from '../model/kyc.ts'
 import type { PaymentRow } from '../model/payment.ts'
@@ -15,7 +18,8 @@ const memoized = <R>(slot: 'text' | 'otherText', render: (row: R) => JsonText) =
 // The JSON text of a row is memoized, if the readings are the default ones. Worlds share rows, so the client's id is inserted when the text is sent.
 const userText = memoized('text', userTextParts)
 const transactionText = memoized('text', (row: PaymentRow) => transactionTextParts(row, 'pending'))
-const historyText = memoized('otherText', historyTextParts)
+const PLAIN_HISTORY: HistoryView = { hasReason: true, noRemark: '' }
+const historyText = memoized('otherText', (row: PaymentRow) => historyTextParts(row, PLAIN_HISTORY))
 
 /** Formats one client's rows for its responses: masked JSON text with its client_id, as its readings say. */
 export function createViews(clientId: string, assumed: Assumed) {
@@ -24,11 +28,23 @@ export function createViews(clientId: string, assumed: Assumed) {
     processing === 'pending'
       ? transactionText
       : ({ row }: Entry<PaymentRow>) => transactionTextParts(row, processing)
+  const historyView: HistoryView = {
+    hasReason: assumed.get(historyMetadata),
+    noRemark: assumed.get(missingRemark),
+  }
+  const isPlain = isDeepStrictEqual(historyView, PLAIN_HISTORY)
   const client = json(`"client_id":"${unescaped(clientId)}"`)
   const transactionFields = (entry: Entry<PaymentRow>) =>
     json(`"transaction_id":"${unescaped(entry.id)}",${client},${transactionParts(entry)}`)
-  const history = (entry: Entry<PaymentRow>) =>
-    json(`{"id":"${unescaped(entry.row.id)}",${client},${historyText(entry)}}`)
+  /** A payment as a record of the history of a user (default: the client's history). */
+  function history(entry: Entry<PaymentRow>, userId = historyUserOf(entry.row)) {
+    const { row } = entry
+    const parts =
+      isPlain && userId === historyUserOf(row)
+        ? historyText(entry)
+        : historyTextParts(row, historyView, userId)
+    return json(`{"id":"${unescaped(row.id)}",${client},${parts}}`)
+  }
   return {
     clientId,
     /** The readings of these views. */

@@ -1,3 +1,4 @@
+import { duplicateUser } from '../assumptions/duplicate-user.ts'
 import { listOrder } from '../assumptions/list-order.ts'
 import { type FieldError, SandboxError } from '../model/errors.ts'
 import type { ListQuery } from '../model/list.ts'
@@ -6,7 +7,7 @@ import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
 import { listPage } from '../tables/list-page.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 
-/** Users. The e-mail and the mobile of each are unique within the client (defaults: Users). */
+/** Users. */
 export function createUsers({ store, clock, random, events, assumed }: WorldContext) {
   const { users } = store.tables
 
@@ -20,7 +21,7 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
   function rejectDuplicates({ email, mobile }: CreateUser) {
     const errors: FieldError[] = []
     const checkUnique = (field: 'email' | 'mobile', key: string, sent: string) => {
-      const other = users.findUnique(field, key)
+      const other = users.newest(field, key)
       const message = other && `The ${field} ${quoteInput(sent)} belongs to user ${other.id}.`
       if (message) errors.push({ field, code: 'duplicate', message })
     }
@@ -39,7 +40,7 @@ export function createUsers({ store, clock, random, events, assumed }: WorldCont
     get,
     create: (input: CreateUser) =>
       store.change(() => {
-        rejectDuplicates(input)
+        if (assumed.get(duplicateUser).isRefused) rejectDuplicates(input)
         const { email, mobile, user_type } = input
         const now = clock.iso()
         const entry = store.put('users', {

@@ -1,22 +1,74 @@
+import { type UtrSystem, utrForm } from '../assumptions/utr-form.ts'
+import { utrOfSuccess } from '../assumptions/utr-of-success.ts'
+import { type PaymentRow, UTR_TIMER } from '../model/payment.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 const DAY_MS = 86_400_000
+// India's time is UTC+5:30, without daylight saving.
+const INDIA_MS = 19_800_000
 
-/** Returns the function that makes a UTR: 12 digits, the year's last digit, the day of the year, and a unique number. */
-export function createUtrSeries({ clock, random }: Pick<WorldContext, 'clock' | 'random'>) {
-  // The first four digits, and their day, counted since 1970.
+/** The part of a UTR before its eight digits, on a day counted since 1970. */
+function headsOf(day: number): Readonly<Record<UtrSystem, string>> {
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10)
+  const year = date.slice(0, 4)
+  const dayOfYear = String(day - Date.UTC(Number(year), 0, 1) / DAY_MS + 1).padStart(3, '0')
+  return {
+    imps: year.slice(3) + dayOfYear,
+    neft: `N${dayOfYear}${year.slice(2)}00`,
+    rtgs: `HDFCR5${date.replaceAll('-', '')}`,
+  }
+}
+
+/** Returns the function that makes the UTR of an amount: its form and India's date, and a unique number of eight digits. */
+function createUtrSeries({
+  clock,
+  random,
+  assumed,
+}: Pick<WorldContext, 'clock' | 'random' | 'assumed'>) {
   let day = Number.NaN
-  let head = ''
-  return (): string => {
-    const today = Math.floor(clock.now() / DAY_MS)
+  let heads = headsOf(0)
+  return (paise: number): string => {
+    const today = Math.floor((clock.now() + INDIA_MS) / DAY_MS)
     if (today !== day) {
-      const year = new Date(today * DAY_MS).getUTCFullYear()
-      const dayOfYear = today - Date.UTC(year, 0, 1) / DAY_MS + 1
-      head = `${year % 10}${String(dayOfYear).padStart(3, '0')}`
+      heads = headsOf(today)
       day = today
     }
     // A factor coprime to 10 maps the running number to eight digits that look random and are unique.
     const serial = (random.next() * 48_271) % 100_000_000
-    return `${head}${String(serial).padStart(8, '0')}`
+    return heads[assumed.get(utrForm)(paise)] + String(serial).padStart(8, '0')
+  }
+}
+
+/** The UTRs of successful payments: with the status or by a later timer, as the reading says. */
+export function createUtrs(context: WorldContext) {
+  const { store, clock, scheduler, assumed } = context
+  const newUtr = createUtrSeries(context)
+
+  scheduler.handle(UTR_TIMER, ({ resource_id }) => {
+    const row = store.tables.payments.get(resource_id!)
+    // The payment was reversed, or has a UTR.
+    if (row?.status !== 'SUCCESS' || row.utr !== null) return false
+    const next = { ...row }
+    next.utr = newUtr(row.paise)
+    next.earlier = { ...row.earlier, SUCCESS: row.updated_at }
+    next.updated_at = clock.iso()
+    store.put('payments', next)
+    return undefined
+  })
+
+  return {
+    /** The UTR that a payment has from its SUCCESS on. */
+    atSuccess: ({ paise }: PaymentRow): string | null =>
+      assumed.get(utrOfSuccess).after_ms === 0 ? newUtr(paise) : null,
+    /** Schedules the UTR of a payment that has just succeeded without one. */
+    schedule({ transaction_id, status, utr }: PaymentRow) {
+      if (status !== 'SUCCESS' || utr !== null) return
+      scheduler.schedule({
+        due_at: clock.now() + assumed.get(utrOfSuccess).after_ms,
+        kind: UTR_TIMER,
+        resource_id: transaction_id,
+        payload: {},
+      })
+    },
   }
 }

@@ -1,5 +1,5 @@
 import type { ListQuery } from '../model/list.ts'
-import type { Entry } from '../storage/entry.ts'
+import { type Entry, isBefore } from '../storage/entry.ts'
 
 /** What a list reads: a table of one client. */
 type Listed<R> = {
@@ -9,6 +9,16 @@ type Listed<R> = {
 
 /** The query of a list without pages. */
 export const WHOLE_LIST: ListQuery = { page: 1, limit: Number.MAX_SAFE_INTEGER }
+
+/** Two indexes of a table as one; no row has the same key in both. */
+export const joinedIndexes = <R>(table: Listed<R>, ...both: [string, string]): Listed<R> => ({
+  count: (_, key) => both.reduce((sum, index) => sum + table.count(index, key), 0),
+  page: (_, key, offset, limit) =>
+    both
+      .flatMap((index) => table.page(index, key, 0, offset + limit))
+      .sort((a, b) => (isBefore(a, b) ? 1 : -1))
+      .slice(offset, offset + limit),
+})
 
 /** One page of the rows of a key, and their total number. */
 export function listPage<R>(

@@ -1,4 +1,4 @@
-import { historyUserOf } from '../model/history.ts'
+import { historyOtherUserOf, historyUserOf } from '../model/history.ts'
 import { mobileKey } from '../model/user.ts'
 import type { Store } from '../storage/store.ts'
 import type { Specs, WorldTables } from '../storage/world-tables.ts'
@@ -8,7 +8,7 @@ import type { Rows } from './rows.ts'
 const createdAt = ({ created_at }: { created_at: string }) => created_at
 const always = () => 'all'
 
-/** The unique key of a verified account: a user cannot have it twice. */
+/** The key by which a repeated account is found. */
 export const accountKey = (row: { user_id: string; account_number: string; ifsc_code: string }) =>
   `${row.user_id} ${row.ifsc_code} ${row.account_number}`
 
@@ -18,8 +18,8 @@ export const TABLES: Specs<Rows> = {
   users: {
     id: (row) => row.user_id,
     at: createdAt,
-    indexes: { all: always },
-    uniques: {
+    indexes: {
+      all: always,
       email: (row) => row.email.toLowerCase(),
       mobile: (row) => mobileKey(row.mobile),
     },
@@ -32,8 +32,11 @@ export const TABLES: Specs<Rows> = {
   bank_accounts: {
     id: (row) => row.bank_id,
     at: createdAt,
-    indexes: { all: always, user: (row) => row.user_id },
-    uniques: { verified: (row) => (row.bank_status === 'success' ? accountKey(row) : undefined) },
+    indexes: {
+      all: always,
+      user: (row) => row.user_id,
+      verified: (row) => (row.bank_status === 'success' ? accountKey(row) : undefined),
+    },
   },
   payments: {
     id: (row) => row.transaction_id,
@@ -42,6 +45,7 @@ export const TABLES: Specs<Rows> = {
       all: always,
       type: (row) => (row.transaction_type === 'debit' ? 'debit' : undefined),
       user: historyUserOf,
+      other_user: historyOtherUserOf,
     },
     // The generated id of a payment without a reference must not be a reference of another payment.
     uniques: { reference: (row) => row.reference_id ?? row.client_transaction_id },

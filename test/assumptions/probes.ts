@@ -1,4 +1,4 @@
-import { ASHA, ROHAN, ROHANS_ACCOUNT, type start } from '../helper.ts'
+import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, type start, TOKEN } from '../helper.ts'
 
 type Sandbox = Awaited<ReturnType<typeof start>>
 
@@ -9,6 +9,13 @@ const PAYMENT = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_A
 
 const pay = async ({ post }: Sandbox, more: object = {}) =>
   (await post('/v1/transaction', { ...PAYMENT, ...more })).body.data[0]
+
+const addAccount = async ({ post }: Sandbox, account_number = '123456789012') =>
+  (await post('/v1/bank', { user_id: KABIR, account_number, ifsc_code: 'HDFC0000001' })).body.data
+    ?.data
+
+const newestRecord = async ({ get }: Sandbox) =>
+  (await get('/v1/transaction/history?limit=1', TOKEN)).body.data.transactions[0]
 
 /** One probe for each assumption. Two readings with the same result do not differ for a caller. */
 export const PROBES: Readonly<Record<string, Probe>> = {
@@ -26,5 +33,48 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   async list_order({ get }) {
     const { body } = await get('/v1/transaction?limit=3')
     return body.data.transactions.map((one: { created_at: string }) => one.created_at)
+  },
+  async refused_bank_account(sandbox) {
+    const { metadata } = await addAccount(sandbox, '999900000002')
+    return metadata.response.data
+  },
+  async same_bank_account(sandbox) {
+    const first = await addAccount(sandbox)
+    const again = await addAccount(sandbox)
+    return again && again.bank_id === first.bank_id
+  },
+  async duplicate_user({ post }) {
+    const user = { email: 'one@example.com', mobile: '9876511111' }
+    await post('/v1/user', user)
+    return (await post('/v1/user', user)).status
+  },
+  async history_metadata(sandbox) {
+    const { transaction_id } = await pay(sandbox)
+    await sandbox.post(`/__admin/simulate/transactions/${transaction_id}`, { status: 'FAILED' })
+    return (await newestRecord(sandbox)).metadata
+  },
+  async missing_remark(sandbox) {
+    await pay(sandbox)
+    return (await newestRecord(sandbox)).remark
+  },
+  async user_history(sandbox) {
+    await pay(sandbox)
+    const { body } = await sandbox.get(`/v1/transaction/history/user/${ROHAN}`, TOKEN)
+    return body.data.total_transactions
+  },
+  async utr_form(sandbox) {
+    await pay(sandbox, { amount: 600_000 })
+    await sandbox.advance('3s')
+    return (await newestRecord(sandbox)).utr
+  },
+  async utr_of_success(sandbox) {
+    await pay(sandbox)
+    await sandbox.advance('3s')
+    return (await newestRecord(sandbox)).utr === null
+  },
+  async kyc_bad_document({ post }) {
+    const document = { document_type: 'vid', document_name: 'passport', document_number: '1' }
+    const person = { dateOfBirth: '31-02-1990', Nationality: 'Indian', nameOnCard: 'Kabir Singh' }
+    return (await post('/v1/kyc', { user_id: KABIR, kyc: [{ ...document, ...person }] })).status
   },
 }

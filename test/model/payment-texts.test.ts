@@ -35,7 +35,9 @@ const transactionOf = (one: PaymentRow) =>
   )
 const historyOf = (one: PaymentRow) =>
   HistoryRecord.parse(
-    JSON.parse(`{"id":"${one.id}","client_id":"${CLIENT}",${historyTextParts(one)}}`),
+    JSON.parse(
+      `{"id":"${one.id}","client_id":"${CLIENT}",${historyTextParts(one, { hasReason: true, noRemark: '' })}}`,
+    ),
   )
 
 t.test('whatever people write is JSON in both views, and comes back as it was', async (t) => {

@@ -344,7 +344,6 @@ t.test('a state with anything wrong is refused, and nothing changes', async (t) 
     ['an account of no user', ({ tables }) => set(tables.bank_accounts[0], 'user_id', bad)],
     ['a record of no user', ({ tables }) => set(tables.kyc[0], 'user_id', bad)],
     ['a user twice', ({ tables }) => void tables.users.push(tables.users[0])],
-    ['a mobile twice', ({ tables }) => set(tables.users[0], 'mobile', tables.users[1].mobile)],
     ['a timer twice', ({ tables }) => void tables.timers.push(tables.timers[0])],
     [
       'two webhooks',

@@ -102,7 +102,7 @@ t.test('a refused account is a 201 with status false inside, and may be tried ag
     status: false,
     row: { bank_status: 'failed' },
     metadata: {
-      response: { status: false, data: { result: { accountName: '', bankTxnStatus: false } } },
+      response: { status: false, data: { status: 'success', result: { bankTxnStatus: false } } },
     },
   })
   t.equal((await get(`/v1/user/${KABIR}`)).body.data.bank_id, null)

@@ -181,7 +181,7 @@ t.test('tells the country of a nationality', async (t) => {
 })
 
 t.test('refuses what has not the form, and stores none of it', async (t) => {
-  const { post, get } = await start(t)
+  const { post, get } = await start(t, { assume: { kyc_bad_document: 'call_fails' } })
   const before = (await get(`/v1/kyc/${KABIR}`)).text
   const { document_number: _, ...noNumber } = ITEM
   const { Nationality: __, ...noNationality } = ITEM

@@ -493,10 +493,10 @@ t.test('magic accounts at POST /bank', async (t) => {
     'failed',
     'failed',
     'Invalid account number or IFSC provided',
-    '',
+    name,
   ])
-  t.strictSame(await add('999900000002'), ['failed', 'failed', 'Account is blocked', ''])
-  t.strictSame(await add('999900000003'), ['failed', 'failed', 'Account closed', ''])
+  t.strictSame(await add('999900000002'), ['failed', 'failed', 'Account is blocked', name])
+  t.strictSame(await add('999900000003'), ['failed', 'failed', 'Account closed', name])
   t.strictSame(await add('999900000004'), ['success', 'success', 'NRE Account', name])
   t.strictSame((await add('999900000005')).slice(0, 2), ['success', 'success'])
   t.strictSame(await add('999900000006'), ['pending', 'success', 'Beneficiary bank offline', ''])

@@ -256,11 +256,19 @@ const LEADS_TO: { [status: string]: string[] } = {
 }
 export const canMove = (from: string, to: string) => LEADS_TO[from]!.includes(to)
 
-/** 12 digits: the year's last digit and the day of the year first. */
-function newUtr(now: number) {
-  const year = new Date(now).getUTCFullYear()
-  const day = Math.floor((now - Date.UTC(year, 0, 1)) / DAY) + 1
-  return new Slot(new RegExp(`^${year % 10}${String(day).padStart(3, '0')}\\d{8}$`))
+/** The form of the amount, with the day in India. */
+function newUtr(now: number, paise: number) {
+  const india = now + 330 * MINUTE
+  const date = new Date(india).toISOString().slice(0, 10)
+  const year = Number(date.slice(0, 4))
+  const day = String(Math.floor((india - Date.UTC(year, 0, 1)) / DAY) + 1).padStart(3, '0')
+  const heads = [
+    `${year % 10}${day}`,
+    `N${day}${date.slice(2, 4)}00`,
+    `HDFCR5${date.replaceAll('-', '')}`,
+  ]
+  const head = heads[paise <= 5e7 ? 0 : paise <= 1e8 ? 1 : 2]
+  return new Slot(new RegExp(`^${head}\\d{8}$`))
 }
 
 const SOURCES = ['gateway', 'beneficiary_bank', 'business', 'internal']
@@ -282,7 +290,10 @@ export function movePayment(moment: Moment, payment: Payment, status: string, re
     {
       ...payment,
       status,
-      utr: status === 'SUCCESS' ? newUtr(moment.now) : payment.utr,
+      utr:
+        status === 'SUCCESS'
+          ? newUtr(moment.now, Math.round(Number(payment.amount) * 100))
+          : payment.utr,
       failure: status === 'FAILED' ? failureOf(reason) : null,
       updated: moment.now,
     },

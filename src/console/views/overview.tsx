@@ -57,6 +57,7 @@ function ClockControls({ client, reload }: { client: Client; reload: () => void 
 
 const VIEWS: Readonly<Record<string, string>> = {
   'transaction.step': 'payments',
+  'transaction.utr': 'payments',
   'webhook.attempt': 'deliveries',
 }
 

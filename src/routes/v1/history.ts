@@ -14,14 +14,16 @@ function historyText(
   { views }: World,
   { page, limit }: ListQuery,
   { total, entries }: HistoryPage,
+  userId?: string,
 ) {
+  const records = entries.map((entry) => views.history(entry, userId))
   const counts = json(
     `"total_transactions":${total},"page":${page},"limit":${limit},"total_pages":${pagesOf(total, limit)}`,
   )
   return successText(
     200,
     'Transaction history fetched successfully',
-    json(`{${counts},"transactions":${listText(entries.map(views.history))}}`),
+    json(`{${counts},"transactions":${listText(records)}}`),
   )
 }
 
@@ -54,6 +56,6 @@ export const historyOperations = [
 
     tokenNeeded: true,
     handle: (world, { params, query }) =>
-      historyText(world, query, world.payments.historyOfUser(params.userId, query)),
+      historyText(world, query, world.payments.historyOfUser(params.userId, query), params.userId),
   }),
 ]

@@ -1,0 +1,22 @@
+import { assumption } from './assumption.ts'
+
+/** Whether a bad document among good ones in POST /kyc fails the whole call. */
+export const kycBadDocument = assumption<{ failsCall: boolean }>({
+  name: 'kyc_bad_document',
+  section: '4.4',
+  question:
+    'What does POST /kyc do with a document of an unknown type or name, a type and a name that do not match, or a date that does not exist?',
+  basis: 'stated',
+  why: 'The contract reports the outcome of each document in its entry, not in the HTTP status. Code that reads only the HTTP status would miss the failure. A missing field, or one of another type or form, is 400 in both readings.',
+  default: 'entry_fails',
+  readings: {
+    entry_fails: {
+      does: 'the response is 201; the entry of the document has `status` false and a failed record, and the other documents are processed',
+      value: { failsCall: false },
+    },
+    call_fails: {
+      does: 'the response is 400 and no document is stored',
+      value: { failsCall: true },
+    },
+  },
+})

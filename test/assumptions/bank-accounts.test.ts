@@ -1,0 +1,100 @@
+import t, { type Test } from 'tap'
+import { KABIR, start } from '../helper.ts'
+
+const BLOCKED = { user_id: KABIR, account_number: '999900000002', ifsc_code: 'HDFC0000001' }
+
+/** The inner part of the metadata of a refused account, and the part around it. */
+async function refused(t: Test, assume = {}) {
+  const { post } = await start(t, { assume })
+  const { status, body } = await post('/v1/bank', BLOCKED)
+  t.match([status, body.data], [201, { status: false, data: { bank_status: 'failed' } }])
+  const { response } = body.data.data.metadata
+  t.match(response, { status: false, code: 200 })
+  return response.data
+}
+
+const RESULT = { ifsc: 'HDFCXXXX001', accountNumber: 'XXXXXXXX0002', bankTxnStatus: false }
+
+t.test('refused_bank_account: the check is a success with bankTxnStatus false', async (t) => {
+  const { result, ...around } = await refused(t)
+  t.strictSame(around, { status: 'success', statusCode: '200' })
+  const { accountName, ...rest } = result
+  t.match(accountName, /^[A-Z]+ [A-Z]+$/)
+  t.strictSame(rest, { bankResponse: 'Account is blocked', ...RESULT })
+})
+
+t.test('refused_bank_account=status_failure: the check fails and returns no name', async (t) => {
+  const { result, ...around } = await refused(t, { refused_bank_account: 'status_failure' })
+  t.strictSame(around, { status: 'failure', statusCode: '200' })
+  t.strictSame(result, { bankResponse: 'Account is blocked', accountName: '', ...RESULT })
+})
+
+t.test('refused_bank_account: a step without bankResponse has that of the reading', async (t) => {
+  for (const [reading, response] of [
+    ['bank_txn_status_false', 'Account is blocked'],
+    ['status_failure', 'Invalid account number or IFSC provided'],
+  ] as const) {
+    const { sandbox } = await start(t, { assume: { refused_bank_account: reading } })
+    const { metadata } = sandbox.default.bankAccounts.add(
+      { ...BLOCKED, account_number: '123456789012' },
+      [{ status: 'failed', after_ms: 0 }],
+    )
+    t.equal(metadata.response.data.result.bankResponse, response)
+  }
+})
+
+const ACCOUNT = { ...BLOCKED, account_number: '123456789012' }
+const accountsOf = async ({ get }: Awaited<ReturnType<typeof start>>) =>
+  (await get(`/v1/bank/${KABIR}`)).body.data as { bank_id: string; bank_status: string }[]
+
+t.test('same_bank_account=conflict: the second call is 409 and stores nothing', async (t) => {
+  const sandbox = await start(t)
+  const { bank_id } = (await sandbox.post('/v1/bank', ACCOUNT)).body.data.data
+  const again = await sandbox.post('/v1/bank', ACCOUNT)
+  t.match(again, { status: 409, body: { error: 'bank_account_exists' } })
+  t.match(again.body.message, bank_id)
+  t.equal((await accountsOf(sandbox)).filter((one) => one.bank_id === bank_id).length, 1)
+})
+
+t.test('same_bank_account=existing: the second call returns the account', async (t) => {
+  const sandbox = await start(t, { assume: { same_bank_account: 'existing' } })
+  const first = await sandbox.post('/v1/bank', ACCOUNT)
+  const before = await accountsOf(sandbox)
+  await sandbox.advance('1h')
+  const again = await sandbox.post('/v1/bank', ACCOUNT)
+  t.equal(again.status, 201)
+  t.strictSame(again.body, first.body)
+  t.strictSame(await accountsOf(sandbox), before)
+})
+
+t.test('same_bank_account=new: each call adds an account, and both can be paid', async (t) => {
+  const sandbox = await start(t, { assume: { same_bank_account: 'new' } })
+  const ids: string[] = []
+  for (const _ of [1, 2]) ids.push((await sandbox.post('/v1/bank', ACCOUNT)).body.data.data.bank_id)
+  t.not(ids[0], ids[1])
+  for (const benif_bank_id of ids)
+    t.equal((await sandbox.pay({ to_user_id: KABIR, benif_bank_id })).status, 200)
+  const later = [
+    { status: 'pending', after_ms: 0 },
+    { status: 'success', after_ms: 1_000 },
+  ] as const
+  sandbox.sandbox.default.bankAccounts.add(ACCOUNT, later)
+  await sandbox.advance('1s')
+  t.equal((await accountsOf(sandbox))[0]!.bank_status, 'success')
+})
+
+t.test('same_bank_account: accounts of another reading stay, also in a state', async (t) => {
+  const sandbox = await start(t, { assume: { same_bank_account: 'new' } })
+  const { post, put, get } = sandbox
+  await post('/v1/bank', ACCOUNT)
+  const second = (await post('/v1/bank', ACCOUNT)).body.data.data.bank_id
+  const before = await accountsOf(sandbox)
+  const { body: state } = await get('/__admin/state')
+  await put('/__admin/assumptions', { same_bank_account: 'conflict' })
+  t.strictSame(await accountsOf(sandbox), before)
+  t.match((await post('/v1/bank', ACCOUNT)).body.message, second)
+  t.equal((await put('/__admin/state', state)).status, 200)
+  t.strictSame(await accountsOf(sandbox), before)
+  const third = (await post('/v1/bank', ACCOUNT)).body.data.data.bank_id
+  t.equal((await accountsOf(sandbox))[0]!.bank_id, third)
+})

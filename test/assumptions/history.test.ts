@@ -1,0 +1,114 @@
+import t from 'tap'
+import { ASHA, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+
+type Sandbox = Awaited<ReturnType<typeof start>>
+type HistoryRow = { id: string; user_id: string; status: string; created_at: string }
+
+const history = async ({ get }: Sandbox, path = '', query = 'limit=100') =>
+  (await get(`/v1/transaction/history${path}?${query}`, TOKEN)).body.data as {
+    total_transactions: number
+    transactions: (HistoryRow & { metadata: unknown; remark: unknown })[]
+  }
+const newest = async (sandbox: Sandbox) => (await history(sandbox)).transactions[0]!
+const fail = async ({ pay, post }: Sandbox, more = {}) => {
+  const { transaction_id } = (await pay(more)).body.data[0]
+  const reason = 'bank_account_closed'
+  await post(`/__admin/simulate/transactions/${transaction_id}`, { status: 'FAILED', reason })
+}
+
+t.test('history_metadata=reason: a failed payment has the reason', async (t) => {
+  const sandbox = await start(t)
+  await fail(sandbox)
+  t.match(await newest(sandbox), {
+    status: 'FAILED',
+    metadata: { reason: 'bank_account_closed', source: 'beneficiary_bank' },
+  })
+})
+
+t.test('history_metadata=null: no reason, and a later change brings it back', async (t) => {
+  const sandbox = await start(t, { assume: { history_metadata: 'null' } })
+  await fail(sandbox)
+  for (const _ of [1, 2, 3])
+    t.match(await newest(sandbox), { status: 'FAILED', metadata: null }, 'no memoized text')
+  await sandbox.put('/__admin/assumptions', { history_metadata: 'reason' })
+  for (const _ of [1, 2, 3])
+    t.match(await newest(sandbox), { metadata: { reason: 'bank_account_closed' } })
+  await sandbox.put('/__admin/assumptions', { history_metadata: 'null' })
+  t.equal((await newest(sandbox)).metadata, null)
+})
+
+t.test('missing_remark: an empty text or null; a remark is shown in both', async (t) => {
+  for (const [reading, shown] of [
+    ['empty_text', ''],
+    ['null', null],
+  ] as const) {
+    const sandbox = await start(t, { assume: { missing_remark: reading } })
+    await sandbox.pay()
+    t.equal((await newest(sandbox)).remark, shown)
+    await sandbox.pay({ remark: '' })
+    t.equal((await newest(sandbox)).remark, shown)
+    await sandbox.pay({ remark: 'Rent' })
+    t.equal((await newest(sandbox)).remark, 'Rent')
+  }
+})
+
+t.test('user_history=payer: the receiver does not see the payment', async (t) => {
+  const sandbox = await start(t)
+  const before = (await history(sandbox, `/user/${ROHAN}`)).total_transactions
+  await sandbox.pay()
+  t.equal((await history(sandbox, `/user/${ROHAN}`)).total_transactions, before)
+  t.equal((await history(sandbox, `/user/${ASHA}`)).transactions[0]!.user_id, ASHA)
+})
+
+t.test(
+  'user_history=both_sides: payer and receiver have the payment, each as theirs',
+  async (t) => {
+    const sandbox = await start(t, { assume: { user_history: 'both_sides' } })
+    await sandbox.pay()
+    const { id } = await newest(sandbox)
+    for (const user_id of [ASHA, ROHAN])
+      for (const _ of [1, 2, 3])
+        t.match((await history(sandbox, `/user/${user_id}`)).transactions[0], { id, user_id })
+    t.match(await newest(sandbox), { id, user_id: ASHA }, 'the history of the client is the same')
+  },
+)
+
+t.test('user_history=both_sides: pages are in order and have each payment once', async (t) => {
+  for (const list_order of ['newest_first', 'oldest_first']) {
+    const sandbox = await start(t, { assume: { user_history: 'both_sides', list_order } })
+    const mine = await sandbox.post('/v1/bank', {
+      user_id: ASHA,
+      account_number: '123456789012',
+      ifsc_code: 'HDFC0000001',
+    })
+    const back = {
+      from_user_id: ROHAN,
+      to_user_id: ASHA,
+      benif_bank_id: mine.body.data.data.bank_id,
+    }
+    for (const more of [{}, back, back, {}, back, {}]) {
+      await sandbox.pay(more)
+      await sandbox.advance('1s')
+    }
+    const path = `/user/${ASHA}`
+    const { total_transactions: total, transactions: all } = await history(sandbox, path)
+    t.equal(all.length, total)
+    const times = all.map((row) => row.created_at)
+    const sorted = [...times].sort()
+    t.strictSame(times, list_order === 'newest_first' ? sorted.reverse() : sorted)
+    const ids: string[] = []
+    for (let page = 1; page <= Math.ceil(total / 4) + 1; page++)
+      ids.push(
+        ...(await history(sandbox, path, `limit=4&page=${page}`)).transactions.map(({ id }) => id),
+      )
+    t.strictSame(
+      ids,
+      all.map(({ id }) => id),
+    )
+    t.equal(new Set(ids).size, total)
+    t.equal(
+      (await history(sandbox, `/user/${KABIR}`)).transactions.some((row) => row.user_id !== KABIR),
+      false,
+    )
+  }
+})

@@ -1,0 +1,60 @@
+import t from 'tap'
+import { KABIR, start } from '../helper.ts'
+
+const GOOD = {
+  document_type: 'tid',
+  document_name: 'pan',
+  document_number: 'XXXPX1234A',
+  dateOfBirth: '15-08-1990',
+  Nationality: 'Indian',
+  nameOnCard: 'Kabir Singh',
+}
+const BAD: [object, field: string, record: object][] = [
+  [{ document_type: 'vid' }, 'document_type', { document_type: 'vid', metadata: null }],
+  [{ document_name: 'passport' }, 'document_name', { document_name: 'passport' }],
+  [{ document_name: 'aadhar' }, 'document_name', { document_name: 'aadhar' }],
+  [{ dateOfBirth: '31-02-1990' }, 'dateOfBirth', { dob: '1990-02-31' }],
+]
+const submit = (...kyc: object[]) => ({ user_id: KABIR, kyc })
+
+t.test('kyc_bad_document=entry_fails: the entry fails, the other documents do not', async (t) => {
+  const { post, get, put } = await start(t)
+  for (const [more, field, record] of BAD) {
+    const { status, body } = await post('/v1/kyc', submit(GOOD, { ...GOOD, ...more }, GOOD))
+    t.equal(status, 201)
+    t.strictSame(
+      body.data.map((entry: { status: boolean }) => entry.status),
+      [true, false, true],
+    )
+    t.match(body.data[1], { message: field, data: { kyc_status: 'failed', ...record } })
+    const { kycData } = (await get(`/v1/kyc/${KABIR}`)).body.data.response.data
+    t.strictSame(kycData[1], body.data[1].data)
+  }
+  const { body: state } = await get('/__admin/state')
+  const before = (await get(`/v1/kyc/${KABIR}`)).text
+  t.equal((await put('/__admin/state', state)).status, 200, 'a state has such records')
+  t.equal((await get(`/v1/kyc/${KABIR}`)).text, before)
+})
+
+t.test('kyc_bad_document=call_fails: the call is 400 and stores nothing', async (t) => {
+  const { post, get } = await start(t, { assume: { kyc_bad_document: 'call_fails' } })
+  const before = (await get(`/v1/kyc/${KABIR}`)).text
+  for (const [more, field] of BAD) {
+    const { status, body } = await post('/v1/kyc', submit(GOOD, { ...GOOD, ...more }))
+    t.match([status, body.errors], [400, [{ field: `kyc[1].${field}`, message: /; found "/ }]])
+  }
+  t.equal((await get(`/v1/kyc/${KABIR}`)).text, before)
+})
+
+t.test('kyc_bad_document: a missing field or one of another form is 400 in both', async (t) => {
+  for (const reading of ['entry_fails', 'call_fails']) {
+    const { post } = await start(t, { assume: { kyc_bad_document: reading } })
+    const { document_type: _, ...missing } = GOOD
+    for (const item of [
+      missing,
+      { ...GOOD, document_type: 7 },
+      { ...GOOD, dateOfBirth: '1990-02-31' },
+    ])
+      t.equal((await post('/v1/kyc', submit(item))).status, 400)
+  }
+})
