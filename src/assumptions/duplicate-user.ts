@@ -6,13 +6,13 @@ export const duplicateUser = assumption<{ isRefused: boolean }>({
   section: '4.1',
   question: 'Can two users of a client have the same e-mail or mobile?',
   basis: 'guessed',
-  why: 'Code that relies on the error would silently create the same person twice. If the service does refuse, the error is visible on the first repeated call.',
-  default: 'allowed',
+  why: 'The same person twice is usually a mistake of the caller, and an error makes it visible. If the live service accepts it, the caller sees no error at all.',
+  default: 'conflict',
   readings: {
-    allowed: { does: 'each POST /user creates a user', value: { isRefused: false } },
     conflict: {
-      does: 'the response is 409 `user_exists`. The e-mail is compared in lower case, and a bare ten-digit mobile is equal to its +91 form',
+      does: 'no: the response is 409 `user_exists`. The e-mail is compared in lower case, and a bare ten-digit mobile is equal to its +91 form',
       value: { isRefused: true },
     },
+    allowed: { does: 'yes: each POST /user creates a user', value: { isRefused: false } },
   },
 })

@@ -54,7 +54,7 @@ async function createUser({ session, findings, create }: Writer): Promise<User |
   return { userId, sent, call: found.call }
 }
 
-async function sendInvalidUsers({ expectError }: Writer, { call }: User) {
+async function sendInvalidUsers({ expectError }: Writer, { sent, call }: User) {
   const id = 'createUser'
   await expectError(id, 'validation_failed', 'an empty object', {})
   await expectError(id, 'validation_failed', 'mobile is a number', { ...newUser(), mobile: 12 })
@@ -67,6 +67,7 @@ async function sendInvalidUsers({ expectError }: Writer, { call }: User) {
     newUser(),
     asText,
   )
+  await expectError(id, 'user_exists', 'a user who exists already', sent)
   await expectError(
     id,
     'idempotency_mismatch',

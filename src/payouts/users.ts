@@ -7,7 +7,7 @@ import { type CreateUser, mobileKey, type UserRow } from '../model/user.ts'
 import { listPage } from '../tables/list-page.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 
-/** Users. */
+/** Users; their e-mail and mobile are unique in the client unless a reading says otherwise. */
 export function createUsers({ store, clock, random, events, assumed }: WorldContext) {
   const { users } = store.tables
 

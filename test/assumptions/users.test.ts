@@ -1,10 +1,11 @@
 import t from 'tap'
 import { start } from '../helper.ts'
 
+const ALLOWED = { assume: { duplicate_user: 'allowed' } }
 const NEW = { email: 'one@example.com', mobile: '9876511111' }
 
 t.test('duplicate_user=allowed: each call creates a user', async (t) => {
-  const { post, get } = await start(t)
+  const { post, get } = await start(t, ALLOWED)
   const ids: string[] = []
   for (const _ of [1, 2]) {
     const { status, body } = await post('/v1/user', NEW)
@@ -17,6 +18,7 @@ t.test('duplicate_user=allowed: each call creates a user', async (t) => {
 
 t.test('duplicate_user=conflict: users of another reading stay, also in a state', async (t) => {
   const { post, put, get } = await start(t)
+  await put('/__admin/assumptions', ALLOWED.assume)
   for (const _ of [1, 2]) await post('/v1/user', NEW)
   const { body: state } = await get('/__admin/state')
   await put('/__admin/assumptions', { duplicate_user: 'conflict' })

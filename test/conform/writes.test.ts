@@ -105,7 +105,7 @@ t.test('a service without our defaults for writes is told as notes alone', async
   t.strictSame(
     lines(report.notes).sort(),
     [
-      ...again('POST /user', 'another response'),
+      ...again('POST /user', '409 "user_exists"'),
       ...again('POST /kyc', 'another response'),
       ...again('POST /bank', '409 "bank_account_exists"'),
       ...again('POST /transaction', '409 "duplicate_reference"'),
@@ -154,6 +154,7 @@ t.test('each refusal of ours is asked for, and is a note where it is another', a
       'POST /transaction 422 same_user 1',
       'POST /user 400 malformed_json 1',
       'POST /user 400 validation_failed 2',
+      'POST /user 409 user_exists 1',
       'POST /user 415 unsupported_media_type 1',
       'POST /user 422 idempotency_mismatch 1',
       'PUT /clientWebhook 400 validation_failed 1',

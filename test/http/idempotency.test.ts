@@ -67,8 +67,8 @@ t.test('a response is stored for 24 hours of the client’s clock', async (t) =>
   t.equal((await post('/v1/user', USER, KEY)).text, first.text)
   await advance('1ms')
   const later = await post('/v1/user', USER, KEY)
-  t.equal(later.status, 201)
-  t.not(later.body.data.user_id, first.body.data.user_id)
+  t.equal(later.status, 409)
+  t.equal(later.body.error, 'user_exists')
 })
 
 t.test('an error is not stored, so the key stays free for the corrected request', async (t) => {

@@ -102,7 +102,7 @@ t.test('refuses malformed bodies and names each field', async (t) => {
 })
 
 t.test('an e-mail and a mobile belong to one user, however they are spelled', async (t) => {
-  const { post } = await start(t, { assume: { duplicate_user: 'conflict' } })
+  const { post } = await start(t)
   await post('/v1/user', NEW)
   const twice: [object, string][] = [
     [{ ...NEW, mobile: '9876500002' }, 'email'],

@@ -432,6 +432,8 @@ const ofUser =
     return user ? show(world, user) : notFound()
   }
 
+const mobileKey = (mobile: string) => (mobile.length === 10 ? `+91${mobile}` : mobile)
+
 const webhookAnswer = ({ clientId, at }: World) => {
   const { id, url } = at.webhook!
   const data = { webhook_id: id, client_id: clientId, url }
@@ -451,6 +453,12 @@ const OPERATIONS: { [route: string]: Operation } = {
       }),
     carryOut(world, { body: { email, mobile, user_type = 'individual' } }) {
       const { now, users } = world.at
+      const taken = users.some(
+        (user) =>
+          user.email.toLowerCase() === email.toLowerCase() ||
+          mobileKey(user.mobile) === mobileKey(mobile),
+      )
+      if (taken) return refuse(409, 'user_exists')
       const links = { pid: null, tid: null, bank_id: null }
       const user = { id: uuid(), user_type, email, mobile, ...links, created: now, updated: now }
       users.push(user)
