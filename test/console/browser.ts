@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Browser, chromium, type Page, type Request } from 'playwright-core'
 import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import type { World } from '../../src/world/world.ts'
 import { type StartOptions, start } from '../helper.ts'
 import { createWire } from './wire.ts'
 
@@ -111,6 +112,7 @@ export async function openConsole(
     client,
     ownPage = false,
     wired = false,
+    prepare,
     ...more
   }: StartOptions & {
     view?: string
@@ -119,9 +121,12 @@ export async function openConsole(
     ownPage?: boolean
     /** Opens the page by a proxy that the test controls. */
     wired?: boolean
+    /** Changes the data before the page opens, so that the page gets no event for it. */
+    prepare?: (world: World) => void
   } = {},
 ) {
   const sandbox = await start(t, more)
+  prepare?.(sandbox.sandbox.default)
   await sandbox.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = sandbox.app.server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`
