@@ -82,8 +82,9 @@ function needsOf(sources) {
     build,
     browser,
     tools: own.includes('test/tools.ts'),
-    // Processes and pages do the work of these, and memory is measured without what other files leave.
-    alone: build || browser || own.some((name) => /\bmemoryUsage\b/.test(textOf(name))),
+    // Processes do the work of those that need the build, and memory is measured without what other files leave. The
+    // files that need a browser share its connection and a page.
+    alone: !browser && (build || own.some((name) => /\bmemoryUsage\b/.test(textOf(name)))),
   }
 }
 

@@ -515,8 +515,9 @@ const CASES: Case[] = [
 
 t.test('a change is named at its endpoint and field', async (t) => {
   const { url, token } = await sandbox(t)
+  const known = new Map()
   for (const { at, what, differs = [], notes = [], alter } of CASES) {
-    const base = await proxy(t, url, { [at]: alter })
+    const base = await proxy(t, url, { [at]: alter }, known)
     const report = await conform({ base, token, write: false })
     const named = (fields: string[]) => fields.map((field) => `${at} ${field}`).sort()
     t.strictSame(places(report.differs), named(differs), what)

@@ -1,8 +1,10 @@
-import type { AddressInfo } from 'node:net'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page, type Request } from 'playwright-core'
 import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import type { World } from '../../src/world/world.ts'
 import { type StartOptions, start } from '../helper.ts'
 import { createWire } from './wire.ts'
 
@@ -16,16 +18,35 @@ const { findChromium, startBrowser } = await import(join(PACKAGE_ROOT, 'scripts/
 export const noBrowser: string | false =
   findChromium() === undefined && 'no chromium on the PATH; set CHROMIUM=/path/to/chromium'
 
-/** One browser for all tests of a file: that of the whole run if there is one, or a new one. */
+/** A connection to the browser of the whole run, and its sockets. */
+async function connect(endpoint: string) {
+  const sockets: Socket[] = []
+  const note = (message: unknown) => sockets.push((message as { socket: Socket }).socket)
+  subscribe('net.client.socket', note)
+  const browser = await chromium.connect(endpoint)
+  unsubscribe('net.client.socket', note)
+  return { browser, sockets }
+}
+
+let connection: Awaited<ReturnType<typeof connect>> | undefined
+
+/**
+ * One browser for all tests: that of the whole run if there is one, or a new one. All files of a process share a connection
+ * to that of the run; it keeps the process alive only during a test.
+ */
 export async function openBrowser(t: Test): Promise<Browser> {
-  let endpoint = process.env['TEST_BROWSER']
+  const endpoint = process.env['TEST_BROWSER']
   if (endpoint === undefined) {
     const server = await startBrowser()
     t.teardown(() => server.close())
-    endpoint = String(server.wsEndpoint())
+    return chromium.connect(String(server.wsEndpoint()))
   }
-  const browser = await chromium.connect(endpoint)
-  t.teardown(() => browser.close())
+  if (!connection?.browser.isConnected()) connection = await connect(endpoint)
+  const { browser, sockets } = connection
+  for (const socket of sockets) socket.ref()
+  t.teardown(() => {
+    for (const socket of sockets) socket.unref()
+  })
   return browser
 }
 
@@ -44,22 +65,38 @@ const CONTEXT = { viewport: { width: 1200, height: 800 }, reducedMotion: 'reduce
 /** The pages that no test uses now. A new page takes Chromium a second: a process, and a profile for its context. */
 const freePages = new WeakMap<Browser, Page[]>()
 
-/** A page of a browser, until the end of a test. The next test gets it as new, but for its clock. */
+async function newPage(browser: Browser): Promise<Page> {
+  const page = await (await browser.newContext(CONTEXT)).newPage()
+  page.setDefaultTimeout(TIMEOUT_MS)
+  return page
+}
+
+/** A page that was used, as new but for its clock, or undefined if it crashed or was closed. */
+async function renewed(page: Page | undefined): Promise<Page | undefined> {
+  if (page === undefined) return undefined
+  try {
+    await page.goto('about:blank')
+    await page.setViewportSize(CONTEXT.viewport)
+    await page.emulateMedia({ colorScheme: null })
+    await page.context().clearPermissions()
+    return page
+  } catch {
+    await page.context().close()
+    return undefined
+  }
+}
+
+/** A page of a browser, until the end of a test. The tests after it get it again, also those of other files. */
 async function takePage(t: Test, browser: Browser, isOwn: boolean): Promise<Page> {
   const free = freePages.get(browser) ?? []
   freePages.set(browser, free)
-  const used = isOwn ? undefined : free.pop()
-  const page = used ?? (await (await browser.newContext(CONTEXT)).newPage())
-  page.setDefaultTimeout(TIMEOUT_MS)
-  if (used) {
-    await page.setViewportSize(CONTEXT.viewport)
-    await page.emulateMedia({ colorScheme: null })
-  }
+  const page = (isOwn ? undefined : free.pop()) ?? (await newPage(browser))
   t.teardown(async () => {
     if (isOwn) return page.context().close()
     for (const event of LISTENED) page.removeAllListeners(event)
     for (const other of page.context().pages()) if (other !== page) await other.close()
-    free.push(page)
+    const again = await renewed(page)
+    if (again) free.push(again)
   })
   return page
 }
@@ -75,6 +112,7 @@ export async function openConsole(
     client,
     ownPage = false,
     wired = false,
+    prepare,
     ...more
   }: StartOptions & {
     view?: string
@@ -83,9 +121,12 @@ export async function openConsole(
     ownPage?: boolean
     /** Opens the page by a proxy that the test controls. */
     wired?: boolean
+    /** Changes the data before the page opens, so that the page gets no event for it. */
+    prepare?: (world: World) => void
   } = {},
 ) {
   const sandbox = await start(t, more)
+  prepare?.(sandbox.sandbox.default)
   await sandbox.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = sandbox.app.server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`

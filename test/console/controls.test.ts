@@ -6,18 +6,38 @@ import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
 const control = ({ page }: Opened, name: string | RegExp) =>
   page.getByRole('button', { name, exact: typeof name === 'string' }).first()
 
-/** Presses a button, and returns the line that shows its call. */
-async function press(opened: Opened, name: string | RegExp): Promise<string> {
-  const button = control(opened, name)
-  await button.waitFor()
-  const callText = await opened.page
-    .locator(`[id="${await button.getAttribute('aria-describedby')}"]`)
-    .textContent()
-  await button.click()
-  const line = opened.page.locator('footer code').filter({ hasText: callText! })
-  await line.waitFor()
-  return lastCall(opened)
-}
+/**
+ * Presses a button, and returns the line that shows its call when the response has arrived. All in the page, because some 50
+ * buttons are pressed; other tests press some of them with the mouse and by keyboard.
+ */
+const press = ({ page }: Opened, name: string | RegExp) =>
+  page.evaluate<string>(`(async () => {
+    const name = ${name instanceof RegExp ? name : JSON.stringify(name)}
+    const nameOf = (one) => one.getAttribute('aria-label') ?? one.textContent.trim()
+    const isMeant = (one) => (typeof name === 'string' ? nameOf(one) === name : name.test(nameOf(one)))
+    async function until(find, what) {
+      const end = performance.now() + 10_000
+      for (;;) {
+        const found = find()
+        if (found) return found
+        if (performance.now() > end) throw new Error(what + ': ' + name)
+        await new Promise(requestAnimationFrame)
+      }
+    }
+    const button = await until(
+      () => {
+        const first = [...document.querySelectorAll('button')].find(isMeant)
+        return first?.checkVisibility() && first.ariaDisabled !== 'true' && first
+      },
+      'No such button is visible and enabled',
+    )
+    const call = document.getElementById(button.getAttribute('aria-describedby')).textContent
+    button.click()
+    await new Promise(requestAnimationFrame)
+    await until(() => document.querySelector('footer code')?.textContent.includes(call), 'The call is not shown')
+    const line = '[role=status]:not([aria-busy=true])'
+    return (await until(() => document.querySelector('footer ' + line), 'The call did not end')).textContent
+  })()`)
 
 /** Returns the line of the last call when its response has arrived. */
 async function lastCall({ page }: Opened): Promise<string> {

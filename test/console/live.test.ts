@@ -4,7 +4,7 @@ import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 import { noBrowser, openBrowser, openConsole } from './browser.ts'
 
 /** Creates PENDING payments of 1.00, 2.00 and so on. */
-function fillWithPayments(world: World, count: number) {
+const payments = (count: number) => (world: World) => {
   const input = {
     from_user_id: ASHA,
     to_user_id: ROHAN,
@@ -101,9 +101,11 @@ t.test('live', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('a failed read is not repeated until the connection is back', async (t) => {
-    const { page, sandbox, go, until, wire } = await openConsole(t, browser, { wired: true })
-    fillWithPayments(sandbox.default, 500)
-    await go('payments')
+    const { page, until, wire } = await openConsole(t, browser, {
+      view: 'payments',
+      wired: true,
+      prepare: payments(500),
+    })
     await page.getByText('500.00 INR').waitFor()
     await wire.cut()
     await page.getByText('lost', { exact: true }).waitFor()
@@ -126,9 +128,8 @@ t.test('live', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('new rows do not move the visible rows', async (t) => {
-    const { page, sandbox, pay, go, settle, assertNoErrors } = await openConsole(t, browser)
-    fillWithPayments(sandbox.default, 500)
-    await go('payments')
+    const opened = await openConsole(t, browser, { view: 'payments', prepare: payments(500) })
+    const { page, pay, settle, assertNoErrors } = opened
     const table = page.getByRole('table', { name: 'Payments' })
     const link = (text: string) => table.getByRole('link', { name: text, exact: true })
     const topOf = async (text: string) => (await link(text).boundingBox())!.y
@@ -167,9 +168,8 @@ t.test('live', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('back from a row, the list is where it was', async (t) => {
-    const { page, sandbox, go, until } = await openConsole(t, browser)
-    fillWithPayments(sandbox.default, 500)
-    await go('payments')
+    const opened = await openConsole(t, browser, { view: 'payments', prepare: payments(500) })
+    const { page, until } = opened
     const table = page.getByRole('table', { name: 'Payments' })
     await table.getByText('500.00 INR').waitFor()
     await page.evaluate(`document.querySelector('.rows').scrollTop = ${40 * 300}`)
@@ -190,12 +190,14 @@ t.test('live', { skip: noBrowser }, async (t) => {
   await t.test(
     '10,000 payments: only visible rows are rendered, and scrolling stays smooth',
     async (t) => {
-      const opened = await openConsole(t, browser)
-      const { page, go, sandbox, assertNoErrors } = opened
-      const world = sandbox.default
-      const before = world.payments.list({ page: 1, limit: 1 }).total
-      fillWithPayments(world, 10_000)
-      await go('payments')
+      let before = 0
+      const { page, assertNoErrors } = await openConsole(t, browser, {
+        view: 'payments',
+        prepare(world) {
+          before = world.payments.list({ page: 1, limit: 1 }).total
+          payments(10_000)(world)
+        },
+      })
       const table = page.getByRole('table', { name: 'Payments' })
       await table.getByRole('row').nth(1).getByText('10000.00 INR').waitFor()
       t.equal(Number(await table.getAttribute('aria-rowcount')), 10_001 + before)

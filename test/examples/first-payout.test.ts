@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { noTools, TOOLS } from '../tools.ts'
@@ -26,13 +26,22 @@ function clone(t: Test): string {
   return dir
 }
 
-/** Runs npm in the example; a run that leaves a handle open does not end, and is killed. */
-async function npm(dir: string, ...words: string[]) {
+const npm = (dir: string, ...words: string[]) => run(dir, ['npm', ...words])
+
+/** Runs a script as npm does, without the start of npm. */
+function script(dir: string, name: string) {
+  const folders = [join(dir, 'node_modules/.bin'), join(dir, '../../node_modules/.bin')]
+  const path = [...folders, process.env['PATH']].join(delimiter)
+  return run(dir, [`PATH=${path}`, 'sh', '-c', scripts[name]!])
+}
+
+/** Runs a command in the example; one that leaves a handle open does not end, and is killed. */
+async function run(dir: string, words: string[]) {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|TAP)/i.test(name)),
   )
   // tap puts NODE_OPTIONS back into the environment of what is spawned.
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', 'npm', ...words], {
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', ...words], {
     cwd: dir,
     env,
     timeout: 100_000,
@@ -67,16 +76,16 @@ t.test('the first payout is tested by each script, and a bug is found', async (t
   t.notOk(existsSync(join(dir, 'package-lock.json')), 'nothing is left to commit')
   const payouts = join(dir, 'payouts.mjs')
   const code = readFileSync(payouts, 'utf8')
-  for (const [script, [passed, failed]] of Object.entries(TALLY))
-    await t.test(`npm run ${script}`, { skip: script !== 'test' && noTools }, async (t) => {
+  for (const [name, [passed, failed]] of Object.entries(TALLY))
+    await t.test(`npm run ${name}`, { skip: name !== 'test' && noTools }, async (t) => {
       writeFileSync(payouts, code)
-      const good = await npm(dir, 'run', script)
+      const good = await npm(dir, 'run', name)
       t.equal(good.code, 0, good.text)
       t.match(good.text, passed)
       // Without a look in the history the code pays again.
       t.ok(code.includes(LOOK))
       writeFileSync(payouts, code.replace(LOOK, ''))
-      const bad = await npm(dir, 'run', script)
+      const bad = await script(dir, name)
       t.equal(bad.code, 1)
       t.match(bad.text, failed)
     })

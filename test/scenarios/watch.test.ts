@@ -5,6 +5,9 @@ import { watchFolders } from '../../src/scenarios/watch-folders.ts'
 import { optionsOf, startServer } from '../../src/server.ts'
 import { createLog } from '../helper.ts'
 
+// They wait for real time.
+t.jobs = 8
+
 const MAX_MS = 20_000
 
 const down = (status: number) =>
@@ -49,7 +52,10 @@ async function watched(t: Test, files: Record<string, string>, more: object = {}
     async until<T>(ask: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
       const end = performance.now() + MAX_MS
       let found = await ask()
-      while (!isSo(found) && performance.now() < end) found = await ask()
+      while (!isSo(found) && performance.now() < end) {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        found = await ask()
+      }
       t.ok(isSo(found), `in time: ${JSON.stringify(found)}`)
       return found
     },

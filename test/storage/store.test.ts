@@ -124,7 +124,7 @@ async function someLines(dir: string) {
   const contents = ['[]', contentOf(store)]
   const world = store.addWorld('one', store.makeBase('base', { notes: [note('a')] }))
   contents.push(contentOf(store))
-  for (let i = 0; i < 12; i++) {
+  for (let i = 0; i < 8; i++) {
     world.change(() => {
       world.random.counter++
       if (i % 4 === 3) world.remove('notes', `n${i - 1}`)
@@ -141,7 +141,11 @@ t.test('a journal cut anywhere gives exactly the changes before the cut', async 
   const { store, contents, bytes } = await someLines(dir)
   await store.close()
   const wrong: number[] = []
+  // At each byte near the end of a line, and at every fifth elsewhere.
+  const isNearEnd = (length: number) =>
+    length < 8 || bytes.subarray(length - 8, length + 8).includes(10)
   for (let length = 0; length <= bytes.length; length++) {
+    if (length % 5 > 0 && !isNearEnd(length)) continue
     const part = bytes.subarray(0, length)
     for (const old of readdirSync(`${dir}/cut`)) rmSync(`${dir}/cut/${old}`)
     writeFileSync(`${dir}/cut/db.json.journal.0`, part)
@@ -169,7 +173,7 @@ t.test(
     const wrong: string[] = []
     for (const [name, good] of files) {
       for (const old of readdirSync(`${dir}/flip`)) rmSync(`${dir}/flip/${old}`)
-      for (let bit = 0; bit < good.length * 8; bit += 7) {
+      for (let bit = 0; bit < good.length * 8; bit += 27) {
         const bad = Buffer.from(good)
         bad[bit >> 3]! ^= 1 << (bit & 7)
         writeFileSync(`${dir}/flip/${name}`, bad)
@@ -218,11 +222,11 @@ t.test(
     const { store, contents, bytes } = await someLines(dir)
     await store.close()
     const lines = bytes.toString('utf8').split('\n')
-    lines[10] = lines[10]!.replace('text', 'tixt')
+    lines[6] = lines[6]!.replace('text', 'tixt')
     writeFileSync(`${dir}/bad/db.json.journal.0`, lines.join('\n'))
     for (const told of [true, false]) {
       const opened = await start(`${dir}/bad/db.json`, { onDamage: 'recover' })
-      t.equal(contentOf(opened.store), contents[10])
+      t.equal(contentOf(opened.store), contents[6])
       t.equal(opened.told.length > 0, told)
       await opened.store.close()
     }
@@ -235,7 +239,7 @@ t.test('a kill at any stage of making the document anew loses nothing', async (t
   const { store } = await start(`${dir}/live/db.json`)
   const base = store.makeBase('base', { notes: [note('a')] })
   const world = store.addWorld('one', base)
-  for (let i = 0; i < 20_000; i++) world.put('notes', note(`n${i}`, 'x'.repeat(80)))
+  for (let i = 0; i < 8_000; i++) world.put('notes', note(`n${i}`, 'x'.repeat(80)))
   let done = false
   const compaction = store.compact().then(() => {
     done = true
