@@ -17,6 +17,12 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     for (const _ of [1, 2]) await post('/v1/transaction', PAYMENT, { 'idempotency-key': 'k' })
     return (await get('/v1/transaction')).body.data.total_transation - before
   },
+  async reference_id(sandbox) {
+    const body = { ...PAYMENT, reference_id: 'one' }
+    const first = await sandbox.post('/v1/transaction', body)
+    const second = await sandbox.post('/v1/transaction', body)
+    return [first.body.data[0].reference_id, second.status]
+  },
   async processing_status(sandbox) {
     const { transaction_id } = await pay(sandbox)
     await sandbox.post('/__admin/clock/advance', { by: '1s' })

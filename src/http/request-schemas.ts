@@ -1,0 +1,37 @@
+import type { FastifyRequest } from 'fastify'
+import type { Assumed } from '../assumptions/assumed.ts'
+import { referenceId } from '../assumptions/reference-id.ts'
+import { type SchemaChange, unchanged } from '../assumptions/schema-change.ts'
+import type { Operation } from './operation.ts'
+import { parsePart } from './validation.ts'
+
+/** The readings about what a request may contain, in the order in which they change its schemas. */
+const changesOf = (assumed: Assumed): readonly SchemaChange[] => [assumed.get(referenceId).request]
+
+type Schemas = Pick<Operation, 'query' | 'body'>
+
+/** Makes the function that returns the schemas of an operation under the readings of a client. */
+function createSchemas(assumed: Assumed): (op: Operation) => Schemas {
+  const changes = changesOf(assumed).filter((one) => one !== unchanged)
+  if (changes.length === 0) return (op) => op
+  const changed = new Map<Operation, Schemas>()
+  return (op) => {
+    let schemas = changed.get(op)
+    if (!schemas) {
+      const { id, query, body } = op
+      const all = (schema: NonNullable<Operation['body']>) =>
+        changes.reduce((present, change) => change(present, id), schema)
+      schemas = { ...(query && { query: all(query) }), ...(body && { body: all(body) }) }
+      changed.set(op, schemas)
+    }
+    return schemas
+  }
+}
+
+/** Validates the path, the body and the query of a request under the readings of its client; throws the first error. */
+export function validate(op: Operation, request: FastifyRequest) {
+  const { query, body } = request.world.assumed.derive(createSchemas)(op)
+  if (op.params) request.params = parsePart(op.params, request.params, 'params')
+  if (body) request.body = parsePart(body, request.body, 'body')
+  if (query) request.query = parsePart(query, request.query, 'querystring')
+}
