@@ -1,12 +1,20 @@
 import type { FastifyRequest } from 'fastify'
+import { amountAsText } from '../assumptions/amount-as-text.ts'
 import type { Assumed } from '../assumptions/assumed.ts'
+import { ownRequestFields } from '../assumptions/own-request-fields.ts'
 import { referenceId } from '../assumptions/reference-id.ts'
 import { type SchemaChange, unchanged } from '../assumptions/schema-change.ts'
+import { unknownRequestFields } from '../assumptions/unknown-request-fields.ts'
 import type { Operation } from './operation.ts'
 import { parsePart } from './validation.ts'
 
 /** The readings about what a request may contain, in the order in which they change its schemas. */
-const changesOf = (assumed: Assumed): readonly SchemaChange[] => [assumed.get(referenceId).request]
+const changesOf = (assumed: Assumed): readonly SchemaChange[] => [
+  assumed.get(referenceId).request,
+  assumed.get(ownRequestFields),
+  assumed.get(amountAsText),
+  assumed.get(unknownRequestFields),
+]
 
 type Schemas = Pick<Operation, 'query' | 'body'>
 

@@ -23,6 +23,14 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const second = await sandbox.post('/v1/transaction', body)
     return [first.body.data[0].reference_id, second.status]
   },
+  async own_request_fields({ post }) {
+    const user = { email: 'new@example.com', mobile: '9812345678', user_type: 'business' }
+    return (await post('/v1/user', user)).body.data.user_type
+  },
+  amount_as_text: async ({ post }) =>
+    (await post('/v1/transaction', { ...PAYMENT, amount: '10.00' })).status,
+  unknown_request_fields: async ({ post }) =>
+    (await post('/v1/transaction', { ...PAYMENT, mode: 'IMPS' })).status,
   async processing_status(sandbox) {
     const { transaction_id } = await pay(sandbox)
     await sandbox.post('/__admin/clock/advance', { by: '1s' })
