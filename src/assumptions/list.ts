@@ -1,10 +1,14 @@
 import { amountAsText } from './amount-as-text.ts'
 import type { Assumption } from './assumption.ts'
+import { emptyQueryValue } from './empty-query-value.ts'
 import { idempotencyKey } from './idempotency-key.ts'
+import { largestPage } from './largest-page.ts'
+import { limitParameter } from './limit-parameter.ts'
 import { listOrder } from './list-order.ts'
 import { ownRequestFields } from './own-request-fields.ts'
 import { processingStatus } from './processing-status.ts'
 import { referenceId } from './reference-id.ts'
+import { trailingSlash } from './trailing-slash.ts'
 import { unknownRequestFields } from './unknown-request-fields.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
@@ -14,6 +18,10 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   ownRequestFields,
   amountAsText,
   unknownRequestFields,
+  limitParameter,
+  largestPage,
+  emptyQueryValue,
+  trailingSlash,
   processingStatus,
   listOrder,
 ]

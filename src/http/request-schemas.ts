@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { amountAsText } from '../assumptions/amount-as-text.ts'
 import type { Assumed } from '../assumptions/assumed.ts'
+import { emptyQueryValue } from '../assumptions/empty-query-value.ts'
+import { largestPage } from '../assumptions/largest-page.ts'
+import { limitParameter } from '../assumptions/limit-parameter.ts'
 import { ownRequestFields } from '../assumptions/own-request-fields.ts'
 import { referenceId } from '../assumptions/reference-id.ts'
 import { type SchemaChange, unchanged } from '../assumptions/schema-change.ts'
@@ -13,6 +16,9 @@ const changesOf = (assumed: Assumed): readonly SchemaChange[] => [
   assumed.get(referenceId).request,
   assumed.get(ownRequestFields),
   assumed.get(amountAsText),
+  assumed.get(largestPage),
+  // After the size of a page, which it fixes.
+  assumed.get(limitParameter),
   assumed.get(unknownRequestFields),
 ]
 
@@ -38,8 +44,12 @@ function createSchemas(assumed: Assumed): (op: Operation) => Schemas {
 
 /** Validates the path, the body and the query of a request under the readings of its client; throws the first error. */
 export function validate(op: Operation, request: FastifyRequest) {
-  const { query, body } = request.world.assumed.derive(createSchemas)(op)
+  const { assumed } = request.world
+  const { query, body } = assumed.derive(createSchemas)(op)
   if (op.params) request.params = parsePart(op.params, request.params, 'params')
   if (body) request.body = parsePart(body, request.body, 'body')
-  if (query) request.query = parsePart(query, request.query, 'querystring')
+  if (query) {
+    const given = assumed.get(emptyQueryValue)(request.query as Record<string, unknown>)
+    request.query = parsePart(query, given, 'querystring')
+  }
 }

@@ -31,6 +31,13 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     (await post('/v1/transaction', { ...PAYMENT, amount: '10.00' })).status,
   unknown_request_fields: async ({ post }) =>
     (await post('/v1/transaction', { ...PAYMENT, mode: 'IMPS' })).status,
+  async limit_parameter({ get }) {
+    const lists = ['/v1/users', '/v1/transaction'].map((url) => get(`${url}?limit=3`))
+    return (await Promise.all(lists)).map(({ body }) => body.data.limit)
+  },
+  largest_page: async ({ get }) => (await get('/v1/users?limit=1000')).body.data.limit,
+  empty_query_value: async ({ get }) => (await get('/v1/users?page=')).status,
+  trailing_slash: async ({ get }) => (await get('/v1/users/')).status,
   async processing_status(sandbox) {
     const { transaction_id } = await pay(sandbox)
     await sandbox.post('/__admin/clock/advance', { by: '1s' })
