@@ -1,10 +1,13 @@
+import { accountNumberFormat } from './account-number-format.ts'
 import { amountAsText } from './amount-as-text.ts'
 import type { Assumption } from './assumption.ts'
 import { emptyQueryValue } from './empty-query-value.ts'
 import { idempotencyKey } from './idempotency-key.ts'
+import { ifscCase } from './ifsc-case.ts'
 import { largestPage } from './largest-page.ts'
 import { limitParameter } from './limit-parameter.ts'
 import { listOrder } from './list-order.ts'
+import { mobileFormat } from './mobile-format.ts'
 import { ownRequestFields } from './own-request-fields.ts'
 import { processingStatus } from './processing-status.ts'
 import { referenceId } from './reference-id.ts'
@@ -22,6 +25,9 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   largestPage,
   emptyQueryValue,
   trailingSlash,
+  mobileFormat,
+  accountNumberFormat,
+  ifscCase,
   processingStatus,
   listOrder,
 ]

@@ -1,9 +1,12 @@
 import type { FastifyRequest } from 'fastify'
+import { accountNumberFormat } from '../assumptions/account-number-format.ts'
 import { amountAsText } from '../assumptions/amount-as-text.ts'
 import type { Assumed } from '../assumptions/assumed.ts'
 import { emptyQueryValue } from '../assumptions/empty-query-value.ts'
+import { ifscCase } from '../assumptions/ifsc-case.ts'
 import { largestPage } from '../assumptions/largest-page.ts'
 import { limitParameter } from '../assumptions/limit-parameter.ts'
+import { mobileFormat } from '../assumptions/mobile-format.ts'
 import { ownRequestFields } from '../assumptions/own-request-fields.ts'
 import { referenceId } from '../assumptions/reference-id.ts'
 import { type SchemaChange, unchanged } from '../assumptions/schema-change.ts'
@@ -16,6 +19,9 @@ const changesOf = (assumed: Assumed): readonly SchemaChange[] => [
   assumed.get(referenceId).request,
   assumed.get(ownRequestFields),
   assumed.get(amountAsText),
+  assumed.get(mobileFormat),
+  assumed.get(accountNumberFormat),
+  assumed.get(ifscCase),
   assumed.get(largestPage),
   // After the size of a page, which it fixes.
   assumed.get(limitParameter),

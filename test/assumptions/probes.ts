@@ -6,6 +6,7 @@ type Sandbox = Awaited<ReturnType<typeof start>>
 export type Probe = (sandbox: Sandbox) => Promise<unknown>
 
 const PAYMENT = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT, amount: 10 }
+const NEW_ACCOUNT = { user_id: ASHA, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
 
 const pay = async ({ post }: Sandbox, more: object = {}) =>
   (await post('/v1/transaction', { ...PAYMENT, ...more })).body.data[0]
@@ -38,6 +39,12 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   largest_page: async ({ get }) => (await get('/v1/users?limit=1000')).body.data.limit,
   empty_query_value: async ({ get }) => (await get('/v1/users?page=')).status,
   trailing_slash: async ({ get }) => (await get('/v1/users/')).status,
+  mobile_format: async ({ post }) =>
+    (await post('/v1/user', { email: 'new@example.com', mobile: '+910000000000' })).status,
+  account_number_format: async ({ post }) =>
+    (await post('/v1/bank', { ...NEW_ACCOUNT, account_number: 'AB123456' })).status,
+  ifsc_case: async ({ post }) =>
+    (await post('/v1/bank', { ...NEW_ACCOUNT, ifsc_code: 'hdfc0000001' })).status,
   async processing_status(sandbox) {
     const { transaction_id } = await pay(sandbox)
     await sandbox.post('/__admin/clock/advance', { by: '1s' })
