@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
+import type { FieldError } from './errors.ts'
 import { IsoDate, isoDateOf, Timestamp, text, Uuid } from './formats.ts'
 import { type JsonText, stringify } from './json-text.ts'
 import { maskNumber } from './mask.ts'
@@ -78,6 +79,9 @@ export const KycRecord = z
   })
   .meta({ id: 'KycRecord' })
 
+// Nobody who is alive was born earlier.
+const FIRST_BIRTH = '1900-01-01'
+
 /** One document of POST /kyc, field names as the service has them. */
 export const KycItem = z
   .object({
@@ -89,8 +93,8 @@ export const KycItem = z
     }),
     dateOfBirth: z
       .string()
-      .refine((date) => isoDateOf(date) !== undefined, {
-        error: 'must be a real date as DD-MM-YYYY',
+      .refine((date) => (isoDateOf(date) ?? '') >= FIRST_BIRTH, {
+        error: 'must be a real date as DD-MM-YYYY, in 1900 or later',
       })
       .meta({ pattern: '^\\d{2}-\\d{2}-\\d{4}$' }),
     Nationality: text(64),
@@ -116,6 +120,18 @@ export const SubmitKyc = z
   })
   .meta({ id: 'SubmitKyc' })
 export type SubmitKyc = z.infer<typeof SubmitKyc>
+
+/** The errors of dates of birth after a day, YYYY-MM-DD. */
+export const birthErrors = ({ kyc }: SubmitKyc, today: string): FieldError[] =>
+  kyc.flatMap(({ dateOfBirth }, i) =>
+    isoDateOf(dateOfBirth)! <= today
+      ? []
+      : {
+          field: `kyc[${i}].dateOfBirth`,
+          code: 'invalid_format',
+          message: `must not be later than today, ${today}; found "${dateOfBirth}"`,
+        },
+  )
 
 export const SubmitKycResponse = envelope(
   201,

@@ -1,6 +1,7 @@
 import { listOrder } from '../assumptions/list-order.ts'
 import { isoDateOf } from '../model/formats.ts'
 import {
+  birthErrors,
   countryOf,
   type KycItem,
   type KycMetadata,
@@ -10,13 +11,15 @@ import {
   type SubmitKyc,
 } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
+import { validationFailed } from '../model/validation-errors.ts'
 import type { KycStep } from '../scenarios/compiled.ts'
 import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
 
-const PAN = /^[A-Z]{5}[0-9]{4}[A-Z]$/
+// The fourth letter is the kind of holder, such as P for a person.
+const PAN = /^[A-Z]{3}[PCHFATBLJG][A-Z][0-9]{4}[A-Z]$/
 const AADHAAR = /^\d{12}$/
 const AADHAAR_DECIDED_AFTER_MS = 5_000
 const VERIFIED_RESULT: Omit<PanResult, 'pan'> = {
@@ -167,7 +170,12 @@ export function createKyc(context: WorldContext & { users: Users }) {
   return {
     get: lifecycle.get,
     /** Throws the errors of POST /kyc without changing anything. */
-    check: ({ user_id }: SubmitKyc) => void users.get(user_id, 'user_id'),
+    check(input: SubmitKyc) {
+      // The clock of the client says which day is today, so the schema cannot check it.
+      const errors = birthErrors(input, clock.iso().slice(0, 10))
+      if (errors.length > 0) throw validationFailed(errors)
+      users.get(input.user_id, 'user_id')
+    },
     /** Stores each item as a record. `stepsOfItems` has the steps of a scenario for each item, if there are any. */
     submit: (
       { user_id, kyc: items }: SubmitKyc,
