@@ -3,7 +3,7 @@ import { DEFAULT_READINGS, type Readings, valueOfReading } from './readings.ts'
 
 /** The readings in force for one client, as values. */
 export class Assumed {
-  #values = new Map<Assumption, unknown>()
+  #values = new Map<object, unknown>()
   #readings: Readings = DEFAULT_READINGS
 
   /** The reading of every assumption. */
@@ -13,10 +13,19 @@ export class Assumed {
 
   /** The value of the reading in force. */
   get<V>(assumption: Assumption<V>): V {
-    const known = this.#values.get(assumption as Assumption)
+    const known = this.#values.get(assumption)
     if (known !== undefined) return known as V
     const value = valueOfReading(assumption, this.#readings[assumption.name]!) as V
-    this.#values.set(assumption as Assumption, value)
+    this.#values.set(assumption, value)
+    return value
+  }
+
+  /** What `make` derives from the readings in force. */
+  derive<V>(make: (assumed: Assumed) => V): V {
+    const known = this.#values.get(make)
+    if (known !== undefined) return known as V
+    const value = make(this)
+    this.#values.set(make, value)
     return value
   }
 

@@ -1,13 +1,24 @@
+import { accountNumberFormat } from './account-number-format.ts'
+import { amountAsText } from './amount-as-text.ts'
 import type { Assumption } from './assumption.ts'
 import { duplicateUser } from './duplicate-user.ts'
+import { emptyQueryValue } from './empty-query-value.ts'
 import { historyMetadata } from './history-metadata.ts'
 import { idempotencyKey } from './idempotency-key.ts'
+import { ifscCase } from './ifsc-case.ts'
 import { kycBadDocument } from './kyc-bad-document.ts'
+import { largestPage } from './largest-page.ts'
+import { limitParameter } from './limit-parameter.ts'
 import { listOrder } from './list-order.ts'
 import { missingRemark } from './missing-remark.ts'
+import { mobileFormat } from './mobile-format.ts'
+import { ownRequestFields } from './own-request-fields.ts'
 import { processingStatus } from './processing-status.ts'
+import { referenceId } from './reference-id.ts'
 import { refusedBankAccount } from './refused-bank-account.ts'
 import { sameBankAccount } from './same-bank-account.ts'
+import { trailingSlash } from './trailing-slash.ts'
+import { unknownRequestFields } from './unknown-request-fields.ts'
 import { userHistory } from './user-history.ts'
 import { utrForm } from './utr-form.ts'
 import { utrOfSuccess } from './utr-of-success.ts'
@@ -15,6 +26,17 @@ import { utrOfSuccess } from './utr-of-success.ts'
 /** Every assumption, in the order of docs/assumptions.md. */
 export const ASSUMPTIONS: readonly Assumption[] = [
   idempotencyKey,
+  referenceId,
+  ownRequestFields,
+  amountAsText,
+  unknownRequestFields,
+  limitParameter,
+  largestPage,
+  emptyQueryValue,
+  trailingSlash,
+  mobileFormat,
+  accountNumberFormat,
+  ifscCase,
   processingStatus,
   listOrder,
   refusedBankAccount,

@@ -37,6 +37,9 @@ const REFERENCES = {
 // Two payments cannot have the same value in these fields; nothing searches for one of them, so they have no index.
 const UNIQUE_FIELDS: Partial<Record<Table, readonly string[]>> = { payments: ['id', 'utr'] }
 
+// Two payments can have the same reference: a reading permits it, and another reading can be in force later.
+const REPEATABLE_KEYS: ReadonlySet<string> = new Set(['reference'])
+
 type AnyRow = Record<string, unknown>
 type KeyOf = (row: AnyRow) => string | null | undefined
 
@@ -68,6 +71,7 @@ function* checkUnique(rows: CheckedRows, note: NoteProblem, clientOf: ClientOf) 
           note(table, i, field, { kind: 'invalid', message: 'is the same as in an earlier row' }),
       )
     for (const [key, keyOf] of Object.entries(uniques)) {
+      if (REPEATABLE_KEYS.has(key)) continue
       // Ids are unique among all clients, other keys within one client.
       const keyInClient = (row: AnyRow) => {
         const own = keyOf(row)

@@ -94,24 +94,19 @@ const KEY_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   users: { id: 'user_id' },
   kyc: { id: 'kyc_id' },
   bank_accounts: { id: 'bank_id' },
-  payments: { id: 'transaction_id', reference: 'reference_id' },
+  payments: { id: 'transaction_id' },
   webhook: { id: 'webhook_id' },
 }
 const NAME_OF: Readonly<Record<string, string>> = { users: 'user', bank_accounts: 'bank account' }
-
-const hasReference = (row: Fixtures['transactions'][number]) =>
-  (row.reference_id ?? row.client_transaction_id) !== undefined
 
 /** Checks the relations between rows that were made from a set. */
 function checkRelations(set: Fixtures, { client: _, ...rows }: FixtureRows, check: Check) {
   const clients = new Map(set.users.map((row) => [row.user_id, row.client]))
   const note: NoteProblem = (table, i, field, problem) => {
     const row = set[NOUN_OF[table as keyof FixtureRows]][i]!
-    if (problem.kind === 'duplicate') {
-      // A payment without a reference has its id as one; that the id is not unique was noted before.
-      if (problem.key === 'reference' && !hasReference(set.transactions[i]!)) return
+    if (problem.kind === 'duplicate')
       check.note(row, KEY_FIELDS[table]?.[problem.key] ?? problem.key, SAME)
-    } else if (problem.kind === 'missing')
+    else if (problem.kind === 'missing')
       check.note(row, field, `there is no ${NAME_OF[problem.table]} ${problem.id}`)
     else check.note(row, FIELD_OF[field] ?? field, problem.message)
   }

@@ -4,7 +4,7 @@ import { AccountNumber, IfscCode } from '../model/bank-account.ts'
 import { ClientRow } from '../model/client.ts'
 import { isClockTime, Timestamp } from '../model/formats.ts'
 import { MAX_PAISE } from '../model/money.ts'
-import { CreateUser } from '../model/user.ts'
+import { AnyMobile } from '../model/user.ts'
 import { CreateWebhook } from '../model/webhook.ts'
 import { ROWS } from '../tables/rows.ts'
 import { checkTimer } from './timer-payloads.ts'
@@ -18,7 +18,7 @@ export const DOCUMENT_ROWS = {
   ...ROWS,
   users: ROWS.users.extend({
     email: z.email().max(254),
-    mobile: CreateUser.shape.mobile,
+    mobile: AnyMobile,
   }),
   bank_accounts: ROWS.bank_accounts.extend({
     account_number: AccountNumber,

@@ -7,7 +7,7 @@ import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import { MAX_BODY } from '../runtime/heap-limits.ts'
 import type { Gate } from './concurrency-limit.ts'
 
-const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8"?\s*(?:;|$))/i
+const OTHER_CHARSET = /;\s*charset\s*=(?!\s*(?:utf-?8|"utf-?8")\s*(?:;|$))/i
 const CONTENT_ENCODED = 'Content-Encoding is not supported. Send the body uncompressed.'
 const NOT_UTF8 = 'The request body is not valid UTF-8.'
 

@@ -11,6 +11,7 @@ import type { Lifecycles } from './scenario-decision.ts'
 export type Operation = Endpoint & {
   id: OperationId
   method: 'GET' | 'POST' | 'PUT'
+  body?: z.ZodObject
   /** Whether a token is also required in the mode `spec`. */
   tokenNeeded: boolean
   /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
@@ -47,7 +48,7 @@ type Definition = Omit<
 export function operation<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
-  B extends z.ZodType | undefined = undefined,
+  B extends z.ZodObject | undefined = undefined,
   C = undefined,
 >(
   definition: Definition & {

@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { idempotencyKey } from '../assumptions/idempotency-key.ts'
+import { trailingSlash } from '../assumptions/trailing-slash.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { ClientResolver } from './clients.ts'
-import { type Input, routeOf } from './endpoint.ts'
-import { JSON_TYPE } from './errors.ts'
+import type { Input } from './endpoint.ts'
+import { JSON_TYPE, noRoute } from './errors.ts'
 import { hangUpSignal } from './hang-up.ts'
 import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
 import { logResponse } from './log-request.ts'
 import type { Operation } from './operation.ts'
+import { validate } from './request-schemas.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
 import { delayOf, respondHeaders, respondText, sendBroken } from './scenario-response.ts'
 
@@ -33,7 +35,7 @@ const inputOf = ({ params, query, body }: FastifyRequest) => ({ params, query, b
 
 /** Throws the errors of the request, then lets the scenarios decide. */
 function decide(op: Operation, request: FastifyRequest): Call {
-  if (request.validationError) throw request.validationError
+  validate(op, request)
   const checked = op.check?.(request.world, inputOf(request))
   const decision = decideCall(op.id, request)
   request.rule = decision.rule
@@ -143,16 +145,32 @@ export function serveOperation(
     })
   }
 
+  function handler(request: FastifyRequest, reply: FastifyReply) {
+    const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
+    if (header !== undefined && request.world.assumed.get(idempotencyKey))
+      return handleWithKey(request, reply, String(header))
+    return handleWithoutKey(request, reply)
+  }
+
+  // The readings of the client determine the schemas, so Fastify does not validate.
+  const { method, url } = op
+  const findClient = choice.forService(op.tokenNeeded)
+  const config = { endpoint: op }
+  app.route({ method, url, config, onRequest: findClient, handler })
   app.route({
-    ...routeOf(op),
-    config: { endpoint: op },
-    attachValidation: true,
-    onRequest: choice.forService(op.tokenNeeded),
-    handler(request, reply) {
-      const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
-      if (header !== undefined && request.world.assumed.get(idempotencyKey))
-        return handleWithKey(request, reply, String(header))
-      return handleWithoutKey(request, reply)
-    },
+    method,
+    url: `${url}/`,
+    config,
+    onRequest: [findClient, rejectTrailingSlash],
+    handler,
   })
+}
+
+/** The hook of a path with a slash at its end: the readings of the client say whether the path exists. */
+function rejectTrailingSlash(
+  { world, method, originalUrl }: FastifyRequest,
+  _reply: unknown,
+  done: (error?: Error) => void,
+) {
+  done(world.assumed.get(trailingSlash) ? undefined : noRoute(method, originalUrl))
 }

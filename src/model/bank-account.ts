@@ -8,10 +8,20 @@ import { MaskedIfsc, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 export const BankStatus = sandboxDefault(z.enum(['pending', 'success', 'failed']))
 export type BankStatus = z.infer<typeof BankStatus>
 
-export const AccountNumber = z.string().regex(/^\d{9,18}$/, { error: 'must be 9 to 18 digits' })
-export const IfscCode = z
+export const AccountNumber = z
   .string()
-  .regex(/^[A-Z]{4}0[A-Z0-9]{6}$/, { error: 'must be four letters, 0, and six letters or digits' })
+  .regex(/^[A-Za-z0-9]{5,35}$/, { error: 'must be 5 to 35 letters and digits' })
+/** An account number as a strict service accepts it. */
+export const DigitsOnly = z.string().regex(/^\d{9,18}$/, { error: 'must be 9 to 18 digits' })
+export const IfscCode = z.string().regex(/^[A-Z]{4}0[A-Z0-9]{6}$/, {
+  error: 'must be four upper-case letters, 0, and six upper-case letters or digits',
+})
+const IfscOfAnyCase = z
+  .string()
+  .regex(/^[A-Za-z]{4}0[A-Za-z0-9]{6}$/, {
+    error: 'must be four letters, 0, and six letters or digits',
+  })
+  .toUpperCase()
 
 /** A bank account as stored: full numbers, and the account name that the bank returned. */
 export const BankAccountRow = z.strictObject({
@@ -69,7 +79,7 @@ export const BenifBank = z.strictObject(publicFields).meta({ id: 'BenifBank' })
 
 /** Body of POST /bank. */
 export const AddBankAccount = z
-  .object({ user_id: Uuid, account_number: AccountNumber, ifsc_code: IfscCode })
+  .object({ user_id: Uuid, account_number: AccountNumber, ifsc_code: IfscOfAnyCase })
   .meta({ id: 'AddBankAccount' })
 export type AddBankAccount = z.infer<typeof AddBankAccount>
 

@@ -5,7 +5,7 @@ import { IsoDate, Timestamp, text, Uuid } from './formats.ts'
 import { DocumentName, DocumentType, KycStatus } from './kyc.ts'
 import { Amount } from './money.ts'
 import { PaymentStatus } from './payment.ts'
-import { CreateUser } from './user.ts'
+import { AnyMobile, CreateUser } from './user.ts'
 import { CreateWebhook } from './webhook.ts'
 
 const times = { created_at: Timestamp, updated_at: Timestamp.optional() }
@@ -24,7 +24,7 @@ export const FIXTURE_ROWS = {
     user_id: Uuid,
     user_type: CreateUser.shape.user_type,
     email: CreateUser.shape.email,
-    mobile: CreateUser.shape.mobile,
+    mobile: AnyMobile,
     ...times,
   }),
   kyc: z.strictObject({

@@ -105,9 +105,21 @@ export type KycItem = z.infer<typeof KycItem>
 
 const WORDS = { document_type: ['pid', 'tid'], document_name: ['aadhar', 'pan'] } as const
 
-/** The first problem of a document that cannot be checked at all; `undefined` if there is none. */
+// Nobody who is alive was born earlier.
+const FIRST_BIRTH = '1900-01-01'
+
+/** What is wrong with a date of birth; `today` is YYYY-MM-DD. */
+function birthProblem(dateOfBirth: string, today: string): string | undefined {
+  const date = isoDateOf(dateOfBirth)
+  if (date === undefined || date < FIRST_BIRTH)
+    return 'must be a real date as DD-MM-YYYY, in 1900 or later'
+  return date > today ? `must not be later than today, ${today}` : undefined
+}
+
+/** The first problem of a document that cannot be checked at all; `undefined` if there is none. `today` is YYYY-MM-DD. */
 export function badDocument(
   item: KycItem,
+  today: string,
 ): { field: keyof KycItem; code: string; message: string } | undefined {
   for (const [field, words] of Object.entries(WORDS) as [keyof typeof WORDS, readonly string[]][])
     if (!words.includes(item[field]))
@@ -118,13 +130,10 @@ export function badDocument(
       code: 'invalid_value',
       message: 'must be aadhar with pid, or pan with tid',
     }
-  if (isoDateOf(item.dateOfBirth) === undefined)
-    return {
-      field: 'dateOfBirth',
-      code: 'invalid_format',
-      message: 'must be a real date as DD-MM-YYYY',
-    }
-  return undefined
+  const message = birthProblem(item.dateOfBirth, today)
+  return message === undefined
+    ? undefined
+    : { field: 'dateOfBirth', code: 'invalid_format', message }
 }
 
 /** Body of POST /kyc. */

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { sandboxDefault } from './sandbox-default.ts'
 
 const MAX_LIMIT = 100
 
@@ -13,9 +12,12 @@ const wholeNumber = (fallback: number, top: number) =>
     .default(String(fallback))
     .transform((text) => Math.min(Number(text), top))
 
+/** The query `limit`: a number above `max` counts as `max`. */
+export const pageSize = (defaultLimit: number, max: number) => wholeNumber(defaultLimit, max)
+
 /** The query `page` and `limit` of a list; a limit above 100 is clamped to 100. */
 export const listQuery = (defaultLimit: number) =>
-  z.object({ page: wholeNumber(1, LAST_PAGE), limit: wholeNumber(defaultLimit, MAX_LIMIT) })
+  z.object({ page: wholeNumber(1, LAST_PAGE), limit: pageSize(defaultLimit, MAX_LIMIT) })
 
 /** The requested part of a list. */
 export type ListQuery = { page: number; limit: number }
@@ -23,7 +25,7 @@ export type ListQuery = { page: number; limit: number }
 /** The fields that every list response has. */
 export const listFields = {
   page: z.int().min(1),
-  limit: sandboxDefault(z.int().min(1).max(MAX_LIMIT), z.int().min(1)),
+  limit: z.int().min(1),
 }
 
 /** The fields of a list response of the admin API, besides its rows. */

@@ -1,12 +1,21 @@
+const SURROGATE = /[\ud800-\udfff]/
+
+/** Masks a text except for its first `first` and last `last` characters; a text with no more characters is all X. */
+function maskMiddle(value: string, first: number, last: number): string {
+  // Half of a surrogate pair is no character. A copy of the characters takes time, and nearly no text needs it.
+  const characters = SURROGATE.test(value) ? [...value] : value
+  const { length } = characters
+  if (length <= first + last) return 'X'.repeat(length)
+  const [start, end] = [characters.slice(0, first), characters.slice(-last)]
+  const mask = 'X'.repeat(length - first - last)
+  return typeof start === 'string' ? `${start}${mask}${end}` : [...start, mask, ...end].join('')
+}
+
 /** Replaces all but the last four characters with X; four or fewer become all X. */
-export const maskNumber = (value: string): string =>
-  value.length <= 4 ? 'X'.repeat(value.length) : 'X'.repeat(value.length - 4) + value.slice(-4)
+export const maskNumber = (value: string): string => maskMiddle(value, 0, 4)
 
 /** Masks an IFSC except for the first four and last three characters. */
-export const maskIfsc = (value: string): string =>
-  value.length <= 7
-    ? 'X'.repeat(value.length)
-    : value.slice(0, 4) + 'X'.repeat(value.length - 7) + value.slice(-3)
+export const maskIfsc = (value: string): string => maskMiddle(value, 4, 3)
 
 const WHOLE_PAN = /^[A-Z]{5}\d{4}[A-Z]$/i
 const MASKED_RUN = /([Xx*#•·])\1{2}|^[Xx*#•·]*$/

@@ -24,20 +24,20 @@ export const rupeesOf = (paise: number): string =>
 
 const MESSAGE = 'must be 1.00 to 9999999999.99 with at most two decimals; amounts are never rounded'
 
+const isPayable = (amount: number | string) => (paiseOf(amount) ?? 0) >= MIN_PAISE
+// These bounds are only for the OpenAPI document; `isPayable` checks them.
+const NUMBER = z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 })
+
+/** An amount in rupees as a client may send it if a text is refused. */
+export const AmountNumber = NUMBER.refine(isPayable, { error: MESSAGE })
+
 /** An amount in rupees as a client sends it: a number, or a decimal text. */
 export const AmountInput = z
-  .union(
-    [
-      // These bounds are only for the OpenAPI document; the refinement below checks them.
-      z.number().meta({ minimum: 1, maximum: 9_999_999_999.99 }),
-      z.string().meta({ pattern: DECIMAL.source }),
-    ],
-    {
-      error: (issue) =>
-        issue.input === undefined ? undefined : 'must be a number or a decimal text',
-    },
-  )
-  .refine((amount) => (paiseOf(amount) ?? 0) >= MIN_PAISE, { error: MESSAGE })
+  .union([NUMBER, z.string().meta({ pattern: DECIMAL.source })], {
+    error: (issue) =>
+      issue.input === undefined ? undefined : 'must be a number or a decimal text',
+  })
+  .refine(isPayable, { error: MESSAGE })
   .meta({ description: 'Rupees, 1.00 to 9999999999.99, at most two decimals.', examples: [1500.5] })
 
 /** An amount in a response: decimal text with two places. */

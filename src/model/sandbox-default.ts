@@ -20,7 +20,7 @@ const PARTLY_MASKED = z.string().refine(isPartlyMasked, { error: 'must be partly
 
 /** A person's number in responses: the last four characters, X for the others. */
 export const MaskedNumber = sandboxDefault(
-  z.string().regex(/^(?:X{0,4}|X+[\s\S]{4})$/, {
+  z.string().regex(/^(?:X{0,4}|X+[\s\S]{4})$/u, {
     error: 'must be masked with X except for the last four characters',
   }),
   PARTLY_MASKED,
@@ -28,7 +28,7 @@ export const MaskedNumber = sandboxDefault(
 
 /** An IFSC in responses: the first four and last three characters, X for the others. */
 export const MaskedIfsc = sandboxDefault(
-  z.string().regex(/^(?:X{0,7}|[\s\S]{4}X+[\s\S]{3})$/, {
+  z.string().regex(/^(?:X{0,7}|[\s\S]{4}X+[\s\S]{3})$/u, {
     error: 'must be masked with X except for the first four and last three characters',
   }),
   PARTLY_MASKED,

@@ -30,13 +30,23 @@ export const User = z
   })
   .meta({ id: 'User' })
 
-const MOBILE = /^(?:\+[1-9]\d{6,14}|(?:\+91)?[6-9]\d{9})$/
+const MOBILE = /^(?:\+(?!91)[1-9]\d{6,14}|(?:\+91)?[6-9]\d{9})$/
+const SEPARATORS = /[ ().-]/g
+
+/** A mobile as a lenient service accepts it, and as rows contain it. */
+export const AnyMobile = z
+  .string()
+  .max(40)
+  .regex(/^\+?(?:[ ().-]*\d){7,15}[ )]*$/, { error: 'must have 7 to 15 digits' })
 
 /** Body of POST /user. */
 export const CreateUser = z
   .object({
     email: text(254).pipe(z.email()),
-    mobile: z.string().regex(MOBILE, { error: 'must be E.164, or an Indian mobile of ten digits' }),
+    mobile: z.string().regex(MOBILE, {
+      error:
+        'must be an Indian mobile (ten digits that start with 6 to 9) or E.164 of another country',
+    }),
     user_type: UserType.default('individual'),
   })
   .meta({ id: 'CreateUser' })
@@ -65,4 +75,4 @@ export const userTextParts = (row: UserRow): JsonText =>
 
 /** One spelling of a mobile, so that +91 and bare ten digits are one number. */
 export const mobileKey = (mobile: string): string =>
-  mobile.length === 10 ? `+91${mobile}` : mobile
+  mobile.replaceAll(SEPARATORS, '').replace(/^(?:\+?91|0)?(?=[6-9]\d{9}$)/, '+91')

@@ -1,4 +1,5 @@
 import { processingStatus } from '../assumptions/processing-status.ts'
+import { referenceId } from '../assumptions/reference-id.ts'
 import type { BankAccountRow } from '../model/bank-account.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { PaymentRow } from '../model/payment.ts'
@@ -75,7 +76,9 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
       )
     }
     const earlier =
-      reference_id === undefined ? undefined : payments.findUnique('reference', reference_id)
+      reference_id === undefined || !assumed.get(referenceId).isUnique
+        ? undefined
+        : payments.findUnique('reference', reference_id)
     if (earlier) throw duplicateReference(earlier.row, { assumed })
     return { payer_id, account }
   }

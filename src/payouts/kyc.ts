@@ -19,7 +19,8 @@ import type { WorldContext } from '../tables/world-context.ts'
 import { createLifecycle, type Transition } from './lifecycle.ts'
 import type { Users } from './users.ts'
 
-const PAN = /^[A-Z]{5}[0-9]{4}[A-Z]$/
+// The fourth letter is the kind of holder, such as P for a person.
+const PAN = /^[A-Z]{3}[PCHFATBLJG][A-Z][0-9]{4}[A-Z]$/
 const AADHAAR = /^\d{12}$/
 const AADHAAR_DECIDED_AFTER_MS = 5_000
 const VERIFIED_RESULT: Omit<PanResult, 'pan'> = {
@@ -53,9 +54,9 @@ function defaultSteps({ document_type, document_number }: KycItem): readonly Kyc
 }
 
 /** The failed step of a bad document or a malformed number, whatever the scenario says; else `undefined`. */
-function formatError(item: KycItem): KycStep | undefined {
+function formatError(item: KycItem, today: string): KycStep | undefined {
   const { document_type, document_number } = item
-  const bad = badDocument(item)
+  const bad = badDocument(item, today)
   if (bad) return { ...INVALID_PAN, message: `${bad.field} ${bad.message}` }
   if (document_type === 'tid') return PAN.test(document_number) ? undefined : INVALID_PAN
   if (document_number === '' || AADHAAR.test(document_number)) return undefined
@@ -76,9 +77,9 @@ const DEFAULT_MESSAGE: Readonly<Record<string, Readonly<Record<KycStatus, string
 }
 
 /** Throws the error of a call with bad documents. */
-function rejectBadDocuments(items: readonly KycItem[]) {
+function rejectBadDocuments(items: readonly KycItem[], today: string) {
   const errors = items.flatMap((item, i) => {
-    const bad = badDocument(item)
+    const bad = badDocument(item, today)
     if (!bad) return []
     const { field, code, message } = bad
     const found = JSON.stringify(quoteInput(item[field]))
@@ -91,6 +92,8 @@ function rejectBadDocuments(items: readonly KycItem[]) {
 export function createKyc(context: WorldContext & { users: Users }) {
   const { store, clock, random, assumed, users } = context
   const { kyc } = store.tables
+  /** The client's day, YYYY-MM-DD. */
+  const today = () => clock.iso().slice(0, 10)
 
   function panMetadata(number: string, step: Transition<KycStep>, message: string): KycMetadata {
     const ok = step.status === 'success'
@@ -186,7 +189,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
     get: lifecycle.get,
     /** Throws the errors of POST /kyc without changing anything. */
     check({ user_id, kyc: items }: SubmitKyc) {
-      if (assumed.get(kycBadDocument).failsCall) rejectBadDocuments(items)
+      if (assumed.get(kycBadDocument).failsCall) rejectBadDocuments(items, today())
       users.get(user_id, 'user_id')
     },
     /** Stores each item as a record. `stepsOfItems` has the steps of a scenario for each item, if there are any. */
@@ -197,7 +200,7 @@ export function createKyc(context: WorldContext & { users: Users }) {
       store.change(() => {
         users.get(user_id, 'user_id')
         return items.map((item, i) => {
-          const bad = formatError(item)
+          const bad = formatError(item, today())
           return submitItem(user_id, item, bad ? [bad] : (stepsOfItems[i] ?? defaultSteps(item)))
         })
       }),

@@ -1,5 +1,6 @@
 import type { Entry } from './entry.ts'
 import {
+  addOwner,
   changesOver,
   countOfKey,
   emptyLayer,
@@ -8,6 +9,7 @@ import {
   idsNewestFirst,
   type Layer,
   type Layers,
+  removeOwner,
   rowsInOrder,
   rowsOf,
   type TableImage,
@@ -92,7 +94,7 @@ export class Table<R> {
     return countOfKey(this.#layers, index, key)
   }
 
-  /** The row that has a unique key. */
+  /** The row that has a unique key; of several rows, the one that had it first. */
   findUnique(unique: string, key: string): Entry<R> | undefined {
     const id = findUniqueId(this.#layers, unique, key)
     return id === undefined ? undefined : findEntry(this.#layers, id)
@@ -187,14 +189,9 @@ export class Table<R> {
       const oldKey = previous && keyOf(previous.row)
       const newKey = entry && keyOf(entry.row)
       if (oldKey === newKey) continue
-      const own = this.#top.uniques[name]!
-      // When rows are read back one by one, another row may already have the key.
-      if (oldKey !== undefined && findUniqueId(this.#layers, name, oldKey) === previous!.id) {
-        const idBelow = findUniqueId(this.#layers, name, oldKey, this.#layers.length - 1)
-        if (idBelow === undefined) own.delete(oldKey)
-        else own.set(oldKey, null)
-      }
-      if (newKey !== undefined) own.set(newKey, entry!.id)
+      if (oldKey !== undefined) removeOwner(this.#layers, name, oldKey, previous!.id)
+      // Another row may have the key: a reading permits it, or rows that swap keys are read back one by one.
+      if (newKey !== undefined) addOwner(this.#layers, name, newKey, entry!.id)
     }
   }
 

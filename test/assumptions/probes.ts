@@ -6,6 +6,7 @@ type Sandbox = Awaited<ReturnType<typeof start>>
 export type Probe = (sandbox: Sandbox) => Promise<unknown>
 
 const PAYMENT = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT, amount: 10 }
+const NEW_ACCOUNT = { user_id: ASHA, account_number: '123456789012', ifsc_code: 'HDFC0000001' }
 
 const pay = async ({ post }: Sandbox, more: object = {}) =>
   (await post('/v1/transaction', { ...PAYMENT, ...more })).body.data[0]
@@ -24,6 +25,33 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     for (const _ of [1, 2]) await post('/v1/transaction', PAYMENT, { 'idempotency-key': 'k' })
     return (await get('/v1/transaction')).body.data.total_transation - before
   },
+  async reference_id(sandbox) {
+    const body = { ...PAYMENT, reference_id: 'one' }
+    const first = await sandbox.post('/v1/transaction', body)
+    const second = await sandbox.post('/v1/transaction', body)
+    return [first.body.data[0].reference_id, second.status]
+  },
+  async own_request_fields({ post }) {
+    const user = { email: 'new@example.com', mobile: '9812345678', user_type: 'business' }
+    return (await post('/v1/user', user)).body.data.user_type
+  },
+  amount_as_text: async ({ post }) =>
+    (await post('/v1/transaction', { ...PAYMENT, amount: '10.00' })).status,
+  unknown_request_fields: async ({ post }) =>
+    (await post('/v1/transaction', { ...PAYMENT, mode: 'IMPS' })).status,
+  async limit_parameter({ get }) {
+    const lists = ['/v1/users', '/v1/transaction'].map((url) => get(`${url}?limit=3`))
+    return (await Promise.all(lists)).map(({ body }) => body.data.limit)
+  },
+  largest_page: async ({ get }) => (await get('/v1/users?limit=1000')).body.data.limit,
+  empty_query_value: async ({ get }) => (await get('/v1/users?page=')).status,
+  trailing_slash: async ({ get }) => (await get('/v1/users/')).status,
+  mobile_format: async ({ post }) =>
+    (await post('/v1/user', { email: 'new@example.com', mobile: '+910000000000' })).status,
+  account_number_format: async ({ post }) =>
+    (await post('/v1/bank', { ...NEW_ACCOUNT, account_number: 'AB123456' })).status,
+  ifsc_case: async ({ post }) =>
+    (await post('/v1/bank', { ...NEW_ACCOUNT, ifsc_code: 'hdfc0000001' })).status,
   async processing_status(sandbox) {
     const { transaction_id } = await pay(sandbox)
     await sandbox.post('/__admin/clock/advance', { by: '1s' })

@@ -114,6 +114,31 @@ t.test('a client that sends a large body can read the error', async (t) => {
   }
 })
 
+t.test('a client that sends a large body in chunks can read the error', async (t) => {
+  const { port } = await listening(t)
+  const chunk = Buffer.alloc(65_536, ' ')
+  const size = Buffer.from(`${chunk.length.toString(16)}\r\n`)
+  const end = Buffer.from('\r\n')
+  const pieces = Array.from({ length: 120 }, () => [size, chunk, end]).flat()
+  const body = Buffer.concat([...pieces, Buffer.from('0\r\n\r\n')])
+  for (let i = 0; i < 10; i++) {
+    const text = await new Promise<string>((resolve, reject) => {
+      let found = ''
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.pause()
+        const head = `${HEAD}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
+        socket.write(Buffer.concat([Buffer.from(head), body]), () => socket.resume())
+      })
+      socket.setEncoding('utf8').on('data', (data) => {
+        found += data
+      })
+      socket.on('error', reject).on('close', () => resolve(found))
+    })
+    t.match(text, /^HTTP\/1\.1 413 /)
+    t.match(text, 'payload_too_large')
+  }
+})
+
 t.test('a body that never ends does not delay its error', async (t) => {
   const { port } = await listening(t)
   const peer = await stubborn(t, port, `${HEAD}Content-Length: 8000000\r\n\r\n{`)

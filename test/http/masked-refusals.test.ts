@@ -71,7 +71,7 @@ t.test(
     t.match((await call('POST', '/v1/kyc', { user_id: ASHA, kyc: [document] })).text, '1234567')
     await call('POST', '/v1/bank', {
       user_id: ASHA,
-      account_number: `x${AADHAAR}`,
+      account_number: `x-${AADHAAR}`,
       ifsc_code: IFSC,
     })
     await get(`/v1/user/${PAN}`, TOKEN)

@@ -22,7 +22,8 @@ async function routesInFastify(addRoutes: (app: FastifyInstance) => void) {
   app.setValidatorCompiler((() => () => true) as never)
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: '', version: '' } },
-    transform: ({ url }) => ({ schema: {}, url }),
+    // A path with a slash at its end is a second spelling, which the document need not list.
+    transform: ({ url }) => ({ schema: {}, url: url.replace(/\/$/, '') }),
   })
   await app.register(async (scope) => addRoutes(scope))
   await app.ready()

@@ -76,8 +76,19 @@ t.test('a malformed request gets the error envelope and a reason phrase', async 
   }
   const twice = table.find(([name]) => name === 'two Hosts')!
   t.match((await send(port, twice[1])).body, /The request has 2 Host headers\. Send exactly one\./)
-  const fine = await send(port, POST('application/json; charset=UTF-8', user('a@example.com')))
-  t.equal(fine.line, 'HTTP/1.1 201 Created')
+  const charsets = ['UTF-8', '"utf-8"', ' "UTF-8" ; a=b', 'utf8']
+  for (const [i, charset] of charsets.entries()) {
+    const body = Buffer.from(`{"email":"a${i}@example.com","mobile":"987650001${i}"}`)
+    const fine = await send(port, POST(`application/json; charset=${charset}`, body))
+    t.equal(fine.line, 'HTTP/1.1 201 Created', charset)
+  }
+  for (const charset of ['"utf-16"', '"utf-8', 'utf-8"', '""']) {
+    const other = await send(
+      port,
+      POST(`application/json; charset=${charset}`, user('z@example.com')),
+    )
+    t.match(other.line, /^HTTP\/1.1 415 /, charset)
+  }
 })
 
 t.test(

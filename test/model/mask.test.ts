@@ -22,6 +22,15 @@ t.test('a number keeps its last four characters and its length', async (t) => {
   }
 })
 
+t.test('a surrogate pair is one character of a mask', async (t) => {
+  t.equal(maskNumber('a😀😀b'), 'XXXX')
+  t.equal(maskNumber('ab😀😀c'), 'Xb😀😀c')
+  t.equal(maskNumber('123456😀78😀'), 'XXXXXX😀78😀')
+  t.equal(maskIfsc('😀😀😀😀b😀😀😀'), '😀😀😀😀X😀😀😀')
+  t.equal(maskIfsc('😀😀😀😀😀😀😀'), 'XXXXXXX')
+  t.equal(maskText('😀123456789😀'), '😀XXXXX6789😀')
+})
+
 t.test('an IFSC keeps its first four and last three characters', async (t) => {
   const table: [value: string, masked: string][] = [
     ['HDFC0000001', 'HDFCXXXX001'],

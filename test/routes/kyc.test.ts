@@ -214,3 +214,33 @@ t.test('refuses what has not the form, and stores none of it', async (t) => {
   const unknown = '00000000-0000-4000-8000-000000000999'
   t.equal((await post('/v1/kyc', { user_id: unknown, kyc: [ITEM] })).body.error, 'not_found')
 })
+
+t.test('a date of birth is a day from 1900 to today on the client’s clock', async (t) => {
+  const { post } = await start(t)
+  const submit = (dateOfBirth: string) =>
+    post('/v1/kyc', { user_id: KABIR, kyc: [{ ...ITEM, dateOfBirth }, ITEM] })
+  // The clock is frozen at the first day of 2026.
+  for (const date of ['01-01-2999', '02-01-2026', '31-12-1899', '01-01-0001']) {
+    const { status, body } = await submit(date)
+    t.equal(status, 400, date)
+    t.match(body.errors, [{ field: 'kyc[0].dateOfBirth', code: 'invalid_format' }])
+    t.match(body.message, `found "${date}"`)
+  }
+  for (const date of ['01-01-2026', '01-01-1900']) t.equal((await submit(date)).status, 201, date)
+  t.equal((await post('/__admin/clock/freeze', { at: '2026-01-02T00:00:00Z' })).status, 200)
+  t.equal((await submit('02-01-2026')).status, 201, 'a day later')
+})
+
+t.test('a PAN whose fourth letter is no kind of holder fails', async (t) => {
+  const { post } = await start(t)
+  const submit = async (document_number: string) =>
+    (await post('/v1/kyc', { user_id: KABIR, kyc: [{ ...ITEM, document_number }] })).body.data[0]
+  const kinds = new Set('PCHFATBLJG')
+  for (const letter of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
+    const { status, data } = await submit(`ABC${letter}A1234A`)
+    t.equal(status, kinds.has(letter), letter)
+    t.equal(data.kyc_status, kinds.has(letter) ? 'success' : 'failed')
+  }
+  const { message } = await submit('ABCZA1234A')
+  t.equal(message, 'The PAN is empty or malformed')
+})

@@ -76,7 +76,7 @@ for (const { path, rows, id, count, limit, all } of LISTS) {
     const times = found.map((row) => row.created_at)
     t.strictSame(times, [...times].sort().reverse(), 'newest first')
 
-    for (const bad of ['0', '-1', '1.5', 'x', '', '1e1', '%201', 'NaN', '१', '0x1', 'null']) {
+    for (const bad of ['0', '-1', '1.5', 'x', '1e1', '%201', 'NaN', '१', '0x1', 'null']) {
       for (const name of ['page', 'limit']) {
         const answer = await page(`?${name}=${bad}`)
         t.match(

@@ -96,6 +96,25 @@ t.test('a key that moved on is not taken from its new owner', async (t) => {
   t.same([table.findUnique('mail', 'y')?.id, table.findUnique('mail', 'x')?.id], ['a', 'b'])
 })
 
+t.test('of several rows with a unique key the first one is found, in every layer', async (t) => {
+  const table = new Table(SPEC, imageOf(SPEC, [row('a', 1, 'g', 'x')]))
+  const found = (of = table) => of.findUnique('mail', 'x')?.id
+  table.put(row('b', 2, 'g', 'x'))
+  t.equal(found(), 'a')
+  const fork = new Table(SPEC, table.image())
+  table.put(row('c', 3, 'g', 'x'))
+  table.remove('a')
+  t.equal(found(), 'b')
+  table.remove('b')
+  t.equal(found(), 'c')
+  table.remove('c')
+  t.equal(found(), undefined)
+  fork.remove('b')
+  t.equal(found(fork), 'a')
+  fork.place('a', undefined)
+  t.equal(found(fork), undefined)
+})
+
 t.test('an image never changes, a fork shares it, a load goes back to it', async (t) => {
   const table = new Table(SPEC, imageOf(SPEC, [row('a', 1, 'g', 'm')]))
   table.put(row('b', 2))
