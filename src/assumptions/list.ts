@@ -2,6 +2,12 @@ import type { Assumption } from './assumption.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { listOrder } from './list-order.ts'
 import { processingStatus } from './processing-status.ts'
+import { webhookDelivery } from './webhook-delivery.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
-export const ASSUMPTIONS: readonly Assumption[] = [idempotencyKey, processingStatus, listOrder]
+export const ASSUMPTIONS: readonly Assumption[] = [
+  idempotencyKey,
+  processingStatus,
+  listOrder,
+  webhookDelivery,
+]

@@ -14,7 +14,7 @@ export const EventRow = z.strictObject({
 })
 export type EventRow = z.infer<typeof EventRow>
 
-/** `recorded`: the client had no webhook, so the event is sent only on request. */
+/** `recorded`: the client had no webhook, or nothing is sent by itself; the event is sent only on request. */
 export const DeliveryStatus = z.enum([
   'pending',
   'delivered',

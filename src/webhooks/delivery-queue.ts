@@ -1,3 +1,4 @@
+import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
 import type { DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
 import { quoteInput } from '../model/mask.ts'
 import { createQueue } from '../runtime/queue.ts'
@@ -14,7 +15,10 @@ const MAX_FINISHED = 10_000
 // An event that waits for another one is sent at the latest after this time, ms of the client's time.
 const MAX_HOLD = 3_600_000
 
-export type DeliveryQueueDeps = Pick<WorldContext, 'store' | 'clock' | 'random' | 'scheduler'> & {
+export type DeliveryQueueDeps = Pick<
+  WorldContext,
+  'store' | 'clock' | 'random' | 'scheduler' | 'assumed'
+> & {
   /** Called for every new or changed delivery, inside the change. */
   onChanged: (row: DeliveryRow) => void
 }
@@ -189,16 +193,25 @@ export class DeliveryQueue {
 
   // ---- the whole content
 
-  /** After a start or restore: collects finished deliveries, and schedules those that were being sent when the process ended. */
+  /**
+   * After a start or restore: collects finished deliveries. Those that were being sent when the process ended are sent
+   * again, or failed if nothing is sent twice.
+   */
   recover() {
-    const { store, clock } = this.#deps
+    const { store, clock, assumed } = this.#deps
+    const { retries } = assumed.get(webhookDelivery)
     store.change(() => {
-      for (const row of [...this.#tables.deliveries.rows()]) {
+      for (const { delivery_id } of [...this.#tables.deliveries.rows()]) {
+        // As it is now: the end of an earlier one may have changed it.
+        const row = this.find(delivery_id)
+        if (!row) continue
         if (row.status !== 'pending') this.#retain(row)
         if (row.status !== 'pending' || this.timerOf(row)) continue
         if (row.ordered && this.#firstInOrder(row.resource_id)?.delivery_id !== row.delivery_id)
           continue
-        this.schedule(row, clock.now())
+        // Without a time it waits for an earlier event, so it was not being sent.
+        if (retries || row.next_attempt_at === null) this.schedule(row, clock.now())
+        else this.finish(row, 'failed')
       }
     })
   }

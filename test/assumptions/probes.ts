@@ -27,4 +27,13 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const { body } = await get('/v1/transaction?limit=3')
     return body.data.transactions.map((one: { created_at: string }) => one.created_at)
   },
+  async webhook_delivery(sandbox) {
+    // Nothing listens on port 9: each attempt fails.
+    await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
+    await pay(sandbox)
+    await sandbox.post('/__admin/clock/advance', { by: '1s' })
+    const { body } = await sandbox.get('/__admin/webhooks/deliveries?event=transaction.pending')
+    const [{ status, attempts }] = body.deliveries
+    return [status, attempts.length]
+  },
 }
