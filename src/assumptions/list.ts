@@ -3,6 +3,7 @@ import { idempotencyKey } from './idempotency-key.ts'
 import { listOrder } from './list-order.ts'
 import { processingStatus } from './processing-status.ts'
 import { webhookDelivery } from './webhook-delivery.ts'
+import { webhookOrder } from './webhook-order.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -10,4 +11,5 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   processingStatus,
   listOrder,
   webhookDelivery,
+  webhookOrder,
 ]

@@ -151,10 +151,7 @@ export class DeliveryAttempts {
     else if (gone || gap === undefined || row.once || !retries)
       queue.finish(row, tried.some(({ ok }) => ok) ? 'delivered' : 'failed', tried)
     else
-      queue.schedule(
-        { ...row, attempts: tried },
-        Math.max(due_at + gap, clock.now() + retryAfterMs),
-      )
+      queue.retry({ ...row, attempts: tried }, Math.max(due_at + gap, clock.now() + retryAfterMs))
   }
 
   /** Forgets the running attempts, after the rows were replaced or removed. */

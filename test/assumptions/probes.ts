@@ -36,4 +36,11 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const [{ status, attempts }] = body.deliveries
     return [status, attempts.length]
   },
+  async webhook_order(sandbox) {
+    await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
+    await pay(sandbox)
+    await sandbox.post('/__admin/clock/advance', { by: '1s' })
+    const { body } = await sandbox.get('/__admin/webhooks/deliveries?event=transaction.processing')
+    return body.deliveries[0].attempts.length
+  },
 }
