@@ -4,6 +4,7 @@ import { listOrder } from './list-order.ts'
 import { processingStatus } from './processing-status.ts'
 import { webhookDelivery } from './webhook-delivery.ts'
 import { webhookOrder } from './webhook-order.ts'
+import { webhookSignature } from './webhook-signature.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -12,4 +13,5 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   listOrder,
   webhookDelivery,
   webhookOrder,
+  webhookSignature,
 ]

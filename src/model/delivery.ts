@@ -48,6 +48,8 @@ const StoredAttempt = DeliveryAttempt.omit({ headers: true }).extend({
   timestamp: z.int(),
   /** How many signatures were sent. */
   signatures: z.int(),
+  /** What was signed; absent: the whole message. */
+  scheme: z.exactOptional(z.enum(['body', 'none'])),
 })
 export type StoredAttempt = z.infer<typeof StoredAttempt>
 

@@ -126,6 +126,7 @@ function createSending(
   const webhooks = createWebhooks(context)
   const attempts = createAttemptSender({
     clock: context.clock,
+    assumed: context.assumed,
     runtime,
     settings: webhookSettings,
     lane: sendLimit.lane(),

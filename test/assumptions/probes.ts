@@ -43,4 +43,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const { body } = await sandbox.get('/__admin/webhooks/deliveries?event=transaction.processing')
     return body.deliveries[0].attempts.length
   },
+  async webhook_signature(sandbox) {
+    await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
+    const { body } = await sandbox.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
+    return Object.keys(body.deliveries[0].attempts[0].headers)
+  },
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { DeliveryRow } from '../../src/model/delivery.ts'
@@ -165,3 +166,77 @@ t.test(
     ])
   },
 )
+
+/** Sends an event to a receiver and to the inbox; returns the headers of webhooks, and the verdict of the inbox. */
+async function signedBy(t: Test, webhook_signature: string, fault?: object) {
+  const { url, received } = await receiver(t)
+  const sandbox = await startWithWebhook(t, url, { assume: { webhook_signature } })
+  const rule = { when: { event: 'webhook.test' }, then: fault }
+  const definition = { webhooks: fault ? [rule] : [] }
+  t.equal((await sandbox.put('/__admin/scenario', { definition })).status, 200)
+  const { body } = await sandbox.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
+  const [{ headers, body: sent }] = received as [(typeof received)[0]]
+  const signature = createHmac('sha256', SECRET).update(sent).digest('hex')
+  const names = Object.keys(headers).filter((name) => name.includes('webhook'))
+  const { statusCode } = await sandbox.app.inject({
+    method: 'POST',
+    url: '/__admin/webhooks/inbox',
+    headers: { ...headers, host: '127.0.0.1:4310' } as never,
+    payload: sent,
+  })
+  t.equal(statusCode, 200)
+  const { messages } = (await sandbox.get('/__admin/webhooks/inbox')).body
+  return {
+    names,
+    isRight: headers['x-webhook-signature'] === signature,
+    shown: Object.keys(body.deliveries[0].attempts[0].headers).filter((name) =>
+      name.includes('webhook'),
+    ),
+    verdict: messages[0].code ?? 'genuine',
+  }
+}
+
+t.test(
+  'webhook_signature: which headers are sent and shown, and what the inbox says',
+  async (t) => {
+    const all = [
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+      'x-webhook-signature',
+      'x-webhook-attempt',
+    ]
+    t.strictSame(await signedBy(t, 'standard'), {
+      names: all,
+      shown: all,
+      isRight: true,
+      verdict: 'genuine',
+    })
+    const [, , , body, attempt] = all
+    t.strictSame(await signedBy(t, 'hex_body'), {
+      names: [body, attempt],
+      shown: [body, attempt],
+      isRight: true,
+      verdict: 'genuine',
+    })
+    t.strictSame(await signedBy(t, 'none'), {
+      names: [attempt],
+      shown: [attempt],
+      isRight: false,
+      verdict: 'not_signed',
+    })
+  },
+)
+
+t.test('webhook_signature hex_body: a scenario can sign wrongly, or not at all', async (t) => {
+  t.match(await signedBy(t, 'hex_body', { signature: 'wrong' }), {
+    names: ['x-webhook-signature', 'x-webhook-attempt'],
+    isRight: false,
+    verdict: 'no_match',
+  })
+  t.match(await signedBy(t, 'hex_body', { signature: 'missing' }), {
+    names: ['x-webhook-attempt'],
+    shown: ['x-webhook-attempt'],
+    verdict: 'header_missing',
+  })
+})
