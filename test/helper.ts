@@ -102,7 +102,6 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     ...options.sandbox,
   })
   const app: FastifyInstance = await buildApp(sandbox, {
-    auth: 'spec',
     allowHost: [],
     adminToken: undefined,
     admin: true,

@@ -2,6 +2,7 @@ import type { Assumption } from './assumption.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { listOrder } from './list-order.ts'
 import { processingStatus } from './processing-status.ts'
+import { token } from './token.ts'
 import { webhookDelivery } from './webhook-delivery.ts'
 import { webhookOrder } from './webhook-order.ts'
 import { webhookSignature } from './webhook-signature.ts'
@@ -11,6 +12,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   idempotencyKey,
   processingStatus,
   listOrder,
+  token,
   webhookDelivery,
   webhookOrder,
   webhookSignature,

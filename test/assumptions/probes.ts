@@ -48,4 +48,11 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const { body } = await sandbox.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
     return Object.keys(body.deliveries[0].attempts[0].headers)
   },
+  async token({ get }) {
+    const tokens = [{}, { authorization: 'Bearer unknown' }]
+    const paths = ['/v1/users', '/v1/client/profile']
+    return Promise.all(
+      paths.flatMap((path) => tokens.map(async (sent) => (await get(path, sent)).status)),
+    )
+  },
 }
