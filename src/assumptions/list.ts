@@ -3,6 +3,7 @@ import { idempotencyKey } from './idempotency-key.ts'
 import { listOrder } from './list-order.ts'
 import { processingStatus } from './processing-status.ts'
 import { token } from './token.ts'
+import { tokenLifetime } from './token-lifetime.ts'
 import { webhookDelivery } from './webhook-delivery.ts'
 import { webhookOrder } from './webhook-order.ts'
 import { webhookSignature } from './webhook-signature.ts'
@@ -13,6 +14,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   processingStatus,
   listOrder,
   token,
+  tokenLifetime,
   webhookDelivery,
   webhookOrder,
   webhookSignature,

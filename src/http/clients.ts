@@ -69,6 +69,10 @@ export function createClientResolver(sandbox: Sandbox) {
     return (world?.assumed ?? sandbox.startAssumed).get(tokenAssumption)
   }
 
+  /** Whether a request has a token that its client reads. */
+  const isTokenRead = ({ raw, headers }: FastifyRequest): boolean =>
+    headers.authorization !== undefined && tokenUse((raw as WithClient)[CLIENT]).isRead
+
   /** The world of a request, or the name of the world that must be created for it. */
   function choose(
     request: FastifyRequest,
@@ -122,6 +126,7 @@ export function createClientResolver(sandbox: Sandbox) {
           uncommitted.delete(world)
           request.world = world
           request.receivedAt = world.clock.now()
+          if (isTokenRead(request)) world.checkTokenAge()
           done()
         } catch (error) {
           done(error as Error)

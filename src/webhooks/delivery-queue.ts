@@ -1,11 +1,11 @@
 import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
 import { webhookOrder } from '../assumptions/webhook-order.ts'
 import type { DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
+import { pointOf } from '../model/duration.ts'
 import { quoteInput } from '../model/mask.ts'
 import { createQueue } from '../runtime/queue.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
-import { pointOf } from '../time/duration.ts'
 import { isReachable } from './reachable-events.ts'
 
 /** The kind of the timers of attempts. */

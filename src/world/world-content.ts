@@ -8,6 +8,7 @@ import type { createInbox } from '../webhooks/inbox.ts'
 import type { DelayedResponses } from './delayed-responses.ts'
 import type { Feed, FeedEvents } from './feed.ts'
 import { adoptSettings, type WorldStart } from './start-options.ts'
+import { storeTokenIssue } from './token-age.ts'
 import type { WorldAssumptions } from './world-assumptions.ts'
 import type { WorldClock } from './world-clock.ts'
 
@@ -117,6 +118,7 @@ export function createWorldContent(deps: WorldContentDeps) {
         if (has('data')) resetData()
         else if (has('deliveries')) clearDeliveries()
         const now = has('clock') ? worldClock.restart() : worldClock.clock.now()
+        if (has('data') || has('clock')) storeTokenIssue(tables, now)
         if (has('assumptions')) assumptions.reset()
         // This also updates the state that the scenarios keep beside the rows.
         if (has('scenario')) timeline.activate(scenarios.reset, now)

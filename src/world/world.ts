@@ -35,6 +35,7 @@ import { createFeed, type FeedEvents } from './feed.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
 import type { WorldStart } from './start-options.ts'
+import { createTokenAge } from './token-age.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { createWorldClock } from './world-clock.ts'
 import { createWorldContent, RESET_PARTS, type WorldContent } from './world-content.ts'
@@ -227,6 +228,7 @@ export function createWorld(deps: WorldDeps) {
     ofScenario: (scenario) => scenarios.readings(scenario),
     onChanged: (changed) => publish('assumptions', { changed }),
   })
+  const tokenAge = createTokenAge(tables, clock, assumed)
   const sending = createSending(context, deps, {
     scenarios,
     views: profile.views,
@@ -278,6 +280,7 @@ export function createWorld(deps: WorldDeps) {
     events,
     assumed,
     assumptions,
+    checkTokenAge: tokenAge.check,
     get clientId() {
       return profile.views().clientId
     },
@@ -323,6 +326,7 @@ export function createWorld(deps: WorldDeps) {
       if (scenarios.isStale) timeline.start(scenarios.reset)
       scheduler.start()
       worldClock.start()
+      tokenAge.start()
     },
     stop() {
       worldClock.stop()

@@ -1,4 +1,4 @@
-import { ASHA, ROHAN, ROHANS_ACCOUNT, type start } from '../helper.ts'
+import { ASHA, ROHAN, ROHANS_ACCOUNT, type start, TOKEN } from '../helper.ts'
 
 type Sandbox = Awaited<ReturnType<typeof start>>
 
@@ -54,5 +54,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     return Promise.all(
       paths.flatMap((path) => tokens.map(async (sent) => (await get(path, sent)).status)),
     )
+  },
+  async token_lifetime(sandbox) {
+    await sandbox.post('/__admin/clock/advance', { by: '1h' })
+    return (await sandbox.get('/v1/client/profile', TOKEN)).status
   },
 }
