@@ -2,6 +2,7 @@ import type { Assumption } from './assumption.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { listOrder } from './list-order.ts'
 import { processingStatus } from './processing-status.ts'
+import { rateLimit } from './rate-limit.ts'
 import { token } from './token.ts'
 import { tokenLifetime } from './token-lifetime.ts'
 import { webhookDelivery } from './webhook-delivery.ts'
@@ -15,6 +16,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   listOrder,
   token,
   tokenLifetime,
+  rateLimit,
   webhookDelivery,
   webhookOrder,
   webhookSignature,

@@ -127,6 +127,7 @@ export function createClientResolver(sandbox: Sandbox) {
           request.world = world
           request.receivedAt = world.clock.now()
           if (isTokenRead(request)) world.checkTokenAge()
+          world.countCall()
           done()
         } catch (error) {
           done(error as Error)

@@ -30,6 +30,7 @@ import { createInbox } from '../webhooks/inbox.ts'
 import type { SendLimit } from '../webhooks/send-limit.ts'
 import { createWebhookEvents } from '../webhooks/webhook-events.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
+import { createCallRate } from './call-rate.ts'
 import { createDelayedResponses } from './delayed-responses.ts'
 import { createFeed, type FeedEvents } from './feed.ts'
 import type { TimerObserver } from './recorder.ts'
@@ -228,6 +229,7 @@ export function createWorld(deps: WorldDeps) {
     ofScenario: (scenario) => scenarios.readings(scenario),
     onChanged: (changed) => publish('assumptions', { changed }),
   })
+  const callRate = createCallRate(clock, assumed)
   const tokenAge = createTokenAge(tables, clock, assumed)
   const sending = createSending(context, deps, {
     scenarios,
@@ -259,6 +261,7 @@ export function createWorld(deps: WorldDeps) {
     ...sending,
     requests,
     delayed,
+    callRate,
     feed,
     loadStartRows: deps.loadStartRows,
     onProfileChanged: deps.onProfileChanged,
@@ -281,6 +284,7 @@ export function createWorld(deps: WorldDeps) {
     assumed,
     assumptions,
     checkTokenAge: tokenAge.check,
+    countCall: callRate.count,
     get clientId() {
       return profile.views().clientId
     },

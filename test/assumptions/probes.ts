@@ -59,4 +59,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     await sandbox.post('/__admin/clock/advance', { by: '1h' })
     return (await sandbox.get('/v1/client/profile', TOKEN)).status
   },
+  async rate_limit({ get }) {
+    return [(await get('/v1/users')).status, (await get('/v1/users')).status]
+  },
 }
