@@ -127,7 +127,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     ),
     patienceMs: options.patienceMs,
   }
-  const sendError = createErrorHandler(log, createErrorLogger(choice))
+  const sendError = createErrorHandler(log, choice.errorForm, createErrorLogger(choice))
   const app = Fastify({
     bodyLimit: SMALL_BODY,
     requestTimeout: requestMs,

@@ -1,4 +1,5 @@
 import type { Assumption } from './assumption.ts'
+import { errorBody } from './error-body.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { listOrder } from './list-order.ts'
 import { processingStatus } from './processing-status.ts'
@@ -17,6 +18,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   token,
   tokenLifetime,
   rateLimit,
+  errorBody,
   webhookDelivery,
   webhookOrder,
   webhookSignature,

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { ENVELOPE, type ErrorForm, errorBody } from '../assumptions/error-body.ts'
 import { type TokenUse, token as tokenAssumption } from '../assumptions/token.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../world/sandbox.ts'
@@ -34,6 +35,11 @@ export function basePathOf({ raw }: FastifyRequest): string {
   const name = (raw as WithClient)[CLIENT]
   return name === undefined ? '' : `/@${name}`
 }
+
+const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
+
+/** Whether a request is for the service, even if the path does not exist. */
+export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
 
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
@@ -107,6 +113,15 @@ export function createClientResolver(sandbox: Sandbox) {
     return typeof chosen === 'string' ? undefined : chosen
   }
 
+  /** The world of a rejected request, if it exists; creates none. */
+  function ofRejected(request: FastifyRequest): World | undefined {
+    try {
+      return find(request)
+    } catch {
+      return undefined
+    }
+  }
+
   /** Creates the world of the base path: only there can a name be new. */
   const make = ({ raw }: FastifyRequest): World => sandbox.byName((raw as WithClient)[CLIENT]!)
 
@@ -136,13 +151,12 @@ export function createClientResolver(sandbox: Sandbox) {
     },
     /** What the client of a request's base path does with tokens. */
     tokenUse: (request: FastifyRequest) => tokenUse((request.raw as WithClient)[CLIENT]),
-    /** The world of a rejected request, if it exists; creates none. */
-    ofRejected(request: FastifyRequest): World | undefined {
-      try {
-        return find(request)
-      } catch {
-        return undefined
-      }
+    ofRejected,
+    /** The form of the errors of a request; without a known client that of the default one. */
+    errorForm(request: FastifyRequest): ErrorForm {
+      if (!isOfService(request)) return ENVELOPE
+      const world = request.world ?? ofRejected(request) ?? sandbox.default
+      return world.assumed.get(errorBody)
     },
     /** Throws if a request has no valid client; creates none. */
     check: (request: FastifyRequest): void => void choose(request),
