@@ -28,7 +28,6 @@ const sandbox = await openSandbox({
 })
 const { store } = sandbox
 const app = await buildApp(sandbox, {
-  auth: 'spec',
   allowHost: [],
   adminToken: undefined,
   admin: true,

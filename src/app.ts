@@ -1,7 +1,11 @@
-import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
+import Fastify, {
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type FastifyRequest,
+} from 'fastify'
+import type { TokenUse } from './assumptions/token.ts'
 import type { AdminCall } from './http/admin-call.ts'
 import {
-  type AuthMode,
   basePathOf,
   type ClientResolver,
   createClientResolver,
@@ -88,7 +92,6 @@ export const ADMIN_CALLS = [
 ] satisfies readonly AdminCall[]
 
 export type AppOptions = {
-  auth: AuthMode
   allowHost: readonly string[]
   /** `undefined`: the admin API needs no token. */
   adminToken: string | undefined
@@ -115,7 +118,7 @@ const MAX_LARGE_ANSWERS = 4
 /** Builds the Fastify app of a sandbox: guards, error handling and routes, without behaviour of its own. */
 export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
   const { log, requestMs = REQUEST_MS, maxConnections = 4_096 } = options
-  const choice = createClientResolver(sandbox, options.auth)
+  const choice = createClientResolver(sandbox)
   const largeBodies = createGate(1, 'The sandbox is reading another large body')
   const largeAnswers = {
     gate: createGate(
@@ -124,7 +127,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
     ),
     patienceMs: options.patienceMs,
   }
-  const sendError = createErrorHandler(log, createErrorLogger(choice))
+  const sendError = createErrorHandler(log, choice.errorForm, createErrorLogger(choice))
   const app = Fastify({
     bodyLimit: SMALL_BODY,
     requestTimeout: requestMs,
@@ -217,7 +220,9 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
         serveConsole(admin)
-        serveDocument(admin, () => adminDocument(ADMIN_CALLS), { sameSiteOnly: true })
+        let document: OpenApiDocument | undefined
+        const documentFor = () => (document ??= adminDocument(ADMIN_CALLS))
+        serveDocument(admin, documentFor, { sameSiteOnly: true })
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, {
             sandbox,
@@ -232,7 +237,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
       { prefix: '/__admin' },
     )
   }
-  serveDocument(app, () => serviceDocument(OPERATIONS, options.auth))
+  serveServiceDocument(app, choice)
   serveDocs(app, { admin: options.admin })
   return app
 }
@@ -246,22 +251,37 @@ function addClientHeader(app: FastifyInstance, choice: ClientResolver) {
   })
 }
 
-/** Serves `openapi.json`, generated on first use. */
+/** Serves the document of the service: which calls require a token depends on the client of the base path. */
+function serveServiceDocument(app: FastifyInstance, choice: ClientResolver) {
+  const documents = new Map<TokenUse, OpenApiDocument>()
+  serveDocument(app, (request) => {
+    const use = choice.tokenUse(request)
+    const document = documents.get(use) ?? serviceDocument(OPERATIONS, use.isRequired)
+    documents.set(use, document)
+    return document
+  })
+}
+
+type OpenApiDocument = { servers?: readonly { url: string }[] }
+
+/** Serves `openapi.json`, as text that is made on first use. */
 function serveDocument(
   app: FastifyInstance,
-  make: () => object,
+  documentFor: (request: FastifyRequest) => OpenApiDocument,
   config: FastifyContextConfig = {},
 ) {
-  let document: { servers?: readonly { url: string }[] } | undefined
-  let text: string | undefined
+  const texts = new WeakMap<OpenApiDocument, string>()
   app.get('/openapi.json', { config }, (request, reply) => {
-    document ??= make()
-    text ??= JSON.stringify(document)
+    const document = documentFor(request)
     reply.header('content-type', JSON_TYPE)
     const base = basePathOf(request)
-    if (base === '') return reply.send(text)
-    // A call that is tried from this document must reach the client of the path.
-    const servers = document.servers?.slice(0, 1).map(({ url }) => ({ url: base + url }))
-    return reply.send(JSON.stringify({ ...document, servers }))
+    if (base !== '') {
+      // A call that is tried from this document must reach the client of the path.
+      const servers = document.servers?.slice(0, 1).map(({ url }) => ({ url: base + url }))
+      return reply.send(JSON.stringify({ ...document, servers }))
+    }
+    const text = texts.get(document) ?? JSON.stringify(document)
+    texts.set(document, text)
+    return reply.send(text)
   })
 }

@@ -174,7 +174,6 @@ export async function assemble(options: Options, content: Content, log: Log) {
   })
   const adminToken = adminTokenOf(options)
   const app = await buildApp(sandbox, {
-    auth: options.auth,
     allowHost: [...options['allow-host'], hostNameOf(options.host)],
     adminToken,
     admin: !options['no-admin'],

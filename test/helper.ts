@@ -105,7 +105,6 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     ...options.sandbox,
   })
   const app: FastifyInstance = await buildApp(sandbox, {
-    auth: 'spec',
     allowHost: [],
     adminToken: undefined,
     admin: true,
@@ -123,6 +122,10 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
   }
   t.teardown(close)
 
+  // These readings change bodies on purpose, so that they do not fit the contract.
+  const { error_body = 'envelope', new_words = 'none' } = options.assume ?? {}
+  const hasOtherBodies = error_body !== 'envelope' || new_words !== 'none'
+
   async function call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS',
     url: string,
@@ -132,12 +135,13 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     const request: InjectOptions = { method, url, headers: { host: '127.0.0.1:4310', ...headers } }
     if (payload !== undefined) request.payload = payload as never
     const { statusCode, headers: answered, body } = await app.inject(request)
-    checkAnswer(method, url, statusCode, body)
+    const isJson = String(answered['content-type']).includes('json')
+    if (!hasOtherBodies) checkAnswer(method, url, statusCode, body)
     return {
       status: statusCode,
       headers: answered,
       text: body,
-      body: body ? JSON.parse(body) : undefined,
+      body: body && (isJson || !hasOtherBodies) ? JSON.parse(body) : undefined,
     }
   }
 

@@ -55,7 +55,7 @@ async function script({ call }: Box, base: string, headers: Record<string, strin
 }
 
 t.test('two clients answer the same calls with the same bytes, save their own id', async (t) => {
-  const box = await start(t, { app: { auth: 'spec' } })
+  const box = await start(t)
   const tokens = { one: 'sbx_one', two: 'sbx_two' }
   const first = await script(box, '/@one', { authorization: `Bearer ${tokens.one}` })
   const second = await script(box, '/@two', { authorization: `Bearer ${tokens.two}` })

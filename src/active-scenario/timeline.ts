@@ -1,6 +1,6 @@
+import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compiled.ts'
-import { formatDuration } from '../time/duration.ts'
 import type { TimerRow } from '../time/scheduler.ts'
 import { createRepeatedWarning } from './repeated-warning.ts'
 import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'

@@ -74,8 +74,9 @@ export class Scenarios {
 
   /** The readings of a scenario and of those that it extends (default: of the active one). */
   readings(choice: Choice = this.#current.choice): Readings {
-    const layers = this.#current.canCompile(choice) ? this.#current.layers(choice) : []
-    return Object.assign({}, ...layers.map(({ assume }) => assume).reverse())
+    return this.#current.canCompile(choice)
+      ? this.#library.readingsOf(this.#current.compile(choice))
+      : {}
   }
 
   #layers = () => [...this.#pushed.layers(), ...this.#current.layers()]

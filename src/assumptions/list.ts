@@ -3,6 +3,7 @@ import { amountAsText } from './amount-as-text.ts'
 import type { Assumption } from './assumption.ts'
 import { duplicateUser } from './duplicate-user.ts'
 import { emptyQueryValue } from './empty-query-value.ts'
+import { errorBody } from './error-body.ts'
 import { historyMetadata } from './history-metadata.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { ifscCase } from './ifsc-case.ts'
@@ -14,14 +15,20 @@ import { missingRemark } from './missing-remark.ts'
 import { mobileFormat } from './mobile-format.ts'
 import { ownRequestFields } from './own-request-fields.ts'
 import { processingStatus } from './processing-status.ts'
+import { rateLimit } from './rate-limit.ts'
 import { referenceId } from './reference-id.ts'
 import { refusedBankAccount } from './refused-bank-account.ts'
 import { sameBankAccount } from './same-bank-account.ts'
+import { token } from './token.ts'
+import { tokenLifetime } from './token-lifetime.ts'
 import { trailingSlash } from './trailing-slash.ts'
 import { unknownRequestFields } from './unknown-request-fields.ts'
 import { userHistory } from './user-history.ts'
 import { utrForm } from './utr-form.ts'
 import { utrOfSuccess } from './utr-of-success.ts'
+import { webhookDelivery } from './webhook-delivery.ts'
+import { webhookOrder } from './webhook-order.ts'
+import { webhookSignature } from './webhook-signature.ts'
 
 /** Every assumption, in the order of docs/assumptions.md. */
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -48,4 +55,11 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   utrForm,
   utrOfSuccess,
   kycBadDocument,
+  token,
+  tokenLifetime,
+  rateLimit,
+  errorBody,
+  webhookDelivery,
+  webhookOrder,
+  webhookSignature,
 ]

@@ -121,9 +121,9 @@ export const OPTIONS = {
   ],
   auth: [
     oneOf('spec', 'strict', 'off'),
-    'spec',
+    undefined,
     'spec|strict|off',
-    'which calls need an access token: spec = those of the contract, strict = all, off = none',
+    'which calls need an access token: spec = those of the contract, strict = all, off = none (default: spec); the same as --assume token=MODE',
   ],
   'admin-token': [
     z
@@ -286,6 +286,14 @@ export function readOptions(sources: readonly OptionSource[]): Options {
       throw new BadOption('--memory and --data exclude each other')
     // A source of higher precedence wins: a flag --data overrides a variable PAYOUT_SANDBOX_MEMORY.
     options.memory = false
+  }
+  if (options.auth !== undefined) {
+    const { token } = options.assume
+    const [auth, assume] = [sourceIndex('auth'), sourceIndex('assume')]
+    if (auth === assume && token !== undefined && token !== options.auth)
+      throw new BadOption('--auth and --assume token exclude each other; use one of them')
+    if (auth <= assume || token === undefined)
+      options.assume = { ...options.assume, token: options.auth }
   }
   if (options.record !== undefined && !options.memory)
     throw new BadOption(

@@ -58,6 +58,8 @@ export const StateDocument = z
       mode: z.enum(['real', 'frozen']),
       speed: z.number().gt(0).max(1_000_000),
     }),
+    /** When the access token was issued. A document of an earlier version does not have it. */
+    token_issued_at: Timestamp.optional(),
     /** The readings that are not the default. A document of an earlier version has none. */
     assumptions: z.record(z.string(), z.string()).default({}).superRefine(checkReadings),
     scenario: z.strictObject({ name: z.string(), definition: z.looseObject({}).optional() }),

@@ -59,6 +59,7 @@ function* documentText(
   const head = {
     format: 1,
     clock: { now: new Date(anchor).toISOString(), mode, speed },
+    token_issued_at: new Date(settingOf(rowsOf, 'token')?.issued_at ?? anchor).toISOString(),
     assumptions: readingsOf(scenario, settingOf(rowsOf, 'assumptions') ?? {}),
     scenario: { name, ...(definition && { definition }) },
     draws,

@@ -87,7 +87,7 @@ export function createState(deps: StateDeps) {
 
   /** Replaces the client's state by the staged rows, as one change. */
   function replaceBy(staged: SandboxTables, state: StateDocument) {
-    const { clock, scenario, draws, profile } = state
+    const { clock, token_issued_at: issued = clock.now, scenario, draws, profile } = state
     const webhook = webhookOf(state)
     const active = { ...scenario, startedAs: '' } as ActiveScenario
     adopt(() => {
@@ -100,6 +100,7 @@ export function createState(deps: StateDeps) {
       const { mode, speed } = clock
       const value = { mode, speed, anchor: Date.parse(clock.now), wallAnchor: 0, startedAs: '' }
       store.put('settings', { name: 'clock', value })
+      store.put('settings', { name: 'token', value: { issued_at: Date.parse(issued) } })
       assumptions.replace(active, state.assumptions)
       store.random.counter = draws
     })

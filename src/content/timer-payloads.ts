@@ -1,9 +1,8 @@
 import * as z from 'zod'
+import { MAX_MS } from '../model/duration.ts'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { PaymentFailure, PaymentStatus, UTR_TIMER } from '../model/payment.ts'
-
 import { EVENTS, MIN_REPEAT_MS } from '../scenarios/words.ts'
-import { MAX_MS } from '../time/duration.ts'
 
 /** The payloads of timers by kind, to check a state document that a person may have written. */
 

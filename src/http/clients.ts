@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { ENVELOPE, type ErrorForm, errorBody } from '../assumptions/error-body.ts'
+import { type TokenUse, token as tokenAssumption } from '../assumptions/token.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Sandbox } from '../world/sandbox.ts'
 import type { World } from '../world/world.ts'
@@ -11,8 +13,6 @@ declare module 'fastify' {
     world: World
   }
 }
-
-export type AuthMode = 'spec' | 'strict' | 'off'
 
 const CLIENT = Symbol('client named in the base path')
 type WithClient = IncomingMessage & { [CLIENT]?: string }
@@ -36,15 +36,16 @@ export function basePathOf({ raw }: FastifyRequest): string {
   return name === undefined ? '' : `/@${name}`
 }
 
-/** Whether a call requires a token. */
-export const isTokenNeeded = ({ tokenNeeded }: { tokenNeeded: boolean }, mode: AuthMode) =>
-  mode === 'strict' || (mode === 'spec' && tokenNeeded)
+const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
+
+/** Whether a request is for the service, even if the path does not exist. */
+export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
 
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
 
 /** Finds the client of a request: by its token, else by its base path, else the default client. */
-export function createClientResolver(sandbox: Sandbox, mode: AuthMode) {
+export function createClientResolver(sandbox: Sandbox) {
   // Worlds that admin calls created and no other call has used yet, with the number of their open admin calls.
   const uncommitted = new Map<World, number>()
 
@@ -68,12 +69,26 @@ export function createClientResolver(sandbox: Sandbox, mode: AuthMode) {
     )
   }
 
+  /** What the client of a base path does with tokens. */
+  function tokenUse(name: string | undefined): TokenUse {
+    const world = name === undefined ? sandbox.default : sandbox.worlds.get(name)
+    return (world?.assumed ?? sandbox.startAssumed).get(tokenAssumption)
+  }
+
+  /** Whether a request has a token that its client reads. */
+  const isTokenRead = ({ raw, headers }: FastifyRequest): boolean =>
+    headers.authorization !== undefined && tokenUse((raw as WithClient)[CLIENT]).isRead
+
   /** The world of a request, or the name of the world that must be created for it. */
-  function choose(request: FastifyRequest, tokenNeeded: boolean): World | string {
+  function choose(
+    request: FastifyRequest,
+    isRequired: (use: TokenUse) => boolean = () => false,
+  ): World | string {
     const name = (request.raw as WithClient)[CLIENT]
     const { authorization } = request.headers
-    if (mode === 'off' || authorization === undefined) {
-      if (tokenNeeded) {
+    const use = tokenUse(name)
+    if (!use.isRead || authorization === undefined) {
+      if (isRequired(use)) {
         throw unauthorized(
           'This call needs an access token. Send Authorization: Bearer <token>, such as the token printed at start.',
         )
@@ -90,9 +105,21 @@ export function createClientResolver(sandbox: Sandbox, mode: AuthMode) {
   }
 
   /** The world of a request, if it exists. */
-  function find(request: FastifyRequest, tokenNeeded = false): World | undefined {
-    const chosen = choose(request, tokenNeeded)
+  function find(
+    request: FastifyRequest,
+    isRequired?: (use: TokenUse) => boolean,
+  ): World | undefined {
+    const chosen = choose(request, isRequired)
     return typeof chosen === 'string' ? undefined : chosen
+  }
+
+  /** The world of a rejected request, if it exists; creates none. */
+  function ofRejected(request: FastifyRequest): World | undefined {
+    try {
+      return find(request)
+    } catch {
+      return undefined
+    }
   }
 
   /** Creates the world of the base path: only there can a name be new. */
@@ -101,10 +128,10 @@ export function createClientResolver(sandbox: Sandbox, mode: AuthMode) {
   return {
     /** Makes the `onRequest` hook of a `/v1` route. */
     forService: (tokenNeeded: boolean) => {
-      const needed = isTokenNeeded({ tokenNeeded }, mode)
+      const isRequired = (use: TokenUse) => use.isRequired(tokenNeeded)
       return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
         try {
-          const world = find(request, needed) ?? make(request)
+          const world = find(request, isRequired) ?? make(request)
           if (world.profile().status !== 'active') {
             throw new SandboxError(
               'client_inactive',
@@ -114,24 +141,27 @@ export function createClientResolver(sandbox: Sandbox, mode: AuthMode) {
           uncommitted.delete(world)
           request.world = world
           request.receivedAt = world.clock.now()
+          if (isTokenRead(request)) world.checkTokenAge()
+          world.countCall()
           done()
         } catch (error) {
           done(error as Error)
         }
       }
     },
-    /** The world of a rejected request, if it exists; creates none. */
-    ofRejected(request: FastifyRequest): World | undefined {
-      try {
-        return find(request)
-      } catch {
-        return undefined
-      }
+    /** What the client of a request's base path does with tokens. */
+    tokenUse: (request: FastifyRequest) => tokenUse((request.raw as WithClient)[CLIENT]),
+    ofRejected,
+    /** The form of the errors of a request; without a known client that of the default one. */
+    errorForm(request: FastifyRequest): ErrorForm {
+      if (!isOfService(request)) return ENVELOPE
+      const world = request.world ?? ofRejected(request) ?? sandbox.default
+      return world.assumed.get(errorBody)
     },
     /** Throws if a request has no valid client; creates none. */
-    check: (request: FastifyRequest): void => void choose(request, false),
+    check: (request: FastifyRequest): void => void choose(request),
     /** The world of an admin call, if it exists; the client can be inactive. */
-    known: find,
+    known: (request: FastifyRequest) => find(request),
     /** The world of a validated admin call, created if it is new; `settle` must end the call. */
     forAdmin(request: FastifyRequest): World {
       const existing = find(request)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { SandboxError } from '../model/errors.ts'
-import { isOfService } from './log-request.ts'
+import { isOfService } from './clients.ts'
 
 export type CorsDeps = {
   origin: string

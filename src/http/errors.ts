@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { ENVELOPE, type ErrorForm } from '../assumptions/error-body.ts'
 import { errorText } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
@@ -9,7 +10,7 @@ import { closeWith, dropBody, isClosing } from './closing.ts'
 import { LENGTH_MISMATCH, TOO_LARGE } from './json-body.ts'
 
 /** The content type of every JSON response. */
-export const JSON_TYPE = 'application/json; charset=utf-8'
+export const JSON_TYPE: string = ENVELOPE.type
 
 /** Default headers of every response: no type sniffing, no caching. */
 export const COMMON_HEADERS = {
@@ -62,18 +63,16 @@ export function sandboxErrorOf(error: unknown, log: Log): SandboxError {
   )
 }
 
-/** The JSON text of an error. */
-export const errorBody = ({ status, code: word, message, errors }: SandboxError): string =>
-  errorText(status, word, message, errors)
-
-/** Makes Fastify's error handler, which sends every error in the error envelope. */
+/** Makes Fastify's error handler, which sends every error in the form of its request. */
 export function createErrorHandler(
   log: Log,
+  formOf: (request: FastifyRequest) => ErrorForm,
   logError: (request: FastifyRequest, sandboxError: SandboxError, body: string) => void,
 ) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const sandboxError = sandboxErrorOf(error, log)
-    const body = errorBody(sandboxError)
+    const form = formOf(request)
+    const body = form.text(sandboxError)
     logError(request, sandboxError, body)
     // The rest of such a body may never end, so the connection cannot be reused.
     if (sandboxError.status === 413) reply.header('connection', 'close')
@@ -81,7 +80,7 @@ export function createErrorHandler(
       .code(sandboxError.status)
       .headers(COMMON_HEADERS)
       .headers(sandboxError.headers)
-      .header('content-type', JSON_TYPE)
+      .header('content-type', form.type)
     // A caller that is still sending its body reads the response only after the whole body.
     if (hasUnreadBody(request)) dropBody(request.raw, () => reply.send(body))
     else reply.send(body)

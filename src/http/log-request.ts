@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ERRORS, type SandboxError } from '../model/errors.ts'
 import type { World } from '../world/world.ts'
-import type { ClientResolver } from './clients.ts'
+import { type ClientResolver, isOfService } from './clients.ts'
 import type { StoredResponse } from './idempotency.ts'
 
 declare module 'fastify' {
@@ -59,11 +59,6 @@ export const logResponse = (
   { id }: { id: string },
   response: StoredResponse,
 ): void => logRequest(request.world, request, id, response)
-
-const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
-
-/** Whether a request is for the service, even if the path does not exist. */
-export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
 
 /** Logs a request that the service rejected, if its client is known. */
 export const createErrorLogger =

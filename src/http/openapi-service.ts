@@ -1,4 +1,4 @@
-import { type AuthMode, isTokenNeeded } from './clients.ts'
+import type { TokenUse } from '../assumptions/token.ts'
 import { documentOf, type OpenApiOperation } from './openapi.ts'
 import type { Json } from './openapi-components.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
@@ -61,8 +61,11 @@ function amend({ parameters, responses }: OpenApiOperation, { id, method, status
   addReplayed(responses)
 }
 
-/** The OpenAPI document of the service; `auth` is the mode of the server. */
-export const serviceDocument = (operations: readonly Operation[], auth: AuthMode = 'spec'): Json =>
+/** The OpenAPI document of the service; `isRequired` says which calls require a token. */
+export const serviceDocument = (
+  operations: readonly Operation[],
+  isRequired: TokenUse['isRequired'] = (byContract) => byContract,
+): Json =>
   documentOf(operations, {
     title: 'Payout and user-account service (sandbox)',
     description:
@@ -74,7 +77,7 @@ export const serviceDocument = (operations: readonly Operation[], auth: AuthMode
     },
     // An empty requirement makes the token optional.
     securityOf: (op) =>
-      isTokenNeeded(op, auth) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
+      isRequired(op.tokenNeeded) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
     requests: SERVICE_REQUESTS,
     amend,
     examples: RESOURCES,

@@ -26,6 +26,7 @@ function errorsOf({ method, body }: Pick<Endpoint, 'method' | 'body'>, own: read
     'validation_failed',
     'unauthorized',
     'client_inactive',
+    'rate_limited',
     'cross_site_rejected',
     'not_found',
     ...own,

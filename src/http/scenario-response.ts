@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { errorText } from '../model/envelope.ts'
+import type { ErrorForm } from '../assumptions/error-body.ts'
+import { pointOf } from '../model/duration.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import type { ResponseFault, ResponseOutcome } from '../scenarios/compiled.ts'
-import { pointOf } from '../time/duration.ts'
 import type { World } from '../world/world.ts'
 import { closeWith } from './closing.ts'
 import { leaveHanging } from './hang.ts'
@@ -26,26 +26,29 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Record<string, string>>> = {
   503: { 'retry-after': '1' },
 }
 
-/** The headers of a scenario's `respond`, with the defaults of its status. */
-export function respondHeaders({
-  status,
-  headers = {},
-}: NonNullable<ResponseOutcome['respond']>): Record<string, string> {
-  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
-  return { ...HEADERS_OF_STATUS[status], ...Object.fromEntries(own) }
-}
-
 /**
- * The body of a scenario's `respond`, or the error envelope of its status. A string is sent unchanged if the content
- * type is not JSON, such as the HTML page of a gateway.
+ * The response of a scenario's `respond`: its body, or the error of its status in this form. A string is sent unchanged if
+ * the content type is not JSON, such as the HTML page of a gateway.
  */
-export function respondText(respond: NonNullable<ResponseOutcome['respond']>): string {
-  const { status, body } = respond
-  const type = respondHeaders(respond)['content-type']
-  if (typeof body === 'string' && type !== undefined && !type.includes('json')) return body
-  if (body !== undefined) return JSON.stringify(body)
-  const word = CODE_OF_STATUS[status] ?? 'injected_error'
-  return errorText(status, word, ERRORS[word][1])
+export function respondedWith(
+  { status, headers = {}, body }: NonNullable<ResponseOutcome['respond']>,
+  form: ErrorForm,
+) {
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+  const all: Record<string, string> = {
+    ...HEADERS_OF_STATUS[status],
+    ...(body === undefined && { 'content-type': form.type }),
+    ...Object.fromEntries(own),
+  }
+  const type = all['content-type']
+  const isText = typeof body === 'string' && type !== undefined && !type.includes('json')
+  const code = CODE_OF_STATUS[status] ?? 'injected_error'
+  const text = isText
+    ? body
+    : body === undefined
+      ? form.text({ status, code, message: ERRORS[code][1] })
+      : JSON.stringify(body)
+  return { status, body: text, headers: all }
 }
 
 /** The delay of a response, ms of the client's time; a value of a range is drawn from the client's random series. */

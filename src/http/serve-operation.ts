@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorBody } from '../assumptions/error-body.ts'
 import { idempotencyKey } from '../assumptions/idempotency-key.ts'
 import { trailingSlash } from '../assumptions/trailing-slash.ts'
 import { maskLogText } from '../model/mask.ts'
@@ -11,7 +12,7 @@ import { logResponse } from './log-request.ts'
 import type { Operation } from './operation.ts'
 import { validate } from './request-schemas.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
-import { delayOf, respondHeaders, respondText, sendBroken } from './scenario-response.ts'
+import { delayOf, respondedWith, sendBroken } from './scenario-response.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -62,8 +63,7 @@ const isUnchanged = ({ decision: { respond, delay, fault } }: Call) => !respond 
 function respondBeforeFault(call: Call, storeResponse?: StoreResponse): StoredResponse {
   const { respond, fault, at } = call.decision
   // A response instead of the operation is not stored for a key: a retry may run the operation.
-  if (respond)
-    return { status: respond.status, body: respondText(respond), headers: respondHeaders(respond) }
+  if (respond) return respondedWith(respond, call.request.world.assumed.get(errorBody))
   if (fault && at !== 'after') return { status: call.op.status, body: '{}' }
   return storeResponse ? executeAndStore(call, storeResponse) : execute(call)
 }

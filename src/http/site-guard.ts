@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { SandboxError } from '../model/errors.ts'
-import { isOfService } from './log-request.ts'
+import { isOfService } from './clients.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -14,7 +14,7 @@ export const EventRow = z.strictObject({
 })
 export type EventRow = z.infer<typeof EventRow>
 
-/** `recorded`: the client had no webhook, so the event is sent only on request. */
+/** `recorded`: the client had no webhook, or nothing is sent by itself; the event is sent only on request. */
 export const DeliveryStatus = z.enum([
   'pending',
   'delivered',
@@ -48,6 +48,8 @@ const StoredAttempt = DeliveryAttempt.omit({ headers: true }).extend({
   timestamp: z.int(),
   /** How many signatures were sent. */
   signatures: z.int(),
+  /** What was signed; absent: the whole message. */
+  scheme: z.exactOptional(z.enum(['body', 'none'])),
 })
 export type StoredAttempt = z.infer<typeof StoredAttempt>
 

@@ -90,7 +90,10 @@ export const ERRORS = {
     422,
     'The resource cannot move from its current status to the requested one.',
   ],
-  rate_limited: [429, 'A scenario rejects the call: too many requests; see `Retry-After`.'],
+  rate_limited: [
+    429,
+    'Too many calls: a scenario rejects this one, or the reading of `rate_limit` does; see `Retry-After`.',
+  ],
   server_busy: [
     429,
     'The sandbox is busy with other large bodies or responses; see `Retry-After`.',

@@ -1,5 +1,5 @@
+import { parseDelay, parseDuration } from '../model/duration.ts'
 import { paiseOf, rupeesOf } from '../model/money.ts'
-import { parseDelay, parseDuration } from '../time/duration.ts'
 import type {
   CompiledRule,
   CompiledScenario,

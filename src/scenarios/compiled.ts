@@ -1,7 +1,7 @@
 import type { Readings } from '../assumptions/readings.ts'
+import type { Delay } from '../model/duration.ts'
 import type { KycStatus, PanResult } from '../model/kyc.ts'
 import type { PaymentFailure, PaymentStatus } from '../model/payment.ts'
-import type { Delay } from '../time/duration.ts'
 import type { RuleCall, RuleEvent, Test } from './match.ts'
 import type { RuleList } from './rule-list.ts'
 import type { RuleDefinition } from './rule-schema.ts'

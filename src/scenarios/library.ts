@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import type { Readings } from '../assumptions/readings.ts'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
@@ -31,6 +32,14 @@ export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
     unknown: (name: string) => unknownScenarioMessage(name, names),
     /** Returns the layers of a scenario in order of priority: itself, those that it extends, and the default one unless one has `base: none`. */
     layersOf: (scenario: CompiledScenario) => layersIn(scenario, get),
+    /** Returns the readings of a scenario and of those that it extends. */
+    readingsOf: (scenario: CompiledScenario): Readings =>
+      Object.assign(
+        {},
+        ...layersIn(scenario, get)
+          .map(({ assume }) => assume)
+          .reverse(),
+      ),
     /** Returns what is wrong with the names in a scenario that is not in the library; empty if nothing is. */
     checkNames: (scenario: CompiledScenario) =>
       checkReferences(scenario, names, (name) => (name === scenario.name ? scenario : get(name))),

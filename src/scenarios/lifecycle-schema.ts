@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { didYouMean } from '../model/closest-word.ts'
+import { parseDuration } from '../model/duration.ts'
 import { FIRST_STATUSES, type LifecycleKind, nextStatuses } from '../model/lifecycle.ts'
 import { FAILURE_REASONS } from '../model/payment.ts'
-import { parseDuration } from '../time/duration.ts'
 import { crossCheck, Duration, mustBe, type Report, text } from './schema-parts.ts'
 import { oneOf, quoteValue } from './wording.ts'
 

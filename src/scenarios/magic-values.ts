@@ -1,4 +1,4 @@
-import { formatDuration } from '../time/duration.ts'
+import { formatDuration } from '../model/duration.ts'
 import type { CompiledRule, CompiledScenario, LifecycleOutcome } from './compiled.ts'
 import type { Test } from './match.ts'
 import type { OperationId } from './words.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DURATION_FORM, parseDelay, parseDuration } from '../time/duration.ts'
+import { DURATION_FORM, parseDelay, parseDuration } from '../model/duration.ts'
 import type { Json } from './condition.ts'
 import { quoteValue } from './wording.ts'
 import type { Path } from './yaml-source.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { parseDuration } from '../model/duration.ts'
 import { laterStatuses } from '../model/lifecycle.ts'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
-import { parseDuration } from '../time/duration.ts'
 import { CheckState, PaymentState, Reason } from './lifecycle-schema.ts'
 import { Rule } from './rule-schema.ts'
 import {

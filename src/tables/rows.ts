@@ -58,6 +58,8 @@ export type ActiveScenario = { name: string; definition?: ScenarioDefinition; st
 export type SettingRow =
   | { name: 'clock'; value: ClockState & { startedAs: string } }
   | { name: 'scenario'; value: ActiveScenario }
+  /** When the access token was issued: client's time, ms. */
+  | { name: 'token'; value: { issued_at: number } }
   /** The readings that were chosen by a call. */
   | { name: 'assumptions'; value: Readings }
 

@@ -1,3 +1,5 @@
+import type { Assumed } from '../assumptions/assumed.ts'
+import { webhookSignature } from '../assumptions/webhook-signature.ts'
 import { VERSION } from '../config/version.ts'
 import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
 import { maskLogText, maskText } from '../model/mask.ts'
@@ -5,7 +7,7 @@ import type { WebhookRow } from '../model/webhook.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
 import type { SendLane } from './send-limit.ts'
-import { signWebhook } from './sign.ts'
+import { SIGNATURE_SCHEMES } from './signature-schemes.ts'
 
 /** How webhooks are sent, the same for every client. */
 export type WebhookSettings = {
@@ -61,22 +63,35 @@ const plainHeaders = {
 }
 
 /** An attempt with its headers, masked. */
-export const attemptDetails = (
+export function attemptDetails(
   event_id: string,
-  { timestamp, signatures, ...attempt }: StoredAttempt,
-): DeliveryAttempt => ({
-  ...attempt,
-  headers: {
-    ...plainHeaders,
+  { timestamp, signatures, scheme, ...attempt }: StoredAttempt,
+): DeliveryAttempt {
+  const signed: Record<string, string> = {
     'webhook-id': event_id,
     'webhook-timestamp': String(timestamp),
     ...(signatures > 0 && {
       'webhook-signature': Array(signatures).fill(`v1,${MASKED}`).join(' '),
       'x-webhook-signature': MASKED,
     }),
-    'x-webhook-attempt': String(attempt.number),
-  },
-})
+  }
+  const sent = SIGNATURE_SCHEMES[scheme ?? 'message'].headers.filter((name) => name in signed)
+  return {
+    ...attempt,
+    headers: {
+      ...plainHeaders,
+      ...Object.fromEntries(sent.map((name) => [name, signed[name]!])),
+      'x-webhook-attempt': String(attempt.number),
+    },
+  }
+}
+
+/** How many signatures headers have; that of the body alone counts only where it is the only one. */
+const signatureCount = ({
+  'webhook-signature': signatures,
+  'x-webhook-signature': ofBody,
+}: Readonly<Record<string, string>>) =>
+  signatures === undefined ? Number(ofBody !== undefined) : signatures.split(' ').length
 
 /** The first half of a body, as a broken sender or proxy sends it. */
 const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
@@ -84,11 +99,13 @@ const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 /** Signs and sends single attempts, and returns their results as they are stored. */
 export function createAttemptSender({
   clock,
+  assumed,
   runtime,
   settings,
   lane,
 }: {
   clock: Clock
+  assumed: Assumed
   runtime: Pick<Runtime, 'wall' | 'send'>
   settings: WebhookSettings
   lane: SendLane
@@ -120,17 +137,19 @@ export function createAttemptSender({
       fault: DeliveryFault = {},
     ): Promise<{ attempt: StoredAttempt; retryAfterMs: number; gone: boolean } | undefined> {
       const at = clock.iso()
+      const scheme = assumed.get(webhookSignature)
+      const timestamp = unixNow()
       // The whole body is signed, even if a fault truncates the sent one.
       const whole = Buffer.from(event.body)
       const signed = {
         id: event.event_id,
-        timestamp: unixNow(),
+        timestamp,
         body: whole,
         secret: webhook_secret,
       }
       const headers: Record<string, string> = {
         ...plainHeaders,
-        ...signWebhook(signed, fault),
+        ...SIGNATURE_SCHEMES[scheme].sign(signed, fault),
         'x-webhook-attempt': String(number),
       }
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
@@ -153,8 +172,9 @@ export function createAttemptSender({
           at,
           ok,
           url: maskedUrl(url),
-          timestamp: Number(headers['webhook-timestamp']),
-          signatures: headers['webhook-signature']?.split(' ').length ?? 0,
+          timestamp: Number(headers['webhook-timestamp'] ?? timestamp),
+          signatures: signatureCount(headers),
+          ...(scheme !== 'message' && { scheme }),
           status: status ?? null,
           duration_ms: durationMs,
           response: answer && maskText(withoutSecrets(answer, webhook_secret, headers)),

@@ -1,4 +1,5 @@
 import type { Scenarios } from '../active-scenario/world-scenarios.ts'
+import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
 import type { DeliveryRow } from '../model/delivery.ts'
 import type { SandboxStore } from '../tables/tables.ts'
 import type { WorldContext } from '../tables/world-context.ts'
@@ -22,7 +23,7 @@ export type DeliveriesDeps = WorldContext &
 
 /** Deliveries of events to the client's webhook: the scenario decides about each, attempts run on the client's clock. */
 export function createDeliveries(deps: DeliveriesDeps) {
-  const { store, clock, scheduler, events, webhooks, scenarios, webhookEvents } = deps
+  const { store, clock, scheduler, events, assumed, webhooks, scenarios, webhookEvents } = deps
   const { afterCommit } = deps.storeHooks
   const recorded = createRecordedEvents()
   const queue = new DeliveryQueue(deps)
@@ -49,7 +50,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
 
   events.on(({ type, resourceId, asked }) => {
     if (!asked && ON_REQUEST.has(type)) return
-    if (webhooks.current()) {
+    if (webhooks.current() && assumed.get(webhookDelivery).sendsByItself) {
       publish(type, resourceId)
       return
     }
@@ -75,7 +76,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     eventOf: (row: DeliveryRow) => queue.eventOf(row),
     /** All deliveries in order of creation. */
     all: () => store.tables.deliveries.rows(),
-    /** Events from before the webhook existed, oldest first. */
+    /** Events that were not sent by themselves, oldest first. */
     recorded: recorded.all,
     recover: () => queue.recover(),
     clear: () => queue.clear(),

@@ -1,3 +1,5 @@
+import type { Assumed } from '../assumptions/assumed.ts'
+import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
 import type { DeliveryRow, StoredAttempt } from '../model/delivery.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Later } from '../runtime/real-time.ts'
@@ -17,6 +19,7 @@ type AttemptResult = { attempt: StoredAttempt; retryAfterMs: number; gone: boole
 export type DeliveryAttemptsDeps = {
   store: SandboxTables
   clock: Clock
+  assumed: Assumed
   queue: DeliveryQueue
   webhooks: Webhooks
   sender: AttemptSender
@@ -29,8 +32,8 @@ export type DeliveryAttemptsDeps = {
 }
 
 /**
- * Makes the attempts of deliveries: send, store the result, retry. Delivery is at least once: an attempt whose result was
- * not written is made again.
+ * Makes the attempts of deliveries: send, store the result, retry. By default delivery is at least once: an attempt whose
+ * result was not written is made again.
  */
 export class DeliveryAttempts {
   readonly #deps: DeliveryAttemptsDeps
@@ -139,18 +142,16 @@ export class DeliveryAttempts {
 
   /** Stores the result of an attempt and schedules the next one, if there is one. */
   #settle(row: DeliveryRow, due_at: number, { attempt, retryAfterMs, gone }: AttemptResult) {
-    const { queue, clock, retryPlan: plan } = this.#deps
+    const { queue, clock, assumed, retryPlan: plan } = this.#deps
+    const { retries } = assumed.get(webhookDelivery)
     const tried = [...row.attempts, attempt]
     const n = tried.length
     const gap = plan[n] === undefined ? undefined : plan[n] - plan[n - 1]!
     if (attempt.ok) queue.finish(row, 'delivered', tried)
-    else if (gone || gap === undefined || row.once)
+    else if (gone || gap === undefined || row.once || !retries)
       queue.finish(row, tried.some(({ ok }) => ok) ? 'delivered' : 'failed', tried)
     else
-      queue.schedule(
-        { ...row, attempts: tried },
-        Math.max(due_at + gap, clock.now() + retryAfterMs),
-      )
+      queue.retry({ ...row, attempts: tried }, Math.max(due_at + gap, clock.now() + retryAfterMs))
   }
 
   /** Forgets the running attempts, after the rows were replaced or removed. */

@@ -1,9 +1,11 @@
+import { webhookDelivery } from '../assumptions/webhook-delivery.ts'
+import { webhookOrder } from '../assumptions/webhook-order.ts'
 import type { DeliveryFault, DeliveryRow, EventRow } from '../model/delivery.ts'
+import { pointOf } from '../model/duration.ts'
 import { quoteInput } from '../model/mask.ts'
 import { createQueue } from '../runtime/queue.ts'
 import type { WebhookOutcome } from '../scenarios/compiled.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
-import { pointOf } from '../time/duration.ts'
 import { isReachable } from './reachable-events.ts'
 
 /** The kind of the timers of attempts. */
@@ -14,7 +16,10 @@ const MAX_FINISHED = 10_000
 // An event that waits for another one is sent at the latest after this time, ms of the client's time.
 const MAX_HOLD = 3_600_000
 
-export type DeliveryQueueDeps = Pick<WorldContext, 'store' | 'clock' | 'random' | 'scheduler'> & {
+export type DeliveryQueueDeps = Pick<
+  WorldContext,
+  'store' | 'clock' | 'random' | 'scheduler' | 'assumed'
+> & {
   /** Called for every new or changed delivery, inside the change. */
   onChanged: (row: DeliveryRow) => void
 }
@@ -22,7 +27,8 @@ export type DeliveryQueueDeps = Pick<WorldContext, 'store' | 'clock' | 'random' 
 /**
  * The stored deliveries of a client, and when the next attempt of each is made.
  *
- * An event waits until the earlier events of its resource are delivered or failed; different resources are independent.
+ * An event waits until the first attempts of the earlier events of its resource have ended, or, if a failed attempt keeps its
+ * place, until these events are delivered or failed. Different resources are independent.
  * Events that a scenario delays, holds or copies are outside that order.
  */
 export class DeliveryQueue {
@@ -111,6 +117,13 @@ export class DeliveryQueue {
     this.#put({ ...row, next_attempt_at: timer.due_at, timer_id: timer.timer_id })
   }
 
+  /** Schedules the attempt after a failed one; unless the delivery keeps its place, it no longer blocks later events. */
+  retry(row: DeliveryRow, due_at: number) {
+    const keepsPlace = this.#deps.assumed.get(webhookOrder)
+    this.schedule(keepsPlace ? row : { ...row, ordered: false }, due_at)
+    this.#scheduleNext(row.resource_id)
+  }
+
   /** The pending timer of a delivery's next attempt. */
   timerOf({ timer_id }: DeliveryRow) {
     return timer_id === null ? undefined : this.#tables.timers.get(timer_id)
@@ -137,18 +150,35 @@ export class DeliveryQueue {
   /** Schedules what a finished delivery blocked: the next event in order, and the events that waited for it. */
   #releaseBlocked({ event, resource_id }: DeliveryRow) {
     const { deliveries } = this.#tables
-    const now = this.#deps.clock.now()
-    const next = this.#firstInOrder(resource_id)
-    if (next && next.next_attempt_at === null) this.schedule(next, now)
+    this.#scheduleNext(resource_id)
     if (deliveries.count('held', resource_id) === 0) return
     for (const { row } of deliveries.page('held', resource_id, 0, Number.POSITIVE_INFINITY)) {
       const { hold_until, ...free } = row
       // Release it if its event was sent, or can no longer happen.
-      if (hold_until !== event && (next || isReachable(hold_until!, resource_id, this.#tables)))
-        continue
+      const mayCome =
+        isReachable(hold_until!, resource_id, this.#tables) ||
+        this.#isPending(hold_until!, resource_id)
+      if (hold_until !== event && mayCome) continue
       this.#cancel(row)
-      this.schedule(free, now)
+      this.schedule(free, this.#deps.clock.now())
     }
+  }
+
+  /** Schedules the first event of a resource that waits for an earlier one, if nothing blocks it any more. */
+  #scheduleNext(resource_id: string) {
+    const next = this.#firstInOrder(resource_id)
+    if (next && next.next_attempt_at === null) this.schedule(next, this.#deps.clock.now())
+  }
+
+  /** Whether a delivery of this event of a resource is pending. */
+  #isPending(type: string, resource_id: string): boolean {
+    const { events } = this.#tables
+    for (const { row } of events.page('resource', resource_id, 0, Number.POSITIVE_INFINITY)) {
+      if (row.type !== type) continue
+      for (let copy = 1; copy <= row.copies; copy++)
+        if (this.find(deliveryId(row.event_id, copy))?.status === 'pending') return true
+    }
+    return false
   }
 
   /** The first pending ordered delivery of a resource. */
@@ -189,16 +219,25 @@ export class DeliveryQueue {
 
   // ---- the whole content
 
-  /** After a start or restore: collects finished deliveries, and schedules those that were being sent when the process ended. */
+  /**
+   * After a start or restore: collects finished deliveries. Those that were being sent when the process ended are sent
+   * again, or failed if nothing is sent twice.
+   */
   recover() {
-    const { store, clock } = this.#deps
+    const { store, clock, assumed } = this.#deps
+    const { retries } = assumed.get(webhookDelivery)
     store.change(() => {
-      for (const row of [...this.#tables.deliveries.rows()]) {
+      for (const { delivery_id } of [...this.#tables.deliveries.rows()]) {
+        // As it is now: the end of an earlier one may have changed it.
+        const row = this.find(delivery_id)
+        if (!row) continue
         if (row.status !== 'pending') this.#retain(row)
         if (row.status !== 'pending' || this.timerOf(row)) continue
         if (row.ordered && this.#firstInOrder(row.resource_id)?.delivery_id !== row.delivery_id)
           continue
-        this.schedule(row, clock.now())
+        // Without a time it waits for an earlier event, so it was not being sent.
+        if (retries || row.next_attempt_at === null) this.schedule(row, clock.now())
+        else this.finish(row, 'failed')
       }
     })
   }

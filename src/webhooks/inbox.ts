@@ -1,9 +1,10 @@
+import { webhookSignature } from '../assumptions/webhook-signature.ts'
 import type { InboxRow } from '../model/inbox.ts'
 import type { ListQuery } from '../model/list.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { maskSignatures } from './attempt-request.ts'
-import { verifySignature } from './sign.ts'
+import { SIGNATURE_SCHEMES } from './signature-schemes.ts'
 import type { Webhooks } from './webhooks.ts'
 
 // Enough for a test; the oldest message is removed first.
@@ -33,6 +34,7 @@ export function createInbox({
   store,
   clock,
   random,
+  assumed,
   webhooks,
   unixNow,
 }: WorldContext & { webhooks: Webhooks; unixNow: () => number }) {
@@ -47,7 +49,7 @@ export function createInbox({
         reason: 'this client has no webhook, so there is no secret to verify with',
       }
     const sentBody = id === null ? undefined : events.get(id)?.body
-    return verifySignature({
+    return SIGNATURE_SCHEMES[assumed.get(webhookSignature)].verify({
       headers,
       body,
       secret: webhook.webhook_secret,

@@ -1,11 +1,11 @@
 import { createRing } from '../runtime/ring-buffer.ts'
 
-/** An event that happened before the webhook existed: it has no body. `at` is the client's time, ms. */
+/** An event that was not sent by itself, such as one from before the webhook existed: it has no body. `at` is the client's time, ms. */
 export type RecordedEvent = { delivery_id: string; event: string; resource_id: string; at: number }
 
 const MAX_RECORDED = 1_000
 
-/** The newest events from before the webhook existed, in memory. They are sent only on request. */
+/** The newest events that were not sent by themselves, in memory. They are sent only on request. */
 export function createRecordedEvents() {
   const ring = createRing<RecordedEvent>({ max: MAX_RECORDED })
   return {

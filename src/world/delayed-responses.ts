@@ -1,7 +1,7 @@
+import { formatDuration } from '../model/duration.ts'
 import { callerGone, SandboxError } from '../model/errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { WorldContext } from '../tables/world-context.ts'
-import { formatDuration } from '../time/duration.ts'
 
 /** The kind of the timers of delayed responses. */
 const DELAYED = 'response.delay'

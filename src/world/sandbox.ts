@@ -1,3 +1,4 @@
+import { Assumed } from '../assumptions/assumed.ts'
 import type { FixtureWorlds } from '../content/fixtures.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Library } from '../scenarios/library.ts'
@@ -47,6 +48,14 @@ export async function openSandbox(config: SandboxConfig) {
   const { worlds } = clients
   const startedAt = steadyWall()
   let feeds = 0
+  const startAssumed = new Assumed()
+  /** Puts the readings of the start options and of the start scenario in force for clients that do not exist yet. */
+  function updateStartReadings() {
+    const { scenario, assume } = config.start
+    const found = library.get(scenario)
+    startAssumed.use({ ...assume, ...(found && library.readingsOf(found)) })
+  }
+  updateStartReadings()
 
   /** Creates a client's world on its stored tables, and starts it. */
   function open(tables: SandboxTables): World {
@@ -114,6 +123,8 @@ export async function openSandbox(config: SandboxConfig) {
       return clients.default
     },
     worlds,
+    /** The readings with which a client of a base path starts. */
+    startAssumed,
     /** The world of a token. */
     byToken: (token: string): World | undefined => clients.byToken(token),
     /** Throws if no client can be created for a name in a base path. */
@@ -176,6 +187,7 @@ export async function openSandbox(config: SandboxConfig) {
         return
       }
       library = next.library
+      updateStartReadings()
       for (const world of worlds.values()) world.libraryChanged()
     },
     stop,

@@ -5,9 +5,11 @@ import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { Scheduler } from '../time/scheduler.ts'
 import type { createDeliveries } from '../webhooks/deliveries.ts'
 import type { createInbox } from '../webhooks/inbox.ts'
+import type { CallRate } from './call-rate.ts'
 import type { DelayedResponses } from './delayed-responses.ts'
 import type { Feed, FeedEvents } from './feed.ts'
 import { adoptSettings, type WorldStart } from './start-options.ts'
+import { storeTokenIssue } from './token-age.ts'
 import type { WorldAssumptions } from './world-assumptions.ts'
 import type { WorldClock } from './world-clock.ts'
 
@@ -39,6 +41,7 @@ export type WorldContentDeps = {
   inbox: ReturnType<typeof createInbox>
   requests: ReturnType<typeof createRequestLog>
   delayed: DelayedResponses
+  callRate: CallRate
   feed: Feed
   /** Replaces all rows by those with which the client starts. */
   loadStartRows: (tables: SandboxTables) => void
@@ -55,6 +58,7 @@ export function createWorldContent(deps: WorldContentDeps) {
   function reload(replaced: readonly StatefulPart[]) {
     const isReplaced = (part: StatefulPart) => replaced.includes(part)
     if (isReplaced('clock')) worldClock.reload()
+    if (isReplaced('clock') || isReplaced('profile')) deps.callRate.reset()
     if (isReplaced('profile')) deps.onProfileChanged()
     if (isReplaced('scenario')) scenarios.reload()
     assumptions.update()
@@ -117,6 +121,7 @@ export function createWorldContent(deps: WorldContentDeps) {
         if (has('data')) resetData()
         else if (has('deliveries')) clearDeliveries()
         const now = has('clock') ? worldClock.restart() : worldClock.clock.now()
+        if (has('data') || has('clock')) storeTokenIssue(tables, now)
         if (has('assumptions')) assumptions.reset()
         // This also updates the state that the scenarios keep beside the rows.
         if (has('scenario')) timeline.activate(scenarios.reset, now)

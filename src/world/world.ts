@@ -30,11 +30,13 @@ import { createInbox } from '../webhooks/inbox.ts'
 import type { SendLimit } from '../webhooks/send-limit.ts'
 import { createWebhookEvents } from '../webhooks/webhook-events.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
+import { createCallRate } from './call-rate.ts'
 import { createDelayedResponses } from './delayed-responses.ts'
 import { createFeed, type FeedEvents } from './feed.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
 import type { WorldStart } from './start-options.ts'
+import { createTokenAge } from './token-age.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { createWorldClock } from './world-clock.ts'
 import { createWorldContent, RESET_PARTS, type WorldContent } from './world-content.ts'
@@ -126,6 +128,7 @@ function createSending(
   const webhooks = createWebhooks(context)
   const attempts = createAttemptSender({
     clock: context.clock,
+    assumed: context.assumed,
     runtime,
     settings: webhookSettings,
     lane: sendLimit.lane(),
@@ -226,6 +229,8 @@ export function createWorld(deps: WorldDeps) {
     ofScenario: (scenario) => scenarios.readings(scenario),
     onChanged: (changed) => publish('assumptions', { changed }),
   })
+  const callRate = createCallRate(clock, assumed)
+  const tokenAge = createTokenAge(tables, clock, assumed)
   const sending = createSending(context, deps, {
     scenarios,
     views: profile.views,
@@ -256,6 +261,7 @@ export function createWorld(deps: WorldDeps) {
     ...sending,
     requests,
     delayed,
+    callRate,
     feed,
     loadStartRows: deps.loadStartRows,
     onProfileChanged: deps.onProfileChanged,
@@ -277,6 +283,8 @@ export function createWorld(deps: WorldDeps) {
     events,
     assumed,
     assumptions,
+    checkTokenAge: tokenAge.check,
+    countCall: callRate.count,
     get clientId() {
       return profile.views().clientId
     },
@@ -322,6 +330,7 @@ export function createWorld(deps: WorldDeps) {
       if (scenarios.isStale) timeline.start(scenarios.reset)
       scheduler.start()
       worldClock.start()
+      tokenAge.start()
     },
     stop() {
       worldClock.stop()

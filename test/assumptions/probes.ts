@@ -105,4 +105,43 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const person = { dateOfBirth: '31-02-1990', Nationality: 'Indian', nameOnCard: 'Kabir Singh' }
     return (await post('/v1/kyc', { user_id: KABIR, kyc: [{ ...document, ...person }] })).status
   },
+  async webhook_delivery(sandbox) {
+    // Nothing listens on port 9: each attempt fails.
+    await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
+    await pay(sandbox)
+    await sandbox.post('/__admin/clock/advance', { by: '1s' })
+    const { body } = await sandbox.get('/__admin/webhooks/deliveries?event=transaction.pending')
+    const [{ status, attempts }] = body.deliveries
+    return [status, attempts.length]
+  },
+  async webhook_order(sandbox) {
+    await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
+    await pay(sandbox)
+    await sandbox.post('/__admin/clock/advance', { by: '1s' })
+    const { body } = await sandbox.get('/__admin/webhooks/deliveries?event=transaction.processing')
+    return body.deliveries[0].attempts.length
+  },
+  async webhook_signature(sandbox) {
+    await sandbox.post('/v1/clientWebhook', { url: 'http://127.0.0.1:9/', webhook_secret: 's' })
+    const { body } = await sandbox.post('/__admin/webhooks/trigger', { event: 'webhook.test' })
+    return Object.keys(body.deliveries[0].attempts[0].headers)
+  },
+  async token({ get }) {
+    const tokens = [{}, { authorization: 'Bearer unknown' }]
+    const paths = ['/v1/users', '/v1/client/profile']
+    return Promise.all(
+      paths.flatMap((path) => tokens.map(async (sent) => (await get(path, sent)).status)),
+    )
+  },
+  async token_lifetime(sandbox) {
+    await sandbox.post('/__admin/clock/advance', { by: '1h' })
+    return (await sandbox.get('/v1/client/profile', TOKEN)).status
+  },
+  async rate_limit({ get }) {
+    return [(await get('/v1/users')).status, (await get('/v1/users')).status]
+  },
+  async error_body({ get }) {
+    const { headers, text } = await get('/v1/transaction/unknown')
+    return [headers['content-type'], text]
+  },
 }

@@ -32,7 +32,7 @@ const MODES: [mode: 'spec' | 'strict' | 'off', needed: number, open: number, wro
 
 for (const [auth, needed, open, wrong] of MODES) {
   t.test(`mode ${auth}: who needs a token`, async (t) => {
-    const { get, post } = await start(t, { app: { auth } })
+    const { get, post } = await start(t, { assume: { token: auth } })
     const table: [string[], number][] = [
       [NEEDED, needed],
       [OPEN, open],

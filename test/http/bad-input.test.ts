@@ -132,7 +132,10 @@ t.test(
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'authorization,content-type,idempotency-key',
     }
-    const { app, post } = await start(t, { app: { cors: origin, auth: 'strict' } })
+    const { app, post } = await start(t, {
+      app: { cors: origin },
+      assume: { token: 'strict' },
+    })
     const asked = (url: string) =>
       app.inject({ method: 'OPTIONS', url, headers: { host: '127.0.0.1:4310', ...ask } })
     for (const url of ['/v1/user', '/v1/transaction', '/@w/v1/clientWebhook']) {

@@ -265,7 +265,7 @@ t.test('a pushed rule that is used up stays listed with its hits, and says so', 
 })
 
 t.test('--explain names the client on whatever is answered for it', async (t) => {
-  const box = await start(t, { app: { explain: true, auth: 'strict' } })
+  const box = await start(t, { app: { explain: true }, assume: { token: 'strict' } })
   const token = (name: string) => ({ authorization: `Bearer sbx_${name}_token` })
   const cases: [string, number, string | undefined, Record<string, string>?][] = [
     ['/__admin/clock', 200, 'default'],

@@ -107,9 +107,9 @@ t.test('at the end of time the next attempt is at its last instant', async (t) =
 })
 
 t.test(
-  'later events of a resource wait until the earlier one is through; others do not',
+  'per_resource: later events of a resource wait until the earlier one is through; others do not',
   async (t) => {
-    const { hook, box, list } = await linked(t)
+    const { hook, box, list } = await linked(t, { assume: { webhook_order: 'per_resource' } })
     const [a, b] = [idOf(await box.pay()), idOf(await box.pay())]
     hook.respondWith((message, response) => {
       const fails = message.resource === a && message.attempt < 4

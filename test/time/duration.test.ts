@@ -5,7 +5,7 @@ import {
   parseDelay,
   parseDuration,
   pointOf,
-} from '../../src/time/duration.ts'
+} from '../../src/model/duration.ts'
 
 const READ: readonly (readonly [string, number | undefined])[] = [
   ['500ms', 500],

@@ -23,7 +23,6 @@ const sandbox = await openSandbox({
   log,
 })
 const app = await buildApp(sandbox, {
-  auth: 'spec',
   allowHost: [],
   adminToken: undefined,
   admin: true,

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin-call.ts'
+import { parseDuration } from '../../model/duration.ts'
 import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
 import { isClockTime, Timestamp } from '../../model/formats.ts'
 import { quoteInput } from '../../model/mask.ts'
 import type { AdvanceOptions, AdvanceResult } from '../../time/advance.ts'
-import { parseDuration } from '../../time/duration.ts'
 import type { TimerRow } from '../../time/scheduler.ts'
 import type { World } from '../../world/world.ts'
 

@@ -1,4 +1,5 @@
 import { DeliveryStatus } from '../../model/delivery.ts'
+import { formatDuration } from '../../model/duration.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { maskSecrets } from '../../model/mask.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../requests/near-miss.ts'
 import type { Test } from '../../scenarios/match.ts'
 import { EVENTS } from '../../scenarios/words.ts'
-import { formatDuration } from '../../time/duration.ts'
 import type { World } from '../../world/world.ts'
 
 const STATUSES = ['pending', 'success', 'failed']

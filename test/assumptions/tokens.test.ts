@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { readOptions } from '../../src/config/options.ts'
+import { start, TOKEN } from '../helper.ts'
+
+t.test('token: each client has its own mode, and a change is in force at once', async (t) => {
+  const { get, put, post } = await start(t, { assume: { token: 'strict' } })
+  await post('/__admin/clients', { name: 'open', assume: { token: 'off' } })
+  await post('/__admin/clients', { name: 'spec', assume: { token: 'spec' } })
+  const statuses = async (path: string, headers = {}) =>
+    Promise.all(
+      ['', '/@open', '/@spec'].map(async (base) => (await get(base + path, headers)).status),
+    )
+  t.strictSame(await statuses('/v1/users'), [401, 200, 200])
+  t.strictSame(await statuses('/v1/client/profile'), [401, 200, 401])
+  t.strictSame(await statuses('/v1/users', { authorization: 'Bearer x' }), [401, 200, 401])
+  t.equal((await get('/v1/users', TOKEN)).status, 200)
+  await put('/__admin/assumptions', { token: 'off' })
+  t.strictSame(await statuses('/v1/client/profile'), [200, 200, 401])
+})
+
+t.test('token: a client of a new base path has the mode of the start', async (t) => {
+  const { get, sandbox } = await start(t, { assume: { token: 'strict' } })
+  t.equal((await get('/@new/v1/users')).status, 401)
+  t.equal(sandbox.worlds.has('new'), false, 'a rejected call creates no client')
+  t.equal((await get('/@new/v1/users', { authorization: 'Bearer sbx_new' })).status, 200)
+})
+
+t.test('token: the OpenAPI document requires a token where the client does', async (t) => {
+  const { get, post } = await start(t)
+  await post('/__admin/clients', { name: 'strict', assume: { token: 'strict' } })
+  const securityOf = async (base: string) =>
+    (await get(`${base}/openapi.json`)).body.paths['/users'].get.security
+  t.strictSame(await securityOf(''), [{ accessToken: [] }, {}])
+  t.strictSame(await securityOf('/@strict'), [{ accessToken: [] }])
+})
+
+t.test('--auth is a short form of --assume token', async (t) => {
+  const source = (values: object) => ({
+    values: values as Record<string, unknown>,
+    label: (name: string) => `--${name}`,
+    format: (name: string) => `--${name}`,
+  })
+  const tokenOf = (...sources: object[]) => readOptions(sources.map(source)).assume['token']
+  t.equal(tokenOf({}), undefined)
+  t.equal(tokenOf({ auth: 'strict' }), 'strict')
+  t.equal(tokenOf({ auth: 'off', assume: ['token=off'] }), 'off')
+  t.equal(tokenOf({ auth: 'off' }, { assume: ['token=strict'] }), 'off')
+  t.equal(tokenOf({ assume: ['token=strict'] }, { auth: 'off' }), 'strict')
+  t.equal(tokenOf({ assume: ['list_order=oldest_first'] }, { auth: 'off' }), 'off')
+  t.throws(() => tokenOf({ auth: 'off', assume: ['token=strict'] }), {
+    message: '--auth and --assume token exclude each other; use one of them',
+  })
+})
+
+t.test('token_lifetime: a call with an expired token is 401 until a reset', async (t) => {
+  const { get, post, advance } = await start(t, { assume: { token_lifetime: '15m' } })
+  await advance('899.999s')
+  t.equal((await get('/v1/users', TOKEN)).status, 200)
+  await advance('1ms')
+  const { status, body, headers } = await get('/v1/users', TOKEN)
+  t.equal(status, 401)
+  t.equal(headers['www-authenticate'], 'Bearer error="invalid_token"')
+  t.equal(
+    body.message,
+    "The access token expired at 2026-01-01T00:15:00.000Z: its lifetime is 15m of the client's time (token_lifetime). Reset the client with POST /__admin/reset to renew it.",
+  )
+  t.equal((await get('/v1/users')).status, 200, 'without a token')
+  t.equal((await get('/__admin/clock', TOKEN)).status, 200, 'the admin API')
+  await post('/__admin/reset', { parts: ['scenario', 'requests'] })
+  t.equal((await get('/v1/users', TOKEN)).status, 401, 'not a reset of other parts')
+  await post('/__admin/reset', { parts: ['data'] })
+  t.equal((await get('/v1/users', TOKEN)).status, 200)
+  await advance('15m')
+  t.equal((await get('/v1/users', TOKEN)).status, 401)
+  await post('/__admin/reset')
+  t.equal((await get('/v1/users', TOKEN)).status, 200)
+})
+
+t.test('token_lifetime: restart, snapshot, fork and state keep the age of a token', async (t) => {
+  const file = join(t.testdir({}), 'db.json')
+  const options = { assume: { token_lifetime: '1h' }, sandbox: { file } }
+  const first = await start(t, options)
+  await first.advance('30m')
+  await first.post('/__admin/snapshots', { name: 's' })
+  const { body: state } = await first.get('/__admin/state')
+  t.equal(state.token_issued_at, '2026-01-01T00:00:00.000Z')
+  await first.post('/__admin/clients', {
+    name: 'fork',
+    access_token: 'sbx_fork',
+    from: { client: 'default' },
+  })
+  await first.close()
+  const { get, post, put, advance } = await start(t, options)
+  await advance('30m')
+  t.equal((await get('/v1/users', TOKEN)).status, 401)
+  await post('/@fork/__admin/clock/advance', { by: '30m' })
+  t.equal((await get('/v1/users', { authorization: 'Bearer sbx_fork' })).status, 401)
+  await post('/__admin/snapshots/s/restore')
+  t.equal((await get('/v1/users', TOKEN)).status, 200)
+  await advance('30m')
+  t.equal((await get('/v1/users', TOKEN)).status, 401)
+  t.equal((await put('/__admin/state', state)).status, 200)
+  t.equal((await get('/v1/users', TOKEN)).status, 200)
+  await advance('30m')
+  t.equal((await get('/v1/users', TOKEN)).status, 401)
+  const { token_issued_at: _, ...earlier } = state
+  t.equal((await put('/__admin/state', earlier)).status, 200)
+  await advance('30m')
+  t.equal((await get('/v1/users', TOKEN)).status, 200, 'counted from the import')
+})
+
+t.test('token_lifetime takes a duration', async (t) => {
+  const { put } = await start(t)
+  for (const [token_lifetime, status] of [
+    ['1d', 200],
+    ['PT15M', 200],
+    ['0s', 400],
+    ['15', 400],
+    ['9999999d', 400],
+  ])
+    t.equal((await put('/__admin/assumptions', { token_lifetime })).status, status)
+})
