@@ -141,8 +141,7 @@ export function createClientResolver(sandbox: Sandbox) {
           uncommitted.delete(world)
           request.world = world
           request.receivedAt = world.clock.now()
-          if (isTokenRead(request)) world.checkTokenAge()
-          world.countCall()
+          world.enter(isTokenRead(request))
           done()
         } catch (error) {
           done(error as Error)

@@ -92,7 +92,7 @@ async function respondLater(
     return respondNow({ ...call, checked }, storeResponse)
   }
   const name = `${request.method} ${maskLogText(request.url.split('?')[0]!)}`
-  return world.after(ms, name, later, hangUpSignal(request, reply))
+  return world.delayed.after(ms, name, later, hangUpSignal(request, reply))
 }
 
 function send(op: Operation, reply: FastifyReply, response: StoredResponse) {

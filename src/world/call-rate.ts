@@ -36,5 +36,3 @@ export function createCallRate(clock: Clock, assumed: Assumed) {
     },
   }
 }
-
-export type CallRate = ReturnType<typeof createCallRate>

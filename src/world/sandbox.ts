@@ -1,4 +1,5 @@
 import { Assumed } from '../assumptions/assumed.ts'
+import type { Readings } from '../assumptions/readings.ts'
 import type { FixtureWorlds } from '../content/fixtures.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Library } from '../scenarios/library.ts'
@@ -36,6 +37,17 @@ export type SandboxConfig = SharedConfig & {
 const outdatedWarning = ([first, ...more]: readonly SandboxTables[], file: string) =>
   `The data of ${more.length === 0 ? `client ${first!.name}` : `${more.length + 1} clients`} comes from ${file} and was created from other fixtures. To load the new fixtures, use POST /__admin/reset {"all":true} or payout-sandbox reset --all.`
 
+/** Publishes the active scenario of each client: the problems of its file may have changed. */
+function publishScenarios(worlds: Iterable<World>) {
+  for (const { feed, scenarios } of worlds) feed.publish('scenario', { name: scenarios.name })
+}
+
+/** The readings with which a client of a new base path starts. */
+function startReadings({ scenario, assume }: WorldStart, library: Library): Readings {
+  const found = library.get(scenario)
+  return { ...assume, ...(found && library.readingsOf(found)) }
+}
+
 /** Opens the worlds of the data file, and creates those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
   const { fixtures, log } = config
@@ -49,13 +61,7 @@ export async function openSandbox(config: SandboxConfig) {
   const startedAt = steadyWall()
   let feeds = 0
   const startAssumed = new Assumed()
-  /** Puts the readings of the start options and of the start scenario in force for clients that do not exist yet. */
-  function updateStartReadings() {
-    const { scenario, assume } = config.start
-    const found = library.get(scenario)
-    startAssumed.use({ ...assume, ...(found && library.readingsOf(found)) })
-  }
-  updateStartReadings()
+  startAssumed.use(startReadings(config.start, library))
 
   /** Creates a client's world on its stored tables, and starts it. */
   function open(tables: SandboxTables): World {
@@ -107,7 +113,7 @@ export async function openSandbox(config: SandboxConfig) {
   function stop() {
     for (const world of worlds.values()) {
       world.stop()
-      world.runDelayed()
+      world.delayed.runAll()
     }
     runtime.close()
   }
@@ -160,7 +166,7 @@ export async function openSandbox(config: SandboxConfig) {
       }
       world.tables.drop()
       world.stop()
-      world.rejectDelayed()
+      world.delayed.rejectAll()
       clients.remove(world)
       log.info(`client ${name} deleted`)
     },
@@ -181,13 +187,9 @@ export async function openSandbox(config: SandboxConfig) {
     /** Activates a reloaded library, or stores the problems of a failed reload. */
     changeLibrary(next: { library: Library } | { problems: readonly string[] }) {
       libraryProblems = 'problems' in next ? next.problems : []
-      if ('problems' in next) {
-        for (const { feed, scenarios } of worlds.values())
-          feed.publish('scenario', { name: scenarios.name })
-        return
-      }
+      if ('problems' in next) return publishScenarios(worlds.values())
       library = next.library
-      updateStartReadings()
+      startAssumed.use(startReadings(config.start, library))
       for (const world of worlds.values()) world.libraryChanged()
     },
     stop,

@@ -5,7 +5,7 @@ import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { Scheduler } from '../time/scheduler.ts'
 import type { createDeliveries } from '../webhooks/deliveries.ts'
 import type { createInbox } from '../webhooks/inbox.ts'
-import type { CallRate } from './call-rate.ts'
+import type { Access } from './access.ts'
 import type { DelayedResponses } from './delayed-responses.ts'
 import type { Feed, FeedEvents } from './feed.ts'
 import { adoptSettings, type WorldStart } from './start-options.ts'
@@ -41,7 +41,7 @@ export type WorldContentDeps = {
   inbox: ReturnType<typeof createInbox>
   requests: ReturnType<typeof createRequestLog>
   delayed: DelayedResponses
-  callRate: CallRate
+  access: Access
   feed: Feed
   /** Replaces all rows by those with which the client starts. */
   loadStartRows: (tables: SandboxTables) => void
@@ -58,7 +58,7 @@ export function createWorldContent(deps: WorldContentDeps) {
   function reload(replaced: readonly StatefulPart[]) {
     const isReplaced = (part: StatefulPart) => replaced.includes(part)
     if (isReplaced('clock')) worldClock.reload()
-    if (isReplaced('clock') || isReplaced('profile')) deps.callRate.reset()
+    if (isReplaced('clock') || isReplaced('profile')) deps.access.forget()
     if (isReplaced('profile')) deps.onProfileChanged()
     if (isReplaced('scenario')) scenarios.reload()
     assumptions.update()
@@ -108,6 +108,7 @@ export function createWorldContent(deps: WorldContentDeps) {
     start() {
       delayed.removeOrphanedTimers()
       reload(['deliveries'])
+      deps.access.start()
     },
     /** Resets parts to fixtures, start clock and seed. The caller then runs the due entries of the timeline. */
     reset(parts: readonly ResetPart[]) {

@@ -30,13 +30,12 @@ import { createInbox } from '../webhooks/inbox.ts'
 import type { SendLimit } from '../webhooks/send-limit.ts'
 import { createWebhookEvents } from '../webhooks/webhook-events.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
-import { createCallRate } from './call-rate.ts'
+import { createAccess } from './access.ts'
 import { createDelayedResponses } from './delayed-responses.ts'
 import { createFeed, type FeedEvents } from './feed.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
 import type { WorldStart } from './start-options.ts'
-import { createTokenAge } from './token-age.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { createWorldClock } from './world-clock.ts'
 import { createWorldContent, RESET_PARTS, type WorldContent } from './world-content.ts'
@@ -188,8 +187,7 @@ function createCopies(
 
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
-  const { name, tables, store, start, runtime, log } = deps
-  const { steadyWall: wall } = deps
+  const { name, tables, store, start, runtime, log, steadyWall: wall } = deps
   const worldClock = createWorldClock({ tables, start, wall, later: runtime.later })
   const { clock } = worldClock
   // The store persists the position in the random series with every change.
@@ -229,8 +227,7 @@ export function createWorld(deps: WorldDeps) {
     ofScenario: (scenario) => scenarios.readings(scenario),
     onChanged: (changed) => publish('assumptions', { changed }),
   })
-  const callRate = createCallRate(clock, assumed)
-  const tokenAge = createTokenAge(tables, clock, assumed)
+  const access = createAccess(tables, clock, assumed)
   const sending = createSending(context, deps, {
     scenarios,
     views: profile.views,
@@ -261,7 +258,7 @@ export function createWorld(deps: WorldDeps) {
     ...sending,
     requests,
     delayed,
-    callRate,
+    access,
     feed,
     loadStartRows: deps.loadStartRows,
     onProfileChanged: deps.onProfileChanged,
@@ -283,8 +280,7 @@ export function createWorld(deps: WorldDeps) {
     events,
     assumed,
     assumptions,
-    checkTokenAge: tokenAge.check,
-    countCall: callRate.count,
+    enter: access.enter,
     get clientId() {
       return profile.views().clientId
     },
@@ -302,8 +298,7 @@ export function createWorld(deps: WorldDeps) {
     change: tables.change,
     batch: store.batch,
     onDurable: store.onDurable,
-    after: delayed.after,
-    rejectCancelled: delayed.rejectCancelled,
+    delayed,
     clockNow: worldClock.now,
     reset: content.reset,
     /** Changes the clock and stores it; if it cannot be stored, the change is rolled back. */
@@ -330,7 +325,6 @@ export function createWorld(deps: WorldDeps) {
       if (scenarios.isStale) timeline.start(scenarios.reset)
       scheduler.start()
       worldClock.start()
-      tokenAge.start()
     },
     stop() {
       worldClock.stop()
@@ -339,8 +333,6 @@ export function createWorld(deps: WorldDeps) {
       requests.clear()
       feed.close()
     },
-    runDelayed: delayed.runAll,
-    rejectDelayed: delayed.rejectAll,
   }
 }
 

@@ -237,7 +237,7 @@ export const clockCalls = [
         world.scheduler.cancel(timer_id)
         world.deliveries.handleCancelled(timer)
       })
-      world.rejectCancelled()
+      world.delayed.rejectCancelled()
       return { deleted: timer_id }
     },
   }),
