@@ -61,7 +61,7 @@ export const StateDocument = z
     /** When the access token was issued. A document of an earlier version does not have it. */
     token_issued_at: Timestamp.optional(),
     /** The readings that are not the default. A document of an earlier version has none. */
-    assumptions: z.record(z.string(), z.string()).default({}).superRefine(checkReadings),
+    assumptions: z.record(z.string(), z.string()).superRefine(checkReadings).optional(),
     scenario: z.strictObject({ name: z.string(), definition: z.looseObject({}).optional() }),
     /** The position in the random series. */
     draws: z.int().min(0).max(MAX_DRAWS),

@@ -101,7 +101,7 @@ export function createState(deps: StateDeps) {
       const value = { mode, speed, anchor: Date.parse(clock.now), wallAnchor: 0, startedAs: '' }
       store.put('settings', { name: 'clock', value })
       store.put('settings', { name: 'token', value: { issued_at: Date.parse(issued) } })
-      assumptions.replace(active, state.assumptions)
+      assumptions.replace(active, state.assumptions ?? {})
       store.random.counter = draws
     })
   }

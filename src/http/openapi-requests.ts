@@ -100,9 +100,12 @@ export const ADMIN_REQUESTS: Readonly<Record<string, ExampleRequest>> = {
   advanceClock: { body: { by: '3m' } },
   deleteTimer: { params: { id: 'tmr_5' } },
   fireTimer: { params: { id: 'tmr_5' } },
-  reset: { body: { parts: ['data', 'clock', 'scenario', 'deliveries', 'requests'] } },
+  reset: {
+    body: { parts: ['data', 'clock', 'scenario', 'assumptions', 'deliveries', 'requests'] },
+  },
   readScenario: { params: { name: 'slow' } },
   setScenario: { body: { name: 'slow' } },
+  setAssumptions: { body: { idempotency_key: 'honoured', list_order: null } },
   pushRule: {
     body: {
       name: 'the next payment meets an outage',

@@ -48,6 +48,22 @@ function startReadings({ scenario, assume }: WorldStart, library: Library): Read
   return { ...assume, ...(found && library.readingsOf(found)) }
 }
 
+const defaultClientRequired = () =>
+  new SandboxError(
+    'default_client_required',
+    'The default client cannot be deleted, because calls without a client name use it. Reset it instead.',
+  )
+
+/** Starts a world, or stops it and throws. */
+function startWorld(world: World) {
+  try {
+    world.start()
+  } catch (error) {
+    world.stop()
+    throw error
+  }
+}
+
 /** Opens the worlds of the data file, and creates those of the fixtures that are not in it yet. */
 export async function openSandbox(config: SandboxConfig) {
   const { fixtures, log } = config
@@ -78,12 +94,7 @@ export async function openSandbox(config: SandboxConfig) {
       onProfileChanged: () => clients.updateToken(name),
       log,
     })
-    try {
-      world.start()
-    } catch (error) {
-      world.stop()
-      throw error
-    }
+    startWorld(world)
     return world
   }
 
@@ -158,12 +169,7 @@ export async function openSandbox(config: SandboxConfig) {
     /** Deletes a client with its whole state and its token. */
     delete(name: string) {
       const world = clients.get(name)
-      if (name === DEFAULT_CLIENT) {
-        throw new SandboxError(
-          'default_client_required',
-          'The default client cannot be deleted, because calls without a client name use it. Reset it instead.',
-        )
-      }
+      if (name === DEFAULT_CLIENT) throw defaultClientRequired()
       world.tables.drop()
       world.stop()
       world.delayed.rejectAll()

@@ -158,6 +158,30 @@ function createSending(
   return { webhooks, deliveries, explore, inbox }
 }
 
+type Publish = <K extends FeedKind>(kind: K, subject: FeedEvents[K]) => void
+
+/** The scenarios of a client, and its readings, of which the active scenario chooses some. */
+function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publish) {
+  const { tables, start, library } = deps
+  const scenarios = createScenarios({
+    ...context,
+    library,
+    startScenario: start.scenario,
+    onChanged(name) {
+      assumptions.update()
+      publish('scenario', { name })
+    },
+  })
+  const assumptions = new WorldAssumptions({
+    tables,
+    assumed: context.assumed,
+    start: start.assume ?? {},
+    ofScenario: (scenario) => scenarios.readings(scenario),
+    onChanged: (changed) => publish('assumptions', { changed }),
+  })
+  return { scenarios, assumptions }
+}
+
 /** The snapshots of a client, and its state as a document. */
 function createCopies(
   context: WorldContext,
@@ -211,22 +235,7 @@ export function createWorld(deps: WorldDeps) {
   const context = { store: tables, clock, random, scheduler, events, assumed }
   const profile = createProfile(tables, assumed)
   const payouts = createPayouts(context, () => profile.row().check_kyc)
-  const scenarios = createScenarios({
-    ...context,
-    library: deps.library,
-    startScenario: start.scenario,
-    onChanged(name) {
-      assumptions.update()
-      publish('scenario', { name })
-    },
-  })
-  const assumptions = new WorldAssumptions({
-    tables,
-    assumed,
-    start: start.assume ?? {},
-    ofScenario: (scenario) => scenarios.readings(scenario),
-    onChanged: (changed) => publish('assumptions', { changed }),
-  })
+  const { scenarios, assumptions } = createBehaviour(context, deps, publish)
   const access = createAccess(tables, clock, assumed)
   const sending = createSending(context, deps, {
     scenarios,

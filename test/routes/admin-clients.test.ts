@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
   ASHA,
+  HONOURED,
   KABIR,
   ROHAN,
   ROHANS_ACCOUNT,
   type StartOptions,
-  HONOURED,
   start as startWith,
 } from '../helper.ts'
 

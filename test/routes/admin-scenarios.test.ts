@@ -22,7 +22,7 @@ const totalUsers = async (box: Box) => (await box.get('/v1/users')).body.data.to
 t.test('GET scenarios lists the shipped set and marks the active one', async (t) => {
   const box = await start(t)
   const { body } = await box.get('/__admin/scenarios')
-  t.equal(body.scenarios.length, 18)
+  t.equal(body.scenarios.length, 20)
   t.strictSame(
     body.scenarios
       .filter(({ active }: { active: boolean }) => active)

@@ -32,7 +32,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'an unknown word with nothing near',
     'frobnicate: 1\nrules: []\n',
     [
-      '1:1: unknown key "frobnicate"; known keys: $schema, title, description, extends, base, rules, webhooks, timeline, expect',
+      '1:1: unknown key "frobnicate"; known keys: $schema, title, description, extends, base, assume, rules, webhooks, timeline, expect',
     ],
   ],
   [
@@ -136,7 +136,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
   [
     'a scenario that says nothing',
     'title: x\n',
-    ['1:1: the scenario is empty; add rules, webhooks, timeline, expect or extends'],
+    ['1:1: the scenario is empty; add rules, webhooks, timeline, expect, assume or extends'],
   ],
   [
     'a list for a file',

@@ -178,7 +178,8 @@ async function openReal(file: string) {
   }
   // The wall stands, so that a clock that ticks does too.
   const wall = () => Date.parse('2026-06-01T00:00:00.000Z')
-  const open = () => start({ teardown() {} }, { ...HONOURED, fixtures: FIXTURES, sandbox: { file, wall, log } })
+  const open = () =>
+    start({ teardown() {} }, { ...HONOURED, fixtures: FIXTURES, sandbox: { file, wall, log } })
   let box = await open()
   return {
     errors,
