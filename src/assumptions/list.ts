@@ -13,6 +13,7 @@ import { limitParameter } from './limit-parameter.ts'
 import { listOrder } from './list-order.ts'
 import { missingRemark } from './missing-remark.ts'
 import { mobileFormat } from './mobile-format.ts'
+import { newWords } from './new-words.ts'
 import { ownRequestFields } from './own-request-fields.ts'
 import { processingStatus } from './processing-status.ts'
 import { rateLimit } from './rate-limit.ts'
@@ -59,6 +60,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   tokenLifetime,
   rateLimit,
   errorBody,
+  newWords,
   webhookDelivery,
   webhookOrder,
   webhookSignature,

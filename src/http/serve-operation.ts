@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody } from '../assumptions/error-body.ts'
 import { idempotencyKey } from '../assumptions/idempotency-key.ts'
+import { newWords } from '../assumptions/new-words.ts'
 import { trailingSlash } from '../assumptions/trailing-slash.ts'
 import { maskLogText } from '../model/mask.ts'
 import type { ClientResolver } from './clients.ts'
@@ -45,7 +46,9 @@ function decide(op: Operation, request: FastifyRequest): Call {
 
 const execute = ({ op, request, decision, checked }: Call): StoredResponse => ({
   status: op.status,
-  body: op.handle(request.world, inputOf(request), decision.lifecycles, checked),
+  body: request.world.assumed.get(newWords)(
+    op.handle(request.world, inputOf(request), decision.lifecycles, checked),
+  ),
 })
 
 /** Executes the operation and stores its response in one change. */

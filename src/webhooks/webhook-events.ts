@@ -1,3 +1,4 @@
+import { newWords } from '../assumptions/new-words.ts'
 import { SandboxError } from '../model/errors.ts'
 import { type JsonText, json, stringify, unescaped } from '../model/json-text.ts'
 import { quoteInput } from '../model/mask.ts'
@@ -28,6 +29,7 @@ export function createWebhookEvents({
   store,
   clock,
   random,
+  assumed,
   views,
 }: WorldContext & { views: () => Views }) {
   const { payments, kyc, bank_accounts, users, webhook } = store.tables
@@ -72,7 +74,7 @@ export function createWebhookEvents({
         created_at,
         data,
         body: json(
-          `{"id":"${unescaped(event_id)}","type":"${unescaped(type)}","timestamp":"${unescaped(created_at)}","client_id":"${unescaped(views().clientId)}","data":${data}}`,
+          `{"id":"${unescaped(event_id)}","type":"${unescaped(type)}","timestamp":"${unescaped(created_at)}","client_id":"${unescaped(views().clientId)}","data":${assumed.get(newWords)(data)}}`,
         ),
       }
     },

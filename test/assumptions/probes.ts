@@ -140,6 +140,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   async rate_limit({ get }) {
     return [(await get('/v1/users')).status, (await get('/v1/users')).status]
   },
+  async new_words({ get }) {
+    return Object.keys((await get(`/v1/user/${ASHA}`)).body.data)
+  },
   async error_body({ get }) {
     const { headers, text } = await get('/v1/transaction/unknown')
     return [headers['content-type'], text]
