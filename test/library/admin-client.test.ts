@@ -125,6 +125,24 @@ t.test(
   },
 )
 
+t.test(
+  'a changed reading is an event of its client, with the names of the assumptions',
+  async (t) => {
+    const { admin } = await started(t)
+    // The first event shows that the stream is open.
+    const events = admin.events({ lastEventId: 'none' })
+    t.match((await events.next()).value, { kind: 'gap' })
+    await admin.assumptions.set({ list_order: 'oldest_first', utr_form: 'imps' })
+    t.match((await events.next()).value, {
+      kind: 'assumptions',
+      data: { changed: ['list_order', 'utr_form'] },
+    })
+    await admin.assumptions.set({ utr_form: null })
+    t.match((await events.next()).value, { kind: 'assumptions', data: { changed: ['utr_form'] } })
+    await events.return(undefined)
+  },
+)
+
 t.test('what a test does with scenario, rules and states', async (t) => {
   const { url, admin } = await started(t)
   await admin.snapshots.save('before')
