@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
+import type { StreamKind } from '../src/model/feed-kinds.ts'
 import { serve } from './cli/program.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from './helper.ts'
 
@@ -13,6 +14,26 @@ const PAYMENT = {
   amount: 250,
   reference_id: 'INV-7',
 }
+
+/** Every kind of an event; the compiler finds one that is missing. */
+const KINDS: Record<StreamKind, true> = {
+  request: true,
+  change: true,
+  timer: true,
+  delivery: true,
+  clock: true,
+  scenario: true,
+  assumptions: true,
+  reset: true,
+  restore: true,
+  gap: true,
+}
+
+t.test('the page on testing lists each kind of event', async (t) => {
+  const [, section = ''] = GUIDE.split('\n## Watch it live\n')
+  const listed = [...section.matchAll(/^\| `(\w+)` +\|/gm)].map(([, kind]) => kind)
+  t.strictSame(listed, Object.keys(KINDS))
+})
 
 t.test('the code of the page on testing does what it says', async (t) => {
   const code =

@@ -16,6 +16,8 @@ export const DOCUMENT_OF: Readonly<Record<string, string>> = { pid: 'aadhar', ti
 
 /** A type or a name of a document as a caller sent it; a bad document is stored too. */
 const SentWord = text(64)
+/** Such a word as it is stored: masked, which can make it longer. */
+const StoredWord = text(200)
 /** A date as YYYY-MM-DD; the day of a bad document need not exist. */
 const SentDate = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
 
@@ -57,8 +59,8 @@ export const KycRow = z.strictObject({
   kyc_id: Uuid,
   user_id: Uuid,
   country: z.string().length(2),
-  document_type: SentWord,
-  document_name: SentWord,
+  document_type: StoredWord,
+  document_name: StoredWord,
   document_number: z.string(),
   full_name: z.string(),
   dob: SentDate,

@@ -11,7 +11,7 @@ import {
   type PanResult,
   type SubmitKyc,
 } from '../model/kyc.ts'
-import { maskNumber, quoteInput } from '../model/mask.ts'
+import { maskLogText, maskNumber, quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import type { KycStep } from '../scenarios/compiled.ts'
 import { listPage, WHOLE_LIST } from '../tables/list-page.ts'
@@ -166,8 +166,9 @@ export function createKyc(context: WorldContext & { users: Users }) {
       kyc_id,
       user_id: userId,
       country: countryOf(item.Nationality),
-      document_type,
-      document_name,
+      // Responses show them, and a caller can mix up the fields of a document.
+      document_type: maskLogText(document_type),
+      document_name: maskLogText(document_name),
       document_number,
       full_name: item.nameOnCard,
       dob: yearFirst(item.dateOfBirth),

@@ -12,6 +12,8 @@ const GOOD = {
 const BAD: [object, field: string, record: object][] = [
   [{ document_type: 'vid' }, 'document_type', { document_type: 'vid', metadata: null }],
   [{ document_name: 'passport' }, 'document_name', { document_name: 'passport' }],
+  [{ document_type: '123412341234' }, 'document_type', { document_type: 'XXXXXXXX1234' }],
+  [{ document_name: 'ABCPE1234F' }, 'document_name', { document_name: 'XXXXXX234F' }],
   [{ document_name: 'aadhar' }, 'document_name', { document_name: 'aadhar' }],
   [{ dateOfBirth: '31-02-1990' }, 'dateOfBirth', { dob: '1990-02-31' }],
 ]

@@ -16,7 +16,7 @@ t.test('scenario lists, activates and shows', async (t) => {
   t.match(list.stdout, /\n\* {2}default +\S/)
   t.match(list.stdout, /\n {3}slow +\S/)
   const { scenarios } = JSON.parse((await at('scenario', 'list', '--json')).stdout)
-  t.equal(scenarios.length, 18)
+  t.equal(scenarios.length, 20)
   t.match(await at('scenario', 'use', 'provider-outage'), {
     code: 0,
     stdout: /^provider-outage: .+ \(active\)\n$/,
@@ -215,7 +215,16 @@ t.test('every command that asks a sandbox finds it by --port and --client too', 
   t.equal(await now(['--client', 'w1'], { PAYOUT_SANDBOX_URL: `${url}/@w2/v1` }), moved)
   t.equal(await now(at, { PAYOUT_SANDBOX_URL: 'http://127.0.0.1:1' }), start, 'a flag is nearer')
   const help = (await run(['help'])).stdout
-  const remote = ['scenario', 'clock', 'reset', 'requests', 'snapshot', 'trigger', 'deliveries']
+  const remote = [
+    'scenario',
+    'assumptions',
+    'clock',
+    'reset',
+    'requests',
+    'snapshot',
+    'trigger',
+    'deliveries',
+  ]
   for (const name of [...remote, 'explore', 'record', 'health']) {
     t.match(help, `  ${name} `)
     const { stdout } = await run(['help', name])
@@ -398,6 +407,7 @@ t.test('every error of an invalid request is printed on its own line', async (t)
 /** Arguments with which each command that calls a running sandbox succeeds, in this order. */
 const REMOTE_CALLS: readonly (readonly [string, ...string[]])[] = [
   ['scenario', 'show'],
+  ['assumptions', 'set', 'list_order=oldest_first'],
   ['clock', 'advance', '2d'],
   ['requests'],
   ['snapshot', 'save', 'one'],

@@ -293,7 +293,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('clock', { exact: true }).uncheck()
     t.equal(
       await pressAndConfirm(opened, 'Reset'),
-      'POST /__admin/reset {"parts":["scenario","deliveries","requests"]} 200',
+      'POST /__admin/reset {"parts":["scenario","assumptions","deliveries","requests"]} 200',
     )
     const after = await total()
     t.equal(after.transactions, before.transactions)

@@ -81,6 +81,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
 
   await t.test('rejected attempts are listed below their event', async (t) => {
     await put('/__admin/scenario', { name: 'default' })
+    await put('/__admin/assumptions', { webhook_order: 'per_resource' })
     hook.respondWith(status(500))
     const id = await newPayment()
     await advance('1500ms')
@@ -114,6 +115,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     const { deliveries } = (await get(`/__admin/transactions/${id}`)).body
     await post(`/__admin/webhooks/deliveries/${deliveries[0].delivery_id}/redeliver`)
     await page.locator('.timeline').getByText('delivered after 6 attempts').waitFor()
+    await put('/__admin/assumptions', { webhook_order: null })
   })
 
   await t.test('instants within one second are distinguished', async (t) => {

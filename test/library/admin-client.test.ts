@@ -125,6 +125,24 @@ t.test(
   },
 )
 
+t.test(
+  'a changed reading is an event of its client, with the names of the assumptions',
+  async (t) => {
+    const { admin } = await started(t)
+    // The first event shows that the stream is open.
+    const events = admin.events({ lastEventId: 'none' })
+    t.match((await events.next()).value, { kind: 'gap' })
+    await admin.assumptions.set({ list_order: 'oldest_first', utr_form: 'imps' })
+    t.match((await events.next()).value, {
+      kind: 'assumptions',
+      data: { changed: ['list_order', 'utr_form'] },
+    })
+    await admin.assumptions.set({ utr_form: null })
+    t.match((await events.next()).value, { kind: 'assumptions', data: { changed: ['utr_form'] } })
+    await events.return(undefined)
+  },
+)
+
 t.test('what a test does with scenario, rules and states', async (t) => {
   const { url, admin } = await started(t)
   await admin.snapshots.save('before')
@@ -138,13 +156,14 @@ t.test('what a test does with scenario, rules and states', async (t) => {
   await admin.rules.delete(rule_id)
   t.equal((await fetch(`${url}/users`)).status, 200)
   t.equal((await admin.scenario.use('failed-payouts')).name, 'failed-payouts')
-  t.match(await admin.assumptions.set({ list_order: 'oldest_first' }), {
-    assumptions: [{}, {}, { reading: 'oldest_first', source: 'call' }],
+  const order = ({ assumptions }: Awaited<ReturnType<typeof admin.assumptions.list>>) =>
+    assumptions.find(({ name }) => name === 'list_order')
+  t.match(order(await admin.assumptions.set({ list_order: 'oldest_first' })), {
+    reading: 'oldest_first',
+    source: 'call',
   })
   await admin.assumptions.set({ list_order: null })
-  t.match(await admin.assumptions.list(), {
-    assumptions: [{}, {}, { name: 'list_order', reading: 'newest_first', source: 'default' }],
-  })
+  t.match(order(await admin.assumptions.list()), { reading: 'newest_first', source: 'default' })
   const id = await pay(url)
   t.match(await admin.simulate.transaction(id, { status: 'FAILED' }), { status: 'FAILED' })
   t.match((await admin.snapshots.diff('before')).tables, { payments: { added: [id] } })

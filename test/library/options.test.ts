@@ -30,6 +30,14 @@ t.test('a value of another type is refused; nothing is read out of a text', asyn
     [{ 'random-seed': 2 }, 'unknown option random-seed (did you mean randomSeed?)'],
     [{ clockSped: 2 }, 'unknown option clockSped (did you mean clockSpeed?)'],
     [{ frozen: true }, "unknown option frozen (did you mean clock: 'frozen'?)"],
+    [{ assume: 'list_order=oldest_first' }, 'assume takes an object, not a string ("list_order='],
+    [{ assume: ['list_order=oldest_first'] }, 'assume takes an object, not an array of strings'],
+    [
+      { assume: { list_oder: 'x' } },
+      'there is no assumption "list_oder"; did you mean list_order?',
+    ],
+    [{ assume: { list_order: 'random' } }, 'list_order takes newest_first or oldest_first'],
+    [{ assume: { list_order: undefined } }, 'list_order takes newest_first or oldest_first'],
     [{ logFormat: 'xml' }, 'logFormat takes pretty or json, not "xml"'],
   ]
   for (const [options, message] of cases) t.match(await refusal(options), message)
@@ -40,4 +48,15 @@ t.test('an option that is undefined is one that is not given', async (t) => {
   const { url, close } = await startSandbox(options as unknown as SandboxOptions)
   await close()
   t.not(new URL(url).port, '4310', 'the default here is a free port')
+})
+
+t.test('assume chooses readings for every client', async (t) => {
+  const { admin, close } = await startSandbox({ assume: { list_order: 'oldest_first' } })
+  t.teardown(close)
+  const { assumptions } = await admin.assumptions.list()
+  t.match(
+    assumptions.filter(({ source }) => source !== 'default'),
+    [{ name: 'list_order', reading: 'oldest_first', source: 'start' }],
+  )
+  t.equal(assumptions.filter(({ source }) => source !== 'default').length, 1)
 })

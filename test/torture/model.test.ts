@@ -339,7 +339,7 @@ const list = {
 const document = fc.oneof(
   fc.record({
     document_type: fc.constant('tid'),
-    document_name: often(['pan'], 'aadhar'),
+    document_name: often(['pan'], 'aadhar', 'passport'),
     document_number: often(
       ['ABCPE1234F', 'ABCPE1234F', ...[1, 2, 3, 4, 5, 6, 7, 8].map((n) => `XXXPX000${n}A`)],
       'bad',
@@ -360,7 +360,13 @@ const item = fc
   .tuple(
     document,
     fc.record({
-      dateOfBirth: often(['01-02-1990', '29-02-2000'], '31-02-1990', '1990-02-01'),
+      dateOfBirth: often(
+        ['01-02-1990', '29-02-2000'],
+        '31-02-1990',
+        '01-01-1899',
+        '02-01-2030',
+        '1990-02-01',
+      ),
       Nationality: often(['Indian', 'India', 'IND', 'IN', 'us']),
       nameOnCard: often(['Asha Nair', 'Bo Li'], ''),
     }),
@@ -382,6 +388,7 @@ const usersAndChecks = [
         ['+919800000001', '9800000002', '+919800000003', '+14155550100', '9800000005'],
         '9800000001',
         '5800000001',
+        '+915800000001',
         '12345',
         undefined,
       ),
@@ -418,6 +425,8 @@ const usersAndChecks = [
         ],
         '12345678',
         'letters',
+        '1234',
+        'no-hyphens',
       ),
       ifsc_code: often(['HDFC0000001', 'HDFC0000001', 'ZZZZ0ABC123'], 'hdfc0000001'),
     },

@@ -83,7 +83,7 @@ const maskIfsc = (ifsc: string) => `${ifsc.slice(0, 4)}XXXX${ifsc.slice(-3)}`
 /** A number that may not have been told in full yet. */
 const masked = (slot: Slot) =>
   function maskedUtr(told: unknown) {
-    return slot.value ? told === mask(slot.value) : /^X{8}\d{4}$/.test(String(told))
+    return slot.value ? told === mask(slot.value) : /^X{8}(X{4}|X{10})?\d{4}$/.test(String(told))
   }
 
 const showUser = ({ clientId }: World, user: User) => ({
@@ -169,13 +169,19 @@ const payer = ({ type, from, to }: Payment) => (type === 'debit' ? from : to)
 type Query = { [name: string]: string }
 const isNumber = (text: string) => /^[1-9]\d*$/.test(text)
 
+/** A query without its empty values: they count as missing. */
+const withoutEmpty = (query: Query = {}): Query =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''))
+
 /** Parts of a list's query that are not as they must be. */
-const badQuery = ({ page = '1', limit = '1', type = 'debit' }: Query) =>
-  blamed({ page: isNumber(page), limit: isNumber(limit), type: type === 'debit' })
+function badQuery(query: Query) {
+  const { page = '1', limit = '1', type = 'debit' } = withoutEmpty(query)
+  return blamed({ page: isNumber(page), limit: isNumber(limit), type: type === 'debit' })
+}
 
 /** The page of a list. */
 function page<R extends { created: number }>(
-  { query = {} }: Call,
+  call: Call,
   usual: number,
   rows: readonly R[],
   show: (row: R) => unknown,
@@ -183,6 +189,7 @@ function page<R extends { created: number }>(
   total: string,
   pages = true,
 ): Wanted {
+  const query = withoutEmpty(call.query)
   const found = Number(query['page'] ?? 1)
   const limit = Math.min(Number(query['limit'] ?? usual), 100)
   const from = (found - 1) * limit
@@ -205,7 +212,7 @@ const isText = (text: unknown, most: number) =>
   typeof text === 'string' && text.length > 0 && text.length <= most
 const isEmail = (email: unknown) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(String(email))
 const isMobile = (mobile: unknown) =>
-  /^\+[1-9]\d{6,14}$/.test(String(mobile)) || /^(\+91)?[6-9]\d{9}$/.test(String(mobile))
+  /^\+(?!91)[1-9]\d{6,14}$/.test(String(mobile)) || /^(\+91)?[6-9]\d{9}$/.test(String(mobile))
 /** `"100.00"`, or nothing where it is no amount. */
 function amountOf(amount: unknown): string | undefined {
   const fits =
@@ -214,12 +221,16 @@ function amountOf(amount: unknown): string | undefined {
     Number(amount) >= 1
   return fits ? Number(amount).toFixed(2) : undefined
 }
+/** The year, month and day of a text; the day need not exist. */
 function dobOf(text: unknown): string | undefined {
   const [, day, month, year] = /^(\d{2})-(\d{2})-(\d{4})$/.exec(String(text)) ?? []
-  if (!day) return undefined
-  const date = `${year}-${month}-${day}`
+  return day && `${year}-${month}-${day}`
+}
+/** Whether a person who is alive can be born on that day. */
+function isBirth(date: string, now: number): boolean {
   const read = new Date(date)
-  return Number.isFinite(read.getTime()) && read.toISOString().startsWith(date) ? date : undefined
+  const exists = Number.isFinite(read.getTime()) && read.toISOString().startsWith(date)
+  return exists && date >= '1900-01-01' && date <= iso(now).slice(0, 10)
 }
 const isUrl = (url: unknown) => /^https?:\/\/[^\s@]+$/.test(String(url))
 const PAIRS = ['pid/aadhar', 'tid/pan']
@@ -267,6 +278,10 @@ function metadataOf(type: string, number: string, status: string) {
   const statusCode = isPan(number) ? (PAN_CODES[number] ?? 200) : 400
   return panMetadata(number, { status, statusCode, result: isPan(number) ? result : undefined })
 }
+
+/** The metadata of a document that is not checked at all. */
+const metadataOfBad = (type: string, number: string) =>
+  type === 'tid' ? panMetadata(number, { status: 'failed', statusCode: 400 }) : null
 
 const COUNTRIES: { [nationality: string]: string } = {
   Indian: 'IN',
@@ -480,9 +495,6 @@ const OPERATIONS: { [route: string]: Operation } = {
       ...(Array.isArray(kyc) && kyc.length > 0 ? [] : ['kyc']),
       ...(kyc ?? []).flatMap((item: Json, i: number) =>
         blamed({
-          [`kyc[${i}].document_name`]: PAIRS.includes(
-            `${item.document_type}/${item.document_name}`,
-          ),
           [`kyc[${i}].dateOfBirth`]: dobOf(item.dateOfBirth) !== undefined,
           [`kyc[${i}].document_number`]: typeof item.document_number === 'string',
           [`kyc[${i}].Nationality`]: isText(item.Nationality, 100),
@@ -494,7 +506,9 @@ const OPERATIONS: { [route: string]: Operation } = {
     carryOut({ at }, { body: { user_id, kyc } }, _id, later) {
       const entries = kyc.map((item: Json) => {
         const { document_type: type, document_number: number } = item
-        const life = lifeOfDocument(type, number)
+        const dob = dobOf(item.dateOfBirth)!
+        const isChecked = PAIRS.includes(`${type}/${item.document_name}`) && isBirth(dob, at.now)
+        const life = isChecked ? lifeOfDocument(type, number) : [{ status: 'failed', after: 0 }]
         const { status } = life[0]!
         const record: Record = {
           id: uuid(),
@@ -504,9 +518,9 @@ const OPERATIONS: { [route: string]: Operation } = {
           document: item.document_name,
           number,
           name: item.nameOnCard,
-          dob: dobOf(item.dateOfBirth)!,
+          dob,
           status,
-          metadata: metadataOf(type, number, status),
+          metadata: isChecked ? metadataOf(type, number, status) : metadataOfBad(type, number),
           created: at.now,
           updated: at.now,
         }
@@ -530,16 +544,17 @@ const OPERATIONS: { [route: string]: Operation } = {
     validate: ({ user_id, account_number, ifsc_code }) =>
       blamed({
         user_id: isId(user_id),
-        account_number: /^\d{9,18}$/.test(account_number),
-        ifsc_code: /^[A-Z]{4}0[A-Z0-9]{6}$/.test(ifsc_code),
+        account_number: /^[A-Za-z0-9]{5,35}$/.test(account_number),
+        ifsc_code: /^[A-Z]{4}0[A-Z0-9]{6}$/i.test(ifsc_code),
       }),
-    refuse({ at }, { user_id: user, account_number: number, ifsc_code: ifsc }) {
+    refuse({ at }, { user_id: user, account_number: number, ifsc_code }) {
       if (!byId(at.users, user)) return notFound()
-      return sameAccount(at, { user, number, ifsc })
+      return sameAccount(at, { user, number, ifsc: ifsc_code.toUpperCase() })
         ? refuse(409, 'bank_account_exists')
         : undefined
     },
     carryOut({ at }, { body: { user_id, account_number: number, ifsc_code } }, _id, later) {
+      const ifsc = ifsc_code.toUpperCase()
       const life = spend(at, 'accounts take a minute')
         ? [
             { status: 'pending', after: 0 },
@@ -550,7 +565,7 @@ const OPERATIONS: { [route: string]: Operation } = {
       const ok = status === 'success'
       const name = holderName(at, user_id, number)
       const times = { created: at.now, updated: at.now }
-      const account = { id: uuid(), user: user_id, number, ifsc: ifsc_code, status, name, ...times }
+      const account = { id: uuid(), user: user_id, number, ifsc, status, name, ...times }
       putAccount(at, account, later)
       schedule(at, 'account', () => account.id.value!, life, later)
       const result = {
@@ -559,7 +574,7 @@ const OPERATIONS: { [route: string]: Operation } = {
           : number === '999900000004'
             ? 'NRE Account'
             : 'Transaction Successful',
-        ifsc: maskIfsc(ifsc_code),
+        ifsc: maskIfsc(ifsc),
         accountNumber: mask(number),
         accountName: status === 'pending' ? '' : name,
         bankTxnStatus: ok,
@@ -651,7 +666,9 @@ const OPERATIONS: { [route: string]: Operation } = {
       page(
         call,
         10,
-        world.at.payments.filter(({ type }) => type === 'debit' || !call.query?.['type']),
+        world.at.payments.filter(
+          ({ type }) => type === 'debit' || !withoutEmpty(call.query)['type'],
+        ),
         (row) => showHistory(world, row),
         'transactions',
         'total_transactions',

@@ -1,0 +1,152 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { call, run, serve } from './program.ts'
+
+const CONFIG_FILE = 'payout-sandbox.config.json'
+
+/** Starts the program, and reads the assumptions that a start option chose. */
+async function chosenAtStart(
+  t: Test,
+  args: string[],
+  options: { env?: Record<string, string>; cwd?: string } = {},
+) {
+  const { adminUrl, stop } = await serve(t, ['--memory', ...args], options)
+  const { body } = await call(`${adminUrl}/assumptions`)
+  await stop()
+  const chosen = body.assumptions.filter(({ source }: { source: string }) => source === 'start')
+  return Object.fromEntries(
+    chosen.map(({ name, reading }: { name: string; reading: string }) => [name, reading]),
+  )
+}
+
+t.test('assumptions list shows each one with its reading and where that comes from', async (t) => {
+  const { url, stop } = await serve(t, ['--memory', '--assume', 'list_order=oldest_first'])
+  const { code, stdout, stderr } = await run(['assumptions', 'list', '--url', url])
+  t.equal(code, 0, stderr)
+  t.match(stdout, /^assumption +reading +from +other readings\nidempotency_key +ignored +default +/)
+  t.match(stdout, /\nlist_order +oldest_first +start +newest_first\n/)
+  t.match(stdout, /\nrate_limit +none +default +N\/minute\n/, 'a reading with a number too')
+  const told = JSON.parse((await run(['assumptions', 'list', '--json', '--url', url])).stdout)
+  t.strictSame(told, (await call(`${url.replace('/v1', '')}/__admin/assumptions`)).body)
+  t.equal(stdout.trimEnd().split('\n').length, told.assumptions.length + 1)
+  await stop()
+})
+
+t.test('assumptions set chooses readings of one client, and undoes a choice', async (t) => {
+  const { url, stop } = await serve(t, ['--memory', '--assume', 'list_order=oldest_first'])
+  const set = (...words: string[]) => run(['assumptions', 'set', ...words, '--url', url])
+  const own = ['--client', 'w1']
+  const { code, stdout } = await set('idempotency_key=honoured', 'rate_limit=2/minute', ...own)
+  t.equal(code, 0)
+  t.match(
+    stdout,
+    /^assumption .+\nidempotency_key +honoured +call +ignored\nrate_limit +2\/minute +call +none, N\/minute\n$/,
+  )
+  const statuses = async (base: string) => {
+    const found: number[] = []
+    for (let i = 0; i < 3; i++) found.push((await call(`${base}/users`)).status)
+    return found
+  }
+  t.strictSame(await statuses(url.replace('/v1', '/@w1/v1')), [200, 200, 429])
+  t.strictSame(await statuses(url), [200, 200, 200], 'another client has its own readings')
+  t.match((await set('rate_limit=', ...own)).stdout, /\nrate_limit +none +default +N\/minute\n$/)
+  t.match((await set('list_order=newest_first')).stdout, /\nlist_order +newest_first +call /)
+  t.match((await set('list_order=')).stdout, /\nlist_order +oldest_first +start /)
+  await stop()
+})
+
+t.test(
+  'assumptions set refuses what is no assumption or no reading, and changes nothing',
+  async (t) => {
+    const { url, adminUrl, stop } = await serve(t)
+    const before = (await call(`${adminUrl}/assumptions`)).body
+    const cases: [words: string[], message: RegExp][] = [
+      [
+        ['list_order'],
+        /assumptions set takes NAME=READING, such as idempotency_key=honoured, not "list_order"/,
+      ],
+      [['=oldest_first'], /assumptions set takes NAME=READING, .+, not "=oldest_first"/],
+      [[], /assumptions set needs NAME=READING\.\.\.; usage: /],
+      [
+        ['idempotency_key=honoured', 'list_oder=oldest_first'],
+        /list_oder there is no assumption "list_oder"; did you mean list_order\?/,
+      ],
+      [
+        ['idempotency_key=honoured', 'list_order=random'],
+        /list_order takes newest_first or oldest_first; found "random"/,
+      ],
+      [['rate_limit=0/minute'], /rate_limit takes none or N\/minute; found "0\/minute"/],
+    ]
+    for (const [words, message] of cases)
+      t.match(await run(['assumptions', 'set', ...words, '--url', url]), {
+        code: 2,
+        stdout: '',
+        stderr: message,
+      })
+    t.strictSame((await call(`${adminUrl}/assumptions`)).body, before)
+    await stop()
+  },
+)
+
+t.test(
+  'readings come from --assume, the variable or the config file, the nearest first',
+  async (t) => {
+    const cwd = t.testdir({
+      [CONFIG_FILE]: JSON.stringify({ assume: { list_order: 'oldest_first', utr_form: 'imps' } }),
+    })
+    t.strictSame(await chosenAtStart(t, [], { cwd }), {
+      list_order: 'oldest_first',
+      utr_form: 'imps',
+    })
+    const env = { PAYOUT_SANDBOX_ASSUME: 'idempotency_key=honoured, rate_limit=60/minute' }
+    t.strictSame(
+      await chosenAtStart(t, [], { cwd, env }),
+      { idempotency_key: 'honoured', rate_limit: '60/minute' },
+      'several in a variable are separated by commas',
+    )
+    const flags = ['--assume', 'ifsc_case=refused', '--assume', 'largest_page=20']
+    t.strictSame(await chosenAtStart(t, flags, { cwd, env }), {
+      ifsc_case: 'refused',
+      largest_page: '20',
+    })
+    t.strictSame(
+      await chosenAtStart(t, [], { cwd, env: { PAYOUT_SANDBOX_ASSUME: '' } }),
+      { list_order: 'oldest_first', utr_form: 'imps' },
+      'an empty variable is not set',
+    )
+  },
+)
+
+t.test('a start with an unknown assumption or reading, or without =, ends with 2', async (t) => {
+  const cwd = t.testdir()
+  const cases: [text: string, problem: string][] = [
+    ['list_oder=oldest_first', 'there is no assumption "list_oder"; did you mean list_order?'],
+    ['zzz=1', 'there is no assumption "zzz"; docs/assumptions.md lists them'],
+    ['list_order=random', 'list_order takes newest_first or oldest_first'],
+    ['list_order', 'list_order takes newest_first or oldest_first'],
+    ['largest_page=0', 'largest_page takes 100 or N'],
+  ]
+  const form = 'takes NAME=READING, such as idempotency_key=honoured: '
+  for (const [text, problem] of cases) {
+    const flag = await run(['--memory', '--assume', text], { cwd })
+    t.equal(flag.code, 2)
+    t.equal(flag.stderr, `payout-sandbox: --assume ${form}${problem}, not ["${text}"]\n`)
+    const env = { PAYOUT_SANDBOX_ASSUME: `utr_form=imps,${text}` }
+    const variable = await run(['--memory'], { cwd, env })
+    t.equal(variable.code, 2)
+    t.match(variable.stderr, `PAYOUT_SANDBOX_ASSUME ${form}${problem}, not "utr_form=imps,${text}"`)
+  }
+  const inFile: [value: unknown, problem: string][] = [
+    [{ list_order: 'random' }, `${form}list_order takes newest_first or oldest_first`],
+    [{ list_order: 1 }, `${form}list_order takes newest_first or oldest_first`],
+    [{ zzz: 'x' }, `${form}there is no assumption "zzz"`],
+    [7, 'takes NAME=READING, such as idempotency_key=honoured, not 7'],
+  ]
+  for (const [assume, problem] of inFile) {
+    writeFileSync(join(cwd, CONFIG_FILE), JSON.stringify({ assume }))
+    const { code, stderr } = await run(['--memory'], { cwd })
+    t.equal(code, 2)
+    t.match(stderr, `payout-sandbox: assume of ${CONFIG_FILE} ${problem}`)
+  }
+})
