@@ -1,6 +1,7 @@
 import { BadOption } from '../config/options.ts'
 import type { ConformReport } from '../conform/conform.ts'
 import type { Finding } from '../conform/findings.ts'
+import { assumeOptions } from '../conform/measure.ts'
 import { jsonLine } from '../model/printable.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
 import { table } from './text-table.ts'
@@ -53,6 +54,7 @@ function reportText({
   against,
   calls,
   checked,
+  assumptions,
   differs,
   notes,
   unchecked,
@@ -60,6 +62,7 @@ function reportText({
   more,
 }: ConformReport) {
   const section = (title: string, rows: string) => `${title}\n\n${rows}\n`
+  const options = assumeOptions(assumptions)
   const sections = [
     ...(ok ? [] : [section('Differs from the contract', findingTable(differs))]),
     ...(notes.length === 0
@@ -92,6 +95,14 @@ function reportText({
               created.map(({ endpoint, id }) => [endpoint, id]),
               '',
             ),
+          ),
+        ]),
+    ...(options.length === 0
+      ? []
+      : [
+          section(
+            'Start a sandbox that reads the contract in the same way',
+            `payout-sandbox start ${options.join(' ')}\n`,
           ),
         ]),
     ...(more === 0 ? [] : [`… and ${more} more findings\n\n`]),

@@ -1,10 +1,11 @@
 import { OPERATIONS } from '../app.ts'
 import type { Finding, UncheckedEndpoint } from './findings.ts'
 import type { HttpClientOptions } from './http-client.ts'
+import { type MeasuredAssumption, measureAssumptions } from './measure.ts'
 import { runReads } from './reads.ts'
 import { ConformStopped, Session } from './session.ts'
-import type { CreatedResource } from './writer.ts'
-import { createWrites } from './writes.ts'
+import { type CreatedResource, createdBy } from './writer.ts'
+import { runWrites } from './writes.ts'
 
 /** The result of a check of a live service. */
 export type ConformReport = {
@@ -19,6 +20,8 @@ export type ConformReport = {
   differs: Finding[]
   /** Differences from the sandbox that the contract allows. */
   notes: Finding[]
+  /** What the service does where the contract leaves a choice, as far as the calls show it. */
+  assumptions: MeasuredAssumption[]
   /** Endpoints and lists that could not be checked. */
   unchecked: UncheckedEndpoint[]
   /** Resources that were created and not deleted. */
@@ -49,11 +52,12 @@ export async function conform({
     throw new ServiceUnreachable(
       `No service responds at ${options.base}: ${first.problem}. Set its base URL with --against.`,
     )
-  const writes = createWrites(session)
+  const assumptions: MeasuredAssumption[] = []
   let stopped: string | undefined
   try {
     await runReads(session)
-    if (withWrites) await writes.run()
+    if (withWrites) await runWrites(session)
+    await measureAssumptions(session, assumptions)
   } catch (error) {
     if (!(error instanceof ConformStopped)) throw error
     stopped = error.message
@@ -70,6 +74,7 @@ export async function conform({
     write: withWrites,
     differs,
     ...rest,
-    created: writes.created(),
+    assumptions,
+    created: createdBy(session),
   }
 }

@@ -22,6 +22,18 @@ export type ConformCall = {
   token?: string | null
   /** A description for the report, if the query parameters do not describe the call. */
   call?: string
+  /** Adds a slash to the end of the path. */
+  isWithSlash?: boolean
+}
+
+/** A call that was made, and its response. */
+export type Exchange = {
+  op: Operation
+  call: ConformCall
+  status: number
+  text: string
+  /** `undefined` if it is not JSON or very large. */
+  body: unknown
 }
 
 /** HTTP statuses that the contract allows, and how they are reported: as a note, or as an unchecked endpoint. */
@@ -31,16 +43,22 @@ export type AllowedErrors = { statuses: readonly number[]; reportAs: 'note' | 'u
 export class ConformStopped extends Error {}
 
 const MAX_CALLS_WITHOUT_RESPONSE = 3
+// Longer responses are not kept; a page of 100 rows has about 50 kB.
+const MAX_KEPT_CHARACTERS = 256 * 1024
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-function pathOf({ url }: Operation, { params = {}, query = {} }: ConformCall): string {
-  const path = url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
+function pathOf(
+  { url }: Operation,
+  { params = {}, query = {}, isWithSlash = false }: ConformCall,
+): string {
+  const filled = url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
+  const path = isWithSlash ? `${filled}/` : filled
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) search.set(name, String(value))
   return search.size === 0 ? path : `${path}?${search}`
 }
 
-const isSuccess = (status: number) => status >= 200 && status <= 299
+export const isSuccess = (status: number) => status >= 200 && status <= 299
 
 type JsonResponse = {
   status: number
@@ -53,6 +71,19 @@ type JsonResponse = {
 const sourceOf = (op: Operation, { call, query = {} }: ConformCall): FindingSource => {
   const params = Object.entries(query).map(([name, value]) => `${name}=${value}`)
   return { op, call: call ?? params.join('&') }
+}
+
+function exchangeOf(
+  op: Operation,
+  call: ConformCall,
+  { status, text }: { status: number; text: string },
+): Exchange {
+  const kept = text.length > MAX_KEPT_CHARACTERS ? '' : text
+  try {
+    return { op, call, status, text: kept, body: JSON.parse(kept) }
+  } catch {
+    return { op, call, status, text: kept, body: undefined }
+  }
 }
 
 /** Notes where the response of an expected error differs from the one that the sandbox would send. */
@@ -85,6 +116,7 @@ export class Session {
   readonly #checked = new Set<Operation>()
   /** The rows of all responses for each list of an operation. */
   readonly #lists = new Map<string, { op: Operation; field: string; rows: number }>()
+  readonly #exchanges: Exchange[] = []
   #callsWithoutResponse = 0
 
   constructor(operations: readonly Operation[], options: HttpClientOptions) {
@@ -117,7 +149,21 @@ export class Session {
       ...(otherToken !== undefined && { token: otherToken }),
     })
     if (response.problem !== undefined) this.#callsWithoutResponse++
+    else this.#exchanges.push(exchangeOf(op, call, response))
     return response
+  }
+
+  /** The complete responses so far, oldest first; those of one operation, or all. */
+  exchanges(id?: string): readonly Exchange[] {
+    return id === undefined ? this.#exchanges : this.#exchanges.filter(({ op }) => op.id === id)
+  }
+
+  /** Sends a request whose response is only measured; `undefined` without a complete response. */
+  async measure(id: string, call: ConformCall): Promise<Exchange | undefined> {
+    const { problem } = await this.send(id, call)
+    if (problem === undefined) return this.#exchanges.at(-1)
+    if (this.#callsWithoutResponse >= MAX_CALLS_WITHOUT_RESPONSE) throw new ConformStopped(problem)
+    return undefined
   }
 
   /** Returns the response with its parsed body. Adds a finding and returns `undefined` if it is incomplete or not JSON. */
@@ -203,7 +249,7 @@ export class Session {
 
   /**
    * Sends a request that the sandbox rejects with this error code, which is a default of the sandbox. `inContract`: the
-   * contract also requires an error, but does not define which one. Returns the body.
+   * contract also requires an error, but does not define which one.
    */
   async expectError(
     id: string,
@@ -213,8 +259,8 @@ export class Session {
   ) {
     const { findings } = this
     const { op, source, response } = await this.#exchange(id, call)
-    if (!response) return undefined
-    const { status, body } = response
+    if (!response) return
+    const { status } = response
     const [expected] = ERRORS[errorCode]
     if (status === expected) checkError(findings, source, errorCode, response)
     else {
@@ -225,25 +271,6 @@ export class Session {
         add(source, 'HTTP status', `${expected} ${errorCode}`, this.#statusText(response))
       }
     }
-    return body
-  }
-
-  /** Sends a POST again with the same Idempotency-Key: by default the sandbox repeats the stored response. Returns the body. */
-  async expectRepeat(id: string, call: ConformCall, first: string) {
-    const { findings } = this
-    const { op, source, response } = await this.#exchange(id, {
-      ...call,
-      call: 'sent again with its Idempotency-Key',
-    })
-    if (!response) return undefined
-    if (response.status !== op.status || response.text !== first) {
-      const found = response.status === op.status ? 'another response' : this.#statusText(response)
-      findings.addNote(source, 'body', 'the same response again', found)
-    }
-    const replayed = response.headers['idempotency-replayed']
-    if (replayed !== 'true')
-      findings.addNote(source, 'Idempotency-Replayed', 'true', findings.formatValue(replayed, ''))
-    return response.body
   }
 
   /** Returns the report. `whyUnchecked` explains an endpoint without any checked response. */

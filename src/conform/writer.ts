@@ -17,46 +17,38 @@ const ID_PATHS: Readonly<Record<string, readonly (readonly PropertyKey[])[]>> = 
   createWebhook: [['updatedWebhook', 'response', 'data', 'webhook_id']],
 }
 
+/** The resources that POSTs created, also those that should have failed. */
+export function createdBy(session: Session): CreatedResource[] {
+  const created = new Map<string, CreatedResource>()
+  for (const { op, body } of session.exchanges()) {
+    for (const path of ID_PATHS[op.id] ?? []) {
+      const found = valueAt(body, path)
+      if (typeof found === 'string' && Uuid.safeParse(found).success)
+        created.set(found, { endpoint: endpointOf(op), id: found })
+    }
+  }
+  return [...created.values()]
+}
+
 /** The operations that all writes of a run share. */
 export function createWriter(session: Session) {
   const { findings } = session
-  const created = new Map<string, CreatedResource>()
-
-  /** Stores the ids that a POST created, even if it should have failed. */
-  function storeIds(id: string, body: unknown) {
-    for (const path of ID_PATHS[id] ?? []) {
-      const found = valueAt(body, path)
-      if (typeof found === 'string' && Uuid.safeParse(found).success)
-        created.set(found, { endpoint: endpointOf(session.opOf(id)), id: found })
-    }
-  }
-
   return {
     session,
     findings,
-    created: () => [...created.values()],
-    /** Sends a POST with an Idempotency-Key, checks the response, and sends it again. */
-    async create(id: string, body: object, allowedErrors?: AllowedErrors) {
-      const call: ConformCall = { body, headers: { 'idempotency-key': randomUUID() } }
-      const found = await session.expectSuccess(id, call, allowedErrors)
-      if (!found) return undefined
-      storeIds(id, found.body)
-      storeIds(id, await session.expectRepeat(id, call, found.text))
-      return { ...found, call }
+    /** Sends a POST with an Idempotency-Key and checks the response. */
+    create(id: string, body: object, allowedErrors?: AllowedErrors) {
+      const headers = { 'idempotency-key': randomUUID() }
+      return session.expectSuccess(id, { body, headers }, allowedErrors)
     },
     /** Sends a POST that the sandbox rejects with this error code; `call` describes the error. */
-    async expectError(
+    expectError: (
       id: string,
       errorCode: ErrorCode,
       call: string,
       body: unknown,
       headers?: ConformCall['headers'],
-    ) {
-      storeIds(
-        id,
-        await session.expectError(id, errorCode, { body, call, ...(headers && { headers }) }),
-      )
-    },
+    ) => session.expectError(id, errorCode, { body, call, ...(headers && { headers }) }),
     /** Checks that a response contains none of these numbers and secrets unmasked. */
     checkMasked(
       { source, text }: { source: FindingSource; text: string },

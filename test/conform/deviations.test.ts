@@ -34,6 +34,8 @@ t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
       'POST /bank',
       'POST /transaction',
       'POST /clientWebhook',
+      // The document that measures kyc_bad_document.
+      'POST /kyc',
     ],
   )
   const again = await conform({ base: url, token, write: true })
@@ -217,7 +219,7 @@ const CASES: Case[] = [
     notes: ['data.users[].user_type', 'data.limit', 'data.users[].created_at'],
     alter: data((list, url) => {
       for (const user of list.users) user.user_type = 'company'
-      list.users.reverse()
+      list.users = [...list.users.slice(5, 30), ...list.users.slice(0, 5), ...list.users.slice(30)]
       const page = Number(url.searchParams.get('page'))
       if (page !== 1 && page !== 2) return
       list.limit = 40
@@ -252,7 +254,7 @@ const CASES: Case[] = [
   {
     at: 'GET /users',
     what: 'a limit that is not heeded, and pages that are refused',
-    notes: ['data.users', 'HTTP status'],
+    notes: ['HTTP status'],
     alter: (passing, { url }) => {
       const { body } = passing
       if (url.searchParams.has('limit')) body.data.users = [...body.data.users, body.data.users[0]]
@@ -448,7 +450,7 @@ const CASES: Case[] = [
   {
     at: 'GET /transaction/history',
     what: 'what the contract leaves open',
-    notes: [`${ROW}.metadata`, `${ROW}.remark`, 'HTTP status'],
+    notes: [`${ROW}.metadata`, 'HTTP status'],
     alter: (passing) => {
       if (passing.status === 401) passing.status = 403
       if (passing.status !== 200) return

@@ -194,7 +194,7 @@ t.test(
       'Bearer sbx_test_token',
       'none',
     ])
-    t.equal(seen.get('none'), 3)
-    t.equal(seen.get(`Bearer ${token}`), calls - 6)
+    t.equal(seen.get('none'), 4)
+    t.equal(seen.get(`Bearer ${token}`), calls - 7)
   },
 )

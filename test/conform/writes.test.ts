@@ -23,6 +23,7 @@ t.test('what is wrong with a write is named at its endpoint and field', async (t
       'POST /kyc': ({ status, body }, request) => {
         if (status !== 201) return
         body.message = JSON.parse(request.body).kyc[0].document_number
+        if (body.data.length < 2) return
         body.data = body.data.slice(1)
         body.data[0].data.dob = '1990-08-16'
         body.data[0].data.vp = 'x'
@@ -80,7 +81,7 @@ t.test('a service without our defaults for writes is told as notes alone', async
       const value = request.headers[name]
       if (value !== undefined) headers[name] = value as string
     }
-    // It knows no Idempotency-Key, and takes what is no JSON.
+    // It takes what is no JSON.
     if (headers['content-type'] === 'text/plain') headers['content-type'] = 'application/json'
     const { method = 'GET' } = request
     const answer = await fetch(new URL(request.url!, url), {
@@ -98,29 +99,15 @@ t.test('a service without our defaults for writes is told as notes alone', async
   const report = await conform({ base, token, write: true })
   t.strictSame(lines(report.differs), [])
   t.equal(report.ok, true)
-  const again = (endpoint: string, found: string) => [
-    `${endpoint} body: the same response again; ${found}`,
-    `${endpoint} Idempotency-Replayed: true; nothing`,
-  ]
-  t.strictSame(
-    lines(report.notes).sort(),
-    [
-      ...again('POST /user', '409 "user_exists"'),
-      ...again('POST /kyc', 'another response'),
-      ...again('POST /bank', '409 "bank_account_exists"'),
-      ...again('POST /transaction', '409 "duplicate_reference"'),
-      ...again('POST /clientWebhook', '409 "webhook_exists"'),
-      'POST /user HTTP status: 415 unsupported_media_type; 201',
-      'POST /user HTTP status: 422 idempotency_mismatch; 201',
-    ].sort(),
-  )
+  t.strictSame(lines(report.notes), ['POST /user HTTP status: 415 unsupported_media_type; 201'])
+  t.match(report.assumptions[0], { name: 'idempotency_key', reading: 'ignored' })
   const users = (await admin.users.list({ limit: 1 })).total
   t.equal(
     users - 110,
     report.created.filter(({ endpoint }) => endpoint === 'POST /user').length,
     'what should have been refused is told as made',
   )
-  t.equal(report.created.filter(({ endpoint }) => endpoint === 'POST /kyc').length, 4)
+  t.equal(report.created.filter(({ endpoint }) => endpoint === 'POST /kyc').length, 3)
 })
 
 t.test('each refusal of ours is asked for, and is a note where it is another', async (t) => {
@@ -142,21 +129,17 @@ t.test('each refusal of ours is asked for, and is a note where it is another', a
       'GET /kyc/:userId 404 not_found 1',
       'POST /bank 400 validation_failed 1',
       'POST /bank 404 not_found 1',
-      'POST /bank 409 bank_account_exists 1',
       'POST /clientWebhook 400 validation_failed 1',
       'POST /clientWebhook 409 webhook_exists 1',
       'POST /kyc 400 validation_failed 2',
       'POST /kyc 404 not_found 1',
       'POST /transaction 400 validation_failed 2',
       'POST /transaction 404 not_found 1',
-      'POST /transaction 409 duplicate_reference 1',
       'POST /transaction 422 bank_user_mismatch 1',
       'POST /transaction 422 same_user 1',
       'POST /user 400 malformed_json 1',
       'POST /user 400 validation_failed 2',
-      'POST /user 409 user_exists 1',
       'POST /user 415 unsupported_media_type 1',
-      'POST /user 422 idempotency_mismatch 1',
       'PUT /clientWebhook 400 validation_failed 1',
     ],
   )
