@@ -1,7 +1,6 @@
 import { BadOption } from '../config/options.ts'
 import type { ConformReport } from '../conform/conform.ts'
 import type { Finding } from '../conform/findings.ts'
-import { assumeOptions } from '../conform/measure.ts'
 import { jsonLine } from '../model/printable.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
 import { table } from './text-table.ts'
@@ -48,21 +47,20 @@ const findingTable = (findings: readonly Finding[]) =>
     '',
   )
 
-/** The text of a report. */
+/** The text of a report; `assume` are the options of `start` for its readings. */
 function reportText({
   ok,
   against,
   calls,
   checked,
-  assumptions,
   differs,
   notes,
   unchecked,
   created,
   more,
-}: ConformReport) {
+  assume,
+}: ConformReport & { assume: readonly string[] }) {
   const section = (title: string, rows: string) => `${title}\n\n${rows}\n`
-  const options = assumeOptions(assumptions)
   const sections = [
     ...(ok ? [] : [section('Differs from the contract', findingTable(differs))]),
     ...(notes.length === 0
@@ -97,12 +95,12 @@ function reportText({
             ),
           ),
         ]),
-    ...(options.length === 0
+    ...(assume.length === 0
       ? []
       : [
           section(
             'Start a sandbox that reads the contract in the same way',
-            `payout-sandbox start ${options.join(' ')}\n`,
+            `payout-sandbox start ${assume.join(' ')}\n`,
           ),
         ]),
     ...(more === 0 ? [] : [`… and ${more} more findings\n\n`]),
@@ -141,8 +139,13 @@ export const conform: Command = {
     checkArguments('conform', '', args)
     const [base, token] = [parseBaseUrl(flags['against']), tokenOf(input)]
     const { conform: run } = await import('../conform/conform.ts')
+    const { assumeOptions } = await import('../conform/measure.ts')
     const report = await run({ base, token, write: flags['write'] === true })
-    process.stdout.write(flags['json'] ? jsonLine(report) : reportText(report))
+    process.stdout.write(
+      flags['json']
+        ? jsonLine(report)
+        : reportText({ ...report, assume: assumeOptions(report.assumptions) }),
+    )
     return report.ok ? 0 : 1
   },
 }

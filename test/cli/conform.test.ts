@@ -54,6 +54,14 @@ t.test('conform ends with 0 where nothing differs, and with 1 where something do
     notes: [],
     more: 0,
   })
+  const { assumptions } = JSON.parse(json.stdout)
+  t.match(assumptions.at(-1), {
+    name: 'token',
+    reading: 'off',
+    evidence: 'GET /client/profile (without a token): status 200',
+  })
+  t.match(differing.stdout, /\n\npayout-sandbox start --assume token=off\n\n3 differences: /)
+  t.notMatch(clean.stdout, '--assume')
 })
 
 t.test(
