@@ -2,7 +2,7 @@ import { ASSUMPTIONS } from '../assumptions/list.ts'
 import { readingProblem } from '../assumptions/readings.ts'
 import { endpointOf } from './findings.ts'
 import { MEASURES } from './measures.ts'
-import type { Session } from './session.ts'
+import { type Session, sourceOf } from './session.ts'
 
 /** What a service does at a point that the contract leaves open, and the response that shows it. */
 export type MeasuredAssumption = { name: string; reading: string; evidence: string }
@@ -23,8 +23,9 @@ export async function measureAssumptions(
   for (const { name } of ASSUMPTIONS) {
     const found = await MEASURES[name]?.(session)
     if (!found || readingProblem(name, found.reading) !== undefined) continue
-    const { op, call, status } = found.shownBy
-    const request = call.call ? ` (${call.call})` : ''
+    const { op, status } = found.shownBy
+    const { call } = sourceOf(op, found.shownBy.call)
+    const request = call ? ` (${call})` : ''
     const seen = found.seen ?? `status ${status}`
     measured.push({
       name,

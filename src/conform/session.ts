@@ -68,7 +68,7 @@ type JsonResponse = {
 }
 
 /** The call that a finding names. */
-const sourceOf = (op: Operation, { call, query = {} }: ConformCall): FindingSource => {
+export const sourceOf = (op: Operation, { call, query = {} }: ConformCall): FindingSource => {
   const params = Object.entries(query).map(([name, value]) => `${name}=${value}`)
   return { op, call: call ?? params.join('&') }
 }
