@@ -20,6 +20,7 @@ import { rateLimit } from './rate-limit.ts'
 import { referenceId } from './reference-id.ts'
 import { refusedBankAccount } from './refused-bank-account.ts'
 import { sameBankAccount } from './same-bank-account.ts'
+import { statusWords } from './status-words.ts'
 import { token } from './token.ts'
 import { tokenLifetime } from './token-lifetime.ts'
 import { trailingSlash } from './trailing-slash.ts'
@@ -46,6 +47,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   accountNumberFormat,
   ifscCase,
   processingStatus,
+  statusWords,
   listOrder,
   refusedBankAccount,
   sameBankAccount,

@@ -36,8 +36,9 @@ export function readingProblem(
   const found = BY_NAME.get(name)
   if (!found) {
     const close = closestWord(name, [...BY_NAME.keys()])
-    const hint = close === undefined ? 'docs/assumptions.md lists them' : `did you mean ${close}?`
-    return `there is no assumption ${JSON.stringify(name)}; ${hint}`
+    const hint =
+      close === undefined ? 'docs/assumptions.md lists them all' : `did you mean ${close}?`
+    return `is not an assumption (${hint})`
   }
   if (reading === null && canUndo) return undefined
   if (typeof reading === 'string' && valueOfReading(found, reading) !== undefined) return undefined

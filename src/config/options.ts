@@ -56,8 +56,7 @@ const readings = z
     for (const [name, reading] of Object.entries(values)) {
       const problem = readingProblem(name, reading)
       if (problem === undefined) continue
-      const message = problem.startsWith('takes') ? `${name} ${problem}` : problem
-      context.addIssue({ code: 'custom', message: `${READING_ERROR}: ${message}` })
+      context.addIssue({ code: 'custom', message: `${READING_ERROR}: ${name} ${problem}` })
     }
     return values as Readings
   })

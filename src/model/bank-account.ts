@@ -60,13 +60,16 @@ export const BankMetadata = z
   .meta({ id: 'BankMetadata' })
 export type BankMetadata = z.infer<typeof BankMetadata>
 
+/** The words of `bank_status` in responses, of every reading of `status_words`. */
+const ShownBankStatus = sandboxDefault(z.enum([...BankStatus.options, 'in_progress', 'rejected']))
+
 const publicFields = {
   bank_id: Uuid,
   user_id: Uuid,
   bank_name: z.string().nullable(),
   account_number: MaskedNumber,
   ifsc_code: MaskedIfsc,
-  bank_status: BankStatus,
+  bank_status: ShownBankStatus,
 }
 
 /** Interface 2.3, without metadata. */

@@ -77,6 +77,8 @@ export const KycRecord = z
   .strictObject({
     ...KycRow.omit({ metadata: true, created_at: true, updated_at: true }).shape,
     document_number: MaskedNumber,
+    // The words of every reading of `status_words`.
+    kyc_status: sandboxDefault(z.enum([...KycStatus.options, 'verified'])),
     // Null in all known examples; the contract does not specify it.
     vp: sandboxDefault(z.null(), ANY_VALUE),
     metadata: KycMetadata.nullable(),

@@ -1,5 +1,6 @@
 import { processingStatus } from '../assumptions/processing-status.ts'
 import { referenceId } from '../assumptions/reference-id.ts'
+import { statusWords } from '../assumptions/status-words.ts'
 import type { BankAccountRow } from '../model/bank-account.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { PaymentRow } from '../model/payment.ts'
@@ -66,7 +67,7 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
       reject(
         'bank_not_verified',
         'benif_bank_id',
-        `The bank account ${benif_bank_id} is ${account.bank_status}.`,
+        `The bank account ${benif_bank_id} is ${assumed.get(statusWords).bank[account.bank_status]}.`,
         'Use one with bank_status success.',
       )
     if (checkKyc() && !isKycDone(from_user_id)) {

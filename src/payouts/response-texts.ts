@@ -3,10 +3,11 @@ import type { Assumed } from '../assumptions/assumed.ts'
 import { historyMetadata } from '../assumptions/history-metadata.ts'
 import { missingRemark } from '../assumptions/missing-remark.ts'
 import { processingStatus } from '../assumptions/processing-status.ts'
-import { bankAccountText } from '../model/bank-account.ts'
+import { statusWords } from '../assumptions/status-words.ts'
+import { accountTextParts, type BankAccountRow, bankAccountText } from '../model/bank-account.ts'
 import { type HistoryView, historyTextParts, historyUserOf } from '../model/history.ts'
 import { type JsonText, json, unescaped } from '../model/json-text.ts'
-import { kycText } from '../model/kyc.ts'
+import { type KycRow, kycText } from '../model/kyc.ts'
 import type { PaymentRow } from '../model/payment.ts'
 import { transactionTextParts } from '../model/transaction.ts'
 import { type UserRow, userTextParts } from '../model/user.ts'
@@ -18,8 +19,26 @@ const memoized = <R>(slot: 'text' | 'otherText', render: (row: R) => JsonText) =
 // The JSON text of a row is memoized, if the readings are the default ones. Worlds share rows, so the client's id is inserted when the text is sent.
 const userText = memoized('text', userTextParts)
 const transactionText = memoized('text', (row: PaymentRow) => transactionTextParts(row, 'pending'))
+const plainKyc = memoized('text', kycText)
+const plainAccount = memoized('text', bankAccountText)
 const PLAIN_HISTORY: HistoryView = { hasReason: true, noRemark: '' }
 const historyText = memoized('otherText', (row: PaymentRow) => historyTextParts(row, PLAIN_HISTORY))
+
+/** The functions that show KYC records and bank accounts with the words of a client. */
+function createStatusViews(assumed: Assumed) {
+  const words = assumed.get(statusWords)
+  const withWord = (row: BankAccountRow) =>
+    ({ ...row, bank_status: words.bank[row.bank_status] }) as BankAccountRow
+  const accountParts = (row: BankAccountRow) =>
+    accountTextParts(row.bank_id, row.user_id, withWord(row))
+  if (words.isPlain) return { kyc: plainKyc, bankAccount: plainAccount, accountParts }
+  return {
+    kyc: ({ row }: Entry<KycRow>) =>
+      kycText({ ...row, kyc_status: words.kyc[row.kyc_status] } as KycRow),
+    bankAccount: ({ row }: Entry<BankAccountRow>) => bankAccountText(withWord(row)),
+    accountParts,
+  }
+}
 
 /** Formats one client's rows for its responses: masked JSON text with its client_id, as its readings say. */
 export function createViews(clientId: string, assumed: Assumed) {
@@ -51,8 +70,7 @@ export function createViews(clientId: string, assumed: Assumed) {
     readings: assumed.readings,
     user: (entry: Entry<UserRow>) =>
       json(`{"user_id":"${unescaped(entry.id)}",${client},${userText(entry)}}`),
-    kyc: memoized('text', kycText),
-    bankAccount: memoized('text', bankAccountText),
+    ...createStatusViews(assumed),
     transaction: (entry: Entry<PaymentRow>) => json(`{${transactionFields(entry)}}`),
     history,
     /** A payment in both views, as its events contain it. */

@@ -58,6 +58,13 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const { body } = await sandbox.get(`/v1/transaction/${transaction_id}`)
     return body.data[0].transaction_status
   },
+  async status_words({ get, post }) {
+    const account = { user_id: KABIR, account_number: '999900000002', ifsc_code: 'HDFC0000001' }
+    await post('/v1/bank', account)
+    return (await get(`/v1/bank/${KABIR}`)).body.data.map(
+      (one: { bank_status: string }) => one.bank_status,
+    )
+  },
   async list_order({ get }) {
     const { body } = await get('/v1/transaction?limit=3')
     return body.data.transactions.map((one: { created_at: string }) => one.created_at)

@@ -45,7 +45,7 @@ t.test('invalid readings change nothing', async (t) => {
       ({ field, message }: { field: string; message: string }) => `${field}: ${message}`,
     ),
     [
-      'idempotency_kay: there is no assumption "idempotency_kay"; did you mean idempotency_key?; found "honoured"',
+      'idempotency_kay: is not an assumption (did you mean idempotency_key?); found "honoured"',
       'list_order: takes newest_first or oldest_first; found "random"',
     ],
   )

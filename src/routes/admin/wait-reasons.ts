@@ -16,9 +16,9 @@ import type { World } from '../../world/world.ts'
 const STATUSES = ['pending', 'success', 'failed']
 /** The fields that have only a few known values, with these values. */
 const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
-  transaction_status: STATUSES,
-  kyc_status: STATUSES,
-  bank_status: STATUSES,
+  transaction_status: [...STATUSES, 'processing'],
+  kyc_status: [...STATUSES, 'verified'],
+  bank_status: [...STATUSES, 'in_progress', 'rejected'],
   status: DeliveryStatus.options,
   event: EVENTS,
 }

@@ -2,7 +2,6 @@ import { operation } from '../../http/operation.ts'
 import {
   AddBankAccount,
   AddBankAccountResponse,
-  accountTextParts,
   ListBankAccountsResponse,
 } from '../../model/bank-account.ts'
 import { successText } from '../../model/envelope.ts'
@@ -24,10 +23,11 @@ export const bankAccountOperations = [
     response: AddBankAccountResponse,
     errors: ['bank_account_exists'],
     check: ({ bankAccounts }, { body }) => bankAccounts.check(body),
-    handle({ bankAccounts }, { body }, lifecycles) {
+    handle({ bankAccounts, views }, { body }, lifecycles) {
       const { status, message, row, metadata } = bankAccounts.add(body, lifecycles.bank)
-      const accountParts = accountTextParts(row.bank_id, row.user_id, row)
-      const account = json(`{${accountParts},"metadata":${stringify(metadata)},${timesText(row)}}`)
+      const account = json(
+        `{${views.accountParts(row)},"metadata":${stringify(metadata)},${timesText(row)}}`,
+      )
       return successText(
         201,
         'Bank account processed successfully',
