@@ -334,7 +334,7 @@ const CASES: Case[] = [
       `${KYC}.metadata.response.data.metaData.transactionId`,
     ],
     alter: records((record) => {
-      record.kyc_status = 'verified'
+      record.kyc_status = 'approved'
       record.verified_by = 'bureau'
       record.vp = { score: 1 }
       record.document_number = record.document_number.replaceAll('X', '*')

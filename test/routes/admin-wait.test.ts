@@ -268,7 +268,10 @@ t.test('a wait that is too late says what was nearest, and what holds it up', as
   const misspelt = await late('transaction', { transaction_status: 'SUCCESS' })
   t.match(misspelt.message, ' transaction_status is never "SUCCESS": write "success".')
   const other = await late('kyc', { kyc_status: 'done' })
-  t.match(other.message, ' kyc_status is never "done": use one of pending, success, failed.')
+  t.match(
+    other.message,
+    ' kyc_status is never "done": use one of pending, success, failed, verified.',
+  )
   t.match(
     other.message,
     /Closest: KYC record [0-9a-f-]{36}: kyc_status: expected "done", found "\w+"/,
