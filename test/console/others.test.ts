@@ -77,10 +77,16 @@ t.test('changes by other tabs and programs', { skip: noBrowser }, async (t) => {
   })
 
   await t.test('a deleted client is not created again by the page', async (t) => {
-    const opened = await openConsole(t, browser, { client: 'worker-9', view: 'requests' })
+    const client = { client: 'worker-9', ownPage: true }
+    const opened = await openConsole(t, browser, { ...client, view: 'requests' })
     const { page, get, call, see, go, settle } = opened
+    await page.clock.install()
+    await page.reload()
     await page.getByText('live', { exact: true }).waitFor()
     await see('The service has not received any calls yet.')
+    // The page reads again after the stream has opened. A call that is under way would create the client again.
+    await page.clock.fastForward(1_000)
+    await settle()
     await call('DELETE', '/__admin/clients/worker-9')
     await page.getByRole('heading', { name: 'This client was deleted' }).waitFor()
     await page.getByText('deleted', { exact: true }).waitFor()
