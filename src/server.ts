@@ -253,7 +253,7 @@ export async function startServer(
         watch?.close()
         // Responses during a stop are not part of the recording.
         recorder?.close()
-        // Otherwise delayed responses would wait for the clock, and an advance for a silent receiver.
+        // Otherwise delayed responses would wait, and an advance for a silent receiver.
         sandbox.stop()
         const cut = setTimeout(() => {
           for (const server of servers) server.closeAllConnections()

@@ -108,7 +108,6 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: bo
     payload: z.strictObject({ event: text, event_id: text, attempt: z.int().min(1) }),
     needsResource,
   },
-  'response.delay': { payload: z.strictObject({}) },
   'timeline.entry': {
     payload: z.strictObject({
       do: action,

@@ -51,7 +51,7 @@ export function respondedWith(
   return { status, body: text, headers: all }
 }
 
-/** The delay of a response, ms of the client's time; a value of a range is drawn from the client's random series. */
+/** The delay of a response, real ms; a value of a range is drawn from the client's random series. */
 export function delayOf(
   world: World,
   { minMs, maxMs }: NonNullable<ResponseOutcome['delay']>,

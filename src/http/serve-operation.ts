@@ -3,7 +3,6 @@ import { errorBody } from '../assumptions/error-body.ts'
 import { idempotencyKey } from '../assumptions/idempotency-key.ts'
 import { newWords } from '../assumptions/new-words.ts'
 import { trailingSlash } from '../assumptions/trailing-slash.ts'
-import { maskLogText } from '../model/mask.ts'
 import type { ClientResolver } from './clients.ts'
 import type { Input } from './endpoint.ts'
 import { JSON_TYPE, noRoute } from './errors.ts'
@@ -87,15 +86,13 @@ async function respondLater(
   const { op, request, decision } = call
   const { world } = request
   const ms = decision.delay ? delayOf(world, decision.delay) : 0
-  // No time to wait for, so no frozen clock either.
   if (ms === 0) return respondNow(call, storeResponse)
   const later = () => {
     // What was found then may be otherwise now.
     const checked = op.check?.(world, inputOf(request))
     return respondNow({ ...call, checked }, storeResponse)
   }
-  const name = `${request.method} ${maskLogText(request.url.split('?')[0]!)}`
-  return world.delayed.after(ms, name, later, hangUpSignal(request, reply))
+  return world.delayed.after(ms, later, hangUpSignal(request, reply))
 }
 
 function send(op: Operation, reply: FastifyReply, response: StoredResponse) {

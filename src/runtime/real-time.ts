@@ -34,16 +34,19 @@ export function createSteadyWall({ wall, elapsed, onSetBack }: SteadyWallOptions
   }
 }
 
-/** Runs a function after `ms` real ms; returns a function that cancels it. */
+// The longest time of a timer of Node, about 24 days. Node runs a timer with a longer one at once.
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** Runs a function after `ms` real ms, at most 24 days; returns a function that cancels it. */
 export type Later = (ms: number, run: () => void) => () => void
 
 export const realLater: Later = (ms, run) => {
-  const timer = setTimeout(run, ms)
+  const timer = setTimeout(run, Math.min(ms, MAX_TIMER_MS))
   return () => clearTimeout(timer)
 }
 
 /** `realLater` with a timer that does not keep the process alive. */
 export const unrefLater: Later = (ms, run) => {
-  const timer = setTimeout(run, ms).unref()
+  const timer = setTimeout(run, Math.min(ms, MAX_TIMER_MS)).unref()
   return () => clearTimeout(timer)
 }

@@ -59,14 +59,16 @@ export function createWorldContent(deps: WorldContentDeps) {
     const isReplaced = (part: StatefulPart) => replaced.includes(part)
     if (isReplaced('clock')) worldClock.reload()
     if (isReplaced('clock') || isReplaced('profile')) deps.access.forget()
-    if (isReplaced('profile')) deps.onProfileChanged()
+    if (isReplaced('profile')) {
+      deps.onProfileChanged()
+      delayed.rejectAll()
+    }
     if (isReplaced('scenario')) scenarios.reload()
     assumptions.update()
     if (isReplaced('deliveries')) deliveries.forget()
     scheduler.reload()
     // It schedules attempts, so the timers come first.
     if (isReplaced('deliveries')) deliveries.recover()
-    delayed.rejectCancelled()
     if (isReplaced('requests')) deps.requests.restart()
   }
 
@@ -79,7 +81,6 @@ export function createWorldContent(deps: WorldContentDeps) {
   ) {
     tables.change(() => {
       load()
-      delayed.removeOrphanedTimers()
       deps.afterCommit(() => {
         reload(replaced)
         feed.publish(kind, event)
@@ -106,7 +107,6 @@ export function createWorldContent(deps: WorldContentDeps) {
   return {
     /** Updates a new world to its stored rows. */
     start() {
-      delayed.removeOrphanedTimers()
       reload(['deliveries'])
       deps.access.start()
     },

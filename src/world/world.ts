@@ -31,7 +31,7 @@ import type { SendLimit } from '../webhooks/send-limit.ts'
 import { createWebhookEvents } from '../webhooks/webhook-events.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 import { createAccess } from './access.ts'
-import { createDelayedResponses } from './delayed-responses.ts'
+import { DelayedResponses } from './delayed-responses.ts'
 import { createFeed, type FeedEvents } from './feed.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
@@ -253,7 +253,7 @@ export function createWorld(deps: WorldDeps) {
     reset: () => content.reset(RESET_PARTS),
     warn: log.warn,
   })
-  const delayed = createDelayedResponses({ ...context, name, runtime, warn: log.warn })
+  const delayed = new DelayedResponses(runtime)
   const content = createWorldContent({
     tables,
     afterCommit: store.afterCommit,

@@ -426,7 +426,7 @@ t.test('a stop carries out and answers what a scenario holds back', async (t) =>
   const rule = { when: { operation: 'createUser' }, then: { delay: '1h' } }
   t.equal((await call(`${adminUrl}/rules`, rule)).status, 200)
   const held = call(`${url}/user`, { email: 'held@example.com', mobile: '9876511111' })
-  while ((await call(`${adminUrl}/timers`)).body.timers.length === 0);
+  while ((await call(`${adminUrl}/rules`)).body.rules[0].hits === 0);
   t.equal((await stop()).code, 0)
   t.match(await held, { status: 201, body: { data: { email: 'held@example.com' } } })
 })

@@ -1,6 +1,7 @@
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
-import { type Answer, ASHA, HONOURED, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+import { ASHA, HONOURED, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+import { manualTime } from '../manual-time.ts'
 
 // Some of these tests wait for real time, each with its own sandbox.
 t.jobs = 8
@@ -23,64 +24,53 @@ const rule = (then: object, more: object = {}) => ({
 const push = (box: Box, then: object, more?: object) => box.post('/__admin/rules', rule(then, more))
 const payments = (box: Box) => box.sandbox.default.tables.tables.payments.count('all', 'all')
 const turn = () => new Promise(setImmediate)
-/** Waits until the delay of a call has started. */
-async function delayed(box: Box, count = 1) {
-  while (
-    box.sandbox.default.scheduler.pending().filter(({ kind }) => kind === 'response.delay').length <
-    count
-  )
-    await turn()
-}
-
-t.test('a delayed payment is created at its own time, and an advance waits for it', async (t) => {
-  const box = await start(t)
-  await push(box, { delay: '2s' }, { times: 1 })
-  const before = payments(box)
-  let answer: Answer | undefined
-  const asked = box.pay().then((got) => {
-    answer = got
-  })
-  await delayed(box)
-  await box.advance('1999ms')
-  t.equal(answer, undefined)
-  t.equal(payments(box), before)
-  const { body } = await box.advance('1h')
-  await asked
-  const [paid] = answer!.body.data
-  t.equal(paid.created_at, at(2_000))
-  t.equal(paid.transaction_status, 'pending', 'what is answered is how it was then')
-  t.strictSame(
-    body.fired.map(({ kind, at }: { kind: string; at: string }) => `${kind} ${at}`),
-    [
-      `response.delay ${at(2_000)}`,
-      `transaction.step ${at(3_000)}`,
-      `transaction.step ${at(5_000)}`,
-    ],
-    'its own steps come in the same advance',
-  )
-  t.equal(box.sandbox.default.payments.get(paid.transaction_id).row.updated_at, at(5_000))
-})
+t.test(
+  'a delay passes in real time, on every clock; an advance does not wait for it',
+  async (t) => {
+    for (const clock of ['frozen', 'real'] as const) {
+      const time = manualTime()
+      const begin = { randomSeed: 1, clock, clockSpeed: 60, scenario: 'default' }
+      const box = await start(t, { sandbox: { runtime: time.runtime, start: begin } })
+      await push(box, { delay: '2s' }, { times: 1 })
+      const before = payments(box)
+      let isAnswered = false
+      const asked = box.pay().finally(() => {
+        isAnswered = true
+      })
+      while (!time.left().includes(2_000)) await turn()
+      t.strictSame((await box.get('/__admin/timers')).body.timers, [], 'no timer of the client')
+      await box.advance('1h')
+      time.pass('1999ms')
+      await turn()
+      t.notOk(isAnswered)
+      t.equal(payments(box), before, 'the call is executed when its delay has passed')
+      time.pass('1ms')
+      const [paid] = (await asked).body.data
+      if (clock === 'frozen') t.equal(paid.created_at, at(3_600_000), 'at the time of the client')
+      t.equal(payments(box), before + 1)
+      await box.close()
+    }
+  },
+)
 
 t.test('delays in a range are drawn from the seed', async (t) => {
   async function run(randomSeed: number) {
-    const box = await start(t, {
-      sandbox: { start: { randomSeed, clock: 'frozen', clockSpeed: 1, scenario: 'default' } },
-    })
+    const time = manualTime()
+    const begin = { randomSeed, clock: 'frozen', clockSpeed: 1, scenario: 'default' } as const
+    const box = await start(t, { sandbox: { runtime: time.runtime, start: begin } })
     await push(box, { delay: '200ms..2s' })
     const spans: number[] = []
     for (let i = 0; i < 8; i++) {
       const asked = box.pay({ amount: 100 + i })
-      await delayed(box)
-      const [timer] = box.sandbox.default.scheduler
-        .pending()
-        .filter(({ kind }) => kind === 'response.delay')
-      spans.push(timer!.due_at - box.sandbox.default.clock.now())
-      await box.advance('2s')
+      await time.waiting()
+      spans.push(...time.left())
+      time.pass('2s')
       t.equal((await asked).status, 200)
     }
     return spans
   }
   const spans = await run(1)
+  t.equal(spans.length, 8)
   t.ok(spans.every((ms) => ms >= 200 && ms <= 2_000))
   t.ok(new Set(spans).size > 4)
   t.strictSame(await run(1), spans)
@@ -88,36 +78,38 @@ t.test('delays in a range are drawn from the seed', async (t) => {
 })
 
 t.test('two delayed calls get their responses in the order of their times', async (t) => {
-  const box = await start(t)
+  const time = manualTime()
+  const box = await start(t, { sandbox: { runtime: time.runtime } })
   await box.post('/__admin/rules', {
     when: { operation: 'createTransaction' },
     sequence: [{ delay: '3s' }, { delay: '1s' }],
   })
   const order: string[] = []
   const one = box.pay({ amount: 1 }).then(() => order.push('one'))
-  await delayed(box)
+  await time.waiting(1)
   const two = box.pay({ amount: 2 }).then(() => order.push('two'))
-  await delayed(box, 2)
-  await box.advance('3s')
+  await time.waiting(2)
+  time.pass('3s')
   await Promise.all([one, two])
   t.strictSame(order, ['two', 'one'])
 })
 
 t.test('a call that became invalid during its delay is rejected', async (t) => {
-  const box = await start(t, HONOURED)
+  const time = manualTime()
+  const box = await start(t, { ...HONOURED, sandbox: { runtime: time.runtime } })
   await push(box, { delay: '2s' }, { times: 1 })
   const late = box.pay({ reference_id: 'same' }, { 'idempotency-key': 'late' })
-  await delayed(box)
+  await time.waiting()
   t.equal((await box.pay({ reference_id: 'same' })).status, 200)
-  const advanced = await box.advance('2s')
-  t.equal(advanced.status, 200)
+  time.pass('2s')
   const { status, body } = await late
   t.equal(status, 409)
   t.equal(body.error, 'duplicate_reference')
 })
 
 t.test('respond sends its own body and headers, or the envelope of its status', async (t) => {
-  const box = await start(t)
+  const time = manualTime()
+  const box = await start(t, { sandbox: { runtime: time.runtime } })
   const before = payments(box)
   const ask = async (respond: object) => {
     await push(box, { respond }, { times: 1 })
@@ -156,11 +148,10 @@ t.test('respond sends its own body and headers, or the envelope of its status', 
   t.equal(slow.headers['retry-after'], '30', 'its own goes first')
   t.equal((await ask({ status: 200, body: { status: true } })).text, '{"status":true}')
   t.equal(payments(box), before, 'none was carried out')
-  const late = push(box, { respond: { status: 503 }, delay: '1s' }, { times: 1 })
-  await late
+  await push(box, { respond: { status: 503 }, delay: '1s' }, { times: 1 })
   const asked = box.pay()
-  await delayed(box)
-  await box.advance('1s')
+  await time.waiting()
+  time.pass('1s')
   t.equal((await asked).status, 503)
 })
 
@@ -192,7 +183,8 @@ function raw(port: number, body: object, headers = '') {
 }
 
 t.test('faults break the response, before or after the operation is executed', async (t) => {
-  const box = await start(t)
+  const time = manualTime()
+  const box = await start(t, { sandbox: { runtime: time.runtime } })
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
   for (const at of ['before', 'after']) {
@@ -236,9 +228,9 @@ t.test('faults break the response, before or after the operation is executed', a
   const before = payments(box)
   await push(box, { fault: 'reset', at: 'after', delay: '5s' }, { times: 1 })
   const { ended } = raw(port, PAYMENT)
-  await delayed(box)
+  await time.waiting()
   t.equal(payments(box), before)
-  await box.advance('5s')
+  time.pass('5s')
   t.equal(await ended, 'ECONNRESET')
   t.equal(payments(box), before + 1)
   t.equal((await box.pay()).status, 200)
@@ -396,16 +388,17 @@ t.test('a lost response is replayed for its idempotency key', async (t) => {
 })
 
 t.test('a key is in flight while its response is delayed', async (t) => {
-  const box = await start(t, HONOURED)
+  const time = manualTime()
+  const box = await start(t, { ...HONOURED, sandbox: { runtime: time.runtime } })
   await push(box, { delay: '2s' }, { times: 1 })
   const key = { 'idempotency-key': 'k' }
   const before = payments(box)
   const asked = box.pay({}, key)
-  await delayed(box)
+  await time.waiting()
   const meanwhile = await box.pay({}, key)
   t.equal(meanwhile.status, 409)
   t.equal(meanwhile.body.error, 'idempotency_in_flight')
-  await box.advance('2s')
+  time.pass('2s')
   const first = await asked
   t.equal(first.status, 200)
   const again = await box.pay({}, key)
@@ -435,22 +428,27 @@ t.test('a replay counts no hit of a rule', async (t) => {
   t.equal((await box.get('/__admin/rules')).body.rules[0].hits, 1)
 })
 
-t.test('a delayed request gets an error when its timer is cancelled or removed', async (t) => {
-  for (const drop of ['delete', 'reset'] as const) {
-    const { post, get, call, pay } = await start(t)
-    await post('/__admin/rules', {
-      when: { operation: 'createTransaction' },
-      then: { delay: '1h' },
-    })
-    const waiting = pay()
-    let timers: { timer_id: string }[] = []
-    for (let i = 0; i < 50 && timers.length === 0; i++) {
-      // A body comes in turns of the event loop.
-      await new Promise(setImmediate)
-      timers = (await get('/__admin/timers')).body.timers
+t.test(
+  'a delayed request gets an error when the content is replaced or the client deleted',
+  async (t) => {
+    for (const replace of ['reset', 'restore', 'delete'] as const) {
+      const time = manualTime()
+      const { post, call } = await start(t, { sandbox: { runtime: time.runtime } })
+      const base = '/@late/__admin'
+      await post(`${base}/snapshots`, { name: 'before' })
+      await post(`${base}/rules`, {
+        when: { operation: 'createTransaction' },
+        then: { delay: '1h' },
+      })
+      const waiting = post('/@late/v1/transaction', PAYMENT)
+      await time.waiting()
+      await post(`${base}/reset`, { parts: ['requests'] })
+      t.equal(time.left().length, 1, 'the reset of another part changes nothing')
+      if (replace === 'delete') await call('DELETE', '/__admin/clients/late')
+      else if (replace === 'reset') await post(`${base}/reset`)
+      else await post(`${base}/snapshots/before/restore`)
+      t.match(await waiting, { status: 503, body: { error: 'not_ready' } }, replace)
+      t.strictSame(time.left(), [])
     }
-    if (drop === 'delete') await call('DELETE', `/__admin/timers/${timers[0]?.timer_id}`)
-    else await post('/__admin/reset')
-    t.match(await waiting, { status: 503, body: { error: 'not_ready' } }, drop)
-  }
-})
+  },
+)

@@ -122,8 +122,9 @@ t.test('what is awaited of an unref’d sandbox comes all the same', async (t) =
   const { code, text } = await run(
     t,
     `${POST}
-const sandbox = await startSandbox({ unref: true, clock: 'real', clockSpeed: 10, scenario: 'slow' })
+const sandbox = await startSandbox({ unref: true, clock: 'real', clockSpeed: 10 })
 const { admin, url } = sandbox
+await admin.rules.push({ when: { operation: '*' }, then: { delay: '50ms' } })
 const told = []
 await post(url + '/clientWebhook', { url: sandbox.adminUrl + '/webhooks/inbox', webhook_secret: 's' })
 await post(url + '/transaction', ${PAYMENT})

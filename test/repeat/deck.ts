@@ -25,6 +25,7 @@ const EVENTS = [
   'webhook.test',
 ]
 const PANS = ['ABCPX1234A', 'XXXPX0001A', 'XXXPX0007A', 'XXXPX0008A', 'bad', '']
+// Without those whose responses take seconds of real time.
 const SCENARIOS = [
   'default',
   'live-demo',
@@ -32,11 +33,11 @@ const SCENARIOS = [
   'rate-limited',
   'failed-payouts',
   'default',
-  'slow',
+  'webhook-storm',
   'kyc-failures',
   'webhook-disorder',
   'default',
-  'flaky-network',
+  'no-webhooks',
   'lost-responses',
   'webhook-duplicates',
   'default',
@@ -217,7 +218,7 @@ export function createDeck(seed: number, receiver: string) {
       '/rules',
       pick([
         { when: { operation: 'createTransaction' }, times: 1, then: { respond: { status: 503 } } },
-        { when: { operation: '*' }, times: 2, then: { delay: '1s..4s' } },
+        { when: { operation: '*' }, times: 2, then: { delay: '1ms..9ms' } },
         { when: { operation: 'getUser' }, times: 1, then: { fault: 'malformed' } },
         { when: { operation: 'nothing' }, then: {} },
       ]),

@@ -56,7 +56,7 @@ function send(origin: string, agent: Agent, { method, url, body, headers }: Call
 
 /**
  * Plays the calls of a run against a sandbox whose clock is frozen, one after the other, over sockets; each line has
- * the answer and what the receiver got meanwhile. Answers that a scenario delays are waited for on the client's clock.
+ * the answer and what the receiver got meanwhile.
  */
 export async function* play(
   origin: string,
@@ -65,33 +65,15 @@ export async function* play(
 ): AsyncGenerator<Played> {
   const deck = createDeck(seed, receiver.url)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const second = new Agent({ keepAlive: true, maxSockets: 1 })
-  const [look, next] = ['GET /timers', 'POST /clock/next'].map((line) => {
-    const [method, path] = line.split(' ') as [string, string]
-    return (base: string) => send(origin, second, { method, url: `${base}/__admin${path}` })
-  }) as [(base: string) => Promise<Answer>, (base: string) => Promise<Answer>]
-
-  /** Moves the clock of a client for as long as a call to it is held back. */
-  async function moveOn({ url }: Call, ended: () => boolean) {
-    const [, base = '', isService] = /^(\/@[^/]+)?\/(v1\/)?/.exec(url)!
-    if (!isService) return
-    while (!ended()) {
-      const { text } = await look(base)
-      if (!ended() && text.includes('"kind":"response.delay"')) await next(base)
-    }
-  }
 
   try {
     for (let i = 0; i < calls; i++) {
       const call = deck.next()
-      let isEnded = false
-      const asked = send(origin, agent, call)
-        .catch(({ code }: NodeJS.ErrnoException) => ({ status: 0, headers: [], text: `${code}` }))
-        .finally(() => {
-          isEnded = true
-        })
-      await moveOn(call, () => isEnded)
-      const answer = await asked
+      const answer = await send(origin, agent, call).catch(({ code }: NodeJS.ErrnoException) => ({
+        status: 0,
+        headers: [],
+        text: `${code}`,
+      }))
       const { status, text } = answer
       deck.remember(call, status, text)
       const head = `${i} ${call.method} ${call.url}`
@@ -99,6 +81,5 @@ export async function* play(
     }
   } finally {
     agent.destroy()
-    second.destroy()
   }
 }

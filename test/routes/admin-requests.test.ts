@@ -1,5 +1,6 @@
 import t from 'tap'
 import { ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
+import { manualTime } from '../manual-time.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 const USER = { email: 'nila@example.com', mobile: '9876500001' }
@@ -109,15 +110,17 @@ t.test('each client has a log of its own', async (t) => {
 })
 
 t.test('the log shows rules, delays, faults and replays', async (t) => {
-  const box = await start(t, HONOURED)
-  const { post, get, pay, advance } = box
+  const time = manualTime()
+  const box = await start(t, { ...HONOURED, sandbox: { runtime: time.runtime } })
+  const { post, get, pay } = box
   const rule = (name: string, operation: string, then: object) =>
     post('/__admin/rules', { name, when: { operation }, then, times: 1 })
   await rule('down', 'getUser', { respond: { status: 503 } })
   await get(`/v1/user/${ASHA}`)
   await rule('slow', 'listUsers', { delay: '2s' })
   const slow = get('/v1/users')
-  await advance('2s')
+  await time.waiting()
+  time.pass('2s')
   await slow
   await rule('spoilt', 'listTransactions', { fault: 'malformed' })
   await box.app.inject({ method: 'GET', url: '/v1/transaction', headers: { host: 'localhost' } })

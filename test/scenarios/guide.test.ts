@@ -5,7 +5,17 @@ import { compileScenario } from '../../src/scenarios/compile.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import { readScenario } from '../../src/scenarios/read.ts'
 import type { EventName } from '../../src/scenarios/words.ts'
-import { type Answer, ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+import {
+  type Answer,
+  ASHA,
+  KABIR,
+  ROHAN,
+  ROHANS_ACCOUNT,
+  type StartOptions,
+  start,
+  TOKEN,
+} from '../helper.ts'
+import { manualTime } from '../manual-time.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -21,7 +31,7 @@ function definitionOf(words: string) {
   return read.scenario.definition
 }
 
-async function play(t: Test, words: string, options = {}) {
+async function play(t: Test, words: string, options: StartOptions = {}) {
   const box = await start(t, options)
   const { status } = await box.put('/__admin/scenario', { definition: definitionOf(words) })
   t.equal(status, 200)
@@ -131,34 +141,36 @@ t.test('5: webhooks come twice, late and in the wrong order', async (t) => {
 })
 
 t.test('a sequence takes turns for each payment; reads after the second are slow', async (t) => {
-  const box = await play(t, 'title: Turns')
+  const time = manualTime()
+  const box = await play(t, 'title: Turns', { sandbox: { runtime: time.runtime } })
   const [one, two] = [idOf(await box.pay()), idOf(await box.pay())]
   const read = async (id: string) => (await box.get(`/v1/transaction/${id}`)).status
   t.strictSame([await read(one), await read(one), await read(two)], [500, 200, 500])
   const slow = box.get(`/v1/transaction/${one}`)
-  while (!box.sandbox.default.scheduler.pending().some(({ kind }) => kind === 'response.delay'))
-    await new Promise(setImmediate)
-  await box.advance('2s')
+  await time.waiting()
+  time.pass('2s')
   t.equal((await slow).status, 503)
   t.equal(await read(one), 200, 'the rule is done')
   for (const path of ['/v1/transaction', '/v1/transaction/history'])
     t.equal((await box.get(path, TOKEN)).status, 200)
   const third = box.get('/v1/transaction')
-  let isTold = false
+  let isAnswered = false
   void third.then(() => {
-    isTold = true
+    isAnswered = true
   })
-  while (!box.sandbox.default.scheduler.pending().some(({ kind }) => kind === 'response.delay'))
-    await new Promise(setImmediate)
-  await box.advance('1499ms')
-  t.notOk(isTold)
-  await box.advance('1ms')
+  await time.waiting()
+  time.pass('1499ms')
+  await new Promise(setImmediate)
+  t.notOk(isAnswered)
+  time.pass('1ms')
   t.equal((await third).status, 200)
 })
 
 t.test('a scenario over another has the rules of both', async (t) => {
-  const box = await play(t, 'A slow day with a rough line')
-  const { app, sandbox } = box
+  const time = manualTime()
+  const options = { sandbox: { runtime: time.runtime } }
+  const box = await play(t, 'A slow day with a rough line', options)
+  const { app } = box
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   const ask = async (headers: Record<string, string>) => {
@@ -171,9 +183,9 @@ t.test('a scenario over another has the rules of both', async (t) => {
       .then((one) => {
         met = one
       })
-    while (met === '' && !sandbox.default.scheduler.next()) await new Promise(setImmediate)
+    while (met === '' && time.left().length === 0) await new Promise(setImmediate)
     const isSlow = met === ''
-    if (isSlow) await box.advance('4s')
+    if (isSlow) time.pass('4s')
     while (met === '') await new Promise(setImmediate)
     return `${isSlow ? 'slow ' : ''}${met}`
   }

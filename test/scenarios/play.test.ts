@@ -1,6 +1,16 @@
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { type Answer, ASHA, HONOURED, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+import {
+  type Answer,
+  ASHA,
+  HONOURED,
+  ROHAN,
+  ROHANS_ACCOUNT,
+  type StartOptions,
+  start,
+  TOKEN,
+} from '../helper.ts'
+import { manualTime } from '../manual-time.ts'
 
 type Box = Awaited<ReturnType<typeof start>>
 
@@ -19,8 +29,8 @@ async function inTurn<T>(count: number, run: (i: number) => Promise<T>): Promise
 }
 
 /** A sandbox of its own with a shipped scenario active. */
-async function play(t: Test, name: string) {
-  const box = await start(t)
+async function play(t: Test, name: string, sandbox: StartOptions['sandbox'] = {}) {
+  const box = await start(t, { sandbox })
   const { status, body } = await box.put('/__admin/scenario', { name })
   t.equal(status, 200)
   t.equal(body.name, name)
@@ -276,7 +286,8 @@ t.test('provider-outage: 503 for two minutes, then all is well', async (t) => {
 
 t.test('flaky-network: a tenth is lost before it is carried out, a fifth is slow', async (t) => {
   async function line() {
-    const box = await play(t, 'flaky-network')
+    const time = manualTime()
+    const box = await play(t, 'flaky-network', { runtime: time.runtime })
     const call = await listen(box)
     const met: string[] = []
     for (let i = 0; i < 150; i++) {
@@ -287,10 +298,10 @@ t.test('flaky-network: a tenth is lost before it is carried out, a fifth is slow
         .finally(() => {
           ended = true
         })
-      // Looked at between two turns of the loop; an answer or a timer ends it.
-      while (!ended && !box.sandbox.default.scheduler.next()) await new Promise(setImmediate)
+      // Looked at between two turns of the loop; an answer or a delay ends it.
+      while (!ended && time.left().length === 0) await new Promise(setImmediate)
       if (!ended) {
-        await box.post('/__admin/clock/next')
+        time.pass('3s')
         met.push(`slow ${await asked}`)
       } else met.push(await asked)
     }
@@ -314,27 +325,21 @@ t.test('flaky-network: a tenth is lost before it is carried out, a fifth is slow
 })
 
 t.test('slow: every answer takes two to four seconds', async (t) => {
-  const box = await play(t, 'slow')
+  const time = manualTime()
+  const box = await play(t, 'slow', { runtime: time.runtime })
   const seen: number[] = []
-  let now = 0
   for (let i = 0; i < 10; i++) {
-    let answered = false
-    const asked = box.get('/v1/users').then((answer) => {
-      answered = true
-      return answer
-    })
-    await box.advance('1999ms')
-    t.notOk(answered)
-    await box.post('/__admin/clock/next')
+    const asked = box.get('/v1/users')
+    await time.waiting()
+    seen.push(...time.left())
+    time.pass('4s')
     t.equal((await asked).status, 200)
-    const then = Date.parse((await box.get('/__admin/clock')).body.now) - START
-    seen.push(then - now)
-    now = then
   }
   t.ok(seen.every((ms) => ms >= 2_000 && ms <= 4_000))
   t.ok(new Set(seen).size > 5)
   const asked = box.pay({ amount: '100.91' })
-  await box.advance('4s')
+  await time.waiting()
+  time.pass('4s')
   const id = idOf(await asked)
   await box.advance('3s')
   // Reads are late as well.

@@ -56,6 +56,7 @@ const DESCRIBED = [...SERVICE, ...describe(jsonOf(adminDocument(ADMIN_CALLS)), '
 const URLS = ['http://127.0.0.1:1/hook', 'http://169.254.0.9/hook', 'http://[::1]:1/']
 const SCENARIOS = ['default', 'failed-payouts', 'stuck-transactions', 'kyc-review', 'rate-limited']
 const RULES = [
+  { when: { operation: 'getUser' }, times: 2, then: { delay: '1ms..9ms' } },
   { when: { operation: '*' }, chance: 0.3, times: 5, then: { respond: { status: 503 } } },
   {
     name: 'hangs',
@@ -80,13 +81,12 @@ const RULES = [
   },
 ]
 // What is held back waits for the clock; only in process somebody moves it on.
-const DELAYING = { when: { operation: 'getUser' }, times: 2, then: { delay: '200ms..2s' } }
 const DEFINITIONS = [
-  { rules: RULES.slice(0, 2) },
+  { rules: RULES.slice(0, 3) },
   {
     title: 'All at once',
     extends: 'late-reversals',
-    rules: RULES.slice(2),
+    rules: RULES.slice(3),
     webhooks: [{ when: { event: 'transaction.*' }, times: 2, then: { copies: 2, delay: '3s' } }],
     timeline: [
       { after: '2m', do: { use: 'default' } },
@@ -215,11 +215,9 @@ const HOSTILE: readonly Json[] = [
 ]
 
 export type Chance = () => number
-/** Whether delays may be asked for. */
-export type Options = { delays: boolean }
 
 /** Makes requests: the same ones for the same chance and the same answers. */
-export function createRequests(chance: Chance, { delays }: Options) {
+export function createRequests(chance: Chance) {
   const below = (n: number) => Math.floor(chance() * n)
   const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
   const maybe = (probability: number) => chance() < probability
@@ -227,7 +225,6 @@ export function createRequests(chance: Chance, { delays }: Options) {
   const told = new Map<string, string[]>()
   let client = ''
   let state: string | undefined
-  const rules = delays ? [...RULES, DELAYING] : RULES
 
   // ---- valid
 
@@ -292,7 +289,7 @@ export function createRequests(chance: Chance, { delays }: Options) {
 
   function bodyOf(described: Described): Json {
     const { id, body } = described
-    if (id === 'pushRule') return structuredClone(pick(rules))
+    if (id === 'pushRule') return structuredClone(pick(RULES))
     if (id === 'putState') return state === undefined ? {} : JSON.parse(state)
     if (id === 'setScenario')
       return maybe(0.5)

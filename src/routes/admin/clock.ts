@@ -237,7 +237,6 @@ export const clockCalls = [
         world.scheduler.cancel(timer_id)
         world.deliveries.handleCancelled(timer)
       })
-      world.delayed.rejectCancelled()
       return { deleted: timer_id }
     },
   }),
