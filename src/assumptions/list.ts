@@ -5,26 +5,31 @@ import { duplicateUser } from './duplicate-user.ts'
 import { emptyQueryValue } from './empty-query-value.ts'
 import { errorBody } from './error-body.ts'
 import { historyMetadata } from './history-metadata.ts'
+import { historyUtr } from './history-utr.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { ifscCase } from './ifsc-case.ts'
 import { kycBadDocument } from './kyc-bad-document.ts'
 import { largestPage } from './largest-page.ts'
 import { limitParameter } from './limit-parameter.ts'
 import { listOrder } from './list-order.ts'
+import { malformedId } from './malformed-id.ts'
 import { missingRemark } from './missing-remark.ts'
 import { mobileFormat } from './mobile-format.ts'
 import { newWords } from './new-words.ts'
 import { ownRequestFields } from './own-request-fields.ts'
+import { pagePastTheEnd } from './page-past-the-end.ts'
 import { processingStatus } from './processing-status.ts'
 import { rateLimit } from './rate-limit.ts'
 import { referenceId } from './reference-id.ts'
 import { refusedBankAccount } from './refused-bank-account.ts'
 import { sameBankAccount } from './same-bank-account.ts'
+import { secondWebhook } from './second-webhook.ts'
 import { statusWords } from './status-words.ts'
 import { token } from './token.ts'
 import { tokenLifetime } from './token-lifetime.ts'
 import { trailingSlash } from './trailing-slash.ts'
 import { unknownRequestFields } from './unknown-request-fields.ts'
+import { unverifiedAccount } from './unverified-account.ts'
 import { userHistory } from './user-history.ts'
 import { utrForm } from './utr-form.ts'
 import { utrOfSuccess } from './utr-of-success.ts'
@@ -43,6 +48,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   largestPage,
   emptyQueryValue,
   trailingSlash,
+  pagePastTheEnd,
+  malformedId,
   mobileFormat,
   accountNumberFormat,
   ifscCase,
@@ -51,9 +58,11 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   listOrder,
   refusedBankAccount,
   sameBankAccount,
+  unverifiedAccount,
   duplicateUser,
   historyMetadata,
   missingRemark,
+  historyUtr,
   userHistory,
   utrForm,
   utrOfSuccess,
@@ -63,6 +72,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   rateLimit,
   errorBody,
   newWords,
+  secondWebhook,
   webhookDelivery,
   webhookOrder,
   webhookSignature,

@@ -6,6 +6,7 @@ import { emptyQueryValue } from '../assumptions/empty-query-value.ts'
 import { ifscCase } from '../assumptions/ifsc-case.ts'
 import { largestPage } from '../assumptions/largest-page.ts'
 import { limitParameter } from '../assumptions/limit-parameter.ts'
+import { malformedId } from '../assumptions/malformed-id.ts'
 import { mobileFormat } from '../assumptions/mobile-format.ts'
 import { ownRequestFields } from '../assumptions/own-request-fields.ts'
 import { referenceId } from '../assumptions/reference-id.ts'
@@ -19,6 +20,7 @@ const changesOf = (assumed: Assumed): readonly SchemaChange[] => [
   assumed.get(referenceId).request,
   assumed.get(ownRequestFields),
   assumed.get(amountAsText),
+  assumed.get(malformedId),
   assumed.get(mobileFormat),
   assumed.get(accountNumberFormat),
   assumed.get(ifscCase),
@@ -28,7 +30,7 @@ const changesOf = (assumed: Assumed): readonly SchemaChange[] => [
   assumed.get(unknownRequestFields),
 ]
 
-type Schemas = Pick<Operation, 'query' | 'body'>
+type Schemas = Pick<Operation, 'params' | 'query' | 'body'>
 
 /** Makes the function that returns the schemas of an operation under the readings of a client. */
 function createSchemas(assumed: Assumed): (op: Operation) => Schemas {
@@ -38,10 +40,14 @@ function createSchemas(assumed: Assumed): (op: Operation) => Schemas {
   return (op) => {
     let schemas = changed.get(op)
     if (!schemas) {
-      const { id, query, body } = op
+      const { id, params, query, body } = op
       const all = (schema: NonNullable<Operation['body']>) =>
         changes.reduce((present, change) => change(present, id), schema)
-      schemas = { ...(query && { query: all(query) }), ...(body && { body: all(body) }) }
+      schemas = {
+        ...(params && { params: all(params) }),
+        ...(query && { query: all(query) }),
+        ...(body && { body: all(body) }),
+      }
       changed.set(op, schemas)
     }
     return schemas
@@ -51,8 +57,8 @@ function createSchemas(assumed: Assumed): (op: Operation) => Schemas {
 /** Validates the path, the body and the query of a request under the readings of its client; throws the first error. */
 export function validate(op: Operation, request: FastifyRequest) {
   const { assumed } = request.world
-  const { query, body } = assumed.derive(createSchemas)(op)
-  if (op.params) request.params = parsePart(op.params, request.params, 'params')
+  const { params, query, body } = assumed.derive(createSchemas)(op)
+  if (params) request.params = parsePart(params, request.params, 'params')
   if (body) request.body = parsePart(body, request.body, 'body')
   if (query) {
     const given = assumed.get(emptyQueryValue)(request.query as Record<string, unknown>)

@@ -59,15 +59,17 @@ export type HistoryView = {
   hasReason: boolean
   /** The value of a missing remark. */
   noRemark: '' | null
+  /** The UTR as it is shown. */
+  utrOf: (utr: string | null) => string | null
 }
 
 /**
- * The JSON text of a payment in the view of 2.5, without braces, id and client id. The UTR is not masked here. Built
+ * The JSON text of a payment in the view of 2.5, without braces, id and client id. Built
  * like the text of 2.4.
  */
 export function historyTextParts(
   row: PaymentRow,
-  { hasReason, noRemark }: HistoryView,
+  { hasReason, noRemark, utrOf }: HistoryView,
   userId = historyUserOf(row),
 ): JsonText {
   const { client_transaction_id, partner_transaction_id, account_number, ifsc_code } = row
@@ -78,7 +80,7 @@ export function historyTextParts(
     `"account_holder_name":${stringify(row.account_name)},"account_number":${stringify(maskNumber(account_number))},"ifsc_code":${stringify(maskIfsc(ifsc_code))},"bank_name":${stringify(bankNameOf(ifsc_code))}`,
   )
   const money = json(
-    `"amount":"${unescaped(rupeesOf(row.paise))}","status":"${row.status}","currency":"${row.currency_code}","utr":${stringify(row.utr)}`,
+    `"amount":"${unescaped(rupeesOf(row.paise))}","status":"${row.status}","currency":"${row.currency_code}","utr":${stringify(utrOf(row.utr))}`,
   )
   const notes = json(
     `"remark":${stringify(row.remark || noRemark)},"metadata":${stringify(hasReason ? row.failure : null)}`,

@@ -1,6 +1,7 @@
 import { processingStatus } from '../assumptions/processing-status.ts'
 import { referenceId } from '../assumptions/reference-id.ts'
 import { statusWords } from '../assumptions/status-words.ts'
+import { unverifiedAccount } from '../assumptions/unverified-account.ts'
 import type { BankAccountRow } from '../model/bank-account.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import type { PaymentRow } from '../model/payment.ts'
@@ -63,7 +64,7 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
         `The bank account ${benif_bank_id} does not belong to user ${to_user_id}.`,
         'Use an account of the receiver.',
       )
-    if (account.bank_status !== 'success')
+    if (account.bank_status !== 'success' && !assumed.get(unverifiedAccount))
       reject(
         'bank_not_verified',
         'benif_bank_id',

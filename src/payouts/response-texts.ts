@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Assumed } from '../assumptions/assumed.ts'
 import { historyMetadata } from '../assumptions/history-metadata.ts'
+import { historyUtr } from '../assumptions/history-utr.ts'
 import { missingRemark } from '../assumptions/missing-remark.ts'
 import { processingStatus } from '../assumptions/processing-status.ts'
 import { statusWords } from '../assumptions/status-words.ts'
@@ -21,7 +22,11 @@ const userText = memoized('text', userTextParts)
 const transactionText = memoized('text', (row: PaymentRow) => transactionTextParts(row, 'pending'))
 const plainKyc = memoized('text', kycText)
 const plainAccount = memoized('text', bankAccountText)
-const PLAIN_HISTORY: HistoryView = { hasReason: true, noRemark: '' }
+const PLAIN_HISTORY: HistoryView = {
+  hasReason: true,
+  noRemark: '',
+  utrOf: historyUtr.readings['whole']!.value,
+}
 const historyText = memoized('otherText', (row: PaymentRow) => historyTextParts(row, PLAIN_HISTORY))
 
 /** The functions that show KYC records and bank accounts with the words of a client. */
@@ -50,6 +55,7 @@ export function createViews(clientId: string, assumed: Assumed) {
   const historyView: HistoryView = {
     hasReason: assumed.get(historyMetadata),
     noRemark: assumed.get(missingRemark),
+    utrOf: assumed.get(historyUtr),
   }
   const isPlain = isDeepStrictEqual(historyView, PLAIN_HISTORY)
   const client = json(`"client_id":"${unescaped(clientId)}"`)

@@ -1,9 +1,10 @@
+import { secondWebhook } from '../assumptions/second-webhook.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { CreateWebhook, UpdateWebhook, WebhookRow } from '../model/webhook.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
 /** The client's one webhook registration (interface 4.7; defaults: Webhook). */
-export function createWebhooks({ store, random }: WorldContext) {
+export function createWebhooks({ store, random, assumed }: WorldContext) {
   const current = () => store.tables.webhook.newest('all', 'all')?.row
 
   function get(): WebhookRow {
@@ -23,13 +24,15 @@ export function createWebhooks({ store, random }: WorldContext) {
     current,
     create: ({ url, webhook_secret }: CreateWebhook) =>
       store.change(() => {
-        if (current()) {
+        const earlier = current()
+        if (earlier && !assumed.get(secondWebhook)) {
           throw new SandboxError(
             'webhook_exists',
             'This client already has a webhook. Change it with PUT /clientWebhook.',
           )
         }
-        return store.put('webhook', { webhook_id: random.uuid(), url, webhook_secret }).row
+        const webhook_id = earlier?.webhook_id ?? random.uuid()
+        return store.put('webhook', { ...earlier, webhook_id, url, webhook_secret }).row
       }),
     update: ({ url, webhook_secret }: UpdateWebhook) =>
       store.change(() => {

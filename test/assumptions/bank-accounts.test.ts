@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { KABIR, start } from '../helper.ts'
+import { ASHA, KABIR, start } from '../helper.ts'
 
 const BLOCKED = { user_id: KABIR, account_number: '999900000002', ifsc_code: 'HDFC0000001' }
 
@@ -97,4 +97,28 @@ t.test('same_bank_account: accounts of another reading stay, also in a state', a
   t.strictSame(await accountsOf(sandbox), before)
   const third = (await post('/v1/bank', ACCOUNT)).body.data.data.bank_id
   t.equal((await accountsOf(sandbox))[0]!.bank_id, third)
+})
+
+t.test('unverified_account: a payment to an account that failed or is pending', async (t) => {
+  // The two accounts fail, and stay pending.
+  for (const account_number of ['999900000002', '999900000006']) {
+    for (const [reading, status] of [
+      ['refused', 422],
+      ['accepted', 200],
+    ] as const) {
+      const { post, advance, get } = await start(t, { assume: { unverified_account: reading } })
+      const added = (await post('/v1/bank', { ...BLOCKED, account_number })).body.data.data
+      const parties = { from_user_id: ASHA, to_user_id: KABIR, benif_bank_id: added.bank_id }
+      const { status: found, body } = await post('/v1/transaction', { ...parties, amount: 5 })
+      t.equal(found, status, `${account_number} ${reading}`)
+      if (status === 422) t.equal(body.error, 'bank_not_verified')
+      else {
+        t.equal(body.data[0].benif_bank.bank_status, added.bank_status)
+        await advance('3s')
+        const { transaction_id } = body.data[0]
+        const paid = (await get(`/v1/transaction/${transaction_id}`)).body.data[0]
+        t.equal(paid.transaction_status, 'success', 'it pays as to any other account')
+      }
+    }
+  }
 })

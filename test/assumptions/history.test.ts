@@ -112,3 +112,21 @@ t.test('user_history=both_sides: pages are in order and have each payment once',
     )
   }
 })
+
+t.test('history_utr: whole or masked; a transaction has it masked in both', async (t) => {
+  for (const [reading, shown] of [
+    ['whole', /^\d{12}$/],
+    ['masked', /^X{8}\d{4}$/],
+  ] as const) {
+    const sandbox = await start(t, { assume: { history_utr: reading } })
+    const { transaction_id } = (await sandbox.pay()).body.data[0]
+    await sandbox.advance('3s')
+    for (const _ of [1, 2]) t.match(await newest(sandbox), { utr: shown }, reading)
+    const { body } = await sandbox.get(`/v1/transaction/${transaction_id}`)
+    t.match(body.data[0].utr, /^X{8}\d{4}$/)
+  }
+  const { pay, get } = await start(t, { assume: { history_utr: 'masked' } })
+  await pay()
+  const { transactions } = (await get('/v1/transaction/history?limit=1', TOKEN)).body.data
+  t.equal(transactions[0].utr, null, 'null while pending')
+})

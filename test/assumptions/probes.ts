@@ -46,6 +46,23 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   largest_page: async ({ get }) => (await get('/v1/users?limit=1000')).body.data.limit,
   empty_query_value: async ({ get }) => (await get('/v1/users?page=')).status,
   trailing_slash: async ({ get }) => (await get('/v1/users/')).status,
+  page_past_the_end: async ({ get }) => (await get('/v1/users?page=99')).status,
+  malformed_id: async ({ get }) => (await get('/v1/user/nope')).status,
+  async unverified_account(sandbox) {
+    const { bank_id } = await addAccount(sandbox, '999900000002')
+    const body = { ...PAYMENT, to_user_id: KABIR, benif_bank_id: bank_id }
+    return (await sandbox.post('/v1/transaction', body)).status
+  },
+  async history_utr(sandbox) {
+    await pay(sandbox)
+    await sandbox.post('/__admin/clock/advance', { by: '1h' })
+    return (await newestRecord(sandbox)).utr
+  },
+  async second_webhook({ post }) {
+    const webhook = { url: 'http://127.0.0.1:9/', webhook_secret: 'secret' }
+    await post('/v1/clientWebhook', webhook)
+    return (await post('/v1/clientWebhook', webhook)).status
+  },
   mobile_format: async ({ post }) =>
     (await post('/v1/user', { email: 'new@example.com', mobile: '+910000000000' })).status,
   account_number_format: async ({ post }) =>

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { KABIR, start } from '../helper.ts'
+import { KABIR, start, TOKEN } from '../helper.ts'
 
 type Started = Awaited<ReturnType<typeof start>>
 
@@ -104,4 +104,28 @@ t.test('ifsc_case refused', async (t) => {
   t.equal(status, 400)
   t.match(body.errors, [{ field: 'ifsc_code', message: /upper-case/ }])
   t.equal((await post('/v1/bank', account({}))).status, 201)
+})
+
+t.test('malformed_id: 400, or 404 as for an id that nothing has', async (t) => {
+  for (const [reading, expected] of [
+    ['bad_request', [400, 'validation_failed']],
+    ['not_found', [404, 'not_found']],
+  ] as const) {
+    const { get, post, pay } = await start(t, { assume: { malformed_id: reading } })
+    const account = { account_number: '123456789012', ifsc_code: 'HDFC0000001' }
+    const answers = [
+      await get('/v1/user/nope'),
+      await get('/v1/kyc/nope'),
+      await get('/v1/bank/nope'),
+      await get('/v1/transaction/nope'),
+      await get('/v1/transaction/history/user/nope', TOKEN),
+      await post('/v1/bank', { user_id: 'nope', ...account }),
+      await pay({ from_user_id: 'nope' }),
+      await pay({ to_user_id: 'nope' }),
+      await pay({ benif_bank_id: 'nope' }),
+    ]
+    for (const { status, body } of answers) t.strictSame([status, body.error], expected, reading)
+    t.equal((await pay({ benif_bank_id: 5 })).status, 400, 'another type is always invalid')
+    t.equal((await pay()).status, 200)
+  }
 })

@@ -97,3 +97,32 @@ t.test('trailing_slash: each path has the same behaviour', async (t) => {
   t.equal((await plain.call('DELETE', '/v1/users/')).status, 405)
   t.equal((await plain.get('/v1/users//')).status, 404, 'only one slash')
 })
+
+t.test('page_past_the_end: an empty list, or not found; page 1 always exists', async (t) => {
+  const past = async (reading: string, fixtures?: 'empty') => {
+    const { get, post } = await start(t, { assume: { page_past_the_end: reading } })
+    let base = ''
+    if (fixtures) {
+      await post('/__admin/clients', { name: 'empty', fixtures, access_token: 'sbx_empty' })
+      base = '/@empty'
+    }
+    const page = fixtures ? 1 : 99
+    const token = fixtures ? {} : TOKEN
+    const lists = base === '' ? LISTS : LISTS.slice(0, 2)
+    return Promise.all(
+      lists.map(async (url, i) => {
+        const { status, body } = await get(`${base}${url}?page=${page}`, token)
+        return status === 200 ? body.data[ROWS[i]!].length : `${status} ${body.message}`
+      }),
+    )
+  }
+  t.strictSame(await past('empty'), [0, 0, 0, 0])
+  t.strictSame(await past('not_found'), Array(4).fill('404 No page 99 for this client.'))
+  t.strictSame(await past('not_found', 'empty'), [0, 0])
+  const { get } = await start(t, { assume: { page_past_the_end: 'not_found' } })
+  const { total, limit } = (await get('/__admin/users?page=99')).body
+  t.ok(total > 0 && limit > 0, 'the admin API is not the service')
+  const { total_users } = (await get('/v1/users')).body.data
+  t.equal((await get(`/v1/users?limit=1&page=${total_users}`)).status, 200, 'the last page')
+  t.equal((await get(`/v1/users?limit=1&page=${total_users + 1}`)).status, 404)
+})

@@ -36,7 +36,7 @@ const transactionOf = (one: PaymentRow) =>
 const historyOf = (one: PaymentRow) =>
   HistoryRecord.parse(
     JSON.parse(
-      `{"id":"${one.id}","client_id":"${CLIENT}",${historyTextParts(one, { hasReason: true, noRemark: '' })}}`,
+      `{"id":"${one.id}","client_id":"${CLIENT}",${historyTextParts(one, { hasReason: true, noRemark: '', utrOf: (utr) => utr })}}`,
     ),
   )
 

@@ -6,17 +6,20 @@ import { type ListQuery, pagesOf } from '../../model/list.ts'
 import type { PaymentRow } from '../../model/payment.ts'
 import type { Entry } from '../../storage/entry.ts'
 import type { World } from '../../world/world.ts'
+import { checkPage } from './check-page.ts'
 import { UserPath } from './users.ts'
 
 type HistoryPage = { total: number; entries: Entry<PaymentRow>[] }
 
 function historyText(
-  { views }: World,
-  { page, limit }: ListQuery,
+  world: World,
+  query: ListQuery,
   { total, entries }: HistoryPage,
   userId?: string,
 ) {
-  const records = entries.map((entry) => views.history(entry, userId))
+  checkPage(world, query, total)
+  const { page, limit } = query
+  const records = entries.map((entry) => world.views.history(entry, userId))
   const counts = json(
     `"total_transactions":${total},"page":${page},"limit":${limit},"total_pages":${pagesOf(total, limit)}`,
   )

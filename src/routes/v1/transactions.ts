@@ -10,6 +10,7 @@ import {
   TransactionQuery,
   TransactionsResponse,
 } from '../../model/transaction.ts'
+import { checkPage } from './check-page.ts'
 
 /** The endpoints that create a payment and read payments as transactions. */
 export const transactionOperations = [
@@ -47,8 +48,10 @@ export const transactionOperations = [
     status: 200,
     response: ListTransactionsResponse,
 
-    handle({ payments, views }, { query }) {
+    handle(world, { query }) {
+      const { payments, views } = world
       const { total, entries } = payments.list(query)
+      checkPage(world, query, total)
       const counts = json(
         `"total_transation":${total},"page":${query.page},"limit":${query.limit},"total_pages":${pagesOf(total, query.limit)}`,
       )

@@ -10,6 +10,7 @@ import {
   ListUsersResponse,
   UserQuery,
 } from '../../model/user.ts'
+import { checkPage } from './check-page.ts'
 
 /** The path parameters of endpoints for one user. */
 export const UserPath = z.object({ userId: Uuid })
@@ -52,8 +53,10 @@ export const userOperations = [
     status: 200,
     response: ListUsersResponse,
 
-    handle({ users, views }, { query }) {
+    handle(world, { query }) {
+      const { users, views } = world
       const { total, entries } = users.list(query)
+      checkPage(world, query, total)
       const counts = json(`"total_users":${total},"page":${query.page},"limit":${query.limit}`)
       const rows = listText(entries.map(views.user))
       return successText(200, 'Users fetched successfully', json(`{${counts},"users":${rows}}`))

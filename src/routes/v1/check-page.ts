@@ -1,0 +1,10 @@
+import { pagePastTheEnd } from '../../assumptions/page-past-the-end.ts'
+import { type ListQuery, pagesOf } from '../../model/list.ts'
+import { notFound } from '../../tables/world-context.ts'
+import type { World } from '../../world/world.ts'
+
+/** Throws `not_found` for a page after the last one, if the client's readings say that it does not exist. */
+export function checkPage({ assumed }: World, { page, limit }: ListQuery, total: number) {
+  if (page > 1 && page > pagesOf(total, limit) && !assumed.get(pagePastTheEnd))
+    throw notFound('page', String(page))
+}
