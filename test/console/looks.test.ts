@@ -138,6 +138,15 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
+  await t.test('an accessibility check of open assumptions', async (t) => {
+    await show(opened, 'assumptions')
+    // One with only named readings, and one with a text field.
+    for (const name of ['idempotency_key', 'rate_limit'])
+      await page.locator('summary', { hasText: name }).click()
+    const { violations } = await page.evaluate<AxeResult>(axeRun())
+    t.same(violations, [])
+  })
+
   await t.test(
     'by keyboard: skip to the content, go to a view, see which view is active',
     async (t) => {
