@@ -11,6 +11,7 @@ import { useVisibleTab } from './tabs.ts'
 import { AdminToken } from './token.tsx'
 import type { Client } from './types.ts'
 import { Chip, Problem } from './ui.tsx'
+import { Assumptions } from './views/assumptions.tsx'
 import { ClientMenu } from './views/clients.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
@@ -29,6 +30,7 @@ const VIEWS = [
   ['deliveries', 'Deliveries'],
   ['requests', 'Requests'],
   ['scenarios', 'Scenarios'],
+  ['assumptions', 'Assumptions'],
   ['magic-values', 'Magic values'],
   ['control', 'Control'],
 ] as const
@@ -59,6 +61,8 @@ function View({
       return id === undefined ? <Requests /> : <OneRequest id={id} />
     case 'scenarios':
       return id === undefined ? <Scenarios /> : <OneScenario name={id} />
+    case 'assumptions':
+      return <Assumptions />
     case 'magic-values':
       return <MagicValues />
     case 'control':

@@ -104,6 +104,19 @@ function pretty(text: string): string {
   }
 }
 
+// A code in backticks, or a link to a page of the docs.
+const MARKUP = /`([^`]*)`|\[([^\]]*)\]\([^)]*\)/
+
+/** A text of the docs as one paragraph: codes are shown as such, and a link only as its text. */
+export const Prose = ({ text }: { text: string }) => (
+  <>
+    {text
+      .split(MARKUP)
+      // Each match gives two parts: the code and the text of the link, one of them undefined.
+      .map((part, i) => (i % 3 === 1 && part !== undefined ? <code key={i}>{part}</code> : part))}
+  </>
+)
+
 /** The error of a read; nothing if there is none. */
 export const Problem = ({ text }: { text: string | undefined }) =>
   text === undefined ? null : (

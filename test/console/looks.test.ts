@@ -17,7 +17,9 @@ const ALIKE = [
   '.list > li:not(.active):nth-child(n+6)',
 ]
 
-type AxeResult = { violations: { id: string; impact: string; html: string }[]; passes: number }
+type Violation = { id: string; impact: string; html: string }
+type AxeResult = { violations: Violation[]; passes: number }
+const isSerious = ({ impact }: Violation) => ['serious', 'critical'].includes(impact)
 
 /** Checks the page with axe, all of it or only its colours. */
 const axeRun = (onlyColours = false) => `axe
@@ -104,9 +106,8 @@ t.test('looks', { skip: noBrowser }, async (t) => {
         await page.emulateMedia({ colorScheme })
         const found = await page.evaluate<AxeResult>(axeRun(colorScheme === 'dark'))
         passes[colorScheme] += found.passes
-        for (const { id, impact, html } of found.violations)
-          if (['serious', 'critical'].includes(impact))
-            serious.push(`${view}, ${colorScheme}: ${id} ${html}`)
+        for (const { id, html } of found.violations.filter(isSerious))
+          serious.push(`${view}, ${colorScheme}: ${id} ${html}`)
       }
       for (const view of views) {
         await page.setViewportSize(PHONE)
@@ -136,6 +137,15 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     t.same(violations, [])
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  await t.test('an accessibility check of open assumptions', async (t) => {
+    await show(opened, 'assumptions')
+    // One with only named readings, and one with a text field.
+    for (const name of ['idempotency_key', 'rate_limit'])
+      await page.locator('summary', { hasText: name }).click()
+    const { violations } = await page.evaluate<AxeResult>(axeRun())
+    t.same(violations.filter(isSerious), [])
   })
 
   await t.test(

@@ -10,6 +10,7 @@ const VIEWS = [
   'requests',
   'scenarios',
   'scenarios/default',
+  'assumptions',
   'magic-values',
   'control',
 ]

@@ -30,7 +30,18 @@ const Assumption = z
     default: z.string(),
     basis: z.enum(['stated', 'guessed', 'custom']),
     why: z.string(),
-    readings: z.array(z.strictObject({ reading: z.string(), does: z.string() })),
+    readings: z.array(
+      z.strictObject({
+        reading: z.string(),
+        does: z.string(),
+        example: z
+          .string()
+          .optional()
+          .meta({
+            description: 'If `reading` is a form such as `N/minute`: a reading of this form.',
+          }),
+      }),
+    ),
   })
   .meta({ id: 'Assumption' })
 const Assumptions = z.strictObject({ assumptions: z.array(Assumption) }).meta({ id: 'Assumptions' })
@@ -48,7 +59,9 @@ const listOf = ({ assumptions }: World) => ({
       default: facts.default,
       basis: facts.basis,
       why: facts.why,
-      readings: form ? [...words, { reading: form.syntax, does: form.does }] : words,
+      readings: form
+        ? [...words, { reading: form.syntax, does: form.does, example: form.example }]
+        : words,
     }
   }),
 })
