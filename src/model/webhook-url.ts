@@ -7,7 +7,7 @@ const REST = String.raw`[^\s\\\x00-\x1f\x7f-\x9f]+$`
 const ABSOLUTE = new RegExp(SCHEME + REST)
 
 /** What a pattern can say of a webhook URL: no user info and no port 0. */
-export const URL_PATTERN: string = String.raw`${SCHEME}(?![^/?#]*@)(?![^/?#]*:0+(?:[/?#]|$))${REST}`
+export const URL_PATTERN: string = `${SCHEME}(?![^/?#]*@)(?![^/?#]*:0+(?:[/?#]|$))${REST}`
 
 /**
  * Why a text is not a webhook URL, or `undefined` if it is one: absolute http or https, no user info, at most 2,048
