@@ -1,23 +1,12 @@
-import Fastify, {
-  type FastifyContextConfig,
-  type FastifyInstance,
-  type FastifyRequest,
-} from 'fastify'
-import type { TokenUse } from './assumptions/token.ts'
+import Fastify, { type FastifyInstance } from 'fastify'
 import type { AdminCall } from './http/admin-call.ts'
-import {
-  basePathOf,
-  type ClientResolver,
-  createClientResolver,
-  rewriteClientPath,
-} from './http/clients.ts'
+import { type ClientResolver, createClientResolver, rewriteClientPath } from './http/clients.ts'
 import { createGate } from './http/concurrency-limit.ts'
 import { allowOrigin } from './http/cors.ts'
 import { serveDocs } from './http/docs-page.ts'
 import {
   COMMON_HEADERS,
   createErrorHandler,
-  JSON_TYPE,
   rejectExpectation,
   sendClientError,
 } from './http/errors.ts'
@@ -26,8 +15,7 @@ import { createHostGuard } from './http/host-guard.ts'
 import { acceptJsonOnly, SMALL_BODY } from './http/json-body.ts'
 import { createErrorLogger } from './http/log-request.ts'
 import { collectMethods } from './http/methods.ts'
-import { adminDocument } from './http/openapi-admin.ts'
-import { serviceDocument } from './http/openapi-service.ts'
+import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.ts'
 import type { Operation } from './http/operation.ts'
 import { serveAdmin } from './http/serve-admin.ts'
 import { serveOperation } from './http/serve-operation.ts'
@@ -220,9 +208,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
           for (const { feed } of sandbox.worlds.values()) feed.close()
         })
         serveConsole(admin)
-        let document: OpenApiDocument | undefined
-        const documentFor = () => (document ??= adminDocument(ADMIN_CALLS))
-        serveDocument(admin, documentFor, { sameSiteOnly: true })
+        serveAdminDocument(admin, ADMIN_CALLS)
         for (const call of ADMIN_CALLS) {
           serveAdmin(admin, call, {
             sandbox,
@@ -237,7 +223,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
       { prefix: '/__admin' },
     )
   }
-  serveServiceDocument(app, choice)
+  serveServiceDocument(app, OPERATIONS, choice)
   serveDocs(app, { admin: options.admin })
   return app
 }
@@ -248,40 +234,5 @@ function addClientHeader(app: FastifyInstance, choice: ClientResolver) {
     if (request.isForeign || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
     const world = request.world ?? choice.ofRejected(request)
     if (world) reply.header('x-sandbox-client', world.name)
-  })
-}
-
-/** Serves the document of the service: which calls require a token depends on the client of the base path. */
-function serveServiceDocument(app: FastifyInstance, choice: ClientResolver) {
-  const documents = new Map<TokenUse, OpenApiDocument>()
-  serveDocument(app, (request) => {
-    const use = choice.tokenUse(request)
-    const document = documents.get(use) ?? serviceDocument(OPERATIONS, use.isRequired)
-    documents.set(use, document)
-    return document
-  })
-}
-
-type OpenApiDocument = { servers?: readonly { url: string }[] }
-
-/** Serves `openapi.json`, as text that is made on first use. */
-function serveDocument(
-  app: FastifyInstance,
-  documentFor: (request: FastifyRequest) => OpenApiDocument,
-  config: FastifyContextConfig = {},
-) {
-  const texts = new WeakMap<OpenApiDocument, string>()
-  app.get('/openapi.json', { config }, (request, reply) => {
-    const document = documentFor(request)
-    reply.header('content-type', JSON_TYPE)
-    const base = basePathOf(request)
-    if (base !== '') {
-      // A call that is tried from this document must reach the client of the path.
-      const servers = document.servers?.slice(0, 1).map(({ url }) => ({ url: base + url }))
-      return reply.send(JSON.stringify({ ...document, servers }))
-    }
-    const text = texts.get(document) ?? JSON.stringify(document)
-    texts.set(document, text)
-    return reply.send(text)
   })
 }

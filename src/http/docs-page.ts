@@ -19,7 +19,11 @@ function readAsset(name: string): Buffer {
 }
 
 // Relative to the page, so that a client's page shows the calls of that client.
-const DOCUMENTS = { service: 'openapi.json', admin: '__admin/openapi.json' }
+const DOCUMENTS = {
+  service: 'openapi.json',
+  strict: 'openapi.json?strict',
+  admin: '__admin/openapi.json',
+}
 
 // Font, width and controls as in Swagger UI.
 const STYLE = `<style>
@@ -27,21 +31,21 @@ const STYLE = `<style>
 .api select { font: inherit; font-weight: 700; padding: 5px 10px; border: 2px solid #41444e; border-radius: 4px; background: #f7f7f7; }
 </style>
 `
-const SELECTOR = `<p class="api"><label>API: <select id="api">
-<option value="service">the service</option>
-<option value="admin">the admin API</option>
-</select></label></p>
-`
-const pageOf = (selector: string) => `<!doctype html>
+const ADMIN = '<option value="admin">the admin API</option>\n'
+const pageOf = (isAdmin: boolean) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>payout-sandbox: API</title>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-${selector && STYLE}</head>
+${STYLE}</head>
 <body>
-${selector}<div id="swagger-ui"></div>
+<p class="api"><label>API: <select id="api">
+<option value="service">the service</option>
+<option value="strict">the service, exactly as this sandbox responds</option>
+${isAdmin ? ADMIN : ''}</select></label></p>
+<div id="swagger-ui"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/page.js"></script>
 </body>
@@ -51,19 +55,17 @@ const SCRIPT = `const documents = ${JSON.stringify(DOCUMENTS)}
 const select = document.getElementById('api')
 const show = (url) => SwaggerUIBundle({ dom_id: '#swagger-ui', url, validatorUrl: null })
 const asked = new URLSearchParams(location.search).get('api')
-if (select) {
-  if (Object.hasOwn(documents, asked)) select.value = asked
-  select.addEventListener('change', () => {
-    history.replaceState(null, '', '?api=' + select.value)
-    show(documents[select.value])
-  })
-}
-show(documents[select ? select.value : 'service'])
+if ([...select.options].some(({ value }) => value === asked)) select.value = asked
+select.addEventListener('change', () => {
+  history.replaceState(null, '', '?api=' + select.value)
+  show(documents[select.value])
+})
+show(documents[select.value])
 `
 
 /** `/docs`: Swagger UI over the documents of the service and the admin API, from local files, read on first use. */
 export function serveDocs(app: FastifyInstance, { admin }: { admin: boolean }) {
-  const page = pageOf(admin ? SELECTOR : '')
+  const page = pageOf(admin)
   const kept = new Map<string, Buffer>()
   app.get('/docs', (_request, reply) =>
     reply

@@ -1,7 +1,7 @@
 import type { AdminCall } from './admin-call.ts'
 import { documentOf, type OpenApiOperation } from './openapi.ts'
-import type { Json } from './openapi-components.ts'
 import { ADMIN_REQUESTS } from './openapi-requests.ts'
+import type { Json } from './openapi-schema.ts'
 
 const TAGS: Readonly<Record<string, string>> = {
   Health: 'Whether the process is running and ready.',
@@ -57,5 +57,6 @@ export const adminDocument = (calls: readonly AdminCall[]): Json =>
     },
     securityOf: ({ open, raw }) => (open || raw ? [] : SECURITY),
     requests: ADMIN_REQUESTS,
+    responseForm: 'response',
     amend,
   })

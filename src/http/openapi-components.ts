@@ -1,21 +1,9 @@
 import * as z from 'zod'
 import type { ExampleRequest } from './openapi-requests.ts'
+import { type Json, type ResponseForm, schemaOf } from './openapi-schema.ts'
 
-export type Json = Record<string, unknown>
-
-/** The JSON Schema of a schema, with references to components for its named parts. */
-export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const found = z.toJSONSchema(schema, {
-    io,
-    target: 'draft-2020-12',
-    unrepresentable: 'any',
-  }) as Json
-  delete found['$schema']
-  return found
-}
-
-/** Collects the schema components of one document, by name. */
-export function createComponents() {
+/** Collects the schema components of one document, by name; its responses have this form. */
+export function createComponents(responseForm: ResponseForm) {
   const components: Json = {}
   const clean = (part: unknown): Json => {
     const text = JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/')
@@ -24,13 +12,16 @@ export function createComponents() {
   }
 
   /** Adds a schema and returns a reference to it; `fallbackName` is for a schema without a name. */
-  function ref(schema: z.ZodType, io: 'input' | 'output', fallbackName?: string): Json {
+  function ref(schema: z.ZodType, place: 'request' | 'response', fallbackName?: string): Json {
     const own = z.globalRegistry.get(schema)?.id
     const name = own ?? fallbackName
     if (name === undefined)
       throw new Error('A schema of a route has no name: give it one by .meta({ id })')
     // $defs has every named part, including the schema itself.
-    const { $defs = {}, ...rest } = schemaOf(schema, io) as { $defs?: Json }
+    const { $defs = {}, ...rest } = schemaOf(
+      schema,
+      place === 'request' ? place : responseForm,
+    ) as { $defs?: Json }
     const parts = own === undefined ? { ...$defs, [name]: rest } : $defs
     for (const [part, written] of Object.entries(parts)) components[part] ??= clean(written)
     return { $ref: `#/components/schemas/${name}` }
@@ -46,7 +37,7 @@ export function createComponents() {
     /** The body of a request, with its example. */
     requestBody(schema: z.ZodType, fallbackName?: string, { body }: ExampleRequest = {}): Json {
       const required = !schema.safeParse(undefined).success
-      const content = { schema: ref(schema, 'input', fallbackName), example: body }
+      const content = { schema: ref(schema, 'request', fallbackName), example: body }
       return { required, content: { 'application/json': content } }
     },
     /** Adds an example to a named schema. */

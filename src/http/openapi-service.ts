@@ -1,8 +1,10 @@
 import type { TokenUse } from '../assumptions/token.ts'
+import { ErrorResponse } from '../model/envelope.ts'
 import { documentOf, type OpenApiOperation } from './openapi.ts'
-import type { Json } from './openapi-components.ts'
+import type { Components } from './openapi-components.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import { SERVICE_REQUESTS } from './openapi-requests.ts'
+import type { Json, ResponseForm } from './openapi-schema.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
 import type { Operation } from './operation.ts'
 
@@ -10,7 +12,8 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'For 24 hours, the same request with the same key gets the stored response.',
+  description:
+    'Ignored, unless the sandbox was started with `--assume idempotency_key=honoured`: then the same request with the same key gets the stored response for 24 hours.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
@@ -18,18 +21,6 @@ const REPLAYED = {
   description:
     'The response is the stored response of an earlier request with the same Idempotency-Key.',
   schema: { type: 'string', const: 'true' },
-}
-
-// The statuses of stored responses; 401 and 5xx are never stored.
-const STORED = ['200', '201', '400', '404', '409', '422']
-
-/** Adds the header of a stored response. */
-function addReplayed(responses: OpenApiOperation['responses']) {
-  for (const status of STORED) {
-    const response = responses[status]
-    if (response)
-      response['headers'] = { ...(response['headers'] as Json), 'Idempotency-Replayed': REPLAYED }
-  }
 }
 
 /** The examples of the resources, taken from the example responses. */
@@ -53,23 +44,51 @@ const TAGS: Readonly<Record<string, string>> = {
   Webhook: 'The URL to which the client’s events are sent.',
 }
 
-/** Adds the example response, and the parts of an idempotent operation. A test generates the file of the examples. */
-function amend({ parameters, responses }: OpenApiOperation, { id, method, status }: Operation) {
-  responses[status]!.content['application/json']!['example'] = (examples as Json)[id]
+/** Adds the example response, other statuses, and the parts of an idempotent operation. A test generates the file of the examples. */
+function amend(
+  { parameters, responses }: OpenApiOperation,
+  { id, method, status }: Operation,
+  { json }: Components,
+) {
+  const success = responses[status]!
+  success.content['application/json']!['example'] = (examples as Json)[id]
+  responses['default'] = {
+    description: 'A scenario can respond with any status.',
+    content: json(ErrorResponse, 'response'),
+  }
   if (method !== 'POST') return
   parameters.push(IDEMPOTENCY_KEY)
-  addReplayed(responses)
+  // An error is not stored.
+  success['headers'] = { 'Idempotency-Replayed': REPLAYED }
 }
 
-/** The OpenAPI document of the service; `isRequired` says which calls require a token. */
-export const serviceDocument = (
+const DESCRIPTION =
+  'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path responds to a method that it does not support with 405 and `Allow`. A call with a new client name in its base path (`/@name/v1`) gets 409 `client_limit_reached` if the maximum number of clients exists already.'
+
+/** What each form of the responses means to a reader. */
+const DESCRIPTION_OF: Readonly<Record<ResponseForm, string>> = {
+  contract:
+    'This document describes all responses that the contract of the service allows: they can have unknown fields and words. `/openapi.json?strict` describes the responses of this sandbox exactly.',
+  response:
+    'This document describes the responses of this sandbox exactly. A client made from it may reject a response of the live service; `/openapi.json` describes all responses that the contract allows.',
+}
+
+type DocumentOptions = {
+  /** The exact responses of this sandbox, not all that the contract allows. */
+  isStrict?: boolean
+  /** Which calls require a token. */
+  isRequired?: TokenUse['isRequired']
+}
+
+/** The OpenAPI document of the service. */
+export function serviceDocument(
   operations: readonly Operation[],
-  isRequired: TokenUse['isRequired'] = (byContract) => byContract,
-): Json =>
-  documentOf(operations, {
+  { isStrict = false, isRequired = (byContract) => byContract }: DocumentOptions = {},
+): Json {
+  const responseForm = isStrict ? 'response' : 'contract'
+  return documentOf(operations, {
     title: 'Payout and user-account service (sandbox)',
-    description:
-      'A local sandbox of a payout and user-account service. Every number in it is made up; it moves no money. A path responds to a method that it does not support with 405 and `Allow`. A call with a new client name in its base path (`/@name/v1`) gets 409 `client_limit_reached` if the maximum number of clients exists already.',
+    description: `${DESCRIPTION} ${DESCRIPTION_OF[responseForm]}`,
     servers: [{ url: '/v1' }],
     tags: TAGS,
     securitySchemes: {
@@ -79,7 +98,9 @@ export const serviceDocument = (
     securityOf: (op) =>
       isRequired(op.tokenNeeded) ? [{ accessToken: [] }] : [{ accessToken: [] }, {}],
     requests: SERVICE_REQUESTS,
+    responseForm,
     amend,
     examples: RESOURCES,
-    webhooks: ({ ref }) => webhooksOf((schema) => ref(schema, 'output')),
+    webhooks: ({ ref }) => webhooksOf((schema) => ref(schema, 'response')),
   })
+}

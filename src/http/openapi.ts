@@ -3,8 +3,9 @@ import { VERSION } from '../config/version.ts'
 import { ErrorResponse } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import type { Endpoint } from './endpoint.ts'
-import { type Components, createComponents, type Json, schemaOf } from './openapi-components.ts'
+import { type Components, createComponents } from './openapi-components.ts'
 import type { ExampleRequest } from './openapi-requests.ts'
+import { type Json, type ResponseForm, schemaOf } from './openapi-schema.ts'
 
 /** An operation of the document, before an API adds its own parts. */
 export type OpenApiOperation = Json & {
@@ -23,8 +24,9 @@ export type ApiDescription<E extends Endpoint> = {
   /** The alternative ways to authenticate; an empty one makes the others optional. */
   securityOf(endpoint: E): readonly Json[]
   requests: Readonly<Record<string, ExampleRequest>>
+  responseForm: ResponseForm
   /** Adds what only this API has. */
-  amend(operation: OpenApiOperation, endpoint: E): void
+  amend(operation: OpenApiOperation, endpoint: E, components: Components): void
   /** Examples of named schemas. */
   examples?: Json
   webhooks?(components: Components): Json
@@ -39,7 +41,7 @@ function parametersOf(
   { params = {} }: ExampleRequest = {},
 ): Json[] {
   if (!object) return []
-  const { properties = {}, required = [] } = schemaOf(object, 'input') as {
+  const { properties = {}, required = [] } = schemaOf(object, 'parameter') as {
     properties?: Json
     required?: string[]
   }
@@ -69,10 +71,13 @@ const querySchema = (name: string, schema: Json): Json => {
 
 const header = (description: string) => ({ description, schema: { type: 'string' } })
 
+const RETRY_AFTER = { 'Retry-After': header('Seconds to wait before a retry.') }
 const HEADERS_OF: Readonly<Partial<Record<ErrorCode, Json>>> = {
   unauthorized: { 'WWW-Authenticate': header('Always `Bearer`.') },
-  server_busy: { 'Retry-After': header('Seconds to wait before a retry.') },
-  storage_unavailable: { 'Retry-After': header('Seconds to wait before a retry.') },
+  rate_limited: RETRY_AFTER,
+  server_busy: RETRY_AFTER,
+  service_unavailable: RETRY_AFTER,
+  storage_unavailable: RETRY_AFTER,
 }
 
 function headersOf(codes: readonly ErrorCode[]): Json {
@@ -98,7 +103,7 @@ function errorResponses(
         {
           description: list.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
           ...headersOf(list),
-          content: json(ErrorResponse, 'output'),
+          content: json(ErrorResponse, 'response'),
         },
       ]),
   )
@@ -131,12 +136,12 @@ function operationOf<E extends Endpoint>(
     responses: {
       [status]: {
         description: summary,
-        content: components.json(response, 'output', `${upper(id)}Answer`),
+        content: components.json(response, 'response', `${upper(id)}Answer`),
       },
       ...errorResponses(components, errors),
     },
   }
-  amend(operation, endpoint)
+  amend(operation, endpoint, components)
   return operation
 }
 
@@ -145,7 +150,7 @@ export function documentOf<E extends Endpoint>(
   endpoints: readonly E[],
   api: ApiDescription<E>,
 ): Json {
-  const components = createComponents()
+  const components = createComponents(api.responseForm)
   const paths: Record<string, Json> = {}
   for (const endpoint of endpoints) {
     // `/user/:userId` -> `/user/{userId}`

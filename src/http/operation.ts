@@ -20,6 +20,15 @@ export type Operation = Endpoint & {
   handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): JsonText
 }
 
+/** What a scenario can put in place of any response, and an error of the sandbox itself. */
+const SERVER_ERRORS = [
+  'internal_error',
+  'injected_error',
+  'bad_gateway',
+  'service_unavailable',
+  'gateway_timeout',
+] as const satisfies readonly ErrorCode[]
+
 /** The error codes of an endpoint of the service; `own` are those that only this endpoint has. */
 function errorsOf({ method, body }: Pick<Endpoint, 'method' | 'body'>, own: readonly ErrorCode[]) {
   const codes: ErrorCode[] = [
@@ -34,6 +43,7 @@ function errorsOf({ method, body }: Pick<Endpoint, 'method' | 'body'>, own: read
     'host_not_allowed',
     'request_timeout',
     'headers_too_large',
+    ...SERVER_ERRORS,
   ]
   if (body) codes.push(...BODY_ERRORS)
   if (method === 'POST') codes.push('idempotency_in_flight', 'idempotency_mismatch')

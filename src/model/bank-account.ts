@@ -94,7 +94,7 @@ export const AddBankAccountResponse = envelope(
     data: z.strictObject({
       ...publicFields,
       // An object or null, says the contract.
-      metadata: sandboxDefault(BankMetadata, BankMetadata.nullable()),
+      metadata: sandboxDefault(BankMetadata.clone(), BankMetadata.nullable()),
       created_at: Timestamp,
       updated_at: Timestamp,
     }),

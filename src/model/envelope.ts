@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { ERRORS, type ErrorCode, type FieldError } from './errors.ts'
 import { type JsonText, json, stringify, unescaped } from './json-text.ts'
+import { ANY_VALUE, sandboxDefault } from './sandbox-default.ts'
 
 /** The envelope of most responses. */
 export const envelope = <T extends z.ZodType>(code: number, data: T) =>
@@ -17,7 +18,7 @@ export const ErrorResponse = z
       .string()
       .meta({ description: `A stable error code, such as ${errorCodes.slice(0, 3).join(', ')}.` }),
     message: z.string(),
-    data: z.null(),
+    data: sandboxDefault(z.null(), ANY_VALUE.meta({ description: 'Null in this sandbox.' })),
     errors: z.array(z.strictObject({ field: z.string(), code: z.string(), message: z.string() })),
   })
   .meta({

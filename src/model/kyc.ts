@@ -3,7 +3,7 @@ import { envelope } from './envelope.ts'
 import { DAY_FIRST, isoDateOf, Timestamp, text, Uuid } from './formats.ts'
 import { type JsonText, stringify } from './json-text.ts'
 import { maskNumber } from './mask.ts'
-import { ANY_VALUE, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
+import { ANY_VALUE, MaskedNumber, SUCCESS, sandboxDefault } from './sandbox-default.ts'
 import { User } from './user.ts'
 
 export const KycStatus = sandboxDefault(z.enum(['pending', 'success', 'failed']))
@@ -17,7 +17,7 @@ export const DOCUMENT_OF: Readonly<Record<string, string>> = { pid: 'aadhar', ti
 /** A type or a name of a document as a caller sent it; a bad document is stored too. */
 const SentWord = text(64)
 /** Such a word as it is stored: masked, which can make it longer. */
-const StoredWord = text(200)
+const StoredWord = sandboxDefault(text(200))
 /** A date as YYYY-MM-DD; the day of a bad document need not exist. */
 const SentDate = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
 
@@ -79,8 +79,10 @@ export const KycRecord = z
     document_number: MaskedNumber,
     // The words of every reading of `status_words`.
     kyc_status: sandboxDefault(z.enum([...KycStatus.options, 'verified'])),
-    // Null in all known examples; the contract does not specify it.
-    vp: sandboxDefault(z.null(), ANY_VALUE),
+    vp: sandboxDefault(
+      z.null(),
+      ANY_VALUE.meta({ description: 'Null in all known examples of the contract.' }),
+    ),
     metadata: KycMetadata.nullable(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -157,11 +159,11 @@ export const SubmitKycResponse = envelope(
 /** GET /kyc/:userId has an envelope of its own. */
 export const GetKycResponse = z
   .strictObject({
-    status: z.literal(true),
+    status: SUCCESS,
     data: z.strictObject({
       statusCode: z.literal(200),
       response: z.strictObject({
-        status: z.literal(true),
+        status: SUCCESS,
         code: z.literal(200),
         message: z.string(),
         data: z.strictObject({ user: z.array(User), kycData: z.array(KycRecord) }),

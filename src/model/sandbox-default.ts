@@ -13,6 +13,9 @@ export function sandboxDefault<T extends z.ZodType>(schema: T, contract: z.ZodTy
 /** The contract's schema of a narrower schema; the difference is a default of the sandbox (docs/assumptions.md). */
 export const contractOf = (schema: z.ZodType): z.ZodType | undefined => CONTRACT_SCHEMAS.get(schema)
 
+/** The `status` of a success whose value the contract does not state. */
+export const SUCCESS = sandboxDefault(z.literal(true), z.boolean())
+
 /** Any value except undefined. */
 export const ANY_VALUE = z.unknown().refine((value) => value !== undefined)
 

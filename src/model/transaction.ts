@@ -24,7 +24,7 @@ export const Transaction = z
     utr: MaskedNumber.nullable(),
     transaction_status: sandboxDefault(
       z.enum(['pending', 'processing', 'success', 'failed']),
-      z.string().lowercase(),
+      z.string().regex(/^[^A-Z]*$/),
     ),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -42,7 +42,7 @@ export const AnyMobile = z
 /** Body of POST /user. */
 export const CreateUser = z
   .object({
-    email: text(254).pipe(z.email()),
+    email: text(254).pipe(z.email()).meta({ format: 'email', pattern: z.regexes.email.source }),
     mobile: z.string().regex(MOBILE, {
       error:
         'must be an Indian mobile (ten digits that start with 6 to 9) or E.164 of another country',

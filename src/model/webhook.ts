@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { text, Uuid } from './formats.ts'
-import { MAX_URL_LENGTH, webhookUrlProblem } from './webhook-url.ts'
+import { SUCCESS } from './sandbox-default.ts'
+import { MAX_URL_LENGTH, URL_PATTERN, webhookUrlProblem } from './webhook-url.ts'
 
 /** The client's one webhook as stored. */
 export const WebhookRow = z.strictObject({
@@ -10,10 +11,17 @@ export const WebhookRow = z.strictObject({
 })
 export type WebhookRow = z.infer<typeof WebhookRow>
 
-const WebhookUrl = text(MAX_URL_LENGTH).refine((url) => webhookUrlProblem(url) === undefined, {
-  error: ({ input }) => webhookUrlProblem(input as string),
-})
-const WebhookSecret = text(256)
+const WebhookUrl = text(MAX_URL_LENGTH)
+  .refine((url) => webhookUrlProblem(url) === undefined, {
+    error: ({ input }) => webhookUrlProblem(input as string),
+  })
+  .meta({
+    format: 'uri',
+    pattern: URL_PATTERN,
+    description:
+      'An absolute http or https URL that a browser can open: its host is valid and its port is 1 to 65535.',
+  })
+const WebhookSecret = text(256).meta({ writeOnly: true })
 
 /** Body of POST /clientWebhook. */
 export const CreateWebhook = z
@@ -29,7 +37,14 @@ export const UpdateWebhook = z
     error: 'is required, or webhook_secret, or both',
     params: { code: 'required' },
   })
-  .meta({ id: 'UpdateWebhook' })
+  .meta({
+    id: 'UpdateWebhook',
+    description: 'url, webhook_secret, or both.',
+    minProperties: 1,
+    // Generators of types ignore `if`, but make a useless type of an `anyOf`.
+    if: { properties: { url: {} }, required: ['url'] },
+    else: { properties: { webhook_secret: {} }, required: ['webhook_secret'] },
+  })
 export type UpdateWebhook = z.infer<typeof UpdateWebhook>
 
 /** Interface 2.7: the secret is never shown. */
@@ -42,7 +57,7 @@ export const UpdatedWebhookResponse = z
   .strictObject({
     message: z.string(),
     updatedWebhook: z.strictObject({
-      response: z.strictObject({ status: z.literal(true), message: z.string(), data: Webhook }),
+      response: z.strictObject({ status: SUCCESS, message: z.string(), data: Webhook }),
     }),
   })
   .meta({ id: 'UpdatedWebhookAnswer' })

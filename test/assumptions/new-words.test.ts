@@ -29,6 +29,9 @@ t.test(
         (await get(`/v1/transaction/${transaction_id}`)).body.data[0].transaction_status,
         transaction_status,
       )
+    const { body } = await get('/v1/transaction/history?limit=20', TOKEN)
+    const statuses = new Set(body.data.transactions.map(({ status }: { status: string }) => status))
+    t.strictSame([...statuses], ['PENDING'], 'the contract lists all words of the history')
     await advance('3s')
     const { transactions } = (await get('/v1/transaction?limit=20')).body.data
     t.ok(

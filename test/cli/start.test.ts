@@ -77,6 +77,8 @@ t.test('a port in use, the help, the version and the documents', async (t) => {
   t.match((await run(['--help'])).stdout, /--clock-speed X/)
   t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
   t.match(JSON.parse((await run(['openapi'])).stdout), { paths: { '/users': {} } })
+  const strict = JSON.parse((await run(['openapi', '--strict'])).stdout)
+  t.match(strict.components.schemas, { User: { additionalProperties: false } })
   t.match(JSON.parse((await run(['openapi', '--admin'])).stdout), { paths: { '/clock': {} } })
 })
 
@@ -120,6 +122,7 @@ t.test('a bad option ends with 2 and says what it takes', async (t) => {
     [['--help=no'], /--help takes no value, not "no"/],
     [['clock', 'show', '--json=false'], /--json takes no value/],
     [['reset', '--all=false'], /--all takes no value/],
+    [['openapi', '--strict', '--admin'], /--strict is for the document of the service/],
     [['openapi', '--admin=x'], /--admin takes no value/],
     [['conform', '--against', 'http://127.0.0.1:1', '--write=false'], /--write takes no value/],
     [

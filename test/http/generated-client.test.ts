@@ -1,14 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { build } from 'esbuild'
 import t from 'tap'
 import { ADMIN_CALLS } from '../../src/app.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { ROHAN, start } from '../helper.ts'
-import { noTools, toolFile } from '../tools.ts'
-
-const require = createRequire(import.meta.url)
+import { noTools } from '../tools.ts'
+import { heyApi, programOf } from './generated.ts'
 
 // A user's program with the generated client; it is type-checked and then run.
 const USE = `
@@ -36,49 +31,17 @@ export async function use(baseUrl: string) {
 }
 `
 
-function run(args: readonly string[]) {
-  const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...env } = process.env
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    encoding: 'utf8',
-    timeout: 120_000,
-    env,
-  })
-  return { status, text: stdout + stderr }
-}
-
 t.test(
   'a client made from the document by a public generator type-checks and works',
   { skip: noTools },
   async (t) => {
-    const dir = t.testdir({
-      'openapi.json': JSON.stringify(adminDocument(ADMIN_CALLS)),
-      'use.ts': USE,
-      'tsconfig.json': JSON.stringify({
-        compilerOptions: {
-          target: 'es2023',
-          lib: ['es2023', 'dom', 'dom.iterable'],
-          module: 'esnext',
-          moduleResolution: 'bundler',
-          strict: true,
-          skipDefaultLibCheck: true,
-          noEmit: true,
-          types: [],
-        },
-        include: ['use.ts'],
-      }),
+    const use = await programOf<(baseUrl: string) => Promise<object>>(t, {
+      document: adminDocument(ADMIN_CALLS),
+      generator: heyApi('@hey-api/client-fetch'),
+      use: USE,
     })
-    const generator = toolFile('@hey-api/openapi-ts', 'bin/run.js')
-    const [input, output] = [join(dir, 'openapi.json'), join(dir, 'generated')]
-    const made = run([generator, '-i', input, '-o', output, '-c', '@hey-api/client-fetch'])
-    t.equal(made.status, 0, made.text)
-    const checked = run([require.resolve('typescript/bin/tsc'), '-p', dir])
-    t.equal(checked.status, 0, checked.text)
-
     const { app } = await start(t, { app: { adminToken: 'secret' } })
     const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-    const outfile = join(dir, 'use.mjs')
-    await build({ entryPoints: [join(dir, 'use.ts')], outfile, bundle: true, format: 'esm' })
-    const { use } = await import(outfile)
     t.strictSame(await use(`${origin}/__admin`), {
       mode: 'frozen',
       now: '2026-01-03T00:00:00.000Z',

@@ -9,11 +9,12 @@ import { noTools, toolFile } from '../tools.ts'
 t.test('a public linter finds nothing in the OpenAPI documents', { skip: noTools }, async (t) => {
   const dir = t.testdir({
     'openapi.json': JSON.stringify(serviceDocument(OPERATIONS)),
+    'strict.json': JSON.stringify(serviceDocument(OPERATIONS, { isStrict: true })),
     'admin.json': JSON.stringify(adminDocument(ADMIN_CALLS)),
   })
   const redocly = toolFile('@redocly/cli', 'bin/cli.js')
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
-  for (const name of ['openapi.json', 'admin.json']) {
+  for (const name of ['openapi.json', 'strict.json', 'admin.json']) {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [redocly, 'lint', '--format', 'json', join(dir, name)],

@@ -12,7 +12,10 @@ const { default: addFormats } = ofFastify('ajv-formats')
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
 type Json = any
-const document: Json = JSON.parse(JSON.stringify(serviceDocument(OPERATIONS)))
+const documentOf = (isStrict: boolean): Json =>
+  JSON.parse(JSON.stringify(serviceDocument(OPERATIONS, { isStrict })))
+const document = documentOf(false)
+const strict = documentOf(true)
 
 /** Every operation with its place in the document. */
 const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
@@ -28,9 +31,10 @@ function* nodes(value: Json, at = '#'): Generator<[at: string, node: Json]> {
 
 const ajv = addFormats(new Ajv({ strict: false, allErrors: true }))
 ajv.addSchema(document, 'document')
-/** What a schema at a JSON pointer of the document finds wrong with a value. */
-function findings(pointer: string, value: unknown): string {
-  const validate = ajv.getSchema(`document${pointer}`)
+ajv.addSchema(strict, 'strict')
+/** What a schema at a JSON pointer of a document finds wrong with a value. */
+function findings(pointer: string, value: unknown, name = 'document'): string {
+  const validate = ajv.getSchema(`${name}${pointer}`)
   if (!validate) throw new Error(`no schema at ${pointer}`)
   return validate(value) ? '' : ajv.errorsText(validate.errors)
 }
@@ -59,18 +63,20 @@ t.test('the sixteen operations have their ids, each once', async (t) => {
 })
 
 t.test('every reference has a target, and every component is referenced', async (t) => {
-  const used = new Set<string>()
-  for (const [at, { $ref }] of nodes(document)) {
-    if (typeof $ref !== 'string') continue
-    used.add($ref)
-    const target = $ref
-      .slice(2)
-      .split('/')
-      .reduce((node: Json, key) => node?.[key], document)
-    t.equal(typeof target, 'object', `${at}: ${$ref}`)
+  for (const form of [document, strict]) {
+    const used = new Set<string>()
+    for (const [at, { $ref }] of nodes(form)) {
+      if (typeof $ref !== 'string') continue
+      used.add($ref)
+      const target = $ref
+        .slice(2)
+        .split('/')
+        .reduce((node: Json, key) => node?.[key], form)
+      t.equal(typeof target, 'object', `${at}: ${$ref}`)
+    }
+    for (const name of Object.keys(form.components.schemas))
+      t.ok(used.has(`#/components/schemas/${name}`), `${name} is used`)
   }
-  for (const name of Object.keys(document.components.schemas))
-    t.ok(used.has(`#/components/schemas/${name}`), `${name} is used`)
 })
 
 t.test('each example matches its schema', async (t) => {
@@ -103,9 +109,10 @@ t.test('headers, clamps, other methods and the format of a date are described', 
     const { responses, parameters } = operation
     t.ok(responses[401].headers['WWW-Authenticate'], id)
     t.ok(responses[503].headers['Retry-After'], id)
-    for (const status of ['200', '201', '400', '404', '409', '422']) {
-      const isDescribed = responses[status]?.headers?.['Idempotency-Replayed'] !== undefined
-      t.equal(isDescribed, method === 'post' && status in responses, `${id} ${status}`)
+    t.ok(responses[429].headers['Retry-After'], id)
+    for (const status of Object.keys(responses)) {
+      const isDescribed = responses[status].headers?.['Idempotency-Replayed'] !== undefined
+      t.equal(isDescribed, method === 'post' && Number(status) < 300, `${id} ${status}`)
     }
     for (const { name, schema } of parameters.filter((one: Json) => one.name === 'limit')) {
       t.equal(schema.maximum, undefined, `${id} ${name}`)
@@ -124,9 +131,9 @@ t.test('every operation has its errors and its security', async (t) => {
     const id = operation.operationId
     const op = OPERATIONS.find((one) => one.id === id)!
     const statuses = Object.keys(operation.responses)
-    for (const status of ['400', '401', '403', '404', '408', '431', '503']) {
+    const everywhere = ['400', '401', '403', '404', '408', '429', '431']
+    for (const status of [...everywhere, '500', '502', '503', '504', 'default'])
       t.ok(statuses.includes(status), `${id} ${status}`)
-    }
     const hasBody = operation.requestBody !== undefined
     for (const status of ['413', '415'])
       t.equal(statuses.includes(status), hasBody, `${id} ${status}`)
@@ -142,7 +149,8 @@ t.test('every operation has its errors and its security', async (t) => {
     t.equal(headers.length, method === 'post' ? 1 : 0, `${id}: Idempotency-Key`)
     for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
       const { $ref } = content['application/json'].schema
-      t.equal($ref === '#/components/schemas/Error', Number(status) >= 400, `${id} ${status}`)
+      const isError = status === 'default' || Number(status) >= 400
+      t.equal($ref === '#/components/schemas/Error', isError, `${id} ${status}`)
     }
     const wanted = path.startsWith('/transaction/history') || path === '/client/profile'
     t.strictSame(
@@ -162,6 +170,8 @@ t.test('every operation has its errors and its security', async (t) => {
 t.test('the responses match the served document', async (t) => {
   const { call, get } = await start(t)
   t.strictSame((await get('/openapi.json')).body, document)
+  for (const query of ['?strict', '?strict=', '?strict=true'])
+    t.strictSame((await get(`/openapi.json${query}`)).body, strict, query)
   const hook = { url: 'http://127.0.0.1:3000/hook', webhook_secret: 'secret' }
   const pan = document.paths['/kyc'].post.requestBody.content['application/json'].example.kyc
   const payment = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_ACCOUNT }
@@ -195,10 +205,12 @@ t.test('the responses match the served document', async (t) => {
     const { $ref } = operation.responses[answer.status].content['application/json'].schema
     t.ok(answer.status < 300, `${id} ${answer.status}`)
     t.equal(findings($ref, answer.body), '', id)
+    t.equal(findings($ref, answer.body, 'strict'), '', id)
     const refused = await call(method.toUpperCase() as 'GET', `/v1${path}`, body, {
       authorization: 'Bearer nobody',
     })
-    t.equal(findings('#/components/schemas/Error', refused.body), '')
+    for (const name of ['document', 'strict'])
+      t.equal(findings('#/components/schemas/Error', refused.body, name), '', name)
   }
   t.not(findings('#/components/schemas/User', { user_id: 7 }), '', 'the validator does refuse')
 })
@@ -211,4 +223,121 @@ t.test('the limits of a KYC submission are described', async (t) => {
     maxLength: 64,
     description: /At most 64 characters/,
   })
+})
+
+t.test(
+  'a value of ?strict, or a query parameter, that the document does not have is 400',
+  async (t) => {
+    const { get } = await start(t)
+    const refusals = {
+      '/openapi.json?strict=false':
+        'The query parameter strict must be true or without a value; found "false".',
+      '/openapi.json?strict=true&strict=true':
+        'The query parameter strict must be a text; found a list of 2.',
+      '/openapi.json?stric':
+        'The query parameter stric is unknown; did you mean "strict"? This call takes strict.',
+      '/__admin/openapi.json?strict':
+        'The query parameter strict is unknown; this call takes no query parameters.',
+    }
+    for (const [url, message] of Object.entries(refusals))
+      t.match(await get(url), { status: 400, body: { error: 'validation_failed', message } }, url)
+  },
+)
+
+t.test('the document of a base path has both forms', async (t) => {
+  const { get } = await start(t)
+  const servers = [{ url: '/@second/v1' }]
+  for (const [query, form] of [
+    ['', document],
+    ['?strict', strict],
+  ])
+    t.strictSame((await get(`/@second/openapi.json${query}`)).body, { ...form, servers }, query)
+})
+
+/** The schemas to which the responses and the webhooks of a document refer. */
+function responseSchemas(form: Json): [name: string, schema: Json][] {
+  const found = new Map<string, Json>()
+  const collect = (value: Json) => {
+    for (const [, { $ref }] of nodes(value)) {
+      const name = typeof $ref === 'string' ? $ref.split('/').at(-1)! : undefined
+      if (name === undefined || found.has(name)) continue
+      found.set(name, form.components.schemas[name])
+      collect(form.components.schemas[name])
+    }
+  }
+  for (const path of Object.values<Json>(form.paths))
+    for (const { responses } of Object.values<Json>(path)) collect(responses)
+  collect(form.webhooks)
+  return [...found]
+}
+
+t.test('responses of the document are open, those of the strict one are closed', async (t) => {
+  const objects = (form: Json) =>
+    responseSchemas(form).flatMap(([name, schema]) =>
+      [...nodes(schema)]
+        .filter(([at, { type }]) => type === 'object' && !at.includes('/examples'))
+        .map(([at, node]) => [`${name}${at}`, node] as const),
+    )
+  const enums = (form: Json) =>
+    responseSchemas(form).flatMap(([name, schema]) =>
+      [...nodes(schema)]
+        .filter(([, node]) => Array.isArray(node.enum))
+        .map(([at]) => `${name}.${at.split('/').at(-1)}`),
+    )
+  t.ok(objects(document).length > 30)
+  for (const [at, { additionalProperties }] of objects(document))
+    t.not(additionalProperties, false, at)
+  // Nobody has seen an element of this list.
+  const isClosed = ([at]: readonly [string, Json]) => !at.includes('ClientConfigurations')
+  for (const [at, { additionalProperties }] of objects(strict).filter(isClosed))
+    t.equal(additionalProperties, false, at)
+  // Interface 2.5 calls this field an enum; no other field.
+  t.strictSame(enums(document), ['HistoryRecord.status'])
+  t.ok(enums(strict).length > 8)
+  const words = document.components.schemas.Transaction.properties.transaction_status
+  t.match(words, { type: 'string', description: /pending, processing, success, failed/ })
+})
+
+t.test('both documents describe the same requests', async (t) => {
+  const requestsOf = ({ paths, components }: Json) =>
+    Object.values<Json>(paths).flatMap((path) =>
+      Object.values<Json>(path).map(({ operationId, parameters, requestBody }) => {
+        const $ref = requestBody?.content['application/json'].schema.$ref
+        return {
+          operationId,
+          parameters,
+          requestBody,
+          body: components.schemas[$ref?.split('/').at(-1)],
+        }
+      }),
+    )
+  t.strictSame(requestsOf(document), requestsOf(strict))
+})
+
+t.test('types that a generator of clients needs', async (t) => {
+  const { schemas } = document.components
+  const { CreateUser, CreateTransaction, CreateWebhook, KycRecord, HistoryRecord } = schemas
+  for (const [at, node] of nodes(schemas)) {
+    if (at.includes('/examples')) continue
+    t.notOk('default' in node && typeof node.default !== 'object', `${at} has no default`)
+    const { minimum = 0, maximum = 0 } = node
+    t.ok(minimum > -(2 ** 52) && maximum < 2 ** 52, `${at} has no bound of JavaScript`)
+  }
+  t.match(CreateUser, {
+    required: ['email', 'mobile'],
+    properties: { user_type: { description: 'Default: "individual".' } },
+  })
+  t.match(CreateTransaction.properties.currency_code, { description: 'Default: "INR".' })
+  t.equal(CreateWebhook.properties.webhook_secret.writeOnly, true)
+  for (const form of [document, strict]) {
+    const { code } = form.components.schemas.GetUserAnswer.properties
+    t.equal(code.type, 'integer')
+  }
+  for (const { anyOf } of [
+    schemas.AddBankAccountAnswer.properties.data.properties.data.properties.metadata,
+    KycRecord.properties.metadata,
+  ])
+    t.match(anyOf, [{ $ref: String }, { type: 'null' }])
+  t.equal(KycRecord.properties.vp.type, undefined)
+  t.equal(HistoryRecord.properties.metadata.type, undefined)
 })

@@ -1,0 +1,76 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
+import * as z from 'zod'
+import type { TokenUse } from '../assumptions/token.ts'
+import type { AdminCall } from './admin-call.ts'
+import { refuseUnknownQuery } from './admin-query.ts'
+import { basePathOf, type ClientResolver } from './clients.ts'
+import { JSON_TYPE } from './errors.ts'
+import { adminDocument } from './openapi-admin.ts'
+import { serviceDocument } from './openapi-service.ts'
+import type { Operation } from './operation.ts'
+import { parsePart } from './validation.ts'
+
+/** The query of the document of the service: `?strict` and `?strict=true` are the same. */
+const DocumentQuery = z.object({
+  strict: z
+    .string()
+    .regex(/^(?:true)?$/, { error: 'must be true or without a value' })
+    .transform(() => true)
+    .default(false),
+})
+
+/** Serves the documents of the service: which calls require a token depends on the client of the base path. */
+export function serveServiceDocument(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  choice: ClientResolver,
+) {
+  const open = new Map<TokenUse, OpenApiDocument>()
+  const strict = new Map<TokenUse, OpenApiDocument>()
+  serveDocument(app, (request) => {
+    refuseUnknownQuery(request, DocumentQuery)
+    const query = parsePart(DocumentQuery, request.query, 'querystring')
+    const { strict: isStrict } = query as z.output<typeof DocumentQuery>
+    const documents = isStrict ? strict : open
+    const use = choice.tokenUse(request)
+    const { isRequired } = use
+    const document = documents.get(use) ?? serviceDocument(operations, { isStrict, isRequired })
+    documents.set(use, document)
+    return document
+  })
+}
+
+/** Serves the document of the admin API. */
+export function serveAdminDocument(app: FastifyInstance, calls: readonly AdminCall[]) {
+  let document: OpenApiDocument | undefined
+  const documentFor = (request: FastifyRequest) => {
+    refuseUnknownQuery(request, undefined)
+    document ??= adminDocument(calls)
+    return document
+  }
+  serveDocument(app, documentFor, { sameSiteOnly: true })
+}
+
+type OpenApiDocument = { servers?: readonly { url: string }[] }
+
+/** Serves `openapi.json`, as text that is made on first use. */
+function serveDocument(
+  app: FastifyInstance,
+  documentFor: (request: FastifyRequest) => OpenApiDocument,
+  config: FastifyContextConfig = {},
+) {
+  const texts = new WeakMap<OpenApiDocument, string>()
+  app.get('/openapi.json', { config }, (request, reply) => {
+    const document = documentFor(request)
+    reply.header('content-type', JSON_TYPE)
+    const base = basePathOf(request)
+    if (base !== '') {
+      // A call that is tried from this document must reach the client of the path.
+      const servers = document.servers?.slice(0, 1).map(({ url }) => ({ url: base + url }))
+      return reply.send(JSON.stringify({ ...document, servers }))
+    }
+    const text = texts.get(document) ?? JSON.stringify(document)
+    texts.set(document, text)
+    return reply.send(text)
+  })
+}

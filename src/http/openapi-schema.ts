@@ -1,0 +1,101 @@
+import * as z from 'zod'
+import { contractOf } from '../model/sandbox-default.ts'
+
+export type Json = Record<string, unknown>
+
+/**
+ * What a schema describes: a parameter, the body of a request, the responses of this sandbox exactly (`response`), or all
+ * responses that the contract allows (`contract`).
+ */
+export type SchemaForm = 'parameter' | 'request' | ResponseForm
+export type ResponseForm = 'response' | 'contract'
+
+type Part = { zodSchema: z.core.$ZodTypes; jsonSchema: Json }
+
+const clear = (json: Json) => {
+  for (const key of Object.keys(json)) delete json[key]
+}
+
+const addDescription = (json: Json, sentence: string) => {
+  json['description'] = [json['description'], sentence].filter(Boolean).join(' ')
+}
+
+/** A whole number is an integer, without the bounds of JavaScript. */
+function nameIntegers(json: Json) {
+  if (json['type'] === 'number' && Number.isInteger(json['const'])) json['type'] = 'integer'
+  if (json['minimum'] === Number.MIN_SAFE_INTEGER) delete json['minimum']
+  if (json['maximum'] === Number.MAX_SAFE_INTEGER) delete json['maximum']
+}
+
+/** A generator of types makes a field with a `default` required, so the description contains it. */
+function describeDefault({ jsonSchema }: Part) {
+  if (!('default' in jsonSchema)) return
+  addDescription(jsonSchema, `Default: ${JSON.stringify(jsonSchema['default'])}.`)
+  delete jsonSchema['default']
+}
+
+/** Says which words the sandbox uses, where the contract does not list all words. */
+function describeWords(json: Json, words: readonly unknown[]) {
+  addDescription(
+    json,
+    `The sandbox uses ${words.join(', ')}. The contract does not list all words, so accept others.`,
+  )
+  json['x-extensible-enum'] = words
+}
+
+/** Whether the contract says that a response can lack a field. */
+const canLack = (field: z.core.$ZodType | undefined) =>
+  contractOf(field as z.ZodType)?.safeParse(undefined).success === true
+
+/**
+ * Widens the schema of a response to the contract's. An enum remains only if the contract calls the field an enum and lists
+ * its values, which it does for `status` of the history (interface 2.5); it says of the others that the values are not
+ * complete, or names those that were observed.
+ */
+function open({ zodSchema, jsonSchema }: Part, defs: Json) {
+  const contract = contractOf(zodSchema as z.core.$ZodType as z.ZodType)
+  if (contract) {
+    const { $defs, ...wider } = schemaOf(contract, 'contract')
+    clear(jsonSchema)
+    Object.assign(jsonSchema, wider)
+    Object.assign(defs, $defs)
+    if (zodSchema._zod.def.type === 'enum' && jsonSchema['type'] === 'string')
+      describeWords(jsonSchema, [...(zodSchema._zod.values ?? [])])
+  }
+  if (jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties']
+  // The `code` of an envelope repeats the HTTP status.
+  if (typeof jsonSchema['const'] === 'number') {
+    jsonSchema['examples'] = [jsonSchema['const']]
+    delete jsonSchema['const']
+  }
+  const { def } = zodSchema._zod
+  const required = jsonSchema['required'] as string[] | undefined
+  if (def.type === 'object' && required)
+    jsonSchema['required'] = required.filter((name) => !canLack(def.shape[name]))
+}
+
+/** The JSON Schema of a schema; `$defs` has its named parts. */
+export function schemaOf(schema: z.ZodType, form: SchemaForm): Json {
+  const defs: Json = {}
+  const found = z.toJSONSchema(schema, {
+    io: form === 'parameter' || form === 'request' ? 'input' : 'output',
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    override(part) {
+      nameIntegers(part.jsonSchema)
+      if (form === 'request') describeDefault(part)
+      if (form === 'contract') open(part, defs)
+    },
+  }) as Json
+  delete found['$schema']
+  const { $defs, ...rest } = { ...found, $defs: { ...defs, ...(found['$defs'] as Json) } }
+  return Object.keys($defs).length > 0 ? { ...rest, $defs: onlyReferenced($defs, rest) } : rest
+}
+
+/** The named parts that something still refers to: a wider schema may refer to fewer. */
+function onlyReferenced($defs: Json, rest: Json): Json {
+  const text = JSON.stringify([rest, $defs])
+  return Object.fromEntries(
+    Object.entries($defs).filter(([name]) => text.includes(`"#/$defs/${name}"`)),
+  )
+}

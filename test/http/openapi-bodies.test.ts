@@ -1,0 +1,185 @@
+/** Bodies drawn from the request schemas of the document: the server accepts what the document allows, and refuses the rest. */
+import { createRequire } from 'node:module'
+import fc from 'fast-check'
+import t from 'tap'
+import { OPERATIONS } from '../../src/app.ts'
+import { serviceDocument } from '../../src/http/openapi-service.ts'
+import { start } from '../helper.ts'
+
+const ofFastify = createRequire(createRequire(import.meta.url).resolve('@fastify/ajv-compiler'))
+const { default: Ajv } = ofFastify('ajv/dist/2020')
+const { default: addFormats } = ofFastify('ajv-formats')
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.
+type Json = any
+const document: Json = JSON.parse(JSON.stringify(serviceDocument(OPERATIONS)))
+// 1.1 / 0.01 is not a whole number in floating point.
+const ajv = addFormats(new Ajv({ strict: false, multipleOfPrecision: 6 }))
+ajv.addSchema(document, 'document')
+
+/** What JSON Schema cannot say of a body, so that the document allows it and the server refuses it. No body drawn here has it. */
+const EXCEPTIONS: Readonly<Record<string, [operation: string, body: Json]>> = {
+  'a lone surrogate, which UTF-8 cannot contain': ['createTransaction', { remark: '\ud800' }],
+  'a URL whose host or port no URL parser accepts': [
+    'createWebhook',
+    { url: 'http://127.0.0.1:65536/' },
+  ],
+  'a JSON text with the key __proto__': ['createUser', JSON.parse('{"__proto__": 1}')],
+}
+
+const RUNS = 150
+const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods)
+    .filter(([, { requestBody }]) => requestBody)
+    .map(([method, { operationId, requestBody }]) => {
+      const { schema, example } = requestBody.content['application/json']
+      return {
+        id: operationId as string,
+        method: method.toUpperCase() as 'POST',
+        path,
+        schema,
+        example,
+      }
+    }),
+)
+
+/** Texts that match the pattern of a schema: fast-check knows no look-ahead, so it draws from a simpler pattern first. */
+const WITHOUT_LOOK_AHEAD: Readonly<Record<string, RegExp>> = {
+  email:
+    /^[A-Za-z0-9_'+]{1,9}(\.[A-Za-z0-9_+-]{1,9}){0,2}@([A-Za-z0-9][A-Za-z0-9-]{0,9}\.){1,3}[A-Za-z]{2,9}$/,
+  mobile: /^(\+[1-9]\d{6,14}|(\+91)?[6-9]\d{9})$/,
+  amount: /^\d{1,10}(\.\d{1,2})?$/,
+  url: /^([Hh]ttps?|HTTP):\/\/([a-z][a-z0-9-]{0,9}(\.[a-z]{2,9}){0,2}|127\.0\.0\.1|\[::1\])(:[1-9]\d{0,3})?(\/[a-z0-9~%.-]{0,9}){0,3}(\?[a-z=&@]{0,9})?$/,
+}
+
+const isValid = (schema: Json) => {
+  const validate = ajv.compile({ ...schema, components: document.components })
+  return (value: unknown): boolean => validate(value)
+}
+
+/** The shortest, the longest and other texts of a schema, with characters of every kind. */
+function texts(name: string, schema: Json): fc.Arbitrary<unknown> {
+  const { minLength = 0, maxLength = 300, pattern } = schema
+  const simpler = WITHOUT_LOOK_AHEAD[name]
+  if (simpler || (pattern && maxLength === 300))
+    return fc.stringMatching(simpler ?? new RegExp(pattern)).filter(isValid(schema))
+  const of = (min: number, max: number) =>
+    fc.string({ unit: 'binary', minLength: min, maxLength: max })
+  const any = fc.oneof(
+    of(minLength, minLength),
+    of(maxLength, maxLength),
+    of(minLength, Math.min(maxLength, 20)),
+    fc.constant('😀'.repeat(maxLength)),
+  )
+  return any.filter(isValid(schema))
+}
+
+function values(name: string, schema: Json): fc.Arbitrary<unknown> {
+  if (schema.$ref) return values(name, document.components.schemas[schema.$ref.split('/').at(-1)])
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one: Json) => values(name, one)))
+  if ('const' in schema) return fc.constant(schema.const)
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  if (schema.type === 'number') {
+    const { minimum, maximum, multipleOf } = schema
+    const scale = Math.round(1 / multipleOf)
+    const max = Math.round(maximum * scale)
+    const drawn = fc.oneof(
+      fc.constantFrom(minimum * scale, max),
+      fc.integer({ min: scale, max: 2 ** 31 - 1 }),
+    )
+    return drawn.map((value) => value / scale)
+  }
+  if (schema.type === 'array') {
+    const { minItems, maxItems } = schema
+    const of = (min: number, max: number) =>
+      fc.array(values('', schema.items), { minLength: min, maxLength: max })
+    return fc.oneof(
+      { arbitrary: of(minItems, 3), weight: 9 },
+      { arbitrary: of(maxItems, maxItems), weight: 1 },
+    )
+  }
+  if (schema.type === 'string') return texts(name, schema)
+  const fields = Object.fromEntries(
+    Object.entries<Json>(schema.properties).map(([key, field]) => [key, values(key, field)]),
+  )
+  const unknown = fc.constant({ unknown_field: null })
+  return fc
+    .tuple(fc.record(fields, { requiredKeys: schema.required ?? [] }), fc.option(unknown))
+    .map(([known, extra]) => ({ ...known, ...extra }))
+    .filter(isValid(schema))
+}
+
+/** What is wrong with a field in one place, for each keyword of its schema. */
+function broken(schema: Json): Json[] {
+  if (schema.$ref) return [7, null]
+  const { minLength = 0, maxLength, minItems, maxItems, pattern, enum: words, type } = schema
+  const cases: Json[] = [null, {}]
+  if (schema.anyOf) {
+    // Of the amount of a payment: below, above, and a third decimal.
+    return [...cases, true, 0, 0.99, 1e10, 1.005, -1, '', '0', '0.50', '1.005', '1e3', '-1', ' 1']
+  }
+  if (type === 'string') cases.push(7, ['x'])
+  if (minLength > 0) cases.push('')
+  if (maxLength) cases.push('a'.repeat(maxLength + 1))
+  if (pattern) cases.push('\u0000', '\u009f')
+  if (words || 'const' in schema || (pattern && !maxLength)) cases.push('?')
+  if (schema.format) cases.push('x', 'a@b', 'http:/x', 'ftp://example.com/')
+  if (minItems) cases.push([])
+  if (maxItems) cases.push(Array(maxItems + 1).fill({}))
+  return cases
+}
+
+/** The response if the server refuses a body as invalid; otherwise nothing. */
+async function refusal(
+  { call }: Pick<Awaited<ReturnType<typeof start>>, 'call'>,
+  { method, path }: { method: 'POST'; path: string },
+  body: unknown,
+): Promise<string | undefined> {
+  const { status, text } = await call(method, `/v1${path}`, body)
+  // 404, 409 and 422 depend on the rows of the sandbox.
+  return status < 300 || [404, 409, 422].includes(status) ? undefined : text
+}
+
+for (const operation of operations) {
+  const { id, schema, example } = operation
+  const target = document.components.schemas[schema.$ref.split('/').at(-1)]
+  t.test(`${id}: the server accepts each body that the document allows`, async (t) => {
+    const box = await start(t)
+    await fc.assert(
+      fc.asyncProperty(values('', schema), async (body) => {
+        const text = await refusal(box, operation, body)
+        if (text !== undefined) throw new Error(text)
+      }),
+      { numRuns: RUNS, seed: 16 },
+    )
+    t.pass(`${RUNS} bodies`)
+  })
+
+  t.test(`${id}: the server refuses each body that the document does not allow`, async (t) => {
+    const box = await start(t)
+    const isAllowed = isValid(target)
+    const bodies = Object.entries<Json>(target.properties).flatMap(([name, field]) => [
+      ...broken(field).map((value) => ({ ...example, [name]: value })),
+      Object.fromEntries(Object.entries(example).filter(([other]) => other !== name)),
+    ])
+    let count = 0
+    for (const body of [...bodies, {}, { unknown_field: 1 }, []]) {
+      if (isAllowed(body)) continue
+      count++
+      t.ok(await refusal(box, operation, body), JSON.stringify(body).slice(0, 200))
+    }
+    t.ok(count > 5)
+  })
+}
+
+t.test('what JSON Schema cannot say of a body', async (t) => {
+  for (const [what, [id, change]] of Object.entries(EXCEPTIONS)) {
+    const box = await start(t)
+    const operation = operations.find((one) => one.id === id)!
+    const body = { ...operation.example }
+    for (const key of Object.keys(change))
+      Object.defineProperty(body, key, { value: change[key], enumerable: true })
+    t.ok(isValid(operation.schema)(body), `the document allows ${what}`)
+    t.ok(await refusal(box, operation, body), `the server refuses ${what}`)
+  }
+})
