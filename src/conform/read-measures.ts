@@ -119,8 +119,7 @@ export const READ_MEASURES: Measures = {
   processing_status(session) {
     const payments = rowsOf(session, ['listTransactions'])
     const direct = payments.find(({ row }) => row['transaction_status'] === 'processing')
-    if (direct)
-      return { reading: 'processing', shownBy: direct.shownBy, seen: 'status processing' }
+    if (direct) return { reading: 'processing', shownBy: direct.shownBy, seen: 'status processing' }
     for (const { row: record } of rowsOf(session, HISTORY)) {
       if (record['status'] !== 'PROCESSING') continue
       const same = payments.filter(({ row }) =>
@@ -138,9 +137,7 @@ export const READ_MEASURES: Measures = {
       (['kyc', 'bank'] as const).flatMap((kind) =>
         wordsOf(session, `${kind}_status`).flatMap(({ shownBy, word }): Measured[] => {
           const reading = readingOfWord(kind, word)
-          return reading === undefined
-            ? []
-            : [{ reading, shownBy, seen: `${kind}_status ${word}` }]
+          return reading === undefined ? [] : [{ reading, shownBy, seen: `${kind}_status ${word}` }]
         }),
       ),
       'no record has a status on which the readings differ',
@@ -223,7 +220,11 @@ export const READ_MEASURES: Measures = {
     }
     const [shownBy] = successes
     if (!shownBy) return 'no call was successful'
-    return { reading: 'none', shownBy, seen: `no new field or word in ${successes.length} responses` }
+    return {
+      reading: 'none',
+      shownBy,
+      seen: `no new field or word in ${successes.length} responses`,
+    }
   },
 
   async token(session) {

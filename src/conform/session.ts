@@ -102,8 +102,7 @@ function checkError(
   { body, headers, text }: JsonResponse,
 ): void {
   const isPermitted = errorFormOf(text, body) !== undefined
-  if (!isPermitted && body === undefined)
-    findings.addNote(source, 'body', 'JSON', textFound(text))
+  if (!isPermitted && body === undefined) findings.addNote(source, 'body', 'JSON', textFound(text))
   else if (!isPermitted)
     checkShape(findings, source, ErrorResponse as z.ZodType, body, { isSandboxDefault: true })
   const note = (field: string, expected: string, found: unknown, name = field) =>

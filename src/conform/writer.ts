@@ -30,8 +30,7 @@ export function createdBy(session: Session): CreatedResource[] {
   return [...created.values()]
 }
 
-export const digits = (count: number) =>
-  Array.from({ length: count }, () => randomInt(10)).join('')
+export const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('')
 
 /** The input of a user that does not exist yet. */
 export const newUser = () => ({
