@@ -1,7 +1,7 @@
 import { statusWords } from '../assumptions/status-words.ts'
 import { valueAt } from '../model/validation-errors.ts'
 import { errorFormOf } from './error-form.ts'
-import { isRow, orderOf, pageSpecOf, type Row, rowsAt } from './lists.ts'
+import { isRow, orderOf, type Row, rowsAt } from './lists.ts'
 import {
   compare,
   HISTORY,
