@@ -46,6 +46,8 @@ export type SandboxOptions = {
   clockSpeed?: number
   /** Readings of open points of the contract, by assumption (docs/assumptions.md), such as `{idempotency_key: 'honoured'}`. */
   assume?: Readonly<Record<string, string>>
+  /** File of readings that `conform --save` has written; `assume` has priority over them. */
+  assumeFile?: string
   /** Which calls need an access token: those of the contract (`spec`, default), all (`strict`), or none (`off`). */
   auth?: 'spec' | 'strict' | 'off'
   /** Token that the admin API requires, or `none` (default: none on a loopback host, otherwise generated). */

@@ -1,8 +1,11 @@
+import { readingsDocument } from '../assumptions/readings-document.ts'
 import { BadOption } from '../config/options.ts'
 import type { ConformReport } from '../conform/conform.ts'
 import type { Finding } from '../conform/findings.ts'
 import { jsonLine } from '../model/printable.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
+import { prepareFile } from './save-file.ts'
+import { quoteShellArguments } from './shell-quote.ts'
 import { table } from './text-table.ts'
 
 /** Parses the base URL of a service and adds `/v1` if it is missing. */
@@ -30,6 +33,16 @@ function tokenOf({ flags, env }: Input): string | undefined {
   return token
 }
 
+/** The text of the file of `--save`. */
+async function savedReadings({ against, assumptions }: ConformReport): Promise<string> {
+  const { wallNow } = await import('../runtime/real-time.ts')
+  return readingsDocument({
+    against,
+    measured_at: new Date(wallNow()).toISOString(),
+    readings: Object.fromEntries(assumptions.map(({ name, reading }) => [name, reading])),
+  })
+}
+
 const countOf = (count: number, one: string, many = `${one}s`) =>
   `${count} ${count === 1 ? one : many}`
 
@@ -47,19 +60,20 @@ const findingTable = (findings: readonly Finding[]) =>
     '',
   )
 
+/** The readings of the service, and why the others are not known. */
+const readingTable = ({ assumptions, not_measured }: ConformReport) =>
+  table(
+    ['assumption', 'reading', 'shown by'],
+    [
+      ...assumptions.map(({ name, reading, evidence }) => [name, reading, evidence]),
+      ...not_measured.map(({ name, reason }) => [name, 'not measured', reason]),
+    ],
+    '',
+  )
+
 /** The text of a report; `assume` are the options of `start` for its readings. */
-function reportText({
-  ok,
-  against,
-  calls,
-  checked,
-  differs,
-  notes,
-  unchecked,
-  created,
-  more,
-  assume,
-}: ConformReport & { assume: readonly string[] }) {
+function reportText({ assume, ...report }: ConformReport & { assume: readonly string[] }) {
+  const { ok, against, calls, checked, differs, notes, unchecked, created, more } = report
   const section = (title: string, rows: string) => `${title}\n\n${rows}\n`
   const sections = [
     ...(ok ? [] : [section('Differs from the contract', findingTable(differs))]),
@@ -95,6 +109,7 @@ function reportText({
             ),
           ),
         ]),
+    section('Open points of the contract', readingTable(report)),
     ...(assume.length === 0
       ? []
       : [
@@ -127,25 +142,42 @@ export const conform: Command = {
     against: ['URL', 'base URL of the service (required)'],
     token: ['T', 'access token of the service (env: PAYOUT_SANDBOX_TOKEN)'],
     write: ['', 'also send writes, such as a payment of 1.50; the created data is not deleted'],
+    save: [
+      'FILE',
+      'save the measured readings, for start --assume-file FILE; an existing file is replaced',
+    ],
     json: ['', 'print the report as one line of JSON'],
   },
   examples: [
     'conform --against http://127.0.0.1:4310/v1 --token sbx_test_token',
     'conform --against https://api.example.com/v1 --token "$TOKEN" --json',
-    'conform --against https://test.example.com/v1 --token "$TOKEN" --write',
+    'conform --against https://test.example.com/v1 --token "$TOKEN" --write --save service.json',
   ],
   async run(input) {
     const { args, flags } = input
     checkArguments('conform', '', args)
     const [base, token] = [parseBaseUrl(flags['against']), tokenOf(input)]
+    const file = flags['save'] === undefined ? undefined : String(flags['save'])
+    const output = file === undefined ? undefined : prepareFile('--save', file)
     const { conform: run } = await import('../conform/conform.ts')
     const { assumeOptions } = await import('../conform/measure.ts')
-    const report = await run({ base, token, write: flags['write'] === true })
+    let report: ConformReport
+    try {
+      report = await run({ base, token, write: flags['write'] === true })
+    } catch (error) {
+      output?.discard()
+      throw error
+    }
+    output?.save(await savedReadings(report))
     process.stdout.write(
       flags['json']
         ? jsonLine(report)
         : reportText({ ...report, assume: assumeOptions(report.assumptions) }),
     )
+    if (file !== undefined && !flags['json'])
+      process.stdout.write(
+        `${countOf(report.assumptions.length, 'reading')} saved; use them with payout-sandbox start --assume-file ${quoteShellArguments([file])}\n`,
+      )
     return report.ok ? 0 : 1
   },
 }

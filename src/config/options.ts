@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Readings, readingProblem } from '../assumptions/readings.ts'
 import { isClockTime } from '../model/formats.ts'
+import { readAssumeFile } from './assume-file.ts'
 import { suggestOptions, type ValueNames } from './did-you-mean.ts'
 
 /** Accepts a JSON number, or decimal digits from a flag or a variable. `Number` alone would accept '', 5e3 and 0x10. */
@@ -117,6 +118,12 @@ export const OPTIONS = {
     {},
     'NAME=READING',
     'reading of an open point of the contract (repeatable); docs/assumptions.md lists them',
+  ],
+  'assume-file': [
+    z.string().min(1),
+    undefined,
+    'FILE',
+    'readings that conform --save has written; --assume has priority over them',
   ],
   auth: [
     oneOf('spec', 'strict', 'off'),
@@ -293,6 +300,16 @@ export function readOptions(sources: readonly OptionSource[]): Options {
       throw new BadOption('--auth and --assume token exclude each other; use one of them')
     if (auth <= assume || token === undefined)
       options.assume = { ...options.assume, token: options.auth }
+  }
+  const file = options['assume-file']
+  if (file !== undefined) {
+    const read = readAssumeFile(file)
+    if ('problem' in read) {
+      const { label } = sources[sourceIndex('assume-file')]!
+      throw new BadOption(`${label('assume-file')}: ${read.problem}`)
+    }
+    // A reading that is chosen by its name has priority, wherever it is chosen.
+    options.assume = { ...read.readings, ...options.assume }
   }
   if (options.record !== undefined && !options.memory)
     throw new BadOption(

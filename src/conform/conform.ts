@@ -1,7 +1,11 @@
 import { OPERATIONS } from '../app.ts'
 import type { Finding, UncheckedEndpoint } from './findings.ts'
 import type { HttpClientOptions } from './http-client.ts'
-import { type MeasuredAssumption, measureAssumptions } from './measure.ts'
+import {
+  createMeasurements,
+  type MeasuredAssumption,
+  type UnmeasuredAssumption,
+} from './measure.ts'
 import { runReads } from './reads.ts'
 import { ConformStopped, Session } from './session.ts'
 import { type CreatedResource, createdBy } from './writer.ts'
@@ -22,6 +26,8 @@ export type ConformReport = {
   notes: Finding[]
   /** What the service does where the contract leaves a choice, as far as the calls show it. */
   assumptions: MeasuredAssumption[]
+  /** The points where it is not known what the service does. */
+  not_measured: UnmeasuredAssumption[]
   /** Endpoints and lists that could not be checked. */
   unchecked: UncheckedEndpoint[]
   /** Resources that were created and not deleted. */
@@ -52,12 +58,12 @@ export async function conform({
     throw new ServiceUnreachable(
       `No service responds at ${options.base}: ${first.problem}. Set its base URL with --against.`,
     )
-  const assumptions: MeasuredAssumption[] = []
+  const measurements = createMeasurements()
   let stopped: string | undefined
   try {
     await runReads(session)
     if (withWrites) await runWrites(session)
-    await measureAssumptions(session, assumptions)
+    await measurements.run(session)
   } catch (error) {
     if (!(error instanceof ConformStopped)) throw error
     stopped = error.message
@@ -74,7 +80,7 @@ export async function conform({
     write: withWrites,
     differs,
     ...rest,
-    assumptions,
+    ...measurements.report(),
     created: createdBy(session),
   }
 }

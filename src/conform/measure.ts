@@ -1,11 +1,14 @@
 import { ASSUMPTIONS } from '../assumptions/list.ts'
 import { readingProblem } from '../assumptions/readings.ts'
 import { endpointOf } from './findings.ts'
-import { MEASURES } from './measures.ts'
+import { MEASURES, NOT_MEASURABLE } from './measures.ts'
 import { type Session, sourceOf } from './session.ts'
 
 /** What a service does at a point that the contract leaves open, and the response that shows it. */
 export type MeasuredAssumption = { name: string; reading: string; evidence: string }
+
+/** A point whose reading is not known, and why. */
+export type UnmeasuredAssumption = { name: string; reason: string }
 
 /** The measured readings that differ from the defaults, as options of `start`. */
 export const assumeOptions = (measured: readonly MeasuredAssumption[]): string[] =>
@@ -15,22 +18,41 @@ export const assumeOptions = (measured: readonly MeasuredAssumption[]): string[]
     )
     .map(({ name, reading }) => `--assume ${name}=${reading}`)
 
-/** Adds to `measured` the readings that the responses show, in the order of docs/assumptions.md. */
-export async function measureAssumptions(
+/** Measures one assumption. */
+async function measureAssumption(
   session: Session,
-  measured: MeasuredAssumption[],
-): Promise<void> {
-  for (const { name } of ASSUMPTIONS) {
-    const found = await MEASURES[name]?.(session)
-    if (!found || readingProblem(name, found.reading) !== undefined) continue
-    const { op, status } = found.shownBy
-    const { call } = sourceOf(op, found.shownBy.call)
-    const request = call ? ` (${call})` : ''
-    const seen = found.seen ?? `status ${status}`
-    measured.push({
-      name,
-      reading: found.reading,
-      evidence: `${endpointOf(op)}${request}: ${seen}`,
-    })
+  name: string,
+): Promise<MeasuredAssumption | UnmeasuredAssumption> {
+  const found = (await MEASURES[name]?.(session)) ?? NOT_MEASURABLE[name]!
+  if (typeof found === 'string') return { name, reason: found }
+  const { reading, shownBy } = found
+  const problem = readingProblem(name, reading)
+  if (problem !== undefined) return { name, reason: `${name} ${problem}, not ${reading}` }
+  const { op, call } = sourceOf(shownBy.op, shownBy.call)
+  const request = call ? ` (${call})` : ''
+  const seen = found.seen ?? `status ${shownBy.status}`
+  return { name, reading, evidence: `${endpointOf(op)}${request}: ${seen}` }
+}
+
+/** The points of the contract, in the order of docs/assumptions.md: those with a measured reading, and the others. */
+export function createMeasurements() {
+  const results: (MeasuredAssumption | UnmeasuredAssumption)[] = []
+  return {
+    /** Finds the readings that the responses show, with some further calls. */
+    async run(session: Session) {
+      for (const { name } of ASSUMPTIONS) results.push(await measureAssumption(session, name))
+    },
+    /** The results so far; after a run that stopped, the points that it did not reach are not measured. */
+    report() {
+      const rest = ASSUMPTIONS.slice(results.length).map(({ name }) => ({
+        name,
+        reason: 'the run stopped before',
+      }))
+      const all = [...results, ...rest]
+      return {
+        assumptions: all.filter((one) => 'reading' in one),
+        not_measured: all.filter((one) => 'reason' in one),
+      }
+    },
   }
 }

@@ -3,6 +3,7 @@ import type { Operation } from '../http/operation.ts'
 import { ErrorResponse } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { valueAt } from '../model/validation-errors.ts'
+import { errorFormOf } from './error-form.ts'
 import { createFindings, endpointOf, type FindingSource, type Findings } from './findings.ts'
 import {
   type ConformResponse,
@@ -86,14 +87,24 @@ function exchangeOf(
   }
 }
 
-/** Notes where the response of an expected error differs from the one that the sandbox would send. */
+/** What was found in place of JSON. */
+const textFound = ({ length }: string) =>
+  length === 0 ? 'nothing' : `a text of ${length} characters that is not JSON`
+
+/**
+ * Notes where the response of an expected error differs from the one that the sandbox would send. A body that has the form
+ * of another reading of `error_body` is no difference.
+ */
 function checkError(
   findings: Findings,
   source: FindingSource,
   errorCode: ErrorCode,
-  { body, headers }: JsonResponse,
+  { body, headers, text }: JsonResponse,
 ): void {
-  checkShape(findings, source, ErrorResponse as z.ZodType, body, { isSandboxDefault: true })
+  const isPermitted = errorFormOf(text, body) !== undefined
+  if (!isPermitted && body === undefined) findings.addNote(source, 'body', 'JSON', textFound(text))
+  else if (!isPermitted)
+    checkShape(findings, source, ErrorResponse as z.ZodType, body, { isSandboxDefault: true })
   const note = (field: string, expected: string, found: unknown, name = field) =>
     findings.addNote(source, field, expected, findings.formatValue(found, name))
   const found = valueAt(body, ['error'])
@@ -166,7 +177,10 @@ export class Session {
     return undefined
   }
 
-  /** Returns the response with its parsed body. Adds a finding and returns `undefined` if it is incomplete or not JSON. */
+  /**
+   * Returns the response with its parsed body. Adds a finding and returns `undefined` if it is incomplete, or successful and
+   * not JSON. The contract does not say what an error contains.
+   */
   #parse(source: FindingSource, response: ConformResponse): JsonResponse | undefined {
     const { findings } = this
     if (response.problem !== undefined) {
@@ -175,18 +189,17 @@ export class Session {
         throw new ConformStopped(response.problem)
       return undefined
     }
-    const { headers, text } = response
+    const { headers, status, text } = response
     const type = headers['content-type']
-    if (!JSON_MEDIA.test(type ?? '')) {
+    if (isSuccess(status) && !JSON_MEDIA.test(type ?? '')) {
       const found = findings.formatValue(type, 'content-type')
       findings.addDifference(source, 'Content-Type', 'application/json', found)
     }
     try {
       return { ...response, body: JSON.parse(text) }
     } catch {
-      const length = text.length
-      const found = length === 0 ? 'nothing' : `a text of ${length} characters that is not JSON`
-      findings.addDifference(source, 'body', 'JSON', found)
+      if (!isSuccess(status)) return { ...response, body: undefined }
+      findings.addDifference(source, 'body', 'JSON', textFound(text))
       return undefined
     }
   }

@@ -81,6 +81,17 @@ export function checkShape(
   }
 }
 
+/** The first field, or the first word of a text field, that a schema does not list; `undefined` if there is none. */
+export function findUnlisted(schema: z.ZodType, value: unknown): string | undefined {
+  const body = truncate(value)
+  for (const issue of schema.safeParse(body).error?.issues ?? []) {
+    if (issue.code === 'unrecognized_keys') return issue.keys[0]
+    const found = valueAt(body, issue.path)
+    if (issue.code === 'invalid_value' && typeof found === 'string') return found
+  }
+  return undefined
+}
+
 /** Calls `visit` with the field and the length of each list of a value, except lists whose elements have no schema. */
 export function visitLists(
   schema: z.ZodType,

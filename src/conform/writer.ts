@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import type { ErrorCode } from '../model/errors.ts'
 import { Uuid } from '../model/formats.ts'
 import { valueAt } from '../model/validation-errors.ts'
@@ -29,6 +29,14 @@ export function createdBy(session: Session): CreatedResource[] {
   }
   return [...created.values()]
 }
+
+export const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('')
+
+/** The input of a user that does not exist yet. */
+export const newUser = () => ({
+  email: `conform-${randomUUID()}@example.com`,
+  mobile: `+919${digits(9)}`,
+})
 
 /** The operations that all writes of a run share. */
 export function createWriter(session: Session) {

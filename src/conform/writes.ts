@@ -6,20 +6,12 @@ import { isId, readBank, readKyc, readTransaction } from './reads.ts'
 import { checkKyc, checkTransaction, createEqualityCheck } from './records.ts'
 import type { AllowedErrors, Session } from './session.ts'
 import { writeWebhook } from './webhook.ts'
-import { createWriter, type Writer } from './writer.ts'
+import { createWriter, digits, newUser, type Writer } from './writer.ts'
 
 const PAISE = 150
 const IFSC = 'HDFC0000001'
 // A service can reject a payment because of its state; the contract does not define the status.
 const PAYMENT_ERRORS: AllowedErrors = { statuses: [402, 403, 409, 422], reportAs: 'unchecked' }
-
-const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('')
-
-/** The input of a user that does not exist yet. */
-const newUser = () => ({
-  email: `conform-${randomUUID()}@example.com`,
-  mobile: `+919${digits(9)}`,
-})
 
 /** Creates a user and returns its id. */
 async function createUser({ session, findings, create }: Writer): Promise<string | undefined> {

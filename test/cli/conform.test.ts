@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { run, serve } from './program.ts'
 
@@ -55,13 +57,71 @@ t.test('conform ends with 0 where nothing differs, and with 1 where something do
     more: 0,
   })
   const { assumptions } = JSON.parse(json.stdout)
-  t.match(assumptions.at(-1), {
-    name: 'token',
-    reading: 'off',
-    evidence: 'GET /client/profile (without a token): status 200',
-  })
+  t.match(
+    assumptions.filter(({ name }: { name: string }) => name === 'token'),
+    [{ reading: 'off', evidence: 'GET /client/profile (without a token): status 200' }],
+  )
   t.match(differing.stdout, /\n\npayout-sandbox start --assume token=off\n\n3 differences: /)
   t.notMatch(clean.stdout, '--assume')
+  t.match(clean.stdout, /\nOpen points of the contract\n\nassumption +reading +shown by\n/)
+  t.match(clean.stdout, /\nidempotency_key +not measured +measured with --write only\n/)
+  t.match(written.stdout, /\nidempotency_key +honoured +POST \/transaction .+: the same response/)
+})
+
+t.test('conform saves the readings of a service, and a sandbox starts with them', async (t) => {
+  const folder = t.testdir({ 'old.json': 'old' })
+  const file = join(folder, 'old.json')
+  const assume = ['idempotency_key=honoured', 'list_order=oldest_first'].flatMap((one) => [
+    '--assume',
+    one,
+  ])
+  const { url, token } = await serve(t, ['--memory', ...assume])
+  const against = ['conform', '--against', url, '--token', token]
+  const saved = await run([...against, '--write', '--save', file])
+  t.equal(saved.code, 0, saved.stderr)
+  t.ok(saved.stdout.endsWith(`saved; use them with payout-sandbox start --assume-file ${file}\n`))
+  const { measured_at, ...document } = JSON.parse(readFileSync(file, 'utf8'))
+  t.match(document, {
+    format: 'payout-sandbox-readings/1',
+    against: url,
+    readings: { idempotency_key: 'honoured', list_order: 'oldest_first', token: 'spec' },
+  })
+  t.equal(new Date(measured_at).toISOString(), measured_at)
+  t.notMatch(readFileSync(file, 'utf8'), token)
+  const env = { PAYOUT_SANDBOX_ASSUME_FILE: file, PAYOUT_SANDBOX_ASSUME: 'token=strict' }
+  const same = await serve(t, ['--memory'], { env })
+  const again = await run([
+    'conform',
+    '--against',
+    same.url,
+    '--token',
+    token,
+    '--write',
+    '--json',
+    '--save',
+    file,
+  ])
+  t.equal(again.stdout.indexOf('\n'), again.stdout.length - 1)
+  const { readings } = JSON.parse(readFileSync(file, 'utf8'))
+  t.strictSame(readings, { ...document.readings, token: 'strict' })
+  t.strictSame(readdirSync(folder), ['old.json'])
+})
+
+t.test('a file that conform cannot save is rejected before a call, and kept', async (t) => {
+  const folder = t.testdir({ 'old.json': 'old' })
+  const against = ['conform', '--against', 'http://127.0.0.1:1']
+  const none = await run([...against, '--save', join(folder, 'none', 'r.json')])
+  t.equal(none.code, 1)
+  t.match(none.stderr, /--save .*r\.json cannot be written \(ENOENT\)\. Use a file in a folder/)
+  t.match((await run([...against, '--save', folder])).stderr, /cannot be written \(EISDIR\)/)
+  const file = join(folder, 'old.json')
+  t.match((await run([...against, '--save', file])).stderr, /No service responds/)
+  t.equal(readFileSync(file, 'utf8'), 'old')
+  t.strictSame(readdirSync(folder), ['old.json'])
+  const start = await run(['start', '--memory', '--assume-file', join(folder, 'x')])
+  t.equal(start.code, 2)
+  t.match(start.stderr, /--assume-file: .*x: there is no such file; conform --save FILE writes/)
+  t.notOk(existsSync(join(folder, 'x')))
 })
 
 t.test(

@@ -34,7 +34,9 @@ t.test('the sandbox itself is clean, by reads and by writes', async (t) => {
       'POST /bank',
       'POST /transaction',
       'POST /clientWebhook',
-      // The document that measures kyc_bad_document.
+      // What measures own_request_fields, refused_bank_account and kyc_bad_document.
+      'POST /user',
+      'POST /bank',
       'POST /kyc',
     ],
   )
@@ -308,11 +310,29 @@ const CASES: Case[] = [
   },
   {
     at: 'GET /user/:userId',
-    what: 'an error page that is no JSON',
-    differs: ['Content-Type', 'body'],
+    what: 'an error page in HTML, and an error with only a message',
+    alter: (passing) => {
+      if (passing.status === 404) {
+        passing.headers['content-type'] = 'text/html'
+        passing.text = '<html>'
+      }
+      if (passing.status === 400) passing.text = '{"message":"x"}'
+    },
+  },
+  {
+    at: 'GET /user/:userId',
+    what: 'an error that is no JSON and no page',
+    notes: ['body'],
     alter: onStatus(404, (passing) => {
-      passing.headers['content-type'] = 'text/html'
-      passing.text = '<html>'
+      passing.text = 'no such user'
+    }),
+  },
+  {
+    at: 'GET /user/:userId',
+    what: 'an error without a body',
+    notes: ['body'],
+    alter: onStatus(404, (passing) => {
+      passing.text = ''
     }),
   },
   {

@@ -1,5 +1,13 @@
+import { join } from 'node:path'
 import t from 'tap'
+import { readingsDocument } from '../../src/assumptions/readings-document.ts'
 import { type SandboxOptions, startSandbox } from '../../src/index.ts'
+
+const MEASUREMENT = {
+  against: 'https://test.example.com/v1',
+  measured_at: '2026-01-01T00:00:00.000Z',
+  readings: { idempotency_key: 'honoured', list_order: 'oldest_first', token: 'strict' },
+}
 
 /** What a start with these options is refused with; a start that is not refused is stopped. */
 const refusal = (options: object) =>
@@ -56,4 +64,46 @@ t.test('assume chooses readings for every client', async (t) => {
     [{ name: 'list_order', reading: 'oldest_first', source: 'start' }],
   )
   t.equal(assumptions.filter(({ source }) => source !== 'default').length, 1)
+})
+
+t.test('assumeFile chooses readings, and assume has priority', async (t) => {
+  const file = join(t.testdir({ 'r.json': readingsDocument(MEASUREMENT) }), 'r.json')
+  const { admin, close } = await startSandbox({
+    assumeFile: file,
+    assume: { list_order: 'newest_first' },
+    auth: 'off',
+  })
+  t.teardown(close)
+  const { assumptions } = await admin.assumptions.list()
+  t.match(Object.fromEntries(assumptions.map(({ name, reading }) => [name, reading])), {
+    idempotency_key: 'honoured',
+    list_order: 'newest_first',
+    token: 'off',
+  })
+})
+
+t.test('a file of readings that cannot be used is refused', async (t) => {
+  const text = readingsDocument(MEASUREMENT)
+  const folder = t.testdir({
+    'text.json': 'list_order',
+    'list.json': '[]',
+    'new.json': text.replace('readings/1', 'readings/2'),
+    'name.json': text.replace('list_order', 'list_oder'),
+    'value.json': text.replace('oldest_first', 'random'),
+  })
+  const cases: [file: string, message: RegExp][] = [
+    ['none.json', /^assumeFile: .*none\.json: there is no such file; conform --save FILE writes/],
+    ['', /^assumeFile: .*: the file cannot be read \(EISDIR\); conform --save FILE writes/],
+    ['text.json', /text\.json is not JSON: .*; conform --save FILE writes such a file$/],
+    ['list.json', /list\.json has no object "readings"/],
+    ['new.json', /has the format "payout-sandbox-readings\/2"; this version reads ".*\/1"/],
+    [
+      'name.json',
+      /list_oder="oldest_first": list_oder is not an assumption \(did you mean list_order/,
+    ],
+    ['value.json', /list_order="random": list_order takes newest_first or oldest_first/],
+  ]
+  for (const [file, message] of cases)
+    t.match(await refusal({ assumeFile: join(folder, file) }), message)
+  t.equal(await refusal({ assumeFile: 7 }), 'assumeFile takes a string, not a number')
 })

@@ -1,0 +1,107 @@
+import { isRow, pageSpecOf, type Row, rowsAt } from './lists.ts'
+import { type ConformCall, type Exchange, isSuccess, type Session } from './session.ts'
+
+/** A reading, the exchange that shows it, and what was seen there (default: the HTTP status). */
+export type Measured = { reading: string; shownBy: Exchange; seen?: string }
+
+/**
+ * Finds the reading of one assumption in the exchanges so far, with further calls if it needs any. A measure that sends
+ * a POST repeats or changes one that was made, so that nothing is written without `--write`. Returns the reading, or why
+ * the responses do not show it.
+ */
+export type Measure = (session: Session) => Promise<Measured | string> | Measured | string
+
+/** Measures by the name of their assumption. */
+export type Measures = Readonly<Record<string, Measure>>
+
+/** Why a measure that needs a POST has no result in a run that only reads. */
+const WRITE_ONLY = 'measured with --write only'
+
+/** Too many requests, or the service failed: the response says nothing about an assumption. */
+export const saysNothing = ({ status }: Exchange) => status === 429 || status >= 500
+
+export const isRefusal = ({ status }: Exchange) => status >= 400 && status <= 499 && status !== 429
+
+/** Why a response shows no reading. */
+export const unclear = (shownBy: Exchange | undefined): string =>
+  shownBy ? `no reading has this response: status ${shownBy.status}` : 'there was no response'
+
+/** The first successful exchange of an operation. */
+export const successOf = (session: Session, id: string) =>
+  session.exchanges(id).find(({ op, status }) => op.status === status)
+
+/** Why there is no successful exchange of an operation. */
+export function noSuccess(session: Session, id: string): string {
+  const { method, url } = session.opOf(id)
+  const isReadOnly = session.exchanges().every(({ op }) => op.method === 'GET')
+  return method !== 'GET' && isReadOnly ? WRITE_ONLY : `no ${method} ${url} was successful`
+}
+
+/** The fields of the body of a call; an empty object if it has none. */
+export const bodyOf = ({ call }: Exchange): Row => (isRow(call.body) ? call.body : {})
+
+/** Sends a call again with a change. The same status is the first reading, and an error 400, 404 or 422 is the second. */
+export async function compare(
+  session: Session,
+  base: Exchange,
+  change: ConformCall,
+  [same, refused]: readonly [string, string],
+): Promise<Measured | string> {
+  if (base.status === 400 || saysNothing(base))
+    return `the call without the change has status ${base.status}`
+  const shownBy = await session.measure(base.op.id, { ...base.call, ...change })
+  if (!shownBy) return unclear(shownBy)
+  if (shownBy.status === base.status) return { reading: same, shownBy }
+  return [400, 404, 422].includes(shownBy.status) ? { reading: refused, shownBy } : unclear(shownBy)
+}
+
+/** Like `compare`, with another value of one field, of the call that this text describes. */
+export function compareField(
+  session: Session,
+  [id, described]: readonly [id: string, call: string],
+  field: Row,
+  call: string,
+  readings: readonly [string, string],
+) {
+  const base = session.exchanges(id).find((one) => one.call.call === described)
+  if (!base) return noSuccess(session, id)
+  return compare(session, base, { body: { ...bodyOf(base), ...field }, call }, readings)
+}
+
+/**
+ * Sends a successful POST again, with other values of some fields and without its Idempotency-Key. A refusal is the
+ * second reading. Of a success the caller decides.
+ */
+export async function sendAgain(
+  session: Session,
+  id: string,
+  { fields, call }: { fields?: Row; call: string },
+  onSuccess: (shownBy: Exchange, first: Exchange) => Measured | string,
+  refused?: string,
+): Promise<Measured | string> {
+  const first = successOf(session, id)
+  if (!first) return noSuccess(session, id)
+  const shownBy = await session.measure(id, { body: { ...bodyOf(first), ...fields }, call })
+  if (!shownBy) return unclear(shownBy)
+  if (isSuccess(shownBy.status)) return onSuccess(shownBy, first)
+  return refused !== undefined && isRefusal(shownBy)
+    ? { reading: refused, shownBy }
+    : unclear(shownBy)
+}
+
+export const HISTORY = ['listTransactionHistory', 'listUserTransactionHistory']
+export const LISTS = ['listUsers', 'listTransactions', ...HISTORY]
+
+/** The successful exchanges of lists, with their rows. */
+export const pagesOf = (session: Session, ids: readonly string[]) =>
+  ids.flatMap((id) => {
+    const { rows, op } = pageSpecOf(session.opOf(id))
+    return session
+      .exchanges(id)
+      .filter(({ status }) => status === op.status)
+      .map((shownBy) => ({ shownBy, rows: rowsAt(shownBy.body, 'data', rows) }))
+  })
+
+/** The rows of lists, each with the exchange that has it. */
+export const rowsOf = (session: Session, ids: readonly string[]) =>
+  pagesOf(session, ids).flatMap(({ shownBy, rows }) => rows.map((row) => ({ shownBy, row })))
