@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { LargeJson } from '../json/large-json.ts'
 import type { FieldError } from '../model/errors.ts'
+import { safeParse } from '../model/safe-parse.ts'
 import {
   fieldErrors,
   LIST_KNOWN_KEYS,
@@ -68,7 +69,7 @@ export function* readState<T>(
     Object.entries(rows).map(([name, schema]) => [
       name,
       (row: unknown, index: number) => {
-        const { success, data, error } = schema.safeParse(row, LIST_KNOWN_KEYS)
+        const { success, data, error } = safeParse(schema, row, LIST_KNOWN_KEYS)
         if (!success) findings.add(error, row, ['tables', name, index])
         return data
       },
@@ -81,7 +82,7 @@ export function* readState<T>(
   // The rows are already checked: now check the rest of the document.
   const tables = isObject(value) && isObject(value['tables']) ? value['tables'] : undefined
   const withoutTableRows = tables ? { ...(value as object), tables: withoutRows(tables) } : value
-  const { success, data, error } = document.safeParse(withoutTableRows, LIST_KNOWN_KEYS)
+  const { success, data, error } = safeParse(document, withoutTableRows, LIST_KNOWN_KEYS)
   if (!success) findings.add(error, withoutTableRows)
   findings.throwIfAny()
   return { ...data, tables } as T

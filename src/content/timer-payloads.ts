@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { MAX_MS } from '../model/duration.ts'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { PaymentFailure, PaymentStatus, UTR_TIMER } from '../model/payment.ts'
+import { safeParse } from '../model/safe-parse.ts'
 import { EVENTS, MIN_REPEAT_MS } from '../scenarios/words.ts'
 
 /** The payloads of timers by kind, to check a state document that a person may have written. */
@@ -53,7 +54,7 @@ type Issues = { issues: z.core.$ZodRawIssue[] }
 
 /** Validates a value and adds its issues at a path. */
 function validate(schema: z.ZodType, value: unknown, at: PropertyKey[], context: Issues) {
-  const result = schema.safeParse(value, { reportInput: true })
+  const result = safeParse(schema, value, { reportInput: true })
   for (const issue of result.error?.issues ?? [])
     context.issues.push({ ...issue, path: [...at, ...issue.path] } as z.core.$ZodRawIssue)
 }

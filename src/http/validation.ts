@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { SandboxError } from '../model/errors.ts'
+import { safeParse } from '../model/safe-parse.ts'
 import { fieldErrors, LIST_KNOWN_KEYS, validationFailed } from '../model/validation-errors.ts'
 
 /** The subject of a message about a part of a request; a field of the body needs no prefix. */
@@ -27,10 +28,10 @@ function errorOf(error: z.core.$ZodError, data: unknown, part: string): SandboxE
 export function parsePart(schema: z.ZodType, data: unknown, part: string): unknown {
   // A missing body is null; a schema with a default needs undefined.
   const input = data ?? undefined
-  const result = schema.safeParse(input)
+  const result = safeParse(schema, input)
   if (result.success) return result.data
   // A parse with options takes ten times as long, so only a rejected request pays for the list of known keys.
-  const { error = result.error } = schema.safeParse(input, LIST_KNOWN_KEYS)
+  const { error = result.error } = safeParse(schema, input, LIST_KNOWN_KEYS)
   throw errorOf(error, data, part)
 }
 

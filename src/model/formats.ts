@@ -5,21 +5,12 @@ const WITHOUT_CONTROL_CHARACTERS = /^[^\x00-\x1f\x7f-\x9f]*$/
 
 const isAllowed = (text: string) => text.isWellFormed() && WITHOUT_CONTROL_CHARACTERS.test(text)
 
-/** A text of at most `max` characters. As in JSON Schema, two UTF-16 units that are one character count as one. */
-export const atMost = (max: number) =>
-  z
-    .string()
-    .superRefine((input, { addIssue }) => {
-      // A character is at least half of its units.
-      if (input.length <= max || (input.length <= 2 * max && [...input].length <= max)) return
-      addIssue({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input })
-    })
-    .meta({ maxLength: max })
-
 /** A text of bounded length without control characters or lone surrogates. */
 export const text = (max: number, min = 1) =>
-  atMost(max)
+  z
+    .string()
     .min(min)
+    .max(max)
     .refine(isAllowed, {
       error: 'must not contain control characters or lone surrogates',
       abort: true,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { bankNameOf } from './bank-names.ts'
 import { envelope } from './envelope.ts'
-import { atMost, Timestamp, Uuid } from './formats.ts'
+import { Timestamp, Uuid } from './formats.ts'
 import { type JsonText, json, stringify, timesText, unescaped } from './json-text.ts'
 import { listFields, listQuery } from './list.ts'
 import { maskIfsc, maskNumber } from './mask.ts'
@@ -14,8 +14,8 @@ export const HistoryRecord = z
   .strictObject({
     id: Uuid,
     client_id: Uuid,
-    client_transaction_id: atMost(100),
-    partner_transaction_id: atMost(100),
+    client_transaction_id: z.string().max(100),
+    partner_transaction_id: z.string().max(100),
     user_id: Uuid,
     account_holder_name: z.string(),
     account_number: MaskedNumber,
@@ -24,9 +24,9 @@ export const HistoryRecord = z
     amount: Amount,
     status: PaymentStatus,
     currency: z.string().length(3),
-    utr: atMost(100).nullable(),
+    utr: z.string().max(100).nullable(),
     // The contract: an optional note. In all known examples it is null.
-    remark: sandboxDefault(atMost(50).nullable(), atMost(50).nullish()),
+    remark: sandboxDefault(z.string().max(50).nullable(), z.string().max(50).nullish()),
     metadata: sandboxDefault(
       PaymentFailure.nullable(),
       ANY_VALUE.meta({

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { didYouMean } from '../model/closest-word.ts'
+import { safeParse } from '../model/safe-parse.ts'
 import { knownKeysOf } from '../model/validation-errors.ts'
 import { oneOf, quoteValue } from './wording.ts'
 import type { Path } from './yaml-source.ts'
@@ -123,7 +124,7 @@ export function parseWith<T>(
   value: unknown,
   under: Path = [],
 ): { ok: true; data: T } | { ok: false; errors: SchemaError[] } {
-  const result = schema.safeParse(value, { error: explain, reportInput: true })
+  const result = safeParse(schema, value, { error: explain, reportInput: true })
   if (result.success) return { ok: true, data: result.data }
   return { ok: false, errors: schemaErrorsOf(result.error.issues, under) }
 }

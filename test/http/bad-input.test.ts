@@ -1,5 +1,5 @@
 import t from 'tap'
-import { start, TOKEN } from '../helper.ts'
+import { ASHA, start, TOKEN } from '../helper.ts'
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const DEEP = 50_000
@@ -33,6 +33,21 @@ t.test('bad bodies get the documented error and change nothing', async (t) => {
     t.notMatch(answer.text, /\bat .*\.ts:\d|node_modules/, 'no stack')
   }
   t.equal((await get('/v1/users?limit=100')).text, before)
+})
+
+t.test('an object with a length that cannot be compared is invalid, wherever it is', async (t) => {
+  const evil = { length: { toString: 1 } }
+  const box = await start(t)
+  for (const [method, url, body] of [
+    ['POST', '/v1/clientWebhook', { url: evil, webhook_secret: 'secret' }],
+    ['POST', '/v1/transaction', { remark: evil }],
+    ['POST', '/v1/kyc', { user_id: ASHA, kyc: evil }],
+    ['POST', '/__admin/rules', { when: { operation: { in: evil } }, then: { delay: '0s' } }],
+    ['POST', '/__admin/reset', { parts: evil }],
+    ['PUT', '/__admin/state', { format: evil }],
+    ['PUT', '/__admin/state', { format: 2, tables: { users: [evil], timers: [evil] } }],
+  ] as const)
+    t.equal((await box.call(method, url, body)).status, 400, `${method} ${url}`)
 })
 
 t.test('bad paths, queries and methods', async (t) => {

@@ -34,12 +34,9 @@ const Assumption = z
       z.strictObject({
         reading: z.string(),
         does: z.string(),
-        example: z
-          .string()
-          .optional()
-          .meta({
-            description: 'If `reading` is a form such as `N/minute`: a reading of this form.',
-          }),
+        example: z.string().optional().meta({
+          description: 'If `reading` is a form such as `N/minute`: a reading of this form.',
+        }),
       }),
     ),
   })
