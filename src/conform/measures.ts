@@ -7,6 +7,7 @@ const NO_RECEIVER = 'conform receives no webhooks'
 export const NOT_MEASURABLE: Readonly<Record<string, string>> = {
   token_lifetime: 'conform does not wait until a token expires',
   rate_limit: 'its number shows only in a flood of calls, which conform never sends',
+  unverified_account: 'a payment to an account that failed its check could lose money',
   webhook_delivery: NO_RECEIVER,
   webhook_order: NO_RECEIVER,
   webhook_signature: NO_RECEIVER,

@@ -70,11 +70,25 @@ function readingOfWord(kind: 'kyc' | 'bank', word: unknown): string | undefined 
 }
 
 const UTR_FORMS: readonly [reading: string, form: RegExp][] = [
-  ['imps', /^\d{12}$/],
+  // Both can be masked.
+  ['imps', /^[\dX]{12}$/],
   ['by_amount', /^(?:[A-Z][A-Z0-9]{15}|[A-Z][A-Z0-9]{21})$/],
 ]
+const PAST_THE_END = 1_000_000
 // Up to this amount both readings have the same form.
 const FIVE_LAKH = 500_000
+
+/** A page of history without rows, so that the response is small: one past the end, or that of a new user. */
+async function emptyHistory(session: Session, limit: number) {
+  const id = 'listTransactionHistory'
+  if (!successOf(session, id)) return noSuccess(session, id)
+  const past = await session.measure(id, { query: { page: PAST_THE_END, limit } })
+  if (past?.status !== 404) return past
+  const userId = valueAt(successOf(session, 'createUser')?.body, ['data', 'user_id'])
+  if (typeof userId !== 'string') return 'a page past the end does not exist'
+  const call = { params: { userId }, query: { limit }, call: 'of a user without payments' }
+  return session.measure('listUserTransactionHistory', call)
+}
 
 /** The assumptions that reads show, also with responses of writes if there are any. */
 export const READ_MEASURES: Measures = {
@@ -96,11 +110,9 @@ export const READ_MEASURES: Measures = {
   },
 
   async largest_page(session) {
-    const id = 'listTransactionHistory'
     const asked = 10_001
-    if (!successOf(session, id)) return noSuccess(session, id)
-    // A page past the end has no rows, so that the response is small.
-    const shownBy = await session.measure(id, { query: { page: 1_000_000, limit: asked } })
+    const shownBy = await emptyHistory(session, asked)
+    if (typeof shownBy === 'string') return shownBy
     const limit = valueAt(shownBy?.body, ['data', 'limit'])
     if (!shownBy || typeof limit !== 'number') return unclear(shownBy)
     if (limit >= asked) return `a page of ${limit} rows is more than any reading has`
@@ -115,6 +127,20 @@ export const READ_MEASURES: Measures = {
       'accepted',
       'refused',
     ]),
+
+  page_past_the_end: (session) =>
+    compareUsers(session, { query: { page: PAST_THE_END } }, ['empty', 'not_found']),
+
+  malformed_id(session) {
+    const shownBy = session
+      .exchanges('getUser')
+      .find(({ call }) => call.call === 'an id that is not a UUID')
+    if (!shownBy || !isRefusal(shownBy)) return unclear(shownBy)
+    if (shownBy.status === 404) return { reading: 'not_found', shownBy }
+    return [400, 422].includes(shownBy.status)
+      ? { reading: 'bad_request', shownBy }
+      : unclear(shownBy)
+  },
 
   processing_status(session) {
     const payments = rowsOf(session, ['listTransactions'])
@@ -178,6 +204,17 @@ export const READ_MEASURES: Measures = {
     if (!none) return 'no record without a remark was seen'
     return { reading: 'null', shownBy: none.shownBy, seen: 'remark null' }
   },
+
+  history_utr: (session) =>
+    agreed(
+      rowsOf(session, HISTORY).flatMap(({ shownBy, row: { utr } }): Measured[] => {
+        if (typeof utr !== 'string' || utr.length < 5) return []
+        const isMasked = /^[X*]+.{4}$/.test(utr)
+        const reading = isMasked ? 'masked' : 'whole'
+        return [{ reading, shownBy, seen: `a ${reading} UTR` }]
+      }),
+      'no record with a UTR was seen',
+    ),
 
   utr_form(session) {
     const large = rowsOf(session, HISTORY).filter(({ row }) => Number(row['amount']) > FIVE_LAKH)

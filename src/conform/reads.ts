@@ -46,7 +46,7 @@ async function readList(session: Session, id: string, params: Record<string, str
   return first.rows
 }
 
-/** Reads a page past the end. That it is empty is a default of the sandbox. */
+/** Reads a page past the end. If it exists, it is empty: a default of the sandbox. */
 async function readPagePastEnd(
   session: Session,
   id: string,
@@ -54,7 +54,7 @@ async function readPagePastEnd(
   list: string,
 ) {
   const call = { params, query: { page: PAGE_PAST_END } }
-  const found = await session.expectSuccess(id, call, UNDEFINED_PAGE)
+  const found = await session.expectSuccess(id, call, { ...UNDEFINED_PAGE, ofReadings: [404] })
   const { length } = rowsAt(found?.body, 'data', list)
   if (found && length > 0)
     session.findings.addNote(found.source, `data.${list}`, 'a list of 0', `a list of ${length}`)
@@ -66,10 +66,8 @@ async function readUnknown(session: Session, id: string, name: string) {
     params: { [name]: randomUUID() },
     call: 'an unknown id',
   })
-  await session.expectError(id, 'validation_failed', {
-    params: { [name]: 'not-an-id' },
-    call: 'an id that is not a UUID',
-  })
+  const invalid = { params: { [name]: 'not-an-id' }, call: 'an id that is not a UUID' }
+  await session.expectError(id, 'validation_failed', invalid, { ofReadings: [404] })
 }
 
 async function readUsers(session: Session): Promise<string[]> {

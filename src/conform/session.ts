@@ -37,8 +37,15 @@ export type Exchange = {
   body: unknown
 }
 
-/** HTTP statuses that the contract allows, and how they are reported: as a note, or as an unchecked endpoint. */
-export type AllowedErrors = { statuses: readonly number[]; reportAs: 'note' | 'unchecked' }
+/**
+ * HTTP statuses that the contract allows, and how they are reported: as a note, as an unchecked endpoint, or not here,
+ * because they are the reading of an assumption.
+ */
+export type AllowedErrors = {
+  statuses: readonly number[]
+  reportAs: 'note' | 'unchecked'
+  ofReadings?: readonly number[]
+}
 
 /** Too many calls had no response; no further call is made. */
 export class ConformStopped extends Error {}
@@ -235,6 +242,7 @@ export class Session {
     const { op, source, response } = await this.#exchange(id, call)
     if (!response) return undefined
     const { status, body } = response
+    if (allowedErrors?.ofReadings?.includes(status)) return undefined
     if (status !== op.status) {
       const found = this.#statusText(response)
       const reportAs = allowedErrors?.statuses.includes(status) ? allowedErrors.reportAs : undefined
@@ -268,13 +276,14 @@ export class Session {
     id: string,
     errorCode: ErrorCode,
     call: ConformCall,
-    { inContract = false } = {},
+    { inContract = false, ofReadings = [] as readonly number[] } = {},
   ) {
     const { findings } = this
     const { op, source, response } = await this.#exchange(id, call)
     if (!response) return
     const { status } = response
     const [expected] = ERRORS[errorCode]
+    if (ofReadings.includes(status)) return
     if (status === expected) checkError(findings, source, errorCode, response)
     else {
       const why = this.#commonRejection(status, call)

@@ -163,6 +163,16 @@ export const WRITE_MEASURES: Measures = {
       'conflict',
     ),
 
+  // The webhook is one that this run created, and it gets the same values.
+  second_webhook: (session) =>
+    sendAgain(
+      session,
+      'createWebhook',
+      { call: 'a second webhook' },
+      (shownBy) => ({ reading: 'replaced', shownBy }),
+      'conflict',
+    ),
+
   async user_history(session) {
     const id = 'createTransaction'
     const payment = successOf(session, id)

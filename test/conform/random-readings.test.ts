@@ -60,6 +60,7 @@ const OF_ROWS = [
   'history_metadata',
   'missing_remark',
   'utr_form',
+  'history_utr',
   'utr_of_success',
 ]
 

@@ -130,7 +130,6 @@ t.test('each refusal of ours is asked for, and is a note where it is another', a
       'POST /bank 400 validation_failed 1',
       'POST /bank 404 not_found 1',
       'POST /clientWebhook 400 validation_failed 1',
-      'POST /clientWebhook 409 webhook_exists 1',
       'POST /kyc 400 validation_failed 2',
       'POST /kyc 404 not_found 1',
       'POST /transaction 400 validation_failed 2',
