@@ -139,6 +139,8 @@ export async function openConsole(
   } = {},
 ) {
   const sandbox = await start(t, more)
+  // A browser opens connections in advance. One without a request keeps a server open for a minute.
+  t.teardown(() => sandbox.app.server.closeAllConnections())
   prepare?.(sandbox.sandbox.default)
   await sandbox.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = sandbox.app.server.address() as AddressInfo
