@@ -5,6 +5,8 @@ export type Reading<V> = { does: string; value: V }
 export type ReadingForm<V> = {
   /** How a user writes it, such as `N/minute`. */
   syntax: string
+  /** The values that it takes, for messages, such as `N is 1 to 20`. */
+  range: string
   does: string
   /** A valid reading of this form, for help and docs. */
   example: string
