@@ -129,7 +129,7 @@ t.test('a page without the marks is refused and left as it is', async (t) => {
   t.match(readFileSync(file, 'utf8'), 'new $1')
 })
 
-/** The load against a server, so many requests on three connections. */
+/** The load on a server: this number of requests on three connections. */
 async function loadOn(t: Test, listener: RequestListener, most: number, reconnect = false) {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.on('listening', resolve))

@@ -178,9 +178,9 @@ t.test('docs/conform.md shows what its command prints', async (t) => {
   const command = /```console\npayout-sandbox (conform .+)\n```/.exec(read(page))![1]!
   const printed = async (marker: string, code: number, ...options: string[]) => {
     const { port } = await serve(t, ['--memory', '--clock', 'frozen', ...options])
-    const told = await run(command.replace('4310', String(port)).split(' '))
-    t.equal(told.code, code)
-    const text = told.stdout.replaceAll(String(port), '4310')
+    const received = await run(command.replace('4310', String(port)).split(' '))
+    t.equal(received.code, code)
+    const text = received.stdout.replaceAll(String(port), '4310')
     hold(t, page, marker, `\`\`\`text\n${text}\`\`\`\n`)
   }
   await printed('clean', 0)

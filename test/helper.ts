@@ -13,7 +13,7 @@ import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sand
 /** A sandbox that honours Idempotency-Key. */
 export const HONOURED: { assume: Readings } = { assume: { idempotency_key: 'honoured' } }
 
-/** Whom the shipped fixtures tell of; see `fixtures/README.md`. */
+/** People of the shipped fixtures; see `fixtures/README.md`. */
 export const ASHA = '00000000-0000-4000-8000-000000000001'
 export const ROHAN = '00000000-0000-4000-8000-000000000003'
 export const KABIR = '00000000-0000-4000-8000-000000000005'
@@ -69,7 +69,7 @@ const SCHEMAS = [
   })),
 ]
 
-/** Holds an answer against the schema of its call, or of errors: no test can forget it. */
+/** Checks an answer by the schema of its call, or of errors: no test can forget it. */
 export function checkAnswer(method: string, url: string, status: number, text: string): void {
   const found = SCHEMAS.filter(({ op, pattern }) => op.method === method && pattern.test(url))
   const schema = status >= 400 ? ErrorResponse : found[0]?.op.response
@@ -80,10 +80,10 @@ export function checkAnswer(method: string, url: string, status: number, text: s
   const result = wanted.safeParse(JSON.parse(text))
   if (!result.success)
     throw new Error(`${method} ${url} ${status}: ${result.error.message}\n${text}`)
-  const told = found.find(({ op }) => url.split('?')[0]!.endsWith(op.url)) ?? found[0]
+  const received = found.find(({ op }) => url.split('?')[0]!.endsWith(op.url)) ?? found[0]
   const { error: word } = JSON.parse(text)
-  if (status >= 400 && status !== 500 && told?.refusals && !told.refusals.includes(word))
-    throw new Error(`${method} ${url} answers ${word}, which its refusals do not tell`)
+  if (status >= 400 && status !== 500 && received?.refusals && !received.refusals.includes(word))
+    throw new Error(`${method} ${url} answers ${word}, which is not in its list of errors`)
 }
 
 /** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */

@@ -14,10 +14,10 @@ const payment = { from_user_id: ASHA, to_user_id: ROHAN, benif_bank_id: ROHANS_A
 
 /** The same calls to one client, each answer with its status and bytes. */
 async function script({ call }: Box, base: string, headers: Record<string, string>) {
-  const told: string[] = []
+  const received: string[] = []
   const ask = async (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, more = {}) => {
     const answer = await call(method, `${base}${path}`, body, { ...headers, ...more })
-    told.push(`${method} ${path} ${answer.status} ${answer.text}`)
+    received.push(`${method} ${path} ${answer.status} ${answer.text}`)
     return answer.body
   }
   const user = { email: 'nila@example.com', mobile: '9876500001' }
@@ -51,7 +51,7 @@ async function script({ call }: Box, base: string, headers: Record<string, strin
     '/__admin/scenario',
   ])
     await ask('GET', path)
-  return told
+  return received
 }
 
 t.test('two clients answer the same calls with the same bytes, save their own id', async (t) => {
@@ -62,7 +62,7 @@ t.test('two clients answer the same calls with the same bytes, save their own id
   const idOf = (name: string) => box.sandbox.worlds.get(name)!.clientId
   t.not(idOf('one'), idOf('two'))
   t.equal(first.length, 23)
-  t.ok(first.filter((line) => line.includes(idOf('one'))).length >= 5, 'the id is told')
+  t.ok(first.filter((line) => line.includes(idOf('one'))).length >= 5, 'the id is in the responses')
   for (const [i, line] of first.entries()) {
     t.notOk(line.includes(idOf('two')) || second[i]!.includes(idOf('one')), 'nor does one leak')
     t.equal(second[i]!.replaceAll(idOf('two'), idOf('one')), line, line.slice(0, 60))
@@ -81,7 +81,7 @@ t.test('the order in which clients are called changes neither of them', async (t
       await mixed.post('/@two/__admin/clock/advance', { by: '1m' })
     }
   }
-  const [told] = await Promise.all([script(mixed, '/@one', {}), other()])
-  t.strictSame(told, wanted)
+  const [received] = await Promise.all([script(mixed, '/@one', {}), other()])
+  t.strictSame(received, wanted)
   t.equal((await mixed.get('/@two/v1/users')).body.data.total_users, 140)
 })

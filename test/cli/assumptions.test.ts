@@ -27,9 +27,9 @@ t.test('assumptions list shows each one with its reading and where that comes fr
   t.match(stdout, /^assumption +reading +from +other readings\nidempotency_key +ignored +default +/)
   t.match(stdout, /\nlist_order +oldest_first +start +newest_first\n/)
   t.match(stdout, /\nrate_limit +none +default +N\/minute\n/, 'a reading with a number too')
-  const told = JSON.parse((await run(['assumptions', 'list', '--json', '--url', url])).stdout)
-  t.strictSame(told, (await call(`${url.replace('/v1', '')}/__admin/assumptions`)).body)
-  t.equal(stdout.trimEnd().split('\n').length, told.assumptions.length + 1)
+  const output = JSON.parse((await run(['assumptions', 'list', '--json', '--url', url])).stdout)
+  t.strictSame(output, (await call(`${url.replace('/v1', '')}/__admin/assumptions`)).body)
+  t.equal(stdout.trimEnd().split('\n').length, output.assumptions.length + 1)
   await stop()
 })
 
@@ -76,7 +76,10 @@ t.test(
         ['idempotency_key=honoured', 'list_order=random'],
         /list_order takes newest_first or oldest_first; found "random"/,
       ],
-      [['rate_limit=0/minute'], /rate_limit takes none or N\/minute \(N is 1 to 999999\); found "0\/minute"/],
+      [
+        ['rate_limit=0/minute'],
+        /rate_limit takes none or N\/minute \(N is 1 to 999999\); found "0\/minute"/,
+      ],
     ]
     for (const [words, message] of cases)
       t.match(await run(['assumptions', 'set', ...words, '--url', url]), {

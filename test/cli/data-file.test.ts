@@ -210,7 +210,7 @@ t.test('two names of one file are one file', async (t) => {
 })
 
 t.test(
-  'a folder that can be made nowhere is told at once',
+  'a folder that cannot be created is an error at once',
   { skip: !existsSync('/proc/self') && 'there is no /proc here' },
   async (t) => {
     const { code, stderr } = await run(['start', '--port', '0', '--data', '/proc/x/db.json'])

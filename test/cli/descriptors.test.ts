@@ -8,7 +8,7 @@ import { call } from './program.ts'
 
 const MAX_MS = 10_000
 
-/** Starts the built program with so many descriptors at most. */
+/** Starts the built program with a limit on open files. */
 async function limited(t: Test, most: number) {
   const line = `ulimit -n ${most}; exec "$0" "$@" start --memory --port 0 --json --log-level warn`
   const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...env } = process.env
@@ -77,7 +77,7 @@ t.test('receivers that hang take no descriptor of the port', { skip }, async (t)
   await Promise.all(answers)
 })
 
-t.test('more connections than there may be are told of once', { skip }, async (t) => {
+t.test('too many connections are logged once', { skip }, async (t) => {
   const { origin, log } = await limited(t, 128)
   const port = Number(new URL(origin).port)
   const sockets = Array.from({ length: 100 }, () => {

@@ -29,7 +29,7 @@ async function during(
   const script = 'echo "$PAYOUT_SANDBOX_URL $PAYOUT_SANDBOX_ADMIN_URL"; read code; exit "$code"'
   const running = shared(['exec', ...args, ...sh(script)], options)
   await saying(running, /\n/)
-  const [url, admin] = running.told.stdout.trimEnd().split(' ')
+  const [url, admin] = running.printed.stdout.trimEnd().split(' ')
   const code = await work({ url: url!, admin: admin! })
   running.child.stdin!.write(`${code}\n`)
   const { stdout, ...ended } = await running.ended
@@ -185,7 +185,7 @@ t.test('each signal reaches the program and may be caught; the sandbox stays up'
   t.match(await running.ended, { code: 5, stderr: '' })
 })
 
-t.test('without an admin API no address of one is told', async (t) => {
+t.test('without an admin API the program gets no address of one', async (t) => {
   const env = { PAYOUT_SANDBOX_ADMIN_URL: 'http://old/__admin' }
   const { stdout } = await run(['exec', '--no-admin', ...SHOWN], { env, cwd: t.testdir({}) })
   t.notMatch(stdout, /ADMIN_URL/)

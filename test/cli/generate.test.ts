@@ -102,12 +102,12 @@ t.test('the data are believable, and every number is plainly none', async (t) =>
   const days = transactions.flatMap(({ utr, created_at }) => {
     if (utr === undefined) return []
     const [year, day] = [`202${utr[0]}`, Number(utr.slice(1, 4))]
-    const told = new Date(Date.UTC(Number(year), 0, day)).toISOString().slice(0, 10)
-    return [{ told, made: created_at.slice(0, 10) }]
+    const output = new Date(Date.UTC(Number(year), 0, day)).toISOString().slice(0, 10)
+    return [{ output, made: created_at.slice(0, 10) }]
   })
   t.ok(days.length > USERS / 2)
   t.strictSame(
-    days.filter(({ told, made }) => told !== made),
+    days.filter(({ output, made }) => output !== made),
     [],
     'a UTR names its day',
   )

@@ -49,7 +49,7 @@ t.test('a server goes on without the readers of its output, and stops cleanly', 
 })
 
 const skip = existsSync('/dev/full') ? false : 'no /dev/full here'
-t.test('output that cannot be written for another reason is told', { skip }, async (t) => {
+t.test('output that cannot be written for another reason is an error', { skip }, async (t) => {
   const full = openSync('/dev/full', 'w')
   const bin = join(PACKAGE_ROOT, 'dist/bin.cjs')
   const { status, stderr } = spawnSync(process.execPath, [bin, 'openapi'], {

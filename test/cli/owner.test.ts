@@ -59,7 +59,7 @@ t.test(
   },
 )
 
-t.test('an owner that is paused keeps its data file, whoever asks', { skip }, async (t) => {
+t.test('a paused owner keeps its data file, for every other process', { skip }, async (t) => {
   const data = join(t.testdir({}), 'db.json')
   const first = await startIn(t, 'own host', 'one', data)
   first.signal('SIGSTOP')

@@ -20,10 +20,10 @@ export type Ended = { code: number | null; stdout: string; stderr: string }
 
 type RunOptions = { env?: Record<string, string>; cwd?: string }
 
-/** A command line that runs; what it tells grows in `told`. */
+/** A command line that runs; its output is collected in `printed`. */
 type Running = {
   child: ChildProcess
-  told: { stdout: string; stderr: string }
+  printed: { stdout: string; stderr: string }
   ended: Promise<Ended>
   /** Sends a signal, but not to what a shared process runs after this one. */
   stop: (signal?: NodeJS.Signals) => Promise<Ended>
@@ -48,15 +48,15 @@ export function spawned(args: readonly string[], options: RunOptions & { heapMb?
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const told = { stdout: '', stderr: '' }
+  const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    told.stdout += text
+    printed.stdout += text
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    told.stderr += text
+    printed.stderr += text
   })
-  const ended: Promise<Ended> = once(child, 'close').then(([code]) => ({ code, ...told }))
-  return { child, told, ended, stop: stopOf(child, ended) } satisfies Running
+  const ended: Promise<Ended> = once(child, 'close').then(([code]) => ({ code, ...printed }))
+  return { child, printed, ended, stop: stopOf(child, ended) } satisfies Running
 }
 
 const PROGRAM_PROCESS = join(PACKAGE_ROOT, 'test/cli/program-process.mjs')
@@ -105,7 +105,7 @@ function readUntil(end: string, stream: Readable, take: (text: string) => void):
 export function shared(args: readonly string[], { env, cwd }: RunOptions): Running {
   const child = idle.pop() ?? startProgramProcess()
   keepAlive(child, true)
-  const told = { stdout: '', stderr: '' }
+  const printed = { stdout: '', stderr: '' }
   const end = `\0${randomUUID()}`
   const stop = new AbortController()
   const { signal } = stop
@@ -113,7 +113,7 @@ export function shared(args: readonly string[], { env, cwd }: RunOptions): Runni
     once(child, 'message', { signal }),
     ...(['stdout', 'stderr'] as const).map((name) =>
       readUntil(end, child[name]!, (text) => {
-        told[name] = text
+        printed[name] = text
       }),
     ),
   ])
@@ -123,11 +123,11 @@ export function shared(args: readonly string[], { env, cwd }: RunOptions): Runni
       stop.abort()
       keepAlive(child, false)
       idle.push(child)
-      return { code: said.code as number, ...told }
+      return { code: said.code as number, ...printed }
     }),
-    once(child, 'close', { signal }).then(([code]) => ({ code, ...told })),
+    once(child, 'close', { signal }).then(([code]) => ({ code, ...printed })),
   ])
-  return { child, told, ended, stop: stopOf(child, ended) }
+  return { child, printed, ended, stop: stopOf(child, ended) }
 }
 
 function toTheEnd({ ended, stop }: Running): Promise<Ended> {
@@ -155,10 +155,10 @@ export type Program = {
 }
 
 /** Resolves when the output of a program matches. */
-export function saying({ child, told, ended }: Running, pattern: RegExp): Promise<void> {
+export function saying({ child, printed, ended }: Running, pattern: RegExp): Promise<void> {
   return new Promise((resolve, reject) => {
     const look = () => {
-      if (!pattern.test(told.stdout)) return
+      if (!pattern.test(printed.stdout)) return
       child.stdout!.off('data', look)
       resolve()
     }
@@ -183,13 +183,13 @@ export async function serve(
   const port = options.keepPort ? [] : ['--port', '0']
   const start = options.alone ? spawned : shared
   const running = start(['start', '--json', ...port, ...args], options)
-  const { child, told, stop } = running
+  const { child, printed, stop } = running
   t.teardown(() => {
     const timer = setTimeout(stop, MAX_MS, 'SIGKILL')
     return stop().finally(() => clearTimeout(timer))
   })
   await saying(running, /\n/)
-  const ready: Record<string, unknown> = JSON.parse(told.stdout)
+  const ready: Record<string, unknown> = JSON.parse(printed.stdout)
   return {
     url: String(ready['url']),
     adminUrl: String(ready['admin_url']),
@@ -197,7 +197,7 @@ export async function serve(
     port: Number(new URL(String(ready['url'])).port),
     ready,
     child,
-    stderr: () => told.stderr,
+    stderr: () => printed.stderr,
     stop,
   }
 }

@@ -41,9 +41,9 @@ t.test('exec --record keeps a run, and replay finds every byte of it again', asy
     replayed.stdout,
     /^\d+ calls, \d+ webhooks?, \d+ timers: no differences, every byte is as recorded\nwebhooks {2}[^\n]*3 transaction\.success[^\n]*\ntimers {4}\d+ webhook.attempt, 6 transaction\.step\n$/,
   )
-  const told = JSON.parse((await run(['replay', file, '--json'])).stdout)
-  t.match(told, { ok: true, difference: null, timer_kinds: { 'transaction.step': 6 } })
-  t.ok(told.calls >= 6, `${told.calls} calls`)
+  const output = JSON.parse((await run(['replay', file, '--json'])).stdout)
+  t.match(output, { ok: true, difference: null, timer_kinds: { 'transaction.step': 6 } })
+  t.ok(output.calls >= 6, `${output.calls} calls`)
 })
 
 t.test('replay says which timers ran within an advance', async (t) => {
@@ -82,8 +82,8 @@ t.test('record export writes the run of a sandbox that goes on', async (t) => {
   const { url, stop } = await serve(t, ['--memory', '--record', 'kept.ndjson'], { cwd })
   await call(`${url}/users`)
   const at = ['--url', url]
-  const told = await run(['record', 'export', 'run.ndjson', ...at], { cwd })
-  t.match(told, {
+  const output = await run(['record', 'export', 'run.ndjson', ...at], { cwd })
+  t.match(output, {
     code: 0,
     stdout: '3 lines written; run payout-sandbox replay run.ndjson to replay them\n',
   })
@@ -124,10 +124,10 @@ t.test('an earlier recording is never overwritten', async (t) => {
     ['exec', '--record', 'run.ndjson', ...node('process.exit(0)')],
     ['start', '--memory', '--port', '0', '--record', 'run.ndjson'],
   ]) {
-    const told = await run(args, { cwd })
-    t.match(told, { code: 5, stdout: '' })
+    const output = await run(args, { cwd })
+    t.match(output, { code: 5, stdout: '' })
     t.equal(
-      told.stderr,
+      output.stderr,
       'payout-sandbox: The file run.ndjson already exists. A recording never overwrites a file. Delete it, or choose another name with --record FILE.\n',
     )
   }
@@ -160,7 +160,7 @@ t.test('of two runs that start to record in one file, one is refused', async (t)
 
 t.test('what can not be recorded, exported or replayed is refused in words', async (t) => {
   const cwd = t.testdir({ 'no.ndjson': 'no\n' })
-  const table: [args: string[], code: number, told: string][] = [
+  const table: [args: string[], code: number, output: string][] = [
     [['start', '--record', 'run.ndjson'], 2, '--record needs --memory'],
     [['start', '--memory', '--watch', '--record', 'run.ndjson'], 2, '--record and --watch exclude'],
     [

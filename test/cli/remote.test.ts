@@ -71,11 +71,11 @@ t.test(
     await run(['scenario', 'use', 'mine', '--url', url])
     writeFileSync(join(folder, 'mine.yaml'), 'titel: x\n')
     const end = performance.now() + 20_000
-    let told = ''
-    while (!told.includes('titel') && performance.now() < end)
-      told = (await run(['scenario', 'list', '--url', url])).stdout
+    let output = ''
+    while (!output.includes('titel') && performance.now() < end)
+      output = (await run(['scenario', 'list', '--url', url])).stdout
     t.match(
-      told,
+      output,
       /\nThe changed scenario files have errors.+\n.+mine\.yaml:1:1: unknown key "titel"/,
     )
     await stop()
@@ -238,8 +238,8 @@ t.test('health says how a running sandbox is', async (t) => {
   const { url, stop } = await serve(t, ['--memory', '--admin-token', 's3cret'])
   const ask = ['health', '--url', url]
   t.strictSame(await run(ask), { code: 0, stdout: 'healthy\n', stderr: '' })
-  const told = await run([...ask, '--json'])
-  t.match(JSON.parse(told.stdout), { status: 'healthy', uptime_in_seconds: Number })
+  const output = await run([...ask, '--json'])
+  t.match(JSON.parse(output.stdout), { status: 'healthy', uptime_in_seconds: Number })
   await stop()
   t.match(await run(ask), { code: 1, stdout: /^not healthy: .+ECONNREFUSED/, stderr: '' })
   const none = await run([...ask, '--json'])
@@ -252,7 +252,7 @@ t.test('health says how a running sandbox is', async (t) => {
   silent.closeAllConnections()
 })
 
-t.test('a refusal or no answer is told, and ends with 1', async (t) => {
+t.test('a refusal or a missing response is an error with exit code 1', async (t) => {
   const { url, stop } = await serve(t, ['--memory', '--admin-token', 's3cret'])
   const show = ['clock', 'show', '--url', url]
   t.match(await run(show), {

@@ -7,14 +7,14 @@ const MAX_CALLS = 1_001
 t.test('in a small heap names in paths end with a refusal, not with the process', async (t) => {
   for (const [heapMb, ...flags] of [[32], [64, '--max-clients', '5000']] as const) {
     const args = ['start', '--memory', '--port', '0', '--json', '--log-level', 'warn', ...flags]
-    const { child, told, ended } = spawned(args, { heapMb })
+    const { child, printed, ended } = spawned(args, { heapMb })
     t.teardown(() => child.kill('SIGKILL'))
     await once(child.stdout, 'data')
-    const origin = new URL(JSON.parse(told.stdout).url).origin
+    const origin = new URL(JSON.parse(printed.stdout).url).origin
     const limit = Number(
-      /at most (\d+) clients are possible instead of --max-clients/.exec(told.stderr)?.[1],
+      /at most (\d+) clients are possible instead of --max-clients/.exec(printed.stderr)?.[1],
     )
-    t.ok(limit > 0, told.stderr)
+    t.ok(limit > 0, printed.stderr)
     let answer = { status: 200, body: {} as { error?: string } }
     let made = 0
     for (; answer.status === 200 && made < MAX_CALLS; made++)

@@ -34,7 +34,7 @@ t.test('snapshot keeps a state, tells what changed since, and brings it back', a
   t.match(await at('save'), { code: 2, stderr: /snapshot save needs NAME/ })
 })
 
-t.test('a changed row is told field by field', async (t) => {
+t.test('a changed row is shown field by field', async (t) => {
   const { url } = await serve(t, ['--memory', '--clock', 'frozen'])
   const at = (...words: string[]) => run([...words, '--url', url])
   await at('snapshot', 'save', 'one')

@@ -124,10 +124,10 @@ t.test('what a start reads in a folder, validate checks: the folders in it too',
       data: { 'users.json': users({ email: 'x' }) },
     },
   })
-  const told = await run(['validate', 'mine'], { cwd })
-  t.equal(told.code, 1)
+  const output = await run(['validate', 'mine'], { cwd })
+  t.equal(output.code, 1)
   t.match(
-    told.stdout,
+    output.stdout,
     /^mine\/data\/users\.json:2:\d+: \[0\]\.email: .+\nmine\/bank\/bad\.yaml:1:1: .+\n$/,
   )
   const start = ['exec', '--scenarios', 'mine', '--scenario', 'below', '--', 'true']

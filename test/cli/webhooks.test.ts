@@ -22,7 +22,7 @@ async function pay({ url, at }: Awaited<ReturnType<typeof withWebhook>>): Promis
   return body.data[0].transaction_id
 }
 
-t.test('trigger sends an event about the newest resource or a named one, as told', async (t) => {
+t.test('trigger sends an event about the newest resource or a named one', async (t) => {
   const hook = await receiver(t)
   const { at } = await withWebhook(t, hook.url)
   t.strictSame(await at('trigger', 'user.created', '--resource', ASHA), {

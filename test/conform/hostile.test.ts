@@ -6,7 +6,7 @@ import { held, lines, listen, places, sandbox } from './proxy.ts'
 const JSON_HEAD = { 'content-type': 'application/json' }
 const LIST = { status: true, code: 200, message: 'x' }
 
-/** Holds a server of one answer against the contract; how many calls it got. */
+/** Checks a server with one fixed response by the contract; returns the number of calls it got. */
 async function against(
   t: Test,
   answer: (request: IncomingMessage, response: ServerResponse, nth: number) => void,
@@ -139,7 +139,7 @@ t.test(
   },
 )
 
-t.test('what each status does to a call is told, and nothing is followed', async (t) => {
+t.test('each status is reported for its call, and no redirect is followed', async (t) => {
   let followed = 0
   const elsewhere = await listen(t, (_, response) => {
     followed++

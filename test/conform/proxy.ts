@@ -102,7 +102,7 @@ export async function sandbox(t: Test, options: SandboxOptions = {}) {
   return running
 }
 
-/** Holds a sandbox behind a proxy against the contract. */
+/** Checks a sandbox behind a proxy by the contract. */
 export async function held(
   t: Test,
   alterations: Readonly<Record<string, Alter>>,

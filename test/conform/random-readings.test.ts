@@ -49,7 +49,7 @@ const FIXTURES = {
   ],
 }
 
-/** Every row is on the first page of its list, if a page has so many rows. */
+/** Every row is on the first page of its list, if a page has room for them. */
 const ALL_ROWS = 10
 
 /** A small page hides what only other rows show. */

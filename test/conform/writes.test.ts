@@ -51,8 +51,8 @@ t.test('what is wrong with a write is named at its endpoint and field', async (t
     },
     { write: true },
   )
-  const told = lines(report.differs).map((line) => line.replace(/X\d{4}"/, 'X0000"'))
-  t.strictSame(told.sort(), [
+  const received = lines(report.differs).map((line) => line.replace(/X\d{4}"/, 'X0000"'))
+  t.strictSame(received.sort(), [
     'GET /kyc/:userId data.response.data.kycData: all rows that were just created; some of them are missing',
     'GET /user/:userId data.mobile: the value that its creation returned; "+XXXXXXXX0000" (masked here)',
     'POST /bank body: no unmasked number or secret; a value as it was sent',
@@ -70,7 +70,7 @@ t.test('what is wrong with a write is named at its endpoint and field', async (t
   t.strictSame(places(report.notes), ['POST /kyc data[].data.vp', 'POST /user data.mobile'])
 })
 
-t.test('a service without our defaults for writes is told as notes alone', async (t) => {
+t.test('a service without our defaults for writes gets notes only', async (t) => {
   const { url, token, admin } = await sandbox(t)
   const open: string[] = []
   const base = await listen(t, async (request, response) => {
@@ -105,7 +105,7 @@ t.test('a service without our defaults for writes is told as notes alone', async
   t.equal(
     users - 110,
     report.created.filter(({ endpoint }) => endpoint === 'POST /user').length,
-    'what should have been refused is told as made',
+    'what should have been refused is reported as created',
   )
   t.equal(report.created.filter(({ endpoint }) => endpoint === 'POST /kyc').length, 3)
 })
@@ -217,8 +217,8 @@ t.test('a webhook that is there is put back, and its secret is not touched', asy
       if (passing.status === 200 && nth > 3) passing.body.data.url = 'https://example.invalid/x'
     },
   })
-  const told = await conform({ base: stuck, token, write: true })
-  t.strictSame(places(told.differs), [
+  const received = await conform({ base: stuck, token, write: true })
+  t.strictSame(places(received.differs), [
     'GET /clientWebhook data.url',
     'PUT /clientWebhook HTTP status',
   ])

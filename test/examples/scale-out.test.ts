@@ -40,9 +40,9 @@ async function balance(t: Test, dir: string, ports: readonly number[]): Promise<
   const child = spawn('nginx', ['-p', dir, '-c', 'nginx.conf'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let told = ''
+  let received = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    told += text
+    received += text
   })
   const ended = once(child, 'close')
   t.teardown(async () => {
@@ -50,7 +50,7 @@ async function balance(t: Test, dir: string, ports: readonly number[]): Promise<
     await ended
   })
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`nginx ended: ${told}`)
+    if (child.exitCode !== null) throw new Error(`nginx ended: ${received}`)
     const status = await ask(front, '/').then(
       ({ status }) => status,
       () => 0,

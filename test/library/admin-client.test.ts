@@ -85,7 +85,7 @@ t.test('every admin call can be reached, each by a method of its own', async (t)
     // The stream is asked for when it is read.
     if (at === 'events')
       for await (const _ of method({}) as unknown as AsyncIterable<unknown>)
-        t.fail('nothing is told')
+        t.fail('an event was received')
     else await called(method)
     const asked = seen.pop()
     const call = ADMIN_CALLS.find(
@@ -178,10 +178,10 @@ t.test('what a test does with scenario, rules and states', async (t) => {
 
 t.test('what a test holds its code to: requests, waiting, events', async (t) => {
   const { url, admin } = await started(t)
-  const told: string[] = []
+  const received: string[] = []
   const read = (async () => {
     for await (const { kind, data, id } of admin.events({ lastEventId: 'none-0' })) {
-      told.push(kind)
+      received.push(kind)
       if (kind === 'request') return { data, id }
     }
     return undefined
@@ -296,8 +296,8 @@ t.test('the admin token is sent where there is one', async (t) => {
     status: 401,
     code: 'admin_token_required',
   })
-  const told = createAdminClient({ url: adminUrl, token: 'secret' })
-  t.equal((await told.forClient('worker-1').clock.get()).mode, 'frozen')
+  const received = createAdminClient({ url: adminUrl, token: 'secret' })
+  t.equal((await received.forClient('worker-1').clock.get()).mode, 'frozen')
 })
 
 t.test('many sandboxes live in one process, and leave nothing open', async (t) => {

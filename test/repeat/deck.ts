@@ -68,7 +68,7 @@ export function createDeck(seed: number, receiver: string) {
   const pick = <T>(list: readonly T[]): T => list[int(list.length)]!
   let dealt = 0
 
-  // What answers told, the newest of each kind, and in which world; and the last whole state of each.
+  // What responses have shown: the newest id of each kind with its world, and the last whole state of each world.
   const seen: Record<string, { base: string; id: string }[]> = {
     user_id: [{ base: '', id: ASHA }],
     transaction_id: [{ base: '', id: 'a0000000-0000-4000-8000-000000000046' }],
@@ -97,7 +97,7 @@ export function createDeck(seed: number, receiver: string) {
     url: `${base()}/__admin${path}`,
     ...(body !== undefined && { body }),
   })
-  /** A call about something that an answer told of, in its own world. */
+  /** A call about something that a response has shown, in its own world. */
   const about = (kind: string, method: string, path: string, body?: unknown): Call => {
     const { base, id } = known(kind)
     return {
@@ -228,7 +228,7 @@ export function createDeck(seed: number, receiver: string) {
   const RESETS = [['deliveries', 'requests'], ['scenario'], ['scenario', 'clock'], undefined].map(
     (parts) => ({ parts }),
   )
-  /** What is told at once: it is so already, or too late. */
+  /** Waits that end at once: the state is already there, or can no longer be reached. */
   function wait() {
     const [kind, match] = pick([
       ['request', { operation: pick(['createUser', 'nothing']) }],

@@ -18,8 +18,8 @@ const ALL_REAL_TIME = new RegExp(REAL_TIME, 'g')
 /** An answer in one line. Its length says nothing new: a body that has not that many bytes would not have arrived. */
 function lineOf({ status, headers, text }: Answer): string {
   const untold = ['date', ...(REAL_TIME.test(text) ? ['content-length'] : [])]
-  const told = headers.filter((_, i) => !untold.includes(headers[i - (i % 2)]!.toLowerCase()))
-  return `${status} ${JSON.stringify(told)} ${text.replace(ALL_REAL_TIME, '<real time>')}`
+  const received = headers.filter((_, i) => !untold.includes(headers[i - (i % 2)]!.toLowerCase()))
+  return `${status} ${JSON.stringify(received)} ${text.replace(ALL_REAL_TIME, '<real time>')}`
 }
 
 function send(origin: string, agent: Agent, { method, url, body, headers }: Call): Promise<Answer> {

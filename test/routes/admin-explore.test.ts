@@ -52,7 +52,7 @@ t.test('explore finds nothing wrong with a correct handler', async (t) => {
 
 type Apply = (seen: string[], type: string) => { status: number }
 
-/** A handler in this process: `apply` answers an event, `state` tells of a payment. */
+/** A handler in this process: `apply` answers an event, `state` returns the state of a payment. */
 async function mine(t: Test, apply: Apply, state: (seen: string[]) => unknown) {
   const seen = new Map<string, string[]>()
   const bodies: string[] = []

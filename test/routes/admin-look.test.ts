@@ -205,7 +205,7 @@ t.test('the shipped scenarios are shown as they are written', async (t) => {
   }
 })
 
-t.test('the stream tells of the clock and of what decides', async (t) => {
+t.test('the stream shows the clock and what decides', async (t) => {
   const { sandbox, post, put } = await start(t)
   const published: string[] = []
   sandbox.default.feed.read({

@@ -455,7 +455,7 @@ t.test(
   },
 )
 
-t.test('verify holds the count against what is wanted', async (t) => {
+t.test('verify compares the count with the wanted one', async (t) => {
   const box = await start(t)
   await box.get('/v1/users')
   await box.get('/v1/users')

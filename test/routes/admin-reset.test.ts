@@ -177,11 +177,7 @@ t.test(
     t.equal((await box.post('/v1/user', USER)).body.data.client_id, client.client_id)
     const changed = { authorization: 'Bearer changed' }
     t.equal((await box.get('/v1/client/profile', changed)).body.data.client_id, client.client_id)
-    t.equal(
-      (await box.get('/v1/users', TOKEN)).status,
-      401,
-      'the token of before stands for nobody',
-    )
+    t.equal((await box.get('/v1/users', TOKEN)).status, 401, 'the old token belongs to nobody')
 
     await box.post('/__admin/snapshots/old/restore')
     t.equal((await box.get('/v1/users')).body.data.users[0].client_id, old.client_id)

@@ -498,7 +498,7 @@ t.test(
   },
 )
 
-/** What a client comes to when much has happened to it. */
+/** The state of a client after many events. */
 async function played(box: Box) {
   await busy(box)
   await box.put('/__admin/scenario', { name: 'late-reversals' })

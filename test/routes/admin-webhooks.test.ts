@@ -400,7 +400,7 @@ t.test('a reset while an attempt runs does not mix its end into the new world', 
   t.ok(rows[0].attempts.every((attempt: { status: number }) => attempt.status === 500))
 })
 
-t.test('KYC records and bank accounts tell of themselves too', async (t) => {
+t.test('KYC records and bank accounts send events too', async (t) => {
   const { hook, box } = await linked(t)
   const item = (document_type: string, document_name: string, document_number: string) => ({
     document_type,

@@ -190,7 +190,7 @@ t.test('a set is whole or refused', async (t) => {
   }
 })
 
-t.test('scenarios may use each other if it takes its time, or comes to an end', async (t) => {
+t.test('scenarios may use each other if a change takes time, or if the changes end', async (t) => {
   libraryOf([
     t.testdir({
       'a.yaml': 'timeline: [{ do: { use: b } }]\n',

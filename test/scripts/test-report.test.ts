@@ -85,6 +85,6 @@ t.test('a file fails that ends badly, or tests nothing', async (t) => {
   const skipped = await reportOf('TAP version 14\n1..0 # SKIP no browser here\n')
   t.match(skipped.text, / {2}skipped: test\/some\.test\.ts \(no browser here\)\n/)
   t.match(skipped.counts, { failed: 0, skipped: 1 })
-  const loud = await reportOf(one, { stderr: 'Error: told\n    at here\n' })
+  const loud = await reportOf(one, { stderr: 'Error: loud\n    at here\n' })
   t.notMatch(loud.text, 'Error', 'a file that passes says nothing more')
 })

@@ -3,7 +3,7 @@ import { createCompaction } from '../../src/storage/compaction.ts'
 
 const MIB = 1024 * 1024
 
-/** A store of so many bytes and rows, whose time passes when it is told to. */
+/** A store of these bytes and rows, whose clock the test advances. */
 function build(store: { journal: number; document?: number; rows?: number; entries?: number }) {
   const size = { document: 0, rows: 1, ...store }
   const waits: { ms: number; run: () => void }[] = []

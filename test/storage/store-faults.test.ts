@@ -344,8 +344,8 @@ t.test('a full disk refuses the change, keeps the rest, and heals', async (t) =>
     'child.mjs': `
       import { openStore } from '${join(import.meta.dirname, '../../src/storage/store.ts')}'
       import { SandboxError } from '${join(import.meta.dirname, '../../src/model/errors.ts')}'
-      const told = []
-      const log = { info: (line) => told.push(line), warn: (line) => told.push(line) }
+      const lines = []
+      const log = { info: (line) => lines.push(line), warn: (line) => lines.push(line) }
       const specs = { notes: { id: (row) => row.id, at: () => 0, indexes: { all: () => 'all' } } }
       const store = await openStore({ specs, file: process.argv[2], wall: Date.now, log })
       const world = store.addWorld('w', store.makeBase('base', {}))
@@ -360,7 +360,7 @@ t.test('a full disk refuses the change, keeps the rest, and heals', async (t) =>
       const failed = store.failure
       let small = 0
       try { while (small < 300) { world.put('notes', { id: 's' + small, at: 0, text: '' }); small++ } } catch {}
-      console.log(JSON.stringify({ n, word, failed, healed: small > 0, count: world.tables.notes.count('all', 'all'), small, told: told.length }))
+      console.log(JSON.stringify({ n, word, failed, healed: small > 0, count: world.tables.notes.count('all', 'all'), small, lines: lines.length }))
       process.kill(process.pid, 'SIGKILL')
     `,
   })
@@ -378,11 +378,15 @@ t.test('a full disk refuses the change, keeps the rest, and heals', async (t) =>
     ['-c', `trap '' XFSZ; ulimit -f 64; exec "$0" "$1" "$2"`, process.execPath, child, file],
     { encoding: 'utf8' },
   )
-  const told = JSON.parse(stdout || JSON.stringify({ stderr }))
-  t.match(told, { word: 'storage_unavailable', failed: 'EFBIG', healed: true })
-  t.equal(told.count, told.n + told.small, 'memory holds what was acknowledged and no more')
+  const received = JSON.parse(stdout || JSON.stringify({ stderr }))
+  t.match(received, { word: 'storage_unavailable', failed: 'EFBIG', healed: true })
+  t.equal(
+    received.count,
+    received.n + received.small,
+    'memory holds what was acknowledged and no more',
+  )
   const { world } = await open(t, file)
-  t.equal([...world.tables.notes.rows()].length, told.count, 'and so does the disk')
+  t.equal([...world.tables.notes.rows()].length, received.count, 'and so does the disk')
   t.ok(new SandboxError('storage_unavailable', '').status === 503)
 })
 

@@ -17,8 +17,8 @@ const SPECS: Specs<Rows> = {
 const note = (id: string, text = id, at = 0) => ({ id, at, text })
 
 function start(file: string, more: Partial<StoreOptions<Rows>> = {}) {
-  const told: string[] = []
-  const tell = (message: string) => void told.push(message)
+  const received: string[] = []
+  const tell = (message: string) => void received.push(message)
   const log = { info: tell, warn: tell, error: tell }
   const opened = openStore<Rows>({
     specs: SPECS,
@@ -27,7 +27,7 @@ function start(file: string, more: Partial<StoreOptions<Rows>> = {}) {
     log,
     ...more,
   })
-  return opened.then((store) => ({ store, told }))
+  return opened.then((store) => ({ store, received }))
 }
 type Opened = Awaited<ReturnType<typeof start>>['store']
 
@@ -73,7 +73,7 @@ t.test('what was changed is there after a stop, and after a kill', async (t) => 
   const content = contentOf(store)
   const killed = await start(crashCopy(`${dir}/live`, `${dir}/killed`))
   t.equal(contentOf(killed.store), content)
-  t.same(killed.told, [])
+  t.same(killed.received, [])
   await killed.store.close()
   await store.close()
   await store.close()
@@ -96,14 +96,14 @@ t.test('a refused change leaves no trace', async (t) => {
   const world = store.addWorld('one', store.makeBase('base', { notes: [note('a'), note('b')] }))
   const other = store.addWorld('other', world.base)
   const content = contentOf(store)
-  const told: string[] = []
+  const received: string[] = []
   const journal = readFileSync(`${dir}/live/db.json.journal.0`, 'utf8')
   const refused = () =>
     world.change(() => {
       world.random.counter += 3
       world.remove('notes', 'a')
       world.put('notes', note('c'))
-      store.afterCommit(() => told.push('after'))
+      store.afterCommit(() => received.push('after'))
       other.change(() => {
         other.random.counter++
         other.put('notes', note('d'))
@@ -113,7 +113,7 @@ t.test('a refused change leaves no trace', async (t) => {
     })
   t.throws(refused, { message: 'refused' })
   t.equal(contentOf(store), content)
-  t.same(told, [])
+  t.same(received, [])
   t.equal(readFileSync(`${dir}/live/db.json.journal.0`, 'utf8'), journal)
   await store.close()
 })
@@ -153,7 +153,7 @@ t.test('a journal cut anywhere gives exactly the changes before the cut', async 
     const lines = part.toString('latin1').split('\n').length - 1
     const torn = length > 0 && part[length - 1] !== 10
     if (contentOf(cut.store) !== contents[lines]) wrong.push(length)
-    if (cut.told.some((line) => line.includes('incomplete write')) !== torn) wrong.push(length)
+    if (cut.received.some((line) => line.includes('incomplete write')) !== torn) wrong.push(length)
     await cut.store.close()
   }
   t.same(wrong, [])
@@ -224,10 +224,10 @@ t.test(
     const lines = bytes.toString('utf8').split('\n')
     lines[6] = lines[6]!.replace('text', 'tixt')
     writeFileSync(`${dir}/bad/db.json.journal.0`, lines.join('\n'))
-    for (const told of [true, false]) {
+    for (const received of [true, false]) {
       const opened = await start(`${dir}/bad/db.json`, { onDamage: 'recover' })
       t.equal(contentOf(opened.store), contents[6])
-      t.equal(opened.told.length > 0, told)
+      t.equal(opened.received.length > 0, received)
       await opened.store.close()
     }
     t.ok(readdirSync(`${dir}/bad`).some((name) => name.includes('.damaged-')))
@@ -293,7 +293,7 @@ t.test('a folder that cannot be is an error with its errno', async (t) => {
   await t.rejects(start(`${dir}/file/sub/db.json`), { code: 'ENOTDIR' })
 })
 
-/** A store whose documents wait until they are told that all is quiet. */
+/** A store whose documents wait until the test says that all is quiet. */
 function waitsByHand() {
   const waits: (() => void)[] = []
   const how: Partial<StoreOptions<Rows>> = {

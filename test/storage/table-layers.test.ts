@@ -37,7 +37,7 @@ const steps = fc.array(
 /** The layers between the base and the one that takes the changes. */
 const frozenOf = (table: Table<Row>) => table.view().layers.slice(1, -1)
 
-/** What work in slices comes to. */
+/** The result of work in slices. */
 function allOf<T>(work: Generator<undefined, T>): T {
   let step = work.next()
   while (!step.done) step = work.next()
@@ -153,13 +153,13 @@ t.test('the rows that differ between two images are found, whatever their layers
   table.remove('r3')
   const middle = table.image()
   table.remove('r1')
-  const told = [
+  const received = [
     { id: 'r0', before: rowOf(0, 1, 'a'), after: rowOf(0, 1, 'b') },
     { id: 'r1', before: rowOf(1, 2, 'a'), after: undefined },
     { id: 'r2', before: undefined, after: rowOf(2, 3, 'a') },
   ]
-  t.same(allOf(differences(before, table.image())), told)
-  t.same(allOf(differences(middle, table.image())), [told[1]])
+  t.same(allOf(differences(before, table.image())), received)
+  t.same(allOf(differences(middle, table.image())), [received[1]])
 })
 
 t.test('changes are listed over any number of the lowest layers', async (t) => {
@@ -169,6 +169,6 @@ t.test('changes are listed over any number of the lowest layers', async (t) => {
   table.remove('r3')
   table.put(rowOf(3, 50, 'a'))
   table.put(rowOf(4, 4, 'b'))
-  const told = [...table.changes(image.layers.length)]
-  t.same(told, [{ removed: 'r3' }, { row: rowOf(3, 50, 'a') }, { row: rowOf(4, 4, 'b') }])
+  const received = [...table.changes(image.layers.length)]
+  t.same(received, [{ removed: 'r3' }, { row: rowOf(3, 50, 'a') }, { row: rowOf(4, 4, 'b') }])
 })

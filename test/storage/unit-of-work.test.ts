@@ -21,44 +21,44 @@ function build() {
       words.push(word)
       unit.record(world, ['drop', word], () => void words.pop())
     })
-  /** What is told once all until now is written: `written`, or the error. */
-  const told = () =>
+  /** What is reported after everything until now is written: `written`, or the error. */
+  const received = () =>
     new Promise<string>((resolve) =>
       unit.onDurable((error) => resolve(error ? (error as Error).message : 'written')),
     )
   const { change, batch, afterCommit } = unit
-  return { unit, change, batch, afterCommit, add, told, writes, words, disk }
+  return { unit, change, batch, afterCommit, add, received, writes, words, disk }
 }
 
 t.test('what is changed together is one write, at the end of the turn', async (t) => {
-  const { batch, add, told, writes } = build()
+  const { batch, add, received, writes } = build()
   batch(() => add('a'))
   batch(() => add('b'))
   t.same(writes, [])
-  t.equal(await told(), 'written')
+  t.equal(await received(), 'written')
   t.same(writes, [['["w",1,[["drop","a"]]]', '["w",2,[["drop","b"]]]']])
-  t.equal(await told(), 'written', 'at once where nothing waits')
+  t.equal(await received(), 'written', 'at once where nothing waits')
 })
 
 t.test('where the write fails, all that waited is undone, the newest first', async (t) => {
-  const { batch, add, told, words, disk } = build()
+  const { batch, add, received, words, disk } = build()
   add('kept')
   disk.full = true
   batch(() => add('a'))
-  const first = told()
+  const first = received()
   batch(() => add('b'))
-  t.same([await first, await told()], ['full', 'written'])
+  t.same([await first, await received()], ['full', 'written'])
   t.same(words, ['kept'])
 })
 
 t.test('a change that is written at once takes what waits with it', async (t) => {
-  const { batch, add, told, words, writes, disk } = build()
+  const { batch, add, received, words, writes, disk } = build()
   batch(() => add('a'))
   add('b')
   t.equal(writes.length, 1)
-  t.equal(await told(), 'written')
+  t.equal(await received(), 'written')
   batch(() => add('c'))
-  const waiting = told()
+  const waiting = received()
   disk.full = true
   t.throws(() => add('d'), { message: 'full' })
   t.equal(await waiting, 'full')
@@ -66,7 +66,7 @@ t.test('a change that is written at once takes what waits with it', async (t) =>
 })
 
 t.test('what follows a change follows its write', async (t) => {
-  const { change, batch, afterCommit, add, told, words, disk } = build()
+  const { change, batch, afterCommit, add, received, words, disk } = build()
   const followed: string[] = []
   const followedBy = (word: string) =>
     change(() => {
@@ -75,11 +75,11 @@ t.test('what follows a change follows its write', async (t) => {
     })
   batch(() => followedBy('a'))
   t.same(followed, [])
-  await told()
+  await received()
   t.same(followed, ['a'])
   disk.full = true
   batch(() => followedBy('b'))
-  await told()
+  await received()
   t.same([followed, words], [['a'], ['a']])
   afterCommit(() => followed.push('now'))
   t.same(followed, ['a', 'now'])

@@ -40,7 +40,7 @@ t.test('a duration is read in ms, or not at all', async (t) => {
 })
 
 t.test('ms are formatted in the largest unit that divides them, and parsed back', async (t) => {
-  const told: readonly (readonly [number, string])[] = [
+  const received: readonly (readonly [number, string])[] = [
     [0, '0s'],
     [1, '1ms'],
     [1_500, '1500ms'],
@@ -48,7 +48,7 @@ t.test('ms are formatted in the largest unit that divides them, and parsed back'
     [7_200_000, '2h'],
     [86_400_000, '1d'],
   ]
-  for (const [ms, text] of told) {
+  for (const [ms, text] of received) {
     t.equal(formatDuration(ms), text)
     t.equal(parseDuration(text), ms)
   }

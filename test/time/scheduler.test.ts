@@ -328,11 +328,11 @@ t.test('an advance reports the results of timers, but not timers without effect'
     throw new Error('of the test')
   })
   for (const kind of ['late', 'other', 'bad', 'note']) add('said', 10, kind)
-  const told = (await scheduler.advanceTo(20)).fired.map(({ kind, ...more }) => [
+  const received = (await scheduler.advanceTo(20)).fired.map(({ kind, ...more }) => [
     kind,
     more['name'],
   ])
-  t.same(told, [
+  t.same(received, [
     ['other', 'became'],
     ['note', 'said'],
   ])
@@ -483,7 +483,7 @@ t.test('a clock that runs ahead of what it can do lets other work in between', a
   const { scheduler, wall, clock, rows } = built
   clock.speed(1_000_000)
   repeating(built, false)
-  // Each look at the wall clock finds it later: what is due never comes to an end.
+  // Each look at the wall clock finds it later: there is always something due.
   let now = 0
   Object.defineProperty(wall, 'now', { get: () => ++now })
   scheduler.arm()

@@ -2,7 +2,7 @@ import { type Disk, nodeDisk } from '../../src/storage/disk.ts'
 
 export type Errno = 'ENOSPC' | 'EIO' | 'EACCES' | 'EROFS' | 'EMFILE' | 'EDQUOT'
 
-/** Which calls fail: from the one with this number on, so many of them, counted from 1. */
+/** Which calls fail: `count` of them, starting at this number, counted from 1. */
 export type Fault = { from: number; calls: number; errno: Errno }
 
 type Call = (...args: unknown[]) => unknown

@@ -222,8 +222,8 @@ export function createRequests(chance: Chance) {
   const below = (n: number) => Math.floor(chance() * n)
   const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
   const maybe = (probability: number) => chance() < probability
-  /** Ids that answers told, by the client and the name of the field. */
-  const told = new Map<string, string[]>()
+  /** Ids that responses have shown, by the client and the name of the field. */
+  const actual = new Map<string, string[]>()
   let client = ''
   let state: string | undefined
 
@@ -240,7 +240,7 @@ export function createRequests(chance: Chance) {
     [/user/i, 'user_id'],
   ]
   const NOBODY = '12345678-1234-4123-8123-123456789abc'
-  const known = (field: string) => pick(told.get(`${client} ${field}`) ?? [NOBODY])
+  const known = (field: string) => pick(actual.get(`${client} ${field}`) ?? [NOBODY])
 
   function nameFor(path: string): string {
     if (path.includes('clients')) return pick(CLIENT_NAMES)
@@ -536,10 +536,10 @@ export function createRequests(chance: Chance) {
       const whose = /^\/@[^/]*|^/.exec(url)![0]
       if (text.length > 20_000) return
       for (const [, field, value] of text.matchAll(/"(\w+_id)":"([^"]{1,64})"/g)) {
-        const list = told.get(`${whose} ${field}`) ?? []
+        const list = actual.get(`${whose} ${field}`) ?? []
         list.push(value!)
         if (list.length > 12) list.shift()
-        told.set(`${whose} ${field}`, list)
+        actual.set(`${whose} ${field}`, list)
       }
     },
     /** The next request. */

@@ -97,10 +97,10 @@ const disk: Disk = {
   fsync: Object.assign((_: number, done: (error: null) => void) => done(null), nodeDisk.fsync),
 }
 
-/** Opens the files of a folder: what they hold and what was said about them, or the damage that was told. */
+/** Opens the files of a folder: what they contain and what was logged about them, or the reported damage. */
 async function opened(dir: string) {
-  const told: string[] = []
-  const log = { info() {}, warn: (line: string) => void told.push(line), error() {} }
+  const actual: string[] = []
+  const log = { info() {}, warn: (line: string) => void actual.push(line), error() {} }
   try {
     const store = await openStore({
       specs: TABLES,
@@ -110,10 +110,10 @@ async function opened(dir: string) {
       disk,
     })
     const content = contentOf(store)
-    return { content, told, close: () => store.close() }
+    return { content, actual, close: () => store.close() }
   } catch (error) {
     if (!(error instanceof DamagedFile)) throw error
-    return { damage: error.damage, told }
+    return { damage: error.damage, actual }
   }
 }
 
@@ -162,7 +162,7 @@ t.test('a flipped bit in any file is reported with its position and changes no r
         // What the head of a document says is guarded by the checksum of the line after it.
         const lines = name === DOCUMENT && line === 1 ? [1, 2] : [line]
         if (!damage.file.endsWith(name) || !lines.includes(damage.line))
-          wrong.push(`${place}: told as ${JSON.stringify(damage)}`)
+          wrong.push(`${place}: reported as ${JSON.stringify(damage)}`)
         if (!readFileSync(join(dir, name)).equals(bent)) wrong.push(`${place}: rewritten`)
       }
     }
@@ -191,13 +191,13 @@ t.test('a journal cut anywhere holds what was whole before the cut', async (t) =
       if (!isWhole && (end + SEED) % STRIDE !== 0) continue
       put(dir, files)
       writeFileSync(join(dir, name), content.subarray(0, end))
-      const { content: found, damage, told, close } = await opened(dir)
+      const { content: found, damage, actual, close } = await opened(dir)
       await close?.()
       cuts++
       const place = `${name} cut at ${end}`
       if (damage) wrong.push(`${place}: ${JSON.stringify(damage)}`)
-      const torn = told.some((line) => line.includes(`${name}: the last`))
-      if (torn === isWhole) wrong.push(`${place}: ${isWhole ? 'told as torn' : 'not told'}`)
+      const torn = actual.some((line) => line.includes(`${name}: the last`))
+      if (torn === isWhole) wrong.push(`${place}: ${isWhole ? 'reported as torn' : 'not reported'}`)
       const wanted = isWhole ? truth.get(end) : last
       if (wanted !== undefined) {
         checked++
@@ -229,7 +229,7 @@ t.test('a document, or a journal that another goes on from, is missed if it is c
       const place = `${name} cut at ${end}`
       if (!damage) wrong.push(`${place}: taken`)
       else if (name === DOCUMENT && Math.abs(damage.line - line) > 1)
-        wrong.push(`${place}: told as ${JSON.stringify(damage)}`)
+        wrong.push(`${place}: reported as ${JSON.stringify(damage)}`)
     }
   }
   t.same(wrong.slice(0, 20), [], `${wrong.length} of ${cuts} cuts went wrong`)

@@ -21,7 +21,7 @@ const MAX_START_MS = 150
 // A reset after this number of calls limits the size of the stores.
 const RESETS = 1 / 30
 
-/** What one client was told is stored: texts that each stand for one row. */
+/** What the responses to one client have confirmed: texts, each for one row. */
 type Client = { name: string; kept: Set<string>; inFlight: string | undefined }
 const RESET = 'reset'
 const after = ({ kept, inFlight }: Client) =>
@@ -85,23 +85,23 @@ t.test(
       // What runs this test has no say in how the program starts.
       const { NODE_OPTIONS: _, ...env } = process.env
       const child = fork(server, args, { env, execArgv: [], stdio: ['ignore', 2, 'pipe', 'ipc'] })
-      let told = ''
+      let printed = ''
       child.stderr!.setEncoding('utf8').on('data', (text) => {
-        told += text
+        printed += text
       })
-      return { child, told: () => told, ended: once(child, 'exit') }
+      return { child, printed: () => printed, ended: once(child, 'exit') }
     }
 
     /** Starts it and waits for its port; `undefined` where it ended by itself. */
     async function serve() {
-      const { child, told, ended } = spawned()
+      const { child, printed, ended } = spawned()
       const port = await Promise.race([
         once(child, 'message').then(([port]) => port as number),
         ended.then(() => undefined),
       ])
       if (port !== undefined) return { child, port, ended }
       counts['refused starts']++
-      t.fail(`a start is refused: ${told().slice(-500)}`)
+      t.fail(`a start is refused: ${printed().slice(-500)}`)
       return undefined
     }
 

@@ -133,7 +133,7 @@ function rowsOf({ users, accounts, pan, credit }: ReturnType<typeof people>): Pa
         name: pan.full_name,
         dob: pan.dob,
         status: 'success',
-        metadata: (told: unknown) => JSON.stringify(told).includes('EXISTING AND VALID'),
+        metadata: (actual: unknown) => JSON.stringify(actual).includes('EXISTING AND VALID'),
         ...made,
       },
     ],
@@ -203,26 +203,26 @@ async function openReal(file: string) {
 
 let calls = 0
 
-/** Makes a call of both, and holds one against the other. */
+/** Makes a call of both, and compares the responses. */
 async function both(reference: Reference, real: Real, asked: Call) {
   calls++
   const call = reference.isUnsure(asked) ? { ...asked, key: undefined } : asked
   const wanted: Wanted = reference.response(call)
-  const told = await real.send(call)
-  const replayed = told.headers['idempotency-replayed'] === 'true'
+  const actual = await real.send(call)
+  const replayed = actual.headers['idempotency-replayed'] === 'true'
   let found =
-    difference(wanted.status, told.status, 'status') ??
-    difference(wanted.body, told.body) ??
+    difference(wanted.status, actual.status, 'status') ??
+    difference(wanted.body, actual.body) ??
     difference(wanted.replayed ?? false, replayed, 'Idempotency-Replayed')
   if (wanted.kept && !found) {
-    wanted.kept.text ??= told.text
-    found = difference(wanted.kept.text, told.text, 'bytes of the replay')
+    wanted.kept.text ??= actual.text
+    found = difference(wanted.kept.text, actual.text, 'bytes of the replay')
   }
   found ??= real.errors[0]
   if (found)
-    throw new Error(`${JSON.stringify(call)}: ${found}\nanswer ${told.status} ${told.text}`)
+    throw new Error(`${JSON.stringify(call)}: ${found}\nanswer ${actual.status} ${actual.text}`)
   for (const run of wanted.later ?? []) run()
-  return told
+  return actual
 }
 
 // ---- steps: each a call, or a few, made of what drew it and of what there is
@@ -627,10 +627,10 @@ const states = [
         reference.worlds.set(from, source)
         const call = admin('PUT', { client }, '/state', body)
         const wanted = reference.response({ ...call, body: source })
-        const told = await real.send(call)
+        const actual = await real.send(call)
         const found =
-          difference(wanted.status, told.status, 'status') ?? difference(wanted.body, told.body)
-        if (found) throw new Error(`PUT /state of ${from} for ${client}: ${found} ${told.text}`)
+          difference(wanted.status, actual.status, 'status') ?? difference(wanted.body, actual.body)
+        if (found) throw new Error(`PUT /state of ${from} for ${client}: ${found} ${actual.text}`)
       }),
   ),
   step('listRequests', { client: who }, (call) => ({

@@ -42,9 +42,9 @@ export async function startOwner(server: string, file: string, place: Place, hos
   const { NODE_OPTIONS: _, NODE_EXTRA_CA_CERTS: __, ...env } = process.env
   const child = spawn(command!, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close')
-  let told = ''
+  let printed = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    told += text
+    printed += text
   })
   const port = await Promise.race([
     once(child.stdout, 'data').then(([text]) => Number(text)),
@@ -56,7 +56,7 @@ export async function startOwner(server: string, file: string, place: Place, hos
     port,
     code: child.exitCode ?? child.signalCode,
     place,
-    told: () => told,
+    printed: () => printed,
     call: createCaller(port ?? 0, agent),
     signal: (name: NodeJS.Signals) => void process.kill(pid, name),
     /** Ends it; answers with how it ended. */

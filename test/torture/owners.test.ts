@@ -67,7 +67,7 @@ t.test(
       running.delete(process)
       const how = await process.end(signal)
       if (signal === 'SIGTERM' && how !== 0)
-        t.fail(`${process.place}: a stop ends with ${how}: ${process.told()}`)
+        t.fail(`${process.place}: a stop ends with ${how}: ${process.printed()}`)
     }
 
     async function verify(process: OwnerProcess, when: string) {
@@ -121,7 +121,7 @@ t.test(
     async function beRefused(when: string) {
       const other = await begin()
       if (other.port === undefined && other.code === 3) counts['refused starts']++
-      else t.fail(`${when}: a second start ends with ${other.code}: ${other.told()}`)
+      else t.fail(`${when}: a second start ends with ${other.code}: ${other.printed()}`)
     }
 
     /** Another takes over while the first still writes: both must be right about what they acknowledged. */
@@ -137,7 +137,7 @@ t.test(
         next = await begin(place)
       }
       if (next.port === undefined)
-        throw new Error(`the start after ${first.place} ends with ${next.code}: ${next.told()}`)
+        throw new Error(`the start after ${first.place} ends with ${next.code}: ${next.printed()}`)
       counts['take-overs']++
       const after = writing(next)
       await after.until(() => after.state.answers >= ANSWERS, 'answers of the next owner')
@@ -189,8 +189,8 @@ t.test(
         )
         const started = starters.filter(({ port }) => port !== undefined)
         if (started.length !== 1) t.fail(`${started.length} of ${starters.length} start at once`)
-        for (const { port, code, told } of starters)
-          if (port === undefined && code !== 3) t.fail(`a start ends with ${code}: ${told()}`)
+        for (const { port, code, printed } of starters)
+          if (port === undefined && code !== 3) t.fail(`a start ends with ${code}: ${printed()}`)
         counts['refused starts'] += starters.length - started.length
         owner = started[0]
         if (owner) await verify(owner, 'after a kill')
@@ -249,7 +249,7 @@ t.test(
         epoch++
       }
       owner ??= await begin()
-      if (owner.port === undefined) throw new Error(`no start: ${owner.code} ${owner.told()}`)
+      if (owner.port === undefined) throw new Error(`no start: ${owner.code} ${owner.printed()}`)
       await verify(owner, `before round ${round}`)
       const event = LONG ? pick(EVENTS) : EVENTS[round % EVENTS.length]!
       byEvent[event] = (byEvent[event] ?? 0) + 1
@@ -258,7 +258,7 @@ t.test(
         // What is on the disk is what counts.
         await end(owner, pick(['SIGKILL', 'SIGTERM']))
         owner = await begin()
-        if (owner.port === undefined) throw new Error(`no start: ${owner.code} ${owner.told()}`)
+        if (owner.port === undefined) throw new Error(`no start: ${owner.code} ${owner.printed()}`)
         await verify(owner, `after ${event}`)
       }
     }

@@ -36,7 +36,7 @@ export type Call = {
   body?: Json
   key?: string | undefined
   scenario?: string | undefined
-  /** Which token is sent; the client's own unless told. */
+  /** Which token is sent (default: the client's own). */
   token?: 'none' | 'wrong' | undefined
 }
 export type Wanted = {
@@ -66,8 +66,8 @@ export const refuse = (status: number, error: string, fields?: string[]): Wanted
     message: aText,
     data: null,
     errors: fields
-      ? function blames(told: Json) {
-          const blamed = new Set(told.map(({ field }: { field: string }) => field))
+      ? function blames(actual: Json) {
+          const blamed = new Set(actual.map(({ field }: { field: string }) => field))
           return String([...blamed].sort()) === String([...new Set(fields)].sort())
         }
       : Array.isArray,
@@ -80,10 +80,12 @@ const times = ({ created, updated }: { created: number; updated: number }) => ({
   updated_at: iso(updated),
 })
 const maskIfsc = (ifsc: string) => `${ifsc.slice(0, 4)}XXXX${ifsc.slice(-3)}`
-/** A number that may not have been told in full yet. */
+/** A number of which no response has shown all digits yet. */
 const masked = (slot: Slot) =>
-  function maskedUtr(told: unknown) {
-    return slot.value ? told === mask(slot.value) : /^X{8}(X{4}|X{10})?\d{4}$/.test(String(told))
+  function maskedUtr(actual: unknown) {
+    return slot.value
+      ? actual === mask(slot.value)
+      : /^X{8}(X{4}|X{10})?\d{4}$/.test(String(actual))
   }
 
 const showUser = ({ clientId }: World, user: User) => ({
@@ -242,7 +244,7 @@ const optional = (value: unknown, fits: boolean) => value === undefined || fits
 
 // ---- KYC and bank accounts
 
-/** The magic PANs: what becomes of them, and what their result says. */
+/** The magic PANs: their final status, and what their result says. */
 const PANS: { [number: string]: [string, object?] } = {
   XXXPX0001A: ['failed', { name: 'NOT MATCHING' }],
   XXXPX0002A: ['failed', { dateOfBirth: 'NOT MATCHING' }],

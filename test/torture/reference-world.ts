@@ -63,7 +63,7 @@ export type Timer = {
   order: number
   kind: 'payment' | 'record' | 'account' | 'scenario'
   id: string
-  /** Its own id, once a list of timers has told it. */
+  /** Its own id, once a list of timers has shown it. */
   timerId?: string
   status: string
   reason?: string | undefined
@@ -161,7 +161,7 @@ function relink(moment: Moment, userId: string) {
   put(moment.users, { ...user, ...links, updated: moment.now })
 }
 
-/** An id is told by the answer, so what hangs on it is done once the answer has been seen. */
+/** The response has the id, so what needs the id is done after the response. */
 export type Later = (() => void)[]
 
 function announce(moment: Moment, event: string, id: Slot, later: Later) {
@@ -218,7 +218,7 @@ export function panMetadata(number: string, { status, statusCode = 200, result }
               panStatus: 'EXISTING AND VALID',
               name: 'MATCHING',
               dateOfBirth: 'MATCHING',
-              aadhaarSeedingStatus: (told: unknown) => ['Y', 'N', 'NA'].includes(String(told)),
+              aadhaarSeedingStatus: (actual: unknown) => ['Y', 'N', 'NA'].includes(String(actual)),
               ...result,
             }
           : anything,
@@ -275,7 +275,7 @@ const SOURCES = ['gateway', 'beneficiary_bank', 'business', 'internal']
 const failureOf = (reason?: string) => ({
   reason: reason ?? aText,
   description: aText,
-  source: (told: unknown) => SOURCES.includes(String(told)),
+  source: (actual: unknown) => SOURCES.includes(String(actual)),
 })
 
 export function putPayment(moment: Moment, payment: Payment, later: Later = []) {

@@ -62,8 +62,8 @@ const emptyMoment = (): Moment => ({
 
 /** What an advance answers; attempts of webhooks have a kind of their own and are left out. */
 function fired(happened: () => { at: string; id: string }[]) {
-  return function asHappened(told: Json) {
-    const theirs = told.filter(({ kind }: Json) => !/^webhook|^timeline/.test(kind))
+  return function asHappened(actual: Json) {
+    const theirs = actual.filter(({ kind }: Json) => !/^webhook|^timeline/.test(kind))
     const shown = theirs.map(({ at, resource_id }: Json) => ({ at, id: resource_id }))
     return JSON.stringify(shown) === JSON.stringify(happened())
   }
@@ -80,7 +80,7 @@ function clockAnswer(world: World): Wanted {
     mode,
     speed,
     next_timer_at: maySend(world) ? anything : next ? iso(next.due) : null,
-    pending_timers: maySend(world) ? (told: Json) => told >= timers.length : timers.length,
+    pending_timers: maySend(world) ? (actual: Json) => actual >= timers.length : timers.length,
   })
 }
 
@@ -141,10 +141,10 @@ export function createReference(fixtures: { [client: string]: Start }) {
   const byIds = (rows: readonly Row[]) => new Map(rows.map((row) => [row.id.value!, row]))
   /** What was added, removed and changed in each table since a snapshot. */
   function asDifferent(before: Moment, after: Moment) {
-    return function differences(told: Json) {
+    return function differences(actual: Json) {
       return Object.entries(TABLES).every(([table, rows]) => {
         const [was, is] = [byIds(before[rows]), byIds(after[rows])]
-        const { added = [], removed = [], changed = [] } = told[table] ?? {}
+        const { added = [], removed = [], changed = [] } = actual[table] ?? {}
         const ids = new Set(changed.map(({ id }: Json) => id))
         return (
           sorted(added) === sorted([...is.keys()].filter((id) => !was.has(id))) &&
@@ -191,8 +191,8 @@ export function createReference(fixtures: { [client: string]: Start }) {
       }
       // It may be an attempt's time that comes next; then time is where the answer says, and no step was jumped over.
       let happened: { at: string; id: string }[] = []
-      const now = function noLater(told: string) {
-        const target = Date.parse(told)
+      const now = function noLater(actual: string) {
+        const target = Date.parse(actual)
         if (!(target >= at.now) || (next && target > next.due)) return false
         happened = advance(at, target)
         return true
@@ -217,8 +217,8 @@ export function createReference(fixtures: { [client: string]: Start }) {
     },
     'GET /timers': ({ at }) =>
       ok({
-        timers: function soonestOnes(told: Json) {
-          const theirs = told.filter(({ kind }: Json) => !/^webhook|^timeline/.test(kind))
+        timers: function soonestOnes(actual: Json) {
+          const theirs = actual.filter(({ kind }: Json) => !/^webhook|^timeline/.test(kind))
           const mine = soonestFirst(at.timers).filter(({ kind }) => kind !== 'scenario')
           for (const [i, timer] of mine.entries()) timer.timerId = theirs[i]?.timer_id
           const shown = theirs.map((one: Json) => `${one.at} ${one.resource_id}`)
@@ -244,7 +244,7 @@ export function createReference(fixtures: { [client: string]: Start }) {
       const reached = all ? [...worlds.values()] : [world]
       for (const one of reached) reset(one, parts)
       const names = sorted(reached.map(({ name }) => name))
-      return ok({ reset: (told: Json) => sorted(told) === names, parts })
+      return ok({ reset: (actual: Json) => sorted(actual) === names, parts })
     },
     'GET /scenario': ({ at }) =>
       ok({ name: at.scenario, title: anything, rules: anything, webhooks: anything, expect: [] }),
@@ -326,7 +326,7 @@ export function createReference(fixtures: { [client: string]: Start }) {
       ok({
         total: calls,
         dropped: 0,
-        requests: (told: Json) => told.length === Math.min(calls, 1),
+        requests: (actual: Json) => actual.length === Math.min(calls, 1),
       }),
     'GET /webhooks/deliveries': ({ at }) =>
       ok({
@@ -334,8 +334,8 @@ export function createReference(fixtures: { [client: string]: Start }) {
         page: 1,
         limit: 100,
         total_pages: anything,
-        deliveries: function eventsInOrder(told: Json) {
-          const sent = told.filter(({ status }: Json) => status !== 'recorded')
+        deliveries: function eventsInOrder(actual: Json) {
+          const sent = actual.filter(({ status }: Json) => status !== 'recorded')
           const shown = sent.map((one: Json) => `${one.event} ${one.resource_id}`)
           const wanted = at.deliveries.map(({ event, resource }) => `${event} ${resource}`)
           return String(shown) === String(wanted.reverse().slice(0, 100))
@@ -343,8 +343,8 @@ export function createReference(fixtures: { [client: string]: Start }) {
       }),
     'GET /clients': () =>
       ok({
-        clients: function everyClient(told: Json) {
-          const shown = told.map((one: Json) => [one.name, one.scenario, one.now, one.snapshots])
+        clients: function everyClient(actual: Json) {
+          const shown = actual.map((one: Json) => [one.name, one.scenario, one.now, one.snapshots])
           const wanted = [...worlds.values()].map(({ name, at, snapshots }) => [
             name,
             at.scenario,

@@ -125,7 +125,7 @@ async function sweep(t: Test) {
     })
     requests++
     const got = await answer.text()
-    const told = JSON.stringify([...answer.headers])
+    const actual = JSON.stringify([...answer.headers])
     const isFine = answer.status < 400
     // A refusal may show a number to the caller who sent it in this very request, but never a secret.
     const sent = `${path} ${text ?? ''}`
@@ -133,7 +133,7 @@ async function sweep(t: Test) {
       kind !== 'secret' && kind !== 'token' && sent.includes(value)
     outputs.push({
       where: `the answer ${answer.status} of ${method} ${path}`,
-      text: `${told}${got}`,
+      text: `${actual}${got}`,
       mayShow: (canary) => (isFine ? mayShow(canary) : isOwn(canary)),
     })
     return { status: answer.status, isFine, text: got }
@@ -322,7 +322,7 @@ async function sweep(t: Test) {
   }
 }
 
-/** Everything that the admin API tells of what happened. */
+/** Everything that the admin API shows of what happened. */
 async function look(send: Send) {
   await send('POST', '/__admin/clock/advance', { body: { by: '1h' } })
   const { text: list } = await send('GET', '/__admin/requests?limit=1000')
@@ -343,7 +343,7 @@ async function look(send: Send) {
   return deliveries.length as number
 }
 
-/** Reads a stream of events until it is told to stop. */
+/** Reads a stream of events until `stop` is called. */
 function listen(url: string, adminToken: string) {
   const stop = new AbortController()
   const reading = (async () => {
@@ -375,9 +375,9 @@ t.test('what must not be seen is in no answer, log, stream, list, file and progr
   await look(send)
   // ---- other programs, and what this one said
   for (const words of ['requests', 'deliveries', 'health', 'scenario list', 'snapshot list']) {
-    const told = await run([...words.split(' '), '--url', origin, '--admin-token', adminToken])
+    const actual = await run([...words.split(' '), '--url', origin, '--admin-token', adminToken])
     const isList = words === 'snapshot list'
-    put(`payout-sandbox ${words}`, told.stdout + told.stderr, isList ? isFree : nothing)
+    put(`payout-sandbox ${words}`, actual.stdout + actual.stderr, isList ? isFree : nothing)
   }
   const { stderr } = await (program as Program).stop()
   t.match(stderr, /client own created/, 'it says what it does')

@@ -1,5 +1,5 @@
 /**
- * What an answer must look like, as plain JSON with holes: a `Slot` stands for what only the sandbox knows, a function
+ * What an answer must look like, as plain JSON with holes: a `Slot` is a value that only the sandbox knows, a function
  * for what is checked and not known.
  */
 
@@ -13,10 +13,10 @@ export class Slot {
     this.value = value
   }
 
-  fits(told: unknown): boolean {
-    if (this.value !== undefined) return told === this.value
-    if (typeof told !== 'string' || !this.form.test(told)) return false
-    this.value = told
+  fits(actual: unknown): boolean {
+    if (this.value !== undefined) return actual === this.value
+    if (typeof actual !== 'string' || !this.form.test(actual)) return false
+    this.value = actual
     return true
   }
 
@@ -31,26 +31,30 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const uuid = (value?: string) => new Slot(UUID, value)
 
 export const anything = () => true
-export const aText = (told: unknown) => typeof told === 'string' && told.length > 0
-export const aBoolean = (told: unknown) => typeof told === 'boolean'
+export const aText = (actual: unknown) => typeof actual === 'string' && actual.length > 0
+export const aBoolean = (actual: unknown) => typeof actual === 'boolean'
 
-/** Where an answer is not as the template says, or `undefined`: the path, what was wanted, what was told. */
-export function difference(wanted: unknown, told: unknown, at = 'body'): string | undefined {
+/** Where an answer is not as the template says, or `undefined`: the path, what was wanted, what was received. */
+export function difference(wanted: unknown, actual: unknown, at = 'body'): string | undefined {
   if (wanted instanceof Slot)
-    return wanted.fits(told) ? undefined : differs(at, wanted.toJSON(), told)
+    return wanted.fits(actual) ? undefined : differs(at, wanted.toJSON(), actual)
   if (typeof wanted === 'function')
-    return wanted(told) ? undefined : differs(at, wanted.name || 'another', told)
+    return wanted(actual) ? undefined : differs(at, wanted.name || 'another', actual)
   if (typeof wanted !== 'object' || wanted === null)
-    return wanted === told ? undefined : differs(at, wanted, told)
-  if (typeof told !== 'object' || told === null || Array.isArray(wanted) !== Array.isArray(told))
-    return differs(at, wanted, told)
+    return wanted === actual ? undefined : differs(at, wanted, actual)
+  if (
+    typeof actual !== 'object' ||
+    actual === null ||
+    Array.isArray(wanted) !== Array.isArray(actual)
+  )
+    return differs(at, wanted, actual)
   const keys = Object.keys(wanted)
-  const others = Object.keys(told).filter((key) => !keys.includes(key))
-  if (others.length > 0 || keys.some((key) => !(key in told))) return differs(at, wanted, told)
+  const others = Object.keys(actual).filter((key) => !keys.includes(key))
+  if (others.length > 0 || keys.some((key) => !(key in actual))) return differs(at, wanted, actual)
   for (const key of keys) {
     const found = difference(
       (wanted as Record<string, unknown>)[key],
-      (told as Record<string, unknown>)[key],
+      (actual as Record<string, unknown>)[key],
       `${at}.${key}`,
     )
     if (found) return found
@@ -58,5 +62,5 @@ export function difference(wanted: unknown, told: unknown, at = 'body'): string 
   return undefined
 }
 
-const differs = (at: string, wanted: unknown, told: unknown) =>
-  `${at}: wanted ${JSON.stringify(wanted)}, told ${JSON.stringify(told)}`
+const differs = (at: string, wanted: unknown, actual: unknown) =>
+  `${at}: wanted ${JSON.stringify(wanted)}, received ${JSON.stringify(actual)}`

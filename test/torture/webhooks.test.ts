@@ -18,7 +18,7 @@ for (const failing of RATES) {
       const data = join(t.testdir(), 'db.json')
       const chance = seeded()
       const answered = new Map<string, number>()
-      let told = () => {}
+      let wake = () => {}
       const hook = await receiver(t, (message, response) => {
         // The tenth attempt is the last: none is given up by bad luck.
         const kind = message.attempt >= 9 ? 1 : chance()
@@ -33,17 +33,17 @@ for (const failing of RATES) {
           answered.set(message.id, (answered.get(message.id) ?? 0) + 1)
           response.socket!.destroy()
         }
-        told()
+        wake()
       })
-      /** Waits until so many messages came in all. */
+      /** Waits until this number of messages has arrived. */
       const until = (count: number) =>
         new Promise<void>((resolve) => {
-          told = () => {
+          wake = () => {
             if (hook.received.length < count) return
-            told = () => {}
+            wake = () => {}
             resolve()
           }
-          told()
+          wake()
         })
       const args = ['--data', data, '--log-level', 'error', '--clock-speed', '100']
       const open = () => serve(t, [...args, '--webhook-retries', 'standard'])

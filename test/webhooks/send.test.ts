@@ -602,13 +602,13 @@ t.test('idle connections make room where as many are open as may be', async (t) 
 })
 
 t.test('an attempt without a free file descriptor is reported', async (t) => {
-  let told = 0
+  let received = 0
   const lookup = ((_host: string, _options: unknown, done: (error: Error) => void) =>
     setImmediate(() =>
       done(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE', syscall: 'connect' })),
     )) as unknown as NonNullable<SenderDeps['lookup']>
-  const sender = senderFor(t, { lookup, onDescriptorLimit: () => told++ })
+  const sender = senderFor(t, { lookup, onDescriptorLimit: () => received++ })
   const result = await sender.send({ url: 'http://receiver.test/', headers: {}, body: '{}' })
   t.match(result, { ok: false, error: { code: 'failed', message: /EMFILE/ } })
-  t.equal(told, 1)
+  t.equal(received, 1)
 })
