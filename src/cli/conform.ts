@@ -2,6 +2,7 @@ import { readingsDocument } from '../assumptions/readings-document.ts'
 import { BadOption } from '../config/options.ts'
 import type { ConformReport } from '../conform/conform.ts'
 import type { Finding } from '../conform/findings.ts'
+import { countOf } from '../model/count-text.ts'
 import { jsonLine } from '../model/printable.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
 import { prepareFile } from './save-file.ts'
@@ -42,9 +43,6 @@ async function savedReadings({ against, assumptions }: ConformReport): Promise<s
     readings: Object.fromEntries(assumptions.map(({ name, reading }) => [name, reading])),
   })
 }
-
-const countOf = (count: number, one: string, many = `${one}s`) =>
-  `${count} ${count === 1 ? one : many}`
 
 const findingTable = (findings: readonly Finding[]) =>
   table(

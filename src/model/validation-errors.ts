@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { didYouMean } from './closest-word.ts'
+import { countOf } from './count-text.ts'
 import { type FieldError, SandboxError } from './errors.ts'
 import { excerptOf, isSecretName, quoteInput } from './mask.ts'
 
@@ -97,17 +98,17 @@ function expectationOf(issue: Issue, code: string): string {
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     case 'too_small':
-      return `must ${sizeOf(issue.origin)} ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unitOf(issue.origin, issue.minimum)}`
+      return `must ${sizeOf(issue.origin)} ${issue.inclusive === false ? 'more than' : 'at least'} ${amountOf(issue.origin, issue.minimum)}`
     case 'too_big':
-      return `must ${sizeOf(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin, issue.maximum)}`
+      return `must ${sizeOf(issue.origin)} at most ${amountOf(issue.origin, issue.maximum)}`
     default:
       return issue.message
   }
 }
 const sizeOf = (origin: string) => (origin === 'string' || origin === 'array' ? 'have' : 'be')
-const UNIT: Readonly<Record<string, string>> = { string: ' character', array: ' item' }
-const unitOf = (origin: string, count: number | bigint) =>
-  UNIT[origin] ? `${UNIT[origin]}${Number(count) === 1 ? '' : 's'}` : ''
+const UNIT: Readonly<Record<string, string>> = { string: 'character', array: 'item' }
+const amountOf = (origin: string, count: number | bigint) =>
+  UNIT[origin] ? countOf(count, UNIT[origin]) : String(count)
 
 /** The expectation that an issue violates, as the end of a sentence. */
 export function expectedAt(issue: Issue, data: unknown): string {

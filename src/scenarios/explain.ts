@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { didYouMean } from '../model/closest-word.ts'
+import { countOf } from '../model/count-text.ts'
 import { safeParse } from '../model/safe-parse.ts'
 import { knownKeysOf } from '../model/validation-errors.ts'
 import { oneOf, quoteValue } from './wording.ts'
@@ -45,8 +46,8 @@ function sizeMessage(issue: RawIssue & { code: 'too_big' | 'too_small' }): strin
   const limit = issue.code === 'too_big' ? issue.maximum : issue.minimum
   const side =
     issue.code === 'too_big' ? 'at most' : issue.inclusive === false ? 'more than' : 'at least'
-  if (issue.origin === 'string') return `must have ${side} ${limit} characters`
-  if (issue.origin === 'array') return `must have ${side} ${limit} entries`
+  if (issue.origin === 'string') return `must have ${side} ${countOf(limit, 'character')}`
+  if (issue.origin === 'array') return `must have ${side} ${countOf(limit, 'item')}`
   return `must be ${side} ${limit}, not ${quoteValue(issue.input)}`
 }
 

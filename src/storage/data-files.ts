@@ -227,7 +227,7 @@ async function open<Rows>(
   }
   // What follows the damage must not reappear: the document gets the recovered state, and the next journal is empty.
   reader.finish()
-  journal.start((journalNumbers(disk, file).at(-1) ?? 0) + 1)
+  journal.startAfter(journalNumbers(disk, file))
   const files = opened()
   await files.rewrite()
   return files

@@ -120,6 +120,12 @@ export class Journal {
     this.#writeTo(number, fd, header)
   }
 
+  /** Starts an empty journal after damaged ones, which go when the document is rewritten. */
+  startAfter(damaged: readonly number[]) {
+    for (const number of damaged) this.#keep(number, 0)
+    this.start((damaged.at(-1) ?? 0) + 1)
+  }
+
   #writeTo(number: number, fd: number, { bytes, headerBytes, checksum }: Content) {
     const before = this.#fd
     this.#fd = fd

@@ -392,6 +392,7 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     rule(`{ operation: createUser, body: { email: { matches: ${'a'.repeat(201)} } } }`),
     ['2:62: `matches` must have at most 200 characters, not 201'],
   ],
+  ['a payment without steps', pay(''), ['3:26: `transaction` must have at least 1 item']],
   [
     'a payment that starts as SUCCESS',
     pay('{ status: SUCCESS }'),

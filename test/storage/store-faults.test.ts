@@ -228,6 +228,7 @@ t.test('recovering keeps what stands before the damage', async (t) => {
   const { world: found, store, lines } = await open(t, file, { onDamage: 'recover' })
   t.same(rowsOf(found), [0, 1, 2, 3, 4].map(note))
   t.match(lines.join(), /checksum.*copied to/)
+  t.notOk(existsSync(journal), 'the damaged journal is only in the copy')
   found.put('notes', note(77))
   await store.close()
   t.equal(rowsOf((await open(t, file)).world).length, 6)

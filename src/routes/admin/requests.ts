@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { adminCall, outlineOf } from '../../http/admin-call.ts'
+import { countOf } from '../../model/count-text.ts'
 import { SandboxError } from '../../model/errors.ts'
 import { LoggedRequest, RequestQuery } from '../../model/logged-request.ts'
 import { quoteInput } from '../../model/mask.ts'
@@ -58,8 +59,6 @@ type ExpectedCount = {
   at_least?: number | undefined
   at_most?: number | undefined
 }
-
-const countOf = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 function expectedText({ exactly, at_least: atLeast, at_most: atMost }: ExpectedCount): string {
   if (exactly !== undefined) return `exactly ${countOf(exactly, 'matching call')}`
