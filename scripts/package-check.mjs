@@ -3,16 +3,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { TSC } from './tsc.mjs'
 
 const MAX_PACKAGES = 60
 const MAX_MS = 30_000
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
 const home = mkdtempSync(join(tmpdir(), 'payout-sandbox-package-'))
 const installed = join(home, 'node_modules/payout-sandbox')
@@ -158,7 +157,7 @@ function checkTypes() {
   ]) {
     // Without the types of Node, and without skipLibCheck.
     const strictly = ['--noEmit', '--strict', '--target', 'es2022']
-    const { status, output } = run(process.execPath, [tsc, ...strictly, ...options, file])
+    const { status, output } = run(process.execPath, [TSC, ...strictly, ...options, file])
     check(status === 0, what, output)
   }
 }

@@ -3,9 +3,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import { installTools } from './tools.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const failure = await installTools('scripts/tools')
+if (failure !== undefined) throw new Error(failure)
+// TypeScript 7 has no stable API for programs yet, so this is TypeScript 6.
+const { default: ts } = await import('./tools/node_modules/typescript/lib/typescript.js')
 const MAX_FILE = 350
 const MAX_FUNCTION = 150
 

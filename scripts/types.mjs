@@ -1,38 +1,20 @@
 // Writes the published types into the folder of its argument: only the types that a user imports, without any dependency.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import { TSC } from './tsc.mjs'
 
 const PUBLISHED = [
-  'index.ts',
-  'admin/admin-client.ts',
-  'scenarios/condition.ts',
-  'model/feed-kinds.ts',
+  'index.d.ts',
+  'admin/admin-client.d.ts',
+  'scenarios/condition.d.ts',
+  'model/feed-kinds.d.ts',
 ]
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const out = resolve(process.argv[2])
-const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: report }
-const { options } = ts.getParsedCommandLineOfConfigFile(
-  join(root, 'tsconfig.build.json'),
-  undefined,
-  host,
-)
-const files = PUBLISHED.map((name) => join(root, 'src', name))
-// Of all other files only those types are made that these need; npm run types checks every file.
-const program = ts.createProgram(files, options)
-
-function report(...diagnostics) {
-  process.stderr.write(
-    ts.formatDiagnostics(diagnostics, {
-      getCurrentDirectory: () => root,
-      getCanonicalFileName: (name) => name,
-      getNewLine: () => '\n',
-    }),
-  )
-  process.exitCode = 1
-}
 
 /** All published files are in one folder, and a module specifier names the .js file. */
 const flat = (text) =>
@@ -40,11 +22,18 @@ const flat = (text) =>
     .replaceAll(/from '\.{1,2}\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, "from './$1.js'")
     .replaceAll(/import\("\.{1,2}\/(?:[\w-]+\/)*([\w-]+)\.ts"\)/g, 'import("./$1.js")')
 
-mkdirSync(out, { recursive: true })
-for (const file of files) {
-  const source = program.getSourceFile(file)
-  const write = (name, text) => writeFileSync(join(out, basename(name)), flat(text))
-  const { diagnostics } = program.emit(source, write, undefined, true)
-  const found = [...ts.getPreEmitDiagnostics(program, source), ...diagnostics]
-  if (found.length > 0) report(...found)
+// tsc also writes the types of the files that these import.
+const all = mkdtempSync(join(tmpdir(), 'payout-sandbox-types-'))
+try {
+  const args = [TSC, '-p', join(root, 'tsconfig.build.json'), '--outDir', all]
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stdout)
+  mkdirSync(out, { recursive: true })
+  for (const name of PUBLISHED)
+    writeFileSync(join(out, basename(name)), flat(readFileSync(join(all, name), 'utf8')))
+} catch (error) {
+  console.error(error.message)
+  process.exitCode = 1
+} finally {
+  rmSync(all, { recursive: true })
 }

@@ -1,13 +1,14 @@
 /** Makes, type-checks and bundles clients with public generators. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Test } from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { TOOLS, toolFile } from '../tools.ts'
 
-const require = createRequire(import.meta.url)
+// The script is JavaScript without types.
+const { TSC } = await import(join(PACKAGE_ROOT, 'scripts/tsc.mjs'))
 
 /** Runs a program of Node; throws its output if it fails. */
 function run(args: readonly string[]) {
@@ -70,7 +71,7 @@ export async function programOf<Use>(
   mkdirSync(modules)
   symlinkSync(join(TOOLS, 'node_modules/openapi-fetch'), join(modules, 'openapi-fetch'))
   generator(dir)
-  run([require.resolve('typescript/bin/tsc'), '-p', dir])
+  run([TSC, '-p', dir])
   const outfile = join(dir, 'use.mjs')
   await build({
     entryPoints: [join(dir, 'use.ts')],
