@@ -111,6 +111,8 @@ export type Finding = Run & { finding: string; reproduce: string }
 export type SweepResult = {
   command: readonly string[]
   seed: number
+  /** The scenario that every run started with. */
+  scenario: string
   baseline: Observation
   runs: readonly Run[]
   findings: readonly Finding[]

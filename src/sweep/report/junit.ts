@@ -1,0 +1,25 @@
+import { junitXml, type TestCase } from '../../report/junit.ts'
+import type { Finding, Run, SweepResult } from '../types.ts'
+import { commandText, planText } from './words.ts'
+
+function testOf(run: Run, found: Finding | undefined): TestCase {
+  const { plan, verdict, level, happened, observation } = run
+  const details = found && `${happened}\n${found.finding}: ${found.reproduce}`
+  const kind = level === 'error' ? 'failure' : verdict === 'not_reached' ? 'skipped' : undefined
+  return {
+    name: planText(plan),
+    group: `sweep.${plan[0]?.kind ?? 'baseline'}`,
+    ms: observation.durationMs,
+    ...(kind && { outcome: { kind, type: verdict, message: happened } }),
+    ...(details && { details }),
+  }
+}
+
+/** `junit.xml`: each run is a test, and one with an error fails. */
+export function sweepJunit(result: SweepResult): string {
+  const byRun = new Map(result.findings.map((one) => [one.id, one]))
+  return junitXml(
+    `payout-sandbox sweep: ${commandText(result)}`,
+    result.runs.map((run) => testOf(run, byRun.get(run.id))),
+  )
+}
