@@ -42,15 +42,17 @@ export function reportHtml(result: SweepResult): string {
 <style>`}${STYLE}${markup`</style>
 </head>
 <body>
+<main>
 <h1>payout-sandbox sweep</h1>
 <p><code>${commandText(result)}</code></p>
-<p>${countsText(result)}. Seed ${seed}. The baseline made ${baseline.calls.length} calls and ${baseline.payments.length} payments, and got ${baseline.deliveries.length} deliveries of events.</p>
+<p>${countsText(result)}. Seed ${seed}. Of the baseline: ${baseline.calls.length} calls, ${baseline.payments.length} payments, ${baseline.deliveries.length} deliveries of events.</p>
 <h2>Summary</h2>
 <dl>
 ${Object.entries(verdictCounts(result)).map(countRow)}</dl>
 <h2>Points and faults</h2>
 ${matrices(result)}${pairs(result)}<h2>Findings</h2>
-${findings.length === 0 ? markup`<p>No findings.</p>\n` : findings.map((one) => findingHtml(one, baseline))}</body>
+${findings.length === 0 ? markup`<p>No findings.</p>\n` : findings.map((one) => findingHtml(one, baseline))}</main>
+</body>
 </html>
 `}`
 }

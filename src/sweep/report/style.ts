@@ -21,6 +21,7 @@ dl { display: grid; grid-template-columns: 9rem 1fr; gap: 0.2rem 1rem; }
 dt, caption, .at, .none { color: var(--soft); }
 dd { margin: 0; }
 ul { margin: 0; padding-left: 1.2rem; }
+.wide table { width: auto; }
 .wide { overflow-x: auto; overflow-wrap: normal; padding: 0.25rem 0.75rem; }
 table { width: 100%; border-collapse: collapse; }
 caption { text-align: left; font-weight: 600; padding: 0.5rem 0 0.2rem; }
@@ -34,7 +35,7 @@ th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.6rem 0.25rem 
 .verdict.information { color: var(--soft); border: 1px solid var(--line); }
 .changed { color: var(--bad); }
 @media (max-width: 700px) {
-  dl, .sides, .sides tbody, .sides tr, .sides td { display: block; }
+  dl, .sides, .sides caption, .sides tbody, .sides tr, .sides td { display: block; }
   .sides thead { display: none; }
   .side { display: inline; margin-right: 0.5rem; color: var(--soft); font-size: 0.85rem; }
   .sides tr { border-bottom: 1px solid var(--line); }
