@@ -4,9 +4,9 @@ import { table } from './text-table.ts'
 
 /** The findings of a sweep as tables for a terminal: what was done, what happened, and how to see it again. */
 export function sweepTable({ findings }: SweepResult): string {
-  const rows = findings.map(({ finding, verdict, level, plan, happened }) => [
+  const rows = findings.map(({ finding, verdict, level, isKnown, plan, happened }) => [
     finding,
-    level,
+    isKnown ? 'known' : level,
     verdict,
     plan.map(({ what }) => what).join('; and '),
     happened,

@@ -69,6 +69,8 @@ const call = (
   path,
   content: '{}',
   status,
+  isFailed: status !== 200,
+  beganMs: atMs,
   atMs,
   clockMs: 0,
   rule,
@@ -77,16 +79,21 @@ const call = (
 const payment = (id: string, status = 'SUCCESS') => ({
   client: 'default',
   transaction_id: id,
+  keys: [],
   key: 'asha|100000000003|ICIC0000003|25000',
   paise: 25_000,
+  statusAtEnd: 'PENDING',
   status,
 })
 
 const delivery = (atMs: number, isForged = false) => ({
   client: 'default',
+  event_id: 'evt_1',
   event: 'transaction.status.update',
   resource_id: HOSTILE,
   isForged,
+  signed: 'message' as const,
+  isAfterEnd: false,
   status: 200,
   atMs,
 })
@@ -147,16 +154,21 @@ export function sweepResult(recording?: string): SweepResult {
     .map((one, i): Finding => {
       const finding = `finding-${i + 1}`
       const reproduce = `payout-sandbox exec --scenarios report --scenario ${finding} -- npm test '${HOSTILE}'`
-      return { ...one, finding, reproduce }
+      const definition = {
+        extends: 'mine',
+        ...Object.assign({}, ...one.plan.map(({ scenario }) => scenario)),
+      }
+      return { ...one, finding, reproduce, definition, isKnown: one.verdict === 'hung' }
     })
   const command = ['npm', 'test', HOSTILE]
   return {
     command,
     seed: 1,
-    scenario: 'default',
     baseline: observation(),
     runs,
     findings,
+    scenarios: { mine: { title: 'The scenario of the user', extends: 'slow' } },
+    planned: 6,
     isPartial: false,
   }
 }

@@ -35,8 +35,10 @@ const paymentCell = (payments: readonly SeenPayment[], label: string) =>
     payments.length === 0
       ? markup`no payment`
       : payments.map(
-          ({ transaction_id, paise, status }) =>
-            markup`<div>${rupees(paise)} <b>${status}</b> <code>${transaction_id}</code></div>`,
+          ({ transaction_id, paise, status, statusAtEnd }) =>
+            markup`<div>${rupees(paise)} <b>${
+              statusAtEnd === status ? status : `${statusAtEnd}, then ${status}`
+            }</b> <code>${transaction_id}</code></div>`,
         )
   }</td>`
 
@@ -65,7 +67,7 @@ export function findingHtml(found: Finding, baseline: Observation): Markup {
 `,
   )
   return markup`<section id="${finding}">
-<h3>${finding} ${verdictMark(found)}</h3>
+<h3>${finding} ${verdictMark(found)}${found.isKnown ? ' (known)' : undefined}</h3>
 <dl>
 <dt>what was done</dt><dd><ul>${plan.map(({ what }) => markup`<li>${what}</li>`)}</ul></dd>
 <dt>what happened</dt><dd>${happened}. The command ${ended(observation)}.</dd>
@@ -73,7 +75,7 @@ ${observation.probeDifferences.map((text) => markup`<dt>the probe</dt><dd>${text
 </dl>
 ${sides('Calls and events', rows.map(stepRow))}${
   more > 0 ? markup`<p>… and ${more} more steps, which the recording has.</p>\n` : undefined
-}${sides('Payments a day later', payments)}${
+}${sides('Payments at the end of the command, and a day later', payments)}${
   observation.output === ''
     ? undefined
     : markup`<details><summary>The end of the command's output</summary><pre>${observation.output}</pre></details>\n`

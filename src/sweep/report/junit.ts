@@ -5,12 +5,14 @@ import { commandText, planText } from './words.ts'
 function testOf(run: Run, found: Finding | undefined): TestCase {
   const { plan, verdict, level, happened, observation } = run
   const details = found && `${happened}\n${found.finding}: ${found.reproduce}`
-  const kind = level === 'error' ? 'failure' : verdict === 'not_reached' ? 'skipped' : undefined
+  const isSkipped = verdict === 'not_reached' || found?.isKnown
+  const kind = isSkipped ? 'skipped' : level === 'error' ? 'failure' : undefined
+  const message = found?.isKnown ? `known, ${verdict}: ${happened}` : happened
   return {
     name: planText(plan),
     group: `sweep.${plan[0]?.kind ?? 'baseline'}`,
     ms: observation.durationMs,
-    ...(kind && { outcome: { kind, type: verdict, message: happened } }),
+    ...(kind && { outcome: { kind, type: verdict, message } }),
     ...(details && { details }),
   }
 }

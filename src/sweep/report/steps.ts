@@ -16,20 +16,27 @@ export type Step = {
 // A retry storm has thousands of calls, and the report must stay readable.
 const MAX_STEPS = 200
 
-const callStep = ({ method, operation, path, status, rule, atMs }: SeenCall): Step => ({
+const callStep = ({ method, operation, path, status, rule, beganMs }: SeenCall): Step => ({
   kind: 'call',
   key: `${method} ${operation}`,
   what: `${method} ${path}`,
   answer: status === null ? 'no answer' : String(status),
   changed: rule ?? undefined,
-  atMs,
+  atMs: beganMs,
   times: 1,
 })
 
-const deliveryStep = ({ event, resource_id, isForged, status, atMs }: SeenDelivery): Step => ({
+const deliveryStep = ({
+  event,
+  resource_id,
+  isForged,
+  isAfterEnd,
+  status,
+  atMs,
+}: SeenDelivery): Step => ({
   kind: 'event',
   key: event,
-  what: `${event} of ${resource_id}`,
+  what: `${event} of ${resource_id}${isAfterEnd ? ', after the command ended' : ''}`,
   answer: status === null ? 'not delivered' : String(status),
   changed: isForged ? 'not authentic' : undefined,
   atMs,

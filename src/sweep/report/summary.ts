@@ -1,6 +1,6 @@
 import { plainText } from '../../report/markup.ts'
 import type { SweepResult } from '../types.ts'
-import { commandText, countsText, planText } from './words.ts'
+import { commandText, countsText, levelText, planText } from './words.ts'
 
 /** A text on one line of Markdown, in which nothing is markup. */
 const inline = (text: string) =>
@@ -25,8 +25,8 @@ export function summaryMarkdown(result: SweepResult): string {
   const head = `# payout-sandbox sweep\n\n${inline(commandText(result))}\n\n${inline(countsText(result))}\n`
   if (findings.length === 0) return `${head}\nNo findings.\n`
   const rows = findings.map(
-    ({ finding, verdict, level, plan, happened }) =>
-      `| ${finding} | ${verdict} (${level}) | ${inline(planText(plan))} | ${inline(happened)} |\n`,
+    (found) =>
+      `| ${found.finding} | ${found.verdict} (${levelText(found)}) | ${inline(planText(found.plan))} | ${inline(found.happened)} |\n`,
   )
   const commands = findings.map(({ finding, reproduce }) => `\n${finding}:\n\n${block(reproduce)}`)
   return `${head}
