@@ -33,7 +33,7 @@ const LATE: Fault = {
 }
 const READING: Fault = {
   kind: 'assumption',
-  name: 'idempotency_key',
+  name: 'idempotency_key=honoured',
   what: 'the service honours an Idempotency-Key',
   mustAbsorb: true,
   scenario: { assume: { idempotency_key: 'honoured' } },

@@ -17,9 +17,12 @@ const KINDS: Readonly<Record<Fault['kind'], string>> = {
   assumption: 'Readings of the contract',
 }
 
+/** The assumption of a fault with the name `assumption=reading`. */
+const assumptionOf = (name: string) => name.split('=')[0]!
+
 /** Where a fault happens: the row of the matrix. */
 const pointOf = ({ name, operation, nth }: Fault): string =>
-  operation === undefined ? name : `${operation}${nth === undefined ? '' : ` ${nth}`}`
+  operation === undefined ? assumptionOf(name) : `${operation}${nth === undefined ? '' : ` ${nth}`}`
 
 /** The reading that a fault chooses. */
 const readingOf = ({ scenario: { assume = {} } }: Fault): string => Object.values(assume).join(', ')
