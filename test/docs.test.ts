@@ -1,16 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { ADMIN_CALLS, OPERATIONS } from '../src/app.ts'
 import type { Assumption } from '../src/assumptions/assumption.ts'
 import { ASSUMPTIONS } from '../src/assumptions/list.ts'
 import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
 import { run, serve } from './cli/program.ts'
+import { hold, pathOf, read, updating } from './held-page.ts'
 
-// `UPDATE_DOCS=1` writes what the product says into the pages, to be read over before it is committed.
 // The README shows what most people use; docs/cli.md shows all.
 const COMMON_OPTIONS: readonly OptionName[] = [
   'port',
@@ -30,19 +28,6 @@ const COMMON_COMMANDS: readonly string[] = [
   'requests',
   'reset',
 ]
-
-const updating = process.env['UPDATE_DOCS'] === '1'
-const pathOf = (name: string) => join(PACKAGE_ROOT, name)
-const read = (name: string) => readFileSync(pathOf(name), 'utf8')
-
-/** Holds the text between two markers of a page equal to what it should be. */
-function hold(t: Test, page: string, marker: string, wanted: string) {
-  const text = read(page)
-  const [from, to] = [`<!-- ${marker} -->\n`, `<!-- end of ${marker} -->`]
-  const [start, end] = [text.indexOf(from) + from.length, text.indexOf(to)]
-  if (updating) writeFileSync(pathOf(page), text.slice(0, start) + wanted + text.slice(end))
-  else t.equal(text.slice(start, end), wanted, `${page}: ${marker}`)
-}
 
 /** The words of a curl command: quotes hold a word together. */
 const wordsOf = (command: string) =>
