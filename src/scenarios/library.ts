@@ -23,6 +23,8 @@ export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
   return {
     /** All names, sorted. */
     names,
+    /** The scenarios by name, from which a larger library can be made. */
+    entries: loaded,
     get,
     /** Returns the file that a scenario was read from. */
     fileOf: (name: string) => loaded.get(name)?.file,
