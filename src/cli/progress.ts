@@ -26,6 +26,10 @@ export function progressBar(screen: Screen, total: number, label: string | (() =
       // A shorter label leaves nothing of a longer one.
       screen.write(barText(done, total, text) + (typeof label === 'string' ? '' : '\u001b[K'))
     },
+    /** Counts a step without drawing it. */
+    skip() {
+      done++
+    },
     /** Clears the line of the bar. */
     end() {
       if (screen.isTTY && percent >= 0) screen.write('\r\u001b[2K')

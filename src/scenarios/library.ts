@@ -16,15 +16,17 @@ export type LibraryEntry = {
 }
 
 /** Creates the library: the scenarios that can be activated, by name. */
-export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
+export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>): Library {
+  return { ...readerOf(loaded), with: (name, entry) => createLibrary(new Map(loaded).set(name, entry)) }
+}
+
+function readerOf(loaded: ReadonlyMap<string, LibraryEntry>) {
   const names = [...loaded.keys()].sort()
   const get = (name: string) => loaded.get(name)?.scenario
 
   return {
     /** All names, sorted. */
     names,
-    /** The scenarios by name, from which a larger library can be made. */
-    entries: loaded,
     get,
     /** Returns the file that a scenario was read from. */
     fileOf: (name: string) => loaded.get(name)?.file,
@@ -49,7 +51,10 @@ export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
 }
 
 /** The scenarios that can be activated, by name. */
-export type Library = ReturnType<typeof createLibrary>
+export type Library = ReturnType<typeof readerOf> & {
+  /** Returns a library that has one scenario more. */
+  with: (name: string, entry: LibraryEntry) => Library
+}
 
 /** Returns the path of a scenario's file. A file name without a folder is a shipped scenario. */
 export const scenarioPath = (file: string): string =>
