@@ -20,8 +20,7 @@ const FLOORS = [
   '^src/routes',
   '^src/app\\.ts',
   '^src/((server|index)\\.ts|admin|replay)',
-  '^src/conform',
-  '^src/sweep',
+  '^src/(conform|sweep)',
   '^src/cli',
   '^src/bundle\\.ts',
 ]

@@ -56,6 +56,11 @@ export type SeenCall = {
   /** The client's time, ms since 1970. */
   clockMs: number
   retryAfterMs?: number
+  /** Which call of its operation, and which of all calls, as rules count them; null if rules do not count it. */
+  nth: number | null
+  nthOfAll: number | null
+  /** The number of the last document that a POST /kyc has submitted. */
+  documents: number
   /** The rules that acted, as the request log names them. */
   rule: string | null
 }
@@ -80,6 +85,8 @@ export type SeenDelivery = {
   event_id: string
   event: string
   resource_id: string
+  /** Which event of its type, as rules count them. */
+  nth: number
   /** Whether it was forged, stale or truncated on purpose, and a receiver can see it. */
   isForged: boolean
   /** What was signed. */

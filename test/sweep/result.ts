@@ -73,6 +73,9 @@ const call = (
   beganMs: atMs,
   atMs,
   clockMs: 0,
+  nth: null,
+  nthOfAll: null,
+  documents: 0,
   rule,
 })
 
@@ -91,6 +94,7 @@ const delivery = (atMs: number, isForged = false) => ({
   event_id: 'evt_1',
   event: 'transaction.status.update',
   resource_id: HOSTILE,
+  nth: 1,
   isForged,
   signed: 'message' as const,
   isAfterEnd: false,
@@ -155,6 +159,7 @@ export function sweepResult(recording?: string): SweepResult {
       const finding = `finding-${i + 1}`
       const reproduce = `payout-sandbox exec --scenarios report --scenario ${finding} -- npm test '${HOSTILE}'`
       const definition = {
+        title: 'what it does',
         extends: 'mine',
         ...Object.assign({}, ...one.plan.map(({ scenario }) => scenario)),
       }

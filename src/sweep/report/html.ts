@@ -5,7 +5,8 @@ import { findingHtml } from './html-finding.ts'
 import { matrices, verdictMark } from './matrix.ts'
 import { STYLE } from './style.ts'
 import { verdictCounts } from './sweep-json.ts'
-import { commandText, countsText, planText } from './words.ts'
+import { planText } from '../plans.ts'
+import { commandText, countsText } from './words.ts'
 
 // Nothing is loaded and nothing runs. The style of the page is the only exception, by its hash.
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`

@@ -1,6 +1,7 @@
 import { junitXml, type TestCase } from '../../report/junit.ts'
 import type { Finding, Run, SweepResult } from '../types.ts'
-import { commandText, planText } from './words.ts'
+import { planText } from '../plans.ts'
+import { commandText } from './words.ts'
 
 function testOf(run: Run, found: Finding | undefined): TestCase {
   const { plan, verdict, level, happened, observation } = run

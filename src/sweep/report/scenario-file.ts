@@ -3,9 +3,6 @@ import { printableLine } from '../../model/printable.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
 import type { Finding } from '../types.ts'
 
-// A sentence of a scenario file may be this long.
-const MAX_TITLE = 200
-
 const comment = (text: string) => `# ${printableLine(text)}\n`
 
 /** The text of a scenario file. It has no anchors: the scenario language has none. */
@@ -14,14 +11,13 @@ export const scenarioText = (definition: ScenarioDefinition): string =>
 
 /** The scenario file of a finding: it says what it does and what it showed. */
 export function findingScenario(found: Finding): string {
-  const { finding, plan, verdict, happened, reproduce, definition } = found
-  const title = printableLine(`${finding}: ${plan.map(({ what }) => what).join('; ')}`)
+  const { plan, verdict, happened, reproduce, definition } = found
   return [
     comment('A sweep found this. What is otherwise than in a run without faults:'),
     ...plan.map(({ what }) => comment(`- ${what}`)),
     comment(`What happened (${verdict}): ${happened}`),
     comment(`Show it again: ${reproduce}`),
     '\n',
-    scenarioText({ title: title.slice(0, MAX_TITLE), ...definition }),
+    scenarioText(definition),
   ].join('')
 }

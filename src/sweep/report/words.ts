@@ -1,9 +1,6 @@
 import { printableLine } from '../../model/printable.ts'
-import type { Finding, Plan, SweepResult } from '../types.ts'
+import type { Finding, SweepResult } from '../types.ts'
 import { verdictCounts } from './sweep-json.ts'
-
-/** The faults of a plan in words. */
-export const planText = (plan: Plan): string => plan.map(({ what }) => what).join('; and ')
 
 /** The counts of a sweep in one line. */
 export function countsText(result: SweepResult): string {
