@@ -28,7 +28,9 @@ t.test(
     async function swept(marker: string, code: number) {
       const told = await run(words.split(' '), { cwd: dir })
       t.equal(told.code, code, told.stderr)
-      hold(t, PAGE, marker, `\`\`\`text\n${told.stdout}\`\`\`\n`)
+      // How long the command took is not the same in each run.
+    const text = told.stdout.replace(/, \d+\.\d s\n/, ', 0.3 s\n')
+    hold(t, PAGE, marker, `\`\`\`text\n${text}\`\`\`\n`)
       return result()
     }
 
