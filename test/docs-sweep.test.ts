@@ -2,7 +2,7 @@ import { copyFileSync, cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { SweepDocument } from '../src/sweep/report/sweep-json.ts'
-import { run } from './cli/program.ts'
+import { run, spawned } from './cli/program.ts'
 import { hold, pathOf, read } from './held-page.ts'
 
 const PAGE = 'docs/sweep.md'
@@ -26,11 +26,11 @@ t.test(
     const result = () =>
       SweepDocument.parse(JSON.parse(readFileSync(join(dir, 'report/sweep.json'), 'utf8')))
     async function swept(marker: string, code: number) {
-      const told = await run(words.split(' '), { cwd: dir })
+      const told = await spawned(words.split(' '), { cwd: dir }).ended
       t.equal(told.code, code, told.stderr)
       // How long the command took is not the same in each run.
-    const text = told.stdout.replace(/, \d+\.\d s\n/, ', 0.3 s\n')
-    hold(t, PAGE, marker, `\`\`\`text\n${text}\`\`\`\n`)
+      const text = told.stdout.replace(/, \d+\.\d s\n/, ', 0.3 s\n')
+      hold(t, PAGE, marker, `\`\`\`text\n${text}\`\`\`\n`)
       return result()
     }
 

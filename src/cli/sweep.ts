@@ -126,7 +126,9 @@ const typedFlags = (flags: Input['flags'], without: readonly string[]): string[]
   Object.entries(flags).flatMap(([name, value]) =>
     !Object.hasOwn(SANDBOX_FLAGS, name) || without.includes(name)
       ? []
-      : [value].flat().flatMap((one) => (one === true ? [`--${name}`] : [`--${name}`, String(one)])),
+      : [value]
+          .flat()
+          .flatMap((one) => (one === true ? [`--${name}`] : [`--${name}`, String(one)])),
   )
 
 /** The command line that shows a finding again. */
@@ -146,7 +148,8 @@ const countOf = (count: number, one: string) => `${count} ${count === 1 ? one : 
 /** The result as text. */
 function resultText(result: SweepResult, counts: string, report: string | undefined): string {
   const { findings, baseline } = result
-  const isInReport = report === undefined && findings.some((one) => !/ --assume /.test(one.reproduce))
+  const isInReport =
+    report === undefined && findings.some((one) => !/ --assume /.test(one.reproduce))
   return [
     `Without faults: ${countOf(baseline.calls.length, 'call')}, ${countOf(baseline.payments.length, 'payment')}, ${(baseline.durationMs / 1_000).toFixed(1)} s\n`,
     `${counts}\n`,
@@ -296,7 +299,11 @@ export const sweep: Command = {
       const { sweepJson } = await import('../sweep/report/sweep-json.ts')
       const { writeReport } = await import('../sweep/report/write-report.ts')
       if (report !== undefined) writeReport(result, report)
-      process.stdout.write(flags['json'] ? jsonLine(sweepJson(result)) : resultText(result, countsText(result), report))
+      process.stdout.write(
+        flags['json']
+          ? jsonLine(sweepJson(result))
+          : resultText(result, countsText(result), report),
+      )
       if (stop.signal.aborted) return INTERRUPTED
       return result.findings.some(({ level, isKnown }) => level === 'error' && !isKnown) ? 1 : 0
     } finally {

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_READINGS } from '../assumptions/readings.ts'
-import { faultsOf } from './faults.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from './baseline.ts'
+import { faultsOf } from './faults.ts'
 import { type Judging, judge } from './judge.ts'
 import type { KeyLevel } from './observe.ts'
 import { pairsOf, planDefinition, planKey } from './plans.ts'
@@ -237,4 +237,3 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     isPartial: runs.length < planned,
   }
 }
-

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { type Markup, markup } from '../../report/markup.ts'
+import { planText } from '../plans.ts'
 import { type SweepResult, VERDICTS, type Verdict } from '../types.ts'
 import { findingHtml } from './html-finding.ts'
 import { matrices, verdictMark } from './matrix.ts'
 import { STYLE } from './style.ts'
 import { verdictCounts } from './sweep-json.ts'
-import { planText } from '../plans.ts'
 import { commandText, countsText } from './words.ts'
 
 // Nothing is loaded and nothing runs. The style of the page is the only exception, by its hash.

@@ -1,6 +1,6 @@
 import { junitXml, type TestCase } from '../../report/junit.ts'
-import type { Finding, Run, SweepResult } from '../types.ts'
 import { planText } from '../plans.ts'
+import type { Finding, Run, SweepResult } from '../types.ts'
 import { commandText } from './words.ts'
 
 function testOf(run: Run, found: Finding | undefined): TestCase {

@@ -1,6 +1,6 @@
 import { plainText } from '../../report/markup.ts'
-import type { SweepResult } from '../types.ts'
 import { planText } from '../plans.ts'
+import type { SweepResult } from '../types.ts'
 import { commandText, countsText, levelText } from './words.ts'
 
 /** A text on one line of Markdown, in which nothing is markup. */
