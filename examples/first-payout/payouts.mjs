@@ -25,20 +25,25 @@ async function find(service, { from, reference }) {
   }
 }
 
-/** Pays once, also if a response is lost: it looks for the payment in the history before it pays again. */
+/**
+ * Pays once, also if a response is lost or the program is restarted: before each try it looks for the payment in the history.
+ * If it throws after the last try, call it again later.
+ */
 export async function pay(service, payout) {
   const { from, to, account, amount, reference } = payout
   const body = { from_user_id: from, to_user_id: to, benif_bank_id: account, amount }
-  for (let tries = 1; ; tries++) {
+  let failure
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (await find(service, payout)) return
     try {
       await call(service, '/transaction', { ...body, reference_id: reference })
       return
     } catch (error) {
-      const isRefused = error.status < 500
-      if (isRefused || tries === TRIES) throw error
+      if (error.status < 500) throw error
+      failure = error
     }
-    if (await find(service, payout)) return
   }
+  throw failure
 }
 
 /** Returns `PENDING`, `PROCESSING`, `SUCCESS` or `FAILED`. */

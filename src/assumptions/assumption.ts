@@ -10,6 +10,8 @@ export type Reading<V> = {
 export type ReadingForm<V> = {
   /** How a user writes it, such as `N/minute`. */
   syntax: string
+  /** The values that it takes, for messages, such as `N is 1 to 20`. */
+  range: string
   does: string
   /** As that of a reading. */
   notAbsorbable?: string

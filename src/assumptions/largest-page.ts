@@ -16,6 +16,7 @@ export const largestPage = assumption<SchemaChange>({
   readings: { 100: { does: '100 rows; a larger `limit` counts as 100', value: unchanged } },
   form: {
     syntax: 'N',
+    range: `N is 1 to ${MAX_ROWS}`,
     does: `N rows, 1 to ${MAX_ROWS}; a larger \`limit\` counts as N`,
     example: '20',
     pattern: /^[1-9][0-9]{0,4}$/,

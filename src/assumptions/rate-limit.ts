@@ -13,7 +13,8 @@ export const rateLimit = assumption<number>({
   form: {
     notAbsorbable: 'on a frozen clock the limit never ends, whatever the caller does',
     syntax: 'N/minute',
-    does: 'a bucket of N calls of `/v1` that fills at this rate on the client’s clock; an empty one is 429 `rate_limited` with `Retry-After` in seconds of the client’s time. Restart, restore and a reset of data or clock fill it',
+    range: 'N is 1 to 999999',
+    does: 'a bucket of N calls of `/v1` (known paths with a valid token) that fills at this rate on the client’s clock; an empty one is 429 `rate_limited` with `Retry-After` in seconds of the client’s time. Restart, restore and a reset of data or clock fill it',
     example: '1/minute',
     pattern: /^\d{1,6}\/minute$/,
     parse: (reading) => Number.parseInt(reading, 10) || undefined,

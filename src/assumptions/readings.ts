@@ -27,6 +27,14 @@ export function valueOfReading<V>(
   return form?.pattern.test(reading) ? form.parse(reading) : undefined
 }
 
+/** Readings as a caller wrote them: a number counts as its text, and a reading that is undefined as missing. */
+export const givenReadings = (values: object): Readings =>
+  Object.fromEntries(
+    Object.entries(values)
+      .filter(([, reading]) => reading !== undefined)
+      .map(([name, reading]) => [name, typeof reading === 'number' ? String(reading) : reading]),
+  )
+
 /** What is wrong with a chosen reading; `undefined` if it is valid. With `canUndo`, `null` is valid too. */
 export function readingProblem(
   name: string,
@@ -42,5 +50,6 @@ export function readingProblem(
   }
   if (reading === null && canUndo) return undefined
   if (typeof reading === 'string' && valueOfReading(found, reading) !== undefined) return undefined
-  return `takes ${readingChoices(found)}`
+  const range = found.form ? ` (${found.form.range})` : ''
+  return `takes ${readingChoices(found)}${range}`
 }

@@ -14,6 +14,7 @@ export const tokenLifetime = assumption<number>({
   form: {
     notAbsorbable: 'the contract has no call that returns a new token',
     syntax: 'DURATION',
+    range: `a duration is such as ${DURATION_FORM}, at most ten years`,
     does: `this long (${DURATION_FORM}) on the client’s clock, from the creation of the client or its last reset of data or clock; then calls with it are 401 \`unauthorized\`. A restored state continues with its own time, and the admin API accepts the token always`,
     example: '15m',
     pattern: /^(?:\d{1,9}(?:\.\d{1,3})?(?:ms|s|m|h|d)|P[0-9WDTHMS.]+)$/,

@@ -28,7 +28,7 @@ export const unknownRequestFields = assumption<SchemaChange>({
   readings: {
     ignored: { does: 'it has no effect', value: unchanged },
     refused: {
-      does: '400 `validation_failed`, with an error for each such field',
+      does: '400 `validation_failed`, with an error for each such field; a field that another reading ignores has no effect, as that reading says',
       value: (schema) => closed(schema) as z.ZodObject,
     },
   },

@@ -22,7 +22,7 @@ export const webhookDelivery = assumption<WebhookDelivery>({
       value: { sendsByItself: true, retries: false },
     },
     never: {
-      does: 'the event is only recorded: polling must find the new status. `trigger` and `redeliver` still send, once',
+      does: 'the event is only recorded: polling must find the new status. An attempt that is already scheduled is still sent, and `trigger` and `redeliver` send once',
       value: { sendsByItself: false, retries: false },
     },
   },

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Readings, readingProblem } from '../assumptions/readings.ts'
+import { givenReadings, type Readings, readingProblem } from '../assumptions/readings.ts'
 import { isClockTime } from '../model/formats.ts'
 import { readAssumeFile } from './assume-file.ts'
 import { suggestOptions, type ValueNames } from './did-you-mean.ts'
@@ -54,12 +54,13 @@ const readings = z
     error: READING_ERROR,
   })
   .transform((values, context): Readings => {
-    for (const [name, reading] of Object.entries(values)) {
+    const given = givenReadings(values)
+    for (const [name, reading] of Object.entries(given)) {
       const problem = readingProblem(name, reading)
       if (problem === undefined) continue
       context.addIssue({ code: 'custom', message: `${READING_ERROR}: ${name} ${problem}` })
     }
-    return values as Readings
+    return given
   })
 
 /** All options, each with its schema, default, value name (`''` for a switch) and description. */

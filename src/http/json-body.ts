@@ -9,6 +9,8 @@ import type { Gate } from './concurrency-limit.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*(?:utf-?8|"utf-?8")\s*(?:;|$))/i
 const CONTENT_ENCODED = 'Content-Encoding is not supported. Send the body uncompressed.'
+const OTHER_CHARSET_TEXT =
+  'The charset of the Content-Type is not UTF-8. Send the body in UTF-8, without a charset or with charset=utf-8.'
 const NOT_UTF8 = 'The request body is not valid UTF-8.'
 
 /** The message for a body with a wrong Content-Length. */
@@ -36,7 +38,7 @@ export const TOO_LARGE = `The body is too large. The maximum is 1 MiB, or ${maxT
 
 function rejectOtherForms({ headers }: FastifyRequest) {
   if (OTHER_CHARSET.test(headers['content-type']!))
-    throw new SandboxError('unsupported_media_type', NOT_UTF8)
+    throw new SandboxError('unsupported_media_type', OTHER_CHARSET_TEXT)
   const { 'content-encoding': encoding = 'identity' } = headers
   if (encoding.toLowerCase() !== 'identity')
     throw new SandboxError('unsupported_media_type', CONTENT_ENCODED)

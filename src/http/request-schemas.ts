@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import * as z from 'zod'
 import { accountNumberFormat } from '../assumptions/account-number-format.ts'
 import { amountAsText } from '../assumptions/amount-as-text.ts'
 import type { Assumed } from '../assumptions/assumed.ts'
@@ -30,6 +31,8 @@ const changesOf = (assumed: Assumed): readonly SchemaChange[] => [
   assumed.get(unknownRequestFields),
 ]
 
+const NO_QUERY = z.object({})
+
 type Schemas = Pick<Operation, 'params' | 'query' | 'body'>
 
 /** Makes the function that returns the schemas of an operation under the readings of a client. */
@@ -45,7 +48,8 @@ function createSchemas(assumed: Assumed): (op: Operation) => Schemas {
         changes.reduce((present, change) => change(present, id), schema)
       schemas = {
         ...(params && { params: all(params) }),
-        ...(query && { query: all(query) }),
+        // Every request can have a query.
+        query: all(query ?? NO_QUERY),
         ...(body && { body: all(body) }),
       }
       changed.set(op, schemas)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ERRORS, type ErrorCode, type FieldError } from './errors.ts'
 import { type JsonText, json, stringify, unescaped } from './json-text.ts'
-import { ANY_VALUE, sandboxDefault } from './sandbox-default.ts'
+import { sandboxDefault } from './sandbox-default.ts'
 
 /** The envelope of most responses. */
 export const envelope = <T extends z.ZodType>(code: number, data: T) =>
@@ -9,17 +9,24 @@ export const envelope = <T extends z.ZodType>(code: number, data: T) =>
 
 const errorCodes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
 
+/** A field of an error: the contract shows no error body, so that each can be missing. */
+const ours = <T extends z.ZodType>(field: T, contract: z.ZodType): T =>
+  sandboxDefault(field, contract.optional())
+
+const CODE = 'The HTTP status code.'
+const WORD = `A stable error code, such as ${errorCodes.slice(0, 3).join(', ')}.`
+const fieldErrors = () =>
+  z.array(z.strictObject({ field: z.string(), code: z.string(), message: z.string() }))
+
 /** The one error body of every endpoint. */
 export const ErrorResponse = z
   .strictObject({
-    status: z.literal(false),
-    code: z.int().meta({ description: 'The HTTP status code.' }),
-    error: z
-      .string()
-      .meta({ description: `A stable error code, such as ${errorCodes.slice(0, 3).join(', ')}.` }),
-    message: z.string(),
-    data: sandboxDefault(z.null(), ANY_VALUE.meta({ description: 'Null in this sandbox.' })),
-    errors: z.array(z.strictObject({ field: z.string(), code: z.string(), message: z.string() })),
+    status: ours(z.literal(false), z.boolean()),
+    code: ours(z.int().meta({ description: CODE }), z.int().meta({ description: CODE })),
+    error: ours(z.string().meta({ description: WORD }), z.string().meta({ description: WORD })),
+    message: ours(z.string(), z.string()),
+    data: ours(z.null(), z.unknown().meta({ description: 'Null in this sandbox.' })),
+    errors: ours(fieldErrors(), fieldErrors()),
   })
   .meta({
     id: 'Error',

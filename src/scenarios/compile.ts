@@ -1,3 +1,4 @@
+import { givenReadings } from '../assumptions/readings.ts'
 import { parseDelay, parseDuration } from '../model/duration.ts'
 import { paiseOf, rupeesOf } from '../model/money.ts'
 import type {
@@ -211,7 +212,7 @@ export function compileScenario(definition: ScenarioDefinition, name: string): C
     name,
     ...omitUndefined({ title, description, extends: parent }),
     base: base !== 'none',
-    assume,
+    assume: givenReadings(assume),
     rules: compiled,
     webhooks: outgoing,
     timeline: timeline.map(compileEntry),

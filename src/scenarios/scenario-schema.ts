@@ -38,17 +38,24 @@ const Count = z.union([z.int().min(0), Bounds], {
 /** The readings of an assumption; `does` explains them in an editor. */
 function readingSchema(one: Assumption) {
   const words = z.enum(Object.keys(one.readings))
-  const error = mustBe(readingChoices(one))
-  const schema = one.form
-    ? z.union([words, z.string().regex(one.form.pattern).refine(isIn(one.form))], { error })
+  const { form } = one
+  const quotes = Object.hasOwn(one.readings, 'null') ? '; write "null" with quotes' : ''
+  const range = form ? ` (${form.range})` : ''
+  const error = mustBe(`${readingChoices(one)}${range}${quotes}`)
+  const schema = form
+    ? z.union(
+        // YAML reads a page size as a number.
+        [words, z.string().regex(form.pattern).refine(isIn(form), { error }), z.int().refine(isIn(form), { error })],
+        { error },
+      )
     : z.enum(Object.keys(one.readings), { error })
   return schema.optional().meta({ description: one.question })
 }
 
 const isIn =
-  ({ parse }: NonNullable<Assumption['form']>) =>
-  (reading: string) =>
-    parse(reading) !== undefined
+  ({ pattern, parse }: NonNullable<Assumption['form']>) =>
+  (reading: string | number) =>
+    pattern.test(String(reading)) && parse(String(reading)) !== undefined
 
 const Assume = z
   .strictObject(Object.fromEntries(ASSUMPTIONS.map((one) => [one.name, readingSchema(one)])))

@@ -82,3 +82,13 @@ t.test('a field that one reading ignores is not unknown to another', async (t) =
   })
   t.equal((await pay({ reference_id: 7, remark: 7 })).status, 200)
 })
+
+t.test('unknown_request_fields=refused: a query of any call', async (t) => {
+  const { get, post } = await start(t, { assume: { unknown_request_fields: 'refused' } })
+  for (const url of ['/v1/users', `/v1/user/${ASHA}`, `/v1/bank/${ASHA}`, `/v1/kyc/${ASHA}`])
+    t.strictSame([(await get(url)).status, (await get(`${url}?foo=1`)).status], [200, 400], url)
+  t.equal((await get('/v1/client/profile?z=1', TOKEN)).status, 400)
+  const webhook = { url: 'http://127.0.0.1:9/', webhook_secret: 'secret' }
+  t.equal((await post('/v1/clientWebhook?x=1', webhook)).status, 400)
+  t.equal((await post('/v1/clientWebhook', webhook)).status, 200)
+})

@@ -126,3 +126,14 @@ t.test('page_past_the_end: an empty list, or not found; page 1 always exists', a
   t.equal((await get(`/v1/users?limit=1&page=${total_users}`)).status, 200, 'the last page')
   t.equal((await get(`/v1/users?limit=1&page=${total_users + 1}`)).status, 404)
 })
+
+t.test('largest_page: a scenario can have a number; an error names the range', async (t) => {
+  const { get, put } = await start(t)
+  const use = (largest_page: unknown) =>
+    put('/__admin/scenario', { definition: { title: 'x', assume: { largest_page } } })
+  t.equal((await use(7)).status, 200)
+  t.equal((await get('/v1/users?limit=50')).body.data.limit, 7)
+  for (const wrong of [0, 1.5, 10_001]) t.match((await use(wrong)).body.message, 'N is 1 to 10000')
+  const quoted = { definition: { title: 'x', assume: { history_metadata: null } } }
+  t.match((await put('/__admin/scenario', quoted)).body.message, 'write "null" with quotes')
+})

@@ -76,7 +76,7 @@ t.test(
         ['idempotency_key=honoured', 'list_order=random'],
         /list_order takes newest_first or oldest_first; found "random"/,
       ],
-      [['rate_limit=0/minute'], /rate_limit takes none or N\/minute; found "0\/minute"/],
+      [['rate_limit=0/minute'], /rate_limit takes none or N\/minute \(N is 1 to 999999\); found "0\/minute"/],
     ]
     for (const [words, message] of cases)
       t.match(await run(['assumptions', 'set', ...words, '--url', url]), {
@@ -125,7 +125,7 @@ t.test('a start with an unknown assumption or reading, or without =, ends with 2
     ['zzz=1', 'zzz is not an assumption (docs/assumptions.md lists them all)'],
     ['list_order=random', 'list_order takes newest_first or oldest_first'],
     ['list_order', 'list_order takes newest_first or oldest_first'],
-    ['largest_page=0', 'largest_page takes 100 or N'],
+    ['largest_page=0', 'largest_page takes 100 or N (N is 1 to 10000)'],
   ]
   const form = 'takes NAME=READING, such as idempotency_key=honoured: '
   for (const [text, problem] of cases) {

@@ -71,19 +71,35 @@ async function newPage(browser: Browser): Promise<Page> {
   return page
 }
 
-/** A page that was used, as new but for its clock, or undefined if it crashed or was closed. */
-async function renewed(page: Page | undefined): Promise<Page | undefined> {
-  if (page === undefined) return undefined
-  try {
-    await page.goto('about:blank')
-    await page.setViewportSize(CONTEXT.viewport)
-    await page.emulateMedia({ colorScheme: null })
-    await page.context().clearPermissions()
-    return page
-  } catch {
-    await page.context().close()
-    return undefined
-  }
+/** Makes a used page as new but for its clock. */
+async function renew(page: Page) {
+  for (const event of LISTENED) page.removeAllListeners(event)
+  for (const other of page.context().pages()) if (other !== page) await other.close()
+  await page.goto('about:blank')
+  await page.setViewportSize(CONTEXT.viewport)
+  await page.emulateMedia({ colorScheme: null })
+  await page.context().clearPermissions()
+}
+
+/** Renews a page. Returns whether the next test can have it: not if the page crashed, was closed, or no longer responds. */
+async function tryRenew(page: Page): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const isLate = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), TIMEOUT_MS)
+  })
+  const isRenewed = renew(page).then(
+    () => true,
+    () => false,
+  )
+  const isUsable = await Promise.race([isRenewed, isLate])
+  clearTimeout(timer)
+  // Playwright has no time limit for a close, and a page that does not respond may not close.
+  if (!isUsable)
+    page
+      .context()
+      .close()
+      .catch(() => {})
+  return isUsable
 }
 
 /** A page of a browser, until the end of a test. The tests after it get it again, also those of other files. */
@@ -93,10 +109,7 @@ async function takePage(t: Test, browser: Browser, isOwn: boolean): Promise<Page
   const page = (isOwn ? undefined : free.pop()) ?? (await newPage(browser))
   t.teardown(async () => {
     if (isOwn) return page.context().close()
-    for (const event of LISTENED) page.removeAllListeners(event)
-    for (const other of page.context().pages()) if (other !== page) await other.close()
-    const again = await renewed(page)
-    if (again) free.push(again)
+    if (await tryRenew(page)) free.push(page)
   })
   return page
 }
@@ -126,6 +139,8 @@ export async function openConsole(
   } = {},
 ) {
   const sandbox = await start(t, more)
+  // A browser opens connections in advance. One without a request keeps a server open for a minute.
+  t.teardown(() => sandbox.app.server.closeAllConnections())
   prepare?.(sandbox.sandbox.default)
   await sandbox.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = sandbox.app.server.address() as AddressInfo
@@ -168,7 +183,11 @@ export async function openConsole(
     },
     /** Waits until the page has no pending request and has rendered. */
     async settle() {
-      do await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
+      // A browser can stop making frames for a page that it thinks nobody sees.
+      do
+        await page.evaluate(
+          'new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 500) })',
+        )
       while (inFlight.size > 0)
     },
     /** Checks that the page reported no error and no policy violation. */

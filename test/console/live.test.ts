@@ -188,7 +188,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
   })
 
   await t.test(
-    '10,000 payments: only visible rows are rendered, and scrolling stays smooth',
+    '10,000 payments: only visible rows are rendered, also while scrolling',
     async (t) => {
       let before = 0
       const { page, assertNoErrors } = await openConsole(t, browser, {
@@ -203,22 +203,18 @@ t.test('live', { skip: noBrowser }, async (t) => {
       t.equal(Number(await table.getAttribute('aria-rowcount')), 10_001 + before)
       const renderedRows = async () => page.getByRole('row').count()
       t.ok((await renderedRows()) < 60)
-      // One scroll step per frame; the duration of each frame, ms.
-      const frames = await page.evaluate<number[]>(`(async () => {
+      // One scroll step per frame; the most rows that were there after a frame.
+      const mostRows = await page.evaluate<number>(`(async () => {
       const box = document.querySelector('.rows')
-      const took = []
-      for (let i = 0, last = performance.now(); i < 60; i++) {
+      let most = 0
+      for (let i = 0; i < 60; i++) {
         box.scrollTop += 3000
         await new Promise(requestAnimationFrame)
-        const now = performance.now()
-        took.push(now - last)
-        last = now
+        most = Math.max(most, box.querySelectorAll('[role=row], tr').length)
       }
-      return took
+      return most
     })()`)
-      // On a busy machine some frames wait for a processor; if all rows were rendered, each would take longer.
-      const quick = frames.sort((a, b) => a - b)[frames.length / 4]!
-      t.ok(quick < 50, `a frame while scrolling takes ${quick.toFixed(1)} ms`)
+      t.ok(mostRows > 5 && mostRows < 60, `${mostRows} rows`)
       t.ok((await renderedRows()) < 60)
       await page.evaluate(
         `(() => { const box = document.querySelector('.rows'); box.scrollTop = ${40 * 9_990} })()`,

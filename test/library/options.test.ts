@@ -42,7 +42,7 @@ t.test('a value of another type is refused; nothing is read out of a text', asyn
     [{ assume: ['list_order=oldest_first'] }, 'assume takes an object, not an array of strings'],
     [{ assume: { list_oder: 'x' } }, 'list_oder is not an assumption (did you mean list_order?)'],
     [{ assume: { list_order: 'random' } }, 'list_order takes newest_first or oldest_first'],
-    [{ assume: { list_order: undefined } }, 'list_order takes newest_first or oldest_first'],
+    [{ assume: { largest_page: 0 } }, 'largest_page takes 100 or N (N is 1 to 10000)'],
     [{ logFormat: 'xml' }, 'logFormat takes pretty or json, not "xml"'],
   ]
   for (const [options, message] of cases) t.match(await refusal(options), message)
@@ -106,4 +106,16 @@ t.test('a file of readings that cannot be used is refused', async (t) => {
   for (const [file, message] of cases)
     t.match(await refusal({ assumeFile: join(folder, file) }), message)
   t.equal(await refusal({ assumeFile: 7 }), 'assumeFile takes a string, not a number')
+})
+
+t.test('a reading can be a number, and one that is undefined counts as missing', async (t) => {
+  const assume = { largest_page: 20, list_order: undefined } as never
+  const sandbox = await startSandbox({ assume, clock: 'frozen' })
+  t.teardown(sandbox.close)
+  const { assumptions } = await sandbox.admin.assumptions.list()
+  const found = assumptions.filter(({ source }) => source !== 'default')
+  t.strictSame(
+    found.map(({ name, reading }) => [name, reading]),
+    [['largest_page', '20']],
+  )
 })

@@ -56,7 +56,8 @@ const DESCRIBED = [...SERVICE, ...describe(jsonOf(adminDocument(ADMIN_CALLS)), '
 const URLS = ['http://127.0.0.1:1/hook', 'http://169.254.0.9/hook', 'http://[::1]:1/']
 const SCENARIOS = ['default', 'failed-payouts', 'stuck-transactions', 'kyc-review', 'rate-limited']
 const RULES = [
-  { when: { operation: 'getUser' }, times: 2, then: { delay: '1ms..9ms' } },
+  // Without its last letter it is no duration; 5m would be one.
+  { when: { operation: 'getUser' }, times: 2, then: { delay: 'PT0.005S' } },
   { when: { operation: '*' }, chance: 0.3, times: 5, then: { respond: { status: 503 } } },
   {
     name: 'hangs',
