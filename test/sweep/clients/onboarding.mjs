@@ -102,8 +102,9 @@ export const onboarding = (app) => ({
 
   /** The outcome of the check of an account, from the answer that created it. */
   accountOutcome(record) {
-    const result = record.metadata?.response?.data?.result
-    return result?.bankTxnStatus === false ? 'bad' : app.outcomeOf(record.bank_status)
+    const outcome = app.outcomeOf(record.bank_status)
+    const { bankTxnStatus } = record.metadata?.response?.data?.result ?? {}
+    return outcome === 'good' && bankTxnStatus === false ? 'bad' : outcome
   },
 
   async findAccount(userId, { account_number: number, ifsc_code: ifsc }) {

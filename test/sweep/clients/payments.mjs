@@ -131,9 +131,10 @@ export const payments = (app) => ({
       for (const payment of open) {
         if (payment.wage.from.user_id !== payerId) continue
         const record = records.find((one) => app.isRecordOf(one, payment))
-        if (record) await app.pollOne(payment, record, now)
+        if (record) app.pollOne(payment, record)
         else if (payment.id !== undefined && !app.keepsReferences)
-          await app.pollOne(payment, await app.readOne(payment), now)
+          app.pollOne(payment, await app.readOne(payment))
+        payment.seenAt = now
       }
     }
   },
@@ -144,11 +145,10 @@ export const payments = (app) => ({
     return { status, utr, transaction_id }
   },
 
-  pollOne(payment, { status, utr, transaction_id }, now) {
+  pollOne(payment, { status, utr, transaction_id }) {
     // The history shows a payment whose answer was lost.
     app.accept(payment, { transaction_id, transaction_status: status })
     app.move(payment, app.statusOf(status), utr)
-    payment.seenAt = now
   },
 
   /** Whether nothing can happen to a payment any more. */
