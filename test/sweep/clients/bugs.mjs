@@ -1,18 +1,28 @@
 // Copies of the careful integration with one planted bug each. `patch(app, careful)` returns the functions that differ.
 import { Refused } from './http.mjs'
 
+/** Sends payments without an answer again, and looks nothing up. */
+const sendAgain = (app) => async (batch) => {
+  for (let round = 1; round <= 4; round++)
+    for (const payment of batch.filter(({ state }) => state === 'unclear')) {
+      await app.wait(10_000)
+      await app.send(payment)
+    }
+}
+
 /** Bugs of making a payment. */
 const paying = [
   {
     name: 'pays_again_without_looking_up',
-    what: 'a payment without an answer is sent again at once, with the same reference',
+    what: 'a payment has no reference, and is sent again when it had no answer',
     expectedVerdicts: ['paid_twice'],
-    patch: (app) => ({
-      async resolve(payment) {
-        for (let round = 1; round <= 4 && payment.state === 'unclear'; round++)
-          await app.send(payment)
-      },
-    }),
+    patch: (app) => ({ referenceOf: () => undefined, resolve: sendAgain(app) }),
+  },
+  {
+    name: 'relies_on_a_unique_reference',
+    what: 'a payment without an answer is sent again with its reference: the service shall refuse the second one',
+    expectedVerdicts: ['paid_twice'],
+    patch: (app) => ({ resolve: sendAgain(app) }),
   },
   {
     name: 'new_reference_per_retry',
@@ -24,12 +34,7 @@ const paying = [
         if (payment.tries > 1) payment.reference = `${payment.reference}-try-${payment.tries}`
         return payment.reference
       },
-      resolve: async (payment) => {
-        for (let round = 1; round <= 4 && payment.state === 'unclear'; round++) {
-          await app.wait(10_000)
-          await app.send(payment)
-        }
-      },
+      resolve: sendAgain(app),
     }),
   },
   {
@@ -47,12 +52,7 @@ const paying = [
         await careful.send(payment)
         app.sending = undefined
       },
-      async resolve(payment) {
-        for (let round = 1; round <= 4 && payment.state === 'unclear'; round++) {
-          await app.wait(10_000)
-          await app.send(payment)
-        }
-      },
+      resolve: sendAgain(app),
     }),
   },
   {

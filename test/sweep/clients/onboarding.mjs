@@ -8,6 +8,9 @@ const MINUTE = 60 * SECOND
 const CHECK_PAUSES = [2, 10, 60, 600, 1_800, 7_200, 86_400].map((seconds) => seconds * SECOND)
 const BETWEEN_ROUNDS = MINUTE / 2
 
+// What is looked at again anyway needs no second try at once.
+const ONE_TRY = { tries: 1 }
+
 const GOOD = ['success', 'verified', 'approved', 'completed']
 const BAD = ['failed', 'rejected', 'declined']
 
@@ -61,8 +64,8 @@ export const onboarding = (app) => ({
   },
 
   /** The newest record of this document. */
-  async findKyc(userId, document) {
-    const { data } = await app.call('GET', `/kyc/${userId}`)
+  async findKyc(userId, document, options) {
+    const { data } = await app.call('GET', `/kyc/${userId}`, undefined, options)
     return (data.response.data.kycData ?? [])
       .filter((record) => record.document_type === document.document_type)
       .sort((a, b) => (a.created_at < b.created_at ? 1 : -1))[0]
@@ -90,7 +93,7 @@ export const onboarding = (app) => ({
     try {
       const { outcome } = await app.createOnce(submit, find)
       return await app.decided(outcome, async () =>
-        outcomeOf(await app.findKyc(userId, document)),
+        outcomeOf(await app.findKyc(userId, document, ONE_TRY)),
       )
     } catch (error) {
       return app.kycRefused(error)
@@ -107,8 +110,8 @@ export const onboarding = (app) => ({
     return outcome === 'good' && bankTxnStatus === false ? 'bad' : outcome
   },
 
-  async findAccount(userId, { account_number: number, ifsc_code: ifsc }) {
-    const { data } = await app.call('GET', `/bank/${userId}`)
+  async findAccount(userId, { account_number: number, ifsc_code: ifsc }, options) {
+    const { data } = await app.call('GET', `/bank/${userId}`, undefined, options)
     return (data ?? []).findLast(
       (one) =>
         one.account_number.slice(-4) === number.slice(-4) &&
@@ -124,7 +127,7 @@ export const onboarding = (app) => ({
       () => app.findAccount(userId, account),
     )
     const outcome = await app.decided(app.accountOutcome(record), async () =>
-      app.outcomeOf((await app.findAccount(userId, account))?.bank_status),
+      app.outcomeOf((await app.findAccount(userId, account, ONE_TRY))?.bank_status),
     )
     return { bank_id: record.bank_id, user_id: userId, last4: account.account_number.slice(-4), outcome }
   },

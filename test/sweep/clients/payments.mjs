@@ -12,6 +12,11 @@ const POLL_PAUSES = [2, 5, 30, 600, 1_800, 7_200, 86_400, 86_400, 86_400].map(
   (seconds) => seconds * SECOND,
 )
 
+// What is asked again anyway needs no second try at once.
+const ONE_TRY = { tries: 1 }
+
+const payersOf = (batch) => new Set(batch.map(({ wage }) => wage.from.user_id))
+
 export const payments = (app) => ({
   /** Whether any answer showed that the service stores references. */
   keepsReferences: false,
@@ -71,7 +76,7 @@ export const payments = (app) => ({
   /** A transaction with the content of a payment that is no known payment: the one without an answer. */
   async findUnclaimed({ wage }) {
     const known = new Set(app.payments.map(({ id }) => id))
-    const all = await app.rowsOf('/transaction', 'transactions')
+    const all = await app.rowsOf('/transaction', 'transactions', ONE_TRY)
     return all.find(
       (one) =>
         !known.has(one.transaction_id) &&
@@ -82,26 +87,31 @@ export const payments = (app) => ({
   },
 
   /** Finds a payment at the service; `{}` if it is there and its id is not known. */
-  async find(payment) {
-    const { wage, reference } = payment
-    const history = await app.historyOf(wage.from.user_id)
+  async find(payment, history) {
     if (history.some((record) => app.isRecordOf(record, payment))) {
-      const all = await app.rowsOf('/transaction', 'transactions')
-      return all.find((one) => one.reference_id === reference) ?? {}
+      const all = await app.rowsOf('/transaction', 'transactions', ONE_TRY)
+      return all.find((one) => one.reference_id === payment.reference) ?? {}
     }
     const own = new Set(app.payments.map((one) => one.reference))
     app.keepsReferences ||= history.some((record) => own.has(record.client_transaction_id))
     return app.keepsReferences ? undefined : app.findUnclaimed(payment)
   },
 
-  /** Finds out about a payment without an answer, and sends it again only if it is not there. */
-  async resolve(payment) {
-    for (let round = 1; round <= ROUNDS && payment.state === 'unclear'; round++) {
+  /** Finds out about payments without an answer, and sends those again that are not there. */
+  async resolve(batch) {
+    for (let round = 1; round <= ROUNDS; round++) {
+      const unclear = batch.filter(({ state }) => state === 'unclear')
+      if (unclear.length === 0) return
       await app.wait(BETWEEN_ROUNDS)
       try {
-        const found = await app.find(payment)
-        if (found) app.accept(payment, found)
-        else await app.send(payment)
+        for (const payerId of payersOf(unclear)) {
+          const history = await app.historyOf(payerId, ONE_TRY)
+          for (const payment of unclear.filter(({ wage }) => wage.from.user_id === payerId)) {
+            const found = await app.find(payment, history)
+            if (found) app.accept(payment, found)
+            else await app.send(payment)
+          }
+        }
       } catch (error) {
         if (!(error instanceof Unclear)) throw error
       }
@@ -116,7 +126,7 @@ export const payments = (app) => ({
       if (app.mayPayFrom(from) && app.mayPayTo(to)) await app.send(payment)
       else payment.state = 'refused'
     }
-    for (const payment of batch) await app.resolve(payment)
+    await app.resolve(batch)
     return batch
   },
 
@@ -125,8 +135,8 @@ export const payments = (app) => ({
   /** Reads the status of all open payments from the history, once. */
   async poll(open) {
     const now = app.now()
-    for (const payerId of new Set(open.map(({ wage }) => wage.from.user_id))) {
-      const records = await app.historyOf(payerId, { tries: 1 })
+    for (const payerId of payersOf(open)) {
+      const records = await app.historyOf(payerId, ONE_TRY)
       for (const record of records) app.onRecord(record)
       for (const payment of open) {
         if (payment.wage.from.user_id !== payerId) continue
@@ -140,7 +150,7 @@ export const payments = (app) => ({
   },
 
   async readOne({ id }) {
-    const { data } = await app.call('GET', `/transaction/${id}`, undefined, { tries: 1 })
+    const { data } = await app.call('GET', `/transaction/${id}`, undefined, ONE_TRY)
     const [{ transaction_status: status, utr, transaction_id }] = data
     return { status, utr, transaction_id }
   },
