@@ -145,7 +145,6 @@ const following = [
     what: 'SUCCESS is the end: a payment that the bank sends back later stays paid',
     expectedVerdicts: ['not_paid'],
     patch: (_app, careful) => ({
-      isPaid: (payment) => payment.status === 'SUCCESS',
       decide: (payment, status, utr) =>
         payment.status === 'SUCCESS' ? undefined : careful.decide(payment, status, utr),
     }),
