@@ -126,7 +126,9 @@ const typedFlags = (flags: Input['flags'], without: readonly string[]): string[]
   Object.entries(flags).flatMap(([name, value]) =>
     !Object.hasOwn(SANDBOX_FLAGS, name) || without.includes(name)
       ? []
-      : [value].flat().flatMap((one) => (one === true ? [`--${name}`] : [`--${name}`, String(one)])),
+      : [value]
+          .flat()
+          .flatMap((one) => (one === true ? [`--${name}`] : [`--${name}`, String(one)])),
   )
 
 /** The command line that shows a finding again. */
@@ -157,11 +159,14 @@ function resultText(result: SweepResult, report: string | undefined): string {
     happened,
   ])
   const lines = findings.map(({ finding, reproduce }) => `  ${finding}  ${oneLine(reproduce)}\n`)
-  const isInReport = report === undefined && findings.some((one) => !/ --assume /.test(one.reproduce))
+  const isInReport =
+    report === undefined && findings.some((one) => !/ --assume /.test(one.reproduce))
   return [
     `Without faults: ${countOf(baseline.calls.length, 'call')}, ${countOf(baseline.payments.length, 'payment')}, ${(baseline.durationMs / 1_000).toFixed(1)} s\n`,
     `${countOf(runs.length, 'run')}: ${counts || 'none'}\n`,
-    runs.length < planned ? `${planned - runs.length} of ${planned} planned runs were not made\n` : '',
+    runs.length < planned
+      ? `${planned - runs.length} of ${planned} planned runs were not made\n`
+      : '',
     rows.length === 0
       ? '\nNo findings\n'
       : `\n${table(['finding', 'level', 'verdict', 'what was done', 'what happened'], rows, '')}\nTo see a finding again:\n${lines.join('')}`,

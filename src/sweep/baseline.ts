@@ -24,7 +24,10 @@ export function baselineDifferences(first: Observation, second: Observation): st
   const names = [...new Set([...writes.keys(), ...again.keys()])].sort()
   const found = names
     .filter((name) => writes.get(name) !== again.get(name))
-    .map((name) => `${name}: ${writes.get(name) ?? 0} in the first run, ${again.get(name) ?? 0} in the second`)
+    .map(
+      (name) =>
+        `${name}: ${writes.get(name) ?? 0} in the first run, ${again.get(name) ?? 0} in the second`,
+    )
   const [reads, readsAgain] = [readsOf(first), readsOf(second)]
   for (const name of [...new Set([...reads, ...readsAgain])].sort())
     if (reads.has(name) !== readsAgain.has(name))

@@ -102,7 +102,8 @@ export class Observer {
     const retryAfterMs = rules.map(this.#rules.retryAfterOf).find((ms) => ms !== undefined)
     const atMs = this.#now()
     // Rules do not count what the service rejects before them.
-    const isCounted = operation !== undefined && (status === null || status < 400 || rule !== undefined)
+    const isCounted =
+      operation !== undefined && (status === null || status < 400 || rule !== undefined)
     const items = isCounted && operation === 'submitKyc' ? documentsIn(body) : 0
     this.calls.push({
       client,

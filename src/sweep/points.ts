@@ -48,9 +48,7 @@ export function eventPoints({ deliveries }: Observation, choice: PointChoice): E
   return types.map((event) => {
     const own = got.filter((one) => one.event === event)
     const { resource_id, client, signed } = own[0]!
-    const ofResource = got.filter(
-      (one) => one.resource_id === resource_id && one.client === client,
-    )
+    const ofResource = got.filter((one) => one.resource_id === resource_id && one.client === client)
     const next = ofResource.slice(ofResource.indexOf(own[0]!)).find((one) => one.event !== event)
     return {
       event,

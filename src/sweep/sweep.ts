@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_READINGS } from '../assumptions/readings.ts'
-import { faultsOf } from './faults.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from './baseline.ts'
+import { faultsOf } from './faults.ts'
 import { type Judging, judge } from './judge.ts'
-import type { KeyLevel } from './observe.ts'
 import { pairsOf, planDefinition, planKey } from './plans.ts'
 import type { PointChoice } from './points.ts'
 import { CannotRun, type RunSetup, Stopped, startRun } from './start-run.ts'
@@ -237,4 +236,3 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     isPartial: runs.length < planned,
   }
 }
-
