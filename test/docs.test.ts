@@ -112,13 +112,18 @@ t.test('the pages list the options there are', async (t) => {
 
 t.test('the page of assumptions lists those there are', async (t) => {
   const textOf = (one: Assumption) => {
-    const { name, section, question, basis, why, readings, form } = one
+    const { name, section, concerns, question, basis, why, readings, form } = one
+    const untried = ({ notAbsorbable }: { notAbsorbable?: string }) =>
+      notAbsorbable === undefined ? '' : `. \`sweep\` does not try it: ${notAbsorbable}`
     const rows = Object.entries(readings).map(
-      ([reading, { does }]) =>
-        `| \`${reading}\`${reading === one.default ? ' (default)' : ''} | ${does} |\n`,
+      ([reading, way]) =>
+        `| \`${reading}\`${reading === one.default ? ' (default)' : ''} | ${way.does}${untried(way)} |\n`,
     )
-    if (form) rows.push(`| \`${form.syntax}\`, such as \`${form.example}\` | ${form.does} |\n`)
-    return `### \`${name}\`\n\n${question}\n\n| reading | what the sandbox does |\n|---|---|\n${rows.join('')}\nSection ${section}, ${basis}. ${why}\n`
+    if (form)
+      rows.push(
+        `| \`${form.syntax}\`, such as \`${form.example}\` | ${form.does}${untried(form)} |\n`,
+      )
+    return `### \`${name}\`\n\n${question}\n\n| reading | what the sandbox does |\n|---|---|\n${rows.join('')}\nSection ${section}, ${basis}. ${why}\n\nIt concerns: ${concerns.map((one) => (/[A-Z]/.test(one) ? `\`${one}\`` : one)).join(', ')}.\n`
   }
   hold(t, 'docs/assumptions.md', 'assumptions', `\n${ASSUMPTIONS.map(textOf).join('\n')}\n`)
 })

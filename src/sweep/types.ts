@@ -48,30 +48,53 @@ export type SeenCall = {
   /** The body and the query, in a form in which equal calls have equal texts. */
   content: string
   status: number | null
-  /** Real ms since the start of the run. */
+  /** The response was an error, was broken or did not arrive, so that a caller may call again. */
+  isFailed: boolean
+  /** Real ms since the start of the run: when it arrived, and when it was answered. */
+  beganMs: number
   atMs: number
   /** The client's time, ms since 1970. */
   clockMs: number
   retryAfterMs?: number
+  /** Which call of its operation, and which of all calls, as rules count them; null if rules do not count it. */
+  nth: number | null
+  nthOfAll: number | null
+  /** The number of the last document that a POST /kyc has submitted. */
+  documents: number
+  /** The rules that acted, as the request log names them. */
   rule: string | null
 }
 
-/** A payment as it ended. `key` is equal for the same payer, account and amount in each run. */
+/** A payment as it ended. */
 export type SeenPayment = {
   client: string
   transaction_id: string
+  /** Payer, account and amount; account and amount; amount. */
+  keys: readonly string[]
+  /** The one of them by which the runs are compared: equal for the same payment in each run. */
   key: string
   paise: number
+  /** The status when the command ended, and a day later. */
+  statusAtEnd: string
   status: string
+  /** Whether it was SUCCESS at some time. */
+  wasPaid: boolean
 }
 
 /** An attempt to deliver an event. */
 export type SeenDelivery = {
   client: string
+  event_id: string
   event: string
   resource_id: string
-  /** Whether the signature, the timestamp or the body was wrong on purpose. */
+  /** Which event of its type, as rules count them. */
+  nth: number
+  /** Whether it was forged, stale or truncated on purpose, and a receiver can see it. */
   isForged: boolean
+  /** What was signed. */
+  signed: 'message' | 'body' | 'none'
+  /** Whether the command had ended. */
+  isAfterEnd: boolean
   status: number | null
   atMs: number
 }
@@ -106,7 +129,14 @@ export type Run = {
 }
 
 /** A run that is reported: `finding-3`. */
-export type Finding = Run & { finding: string; reproduce: string }
+export type Finding = Run & {
+  finding: string
+  reproduce: string
+  /** Its scenario file, as the scenario of `reproduce` needs it. */
+  definition: ScenarioDefinition
+  /** The file of `--baseline` has it too, so it fails no run. */
+  isKnown: boolean
+}
 
 export type SweepResult = {
   command: readonly string[]
@@ -114,6 +144,10 @@ export type SweepResult = {
   baseline: Observation
   runs: readonly Run[]
   findings: readonly Finding[]
+  /** The user's own scenario files that the scenarios of the findings extend, by name. */
+  scenarios: Readonly<Record<string, ScenarioDefinition>>
+  /** How many plans there are; more than `runs` if it was stopped. */
+  planned: number
   /** Whether it was stopped before all plans were run. */
   isPartial: boolean
 }

@@ -1,0 +1,89 @@
+import type { RuleDefinition, WebhookRuleDefinition } from '../scenarios/rule-schema.ts'
+import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
+import type { PlanRules } from './observe.ts'
+import type { Fault, Plan } from './types.ts'
+
+/** The name of a plan's scenario during its run. */
+export const PLAN_NAME = 'sweep-plan'
+
+/** The faults of a plan in words. */
+export const planText = (plan: Plan): string => plan.map(({ what }) => what).join('; and ')
+
+/** Identifies a plan in each sweep of the same command. */
+export const planKey = (plan: readonly Pick<Fault, 'kind' | 'name' | 'operation' | 'nth'>[]) =>
+  plan.map(({ kind, name, operation, nth }) => [kind, name, operation, nth].join(' ')).join(' + ')
+
+/** A plan as a scenario. */
+export function planDefinition(plan: Plan, startScenario: string): ScenarioDefinition {
+  const rules = plan.flatMap(({ scenario }) => scenario.rules ?? [])
+  const webhooks = plan.flatMap(({ scenario }) => scenario.webhooks ?? [])
+  const assume = Object.assign({}, ...plan.map(({ scenario }) => scenario.assume))
+  return {
+    title: planText(plan).slice(0, 200),
+    ...(startScenario !== 'default' && { extends: startScenario }),
+    ...(Object.keys(assume).length > 0 && { assume }),
+    ...(rules.length > 0 && { rules }),
+    ...(webhooks.length > 0 && { webhooks }),
+  }
+}
+
+const logged = ({ name }: RuleDefinition | WebhookRuleDefinition) => `${PLAN_NAME}: ${name}`
+
+/** The rules of a fault, as the log names them. */
+export const rulesOfFault = ({ scenario: { rules = [], webhooks = [] } }: Fault): string[] =>
+  [...rules, ...webhooks].map(logged)
+
+/** What the rules of a plan do, by the name that the log has for them. */
+export function planRules(plan: Plan): PlanRules {
+  const waits = new Map<string, number>()
+  for (const { scenario } of plan)
+    for (const rule of scenario.rules ?? []) {
+      const seconds = rule.then?.respond?.headers?.['retry-after']
+      if (seconds !== undefined) waits.set(logged(rule), Number(seconds) * 1_000)
+    }
+  return { retryAfterOf: (rule) => waits.get(rule) }
+}
+
+// ---- pairs
+
+// How much a fault adds to what can go wrong: first what leaves the caller without knowing the outcome.
+const PROMISE: Readonly<Record<string, number>> = {
+  answer_lost: 6,
+  no_answer: 5,
+  payment_failed: 5,
+  payment_stuck: 4,
+  payment_late: 4,
+  dropped: 4,
+  truncated: 4,
+  twice: 3,
+  out_of_order: 3,
+  unavailable: 3,
+  reset: 3,
+  outage: 3,
+  error_500: 2,
+}
+const WRITE_OF_MONEY = 'createTransaction'
+
+const promiseOf = ({ name, operation }: Fault) =>
+  (PROMISE[name] ?? 1) + (operation === WRITE_OF_MONEY ? 3 : 0)
+
+/** The assumption of which a fault chooses another reading. */
+export const assumptionOf = ({ scenario }: Fault) => Object.keys(scenario.assume ?? {})[0]
+
+/** Whether two faults can happen together: not at the same point, and not to the same assumption. */
+function canCombine(a: Fault, b: Fault): boolean {
+  if (a.kind !== b.kind) return true
+  if (a.kind === 'assumption') return assumptionOf(a) !== assumptionOf(b)
+  return a.operation !== b.operation || a.nth !== b.nth
+}
+
+/** Pairs of faults, the most promising first. */
+export function pairsOf(faults: readonly Fault[]): Plan[] {
+  const pairs: { plan: Plan; promise: number }[] = []
+  for (const [i, first] of faults.entries())
+    for (const second of faults.slice(i + 1))
+      if (canCombine(first, second))
+        pairs.push({ plan: [first, second], promise: promiseOf(first) + promiseOf(second) })
+  // The sort is stable, so the order depends on the faults alone.
+  return pairs.sort((a, b) => b.promise - a.promise).map(({ plan }) => plan)
+}
