@@ -139,7 +139,12 @@ const summary = [
   lineOf('sweeps with equal results in two runs', {
     over: 100,
     unit: ' %',
-    values: [share(results.filter(({ isEqual }) => isEqual), results)],
+    values: [
+      share(
+        results.filter(({ isEqual }) => isEqual),
+        results,
+      ),
+    ],
     ...whole,
   }),
 ]

@@ -36,8 +36,7 @@ async function verdictsOf(t: Test, plans: readonly (readonly string[])[], bug?: 
   const faults = faultsOf(baseline, 'first-last', {})
   const faultOf = (text: string) => {
     const found = faults.find(
-      ({ name, operation, nth }) =>
-        text === name || text === `${name} ${operation} ${nth}`,
+      ({ name, operation, nth }) => text === name || text === `${name} ${operation} ${nth}`,
     )
     if (found === undefined) throw new Error(`no fault is ${text}`)
     return found

@@ -199,14 +199,12 @@ const following = [
     }),
   },
   {
-    name: 'compares_the_whole_utr',
-    what: 'the UTR of an event and that of the history must be the same text',
+    name: 'needs_the_whole_utr',
+    what: 'takes a UTR that is partly masked for a mistake of the service',
     expectedVerdicts: ['relies_on'],
-    patch: (_app, careful) => ({
-      pollOne(payment, record) {
-        if (payment.utr && record.utr && !/^[0-9A-Z]*$/.test(record.utr))
-          throw new Error('the UTR changed')
-        careful.pollOne(payment, record)
+    patch: () => ({
+      onRecord(record) {
+        if (record.utr?.startsWith('XX')) throw new Error(`${record.utr} is not a UTR`)
       },
     }),
   },
@@ -305,9 +303,9 @@ const calling = [
   },
   {
     name: 'ignores_retry_after',
-    what: 'calls again after a second, whatever the service asks for',
+    what: 'calls again at once, although the service asks for a pause',
     expectedVerdicts: ['retry_storm'],
-    patch: () => ({ retryAfter: () => 0 }),
+    patch: () => ({ retryAfter: () => 0, pauseBefore: () => 0 }),
   },
   {
     name: 'retries_a_hundred_times',

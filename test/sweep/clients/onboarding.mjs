@@ -129,7 +129,12 @@ export const onboarding = (app) => ({
     const outcome = await app.decided(app.accountOutcome(record), async () =>
       app.outcomeOf((await app.findAccount(userId, account, ONE_TRY))?.bank_status),
     )
-    return { bank_id: record.bank_id, user_id: userId, last4: account.account_number.slice(-4), outcome }
+    return {
+      bank_id: record.bank_id,
+      user_id: userId,
+      last4: account.account_number.slice(-4),
+      outcome,
+    }
   },
 
   /** Whether this error says that there is no such thing. */

@@ -8,7 +8,7 @@ const DAY = 86_400 * SECOND
 const BETWEEN_ROUNDS = 10 * SECOND
 /** A bank can send a payment back for this long. */
 const RETURN_WINDOW = 2 * DAY
-const POLL_PAUSES = [2, 5, 30, 600, 1_800, 7_200, 86_400, 86_400, 86_400].map(
+const POLL_PAUSES = [1, 5, 30, 600, 1_800, 7_200, 86_400, 86_400, 86_400].map(
   (seconds) => seconds * SECOND,
 )
 

@@ -36,7 +36,9 @@ export const receiver = (app) => ({
       .split(' ')
       .filter((one) => one.startsWith('v1,'))
       .map((one) => Buffer.from(one.slice(3), 'base64'))
-    return signed.some((right) => given.some((one) => isEqual(one, right))) && app.isFresh(timestamp)
+    return (
+      signed.some((right) => given.some((one) => isEqual(one, right))) && app.isFresh(timestamp)
+    )
   },
 
   /** Only the body is signed. */
