@@ -47,6 +47,11 @@ function faultsOfEvent({ next, signed }: EventPoints): WebhookFault[] {
             what: (event: string) => `the ${event} has a wrong signature`,
             then: { signature: 'wrong' as const },
           },
+          {
+            name: 'unsigned',
+            what: (event: string) => `the ${event} has no signature`,
+            then: { signature: 'missing' as const },
+          },
         ]),
     ...(signed === 'message'
       ? [
