@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -288,6 +289,8 @@ export const sweep: Command = {
   async run(input) {
     const { flags } = input
     const stop = new AbortController()
+    // Each run that happens at the same time listens.
+    setMaxListeners(0, stop.signal)
     const own = readSweepOptions(input, stop.signal)
     const { killPrograms } = await import('../sweep/program.ts')
     const release = stopOnSignals(stop, killPrograms)

@@ -17,7 +17,10 @@ export type LibraryEntry = {
 
 /** Creates the library: the scenarios that can be activated, by name. */
 export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>): Library {
-  return { ...readerOf(loaded), with: (name, entry) => createLibrary(new Map(loaded).set(name, entry)) }
+  return {
+    ...readerOf(loaded),
+    with: (name, entry) => createLibrary(new Map(loaded).set(name, entry)),
+  }
 }
 
 function readerOf(loaded: ReadonlyMap<string, LibraryEntry>) {

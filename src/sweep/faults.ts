@@ -3,37 +3,14 @@ import type { Assumption } from '../assumptions/assumption.ts'
 import { ASSUMPTIONS } from '../assumptions/list.ts'
 import type { Readings } from '../assumptions/readings.ts'
 import type { OutcomeDefinition } from '../scenarios/outcome-schema.ts'
-import type { WebhookRuleDefinition } from '../scenarios/rule-schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
-import {
-  callPoints,
-  documentPoints,
-  type EventPoints,
-  eventPoints,
-  type Point,
-  type PointChoice,
-} from './points.ts'
+import { callOf, onlyAt, ordinal, ruleName } from './fault-words.ts'
+import { callPoints, documentPoints, type Point, type PointChoice } from './points.ts'
 import type { Fault, Observation } from './types.ts'
-
-const ENDINGS = ['th', 'st', 'nd', 'rd']
-
-/** `1st`, `2nd`, `11th`. */
-export function ordinal(n: number): string {
-  const tens = n % 100
-  return `${n}${(tens > 10 && tens < 14 ? undefined : ENDINGS[n % 10]) ?? 'th'}`
-}
-
-/** An operation in words: `POST /transaction`. */
-export function callOf(operation: string): string {
-  const found = OPERATIONS.find(({ id }) => id === operation)
-  return found ? `${found.method} ${found.url}` : operation
-}
+import { webhookFaults } from './webhook-faults.ts'
 
 const isRead = (operation: OperationId) =>
   OPERATIONS.find(({ id }) => id === operation)?.method === 'GET'
-
-/** The limits of a rule that acts only once, at the n-th match. */
-const onlyAt = (nth: number) => ({ ...(nth > 1 && { skip: nth - 1 }), times: 1 })
 
 // ---- calls
 
@@ -92,9 +69,6 @@ const CALL_FAULTS: readonly CallFault[] = [
     mustAbsorb: true,
   },
 ]
-
-/** The name of a fault's rule, in the log and in the scenario file. */
-const ruleName = (name: string, nth: number, of: string) => `${ordinal(nth)} ${of}: ${name}`
 
 const callFault =
   (operation: OperationId, { nth }: Point) =>
@@ -240,96 +214,6 @@ function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
     ),
   )
 }
-
-// ---- webhooks
-
-type WebhookFault = {
-  name: string
-  what: (event: string) => string
-  then: WebhookRuleDefinition['then']
-  mustAbsorb?: boolean
-}
-
-function faultsOfEvent({ next, signed }: EventPoints): WebhookFault[] {
-  return [
-    {
-      name: 'late',
-      what: (event) => `the ${event} is sent 5 s late`,
-      then: { delay: '5s' },
-      mustAbsorb: true,
-    },
-    {
-      name: 'twice',
-      what: (event) => `the ${event} is sent twice`,
-      then: { copies: 2 },
-      mustAbsorb: true,
-    },
-    ...(next === undefined
-      ? []
-      : [
-          {
-            name: 'out_of_order',
-            what: (event: string) => `the ${event} is sent after the ${next} that follows it`,
-            then: { hold_until: next as NonNullable<WebhookFault['then']['hold_until']> },
-            mustAbsorb: true,
-          },
-        ]),
-    {
-      name: 'dropped',
-      what: (event) => `the ${event} is never sent`,
-      then: { drop: true },
-    },
-    ...(signed === 'none'
-      ? []
-      : [
-          {
-            name: 'forged',
-            what: (event: string) => `the ${event} has a wrong signature`,
-            then: { signature: 'wrong' as const },
-          },
-        ]),
-    ...(signed === 'message'
-      ? [
-          {
-            name: 'stale',
-            what: (event: string) => `the ${event} is signed with a time far in the past`,
-            then: { timestamp: 'stale' as const },
-          },
-        ]
-      : []),
-    {
-      name: 'truncated',
-      what: (event) => `the body of the ${event} ends in the middle`,
-      then: { body: 'truncated' },
-    },
-  ]
-}
-
-const webhookFaults = (baseline: Observation, choice: PointChoice): Fault[] =>
-  eventPoints(baseline, choice).flatMap((points) =>
-    points.numbers.flatMap((nth) =>
-      faultsOfEvent(points).map(
-        ({ name, what, then, mustAbsorb = false }): Fault => ({
-          kind: 'webhook',
-          name,
-          operation: points.event,
-          nth,
-          what: what(`${ordinal(nth)} event ${points.event}`),
-          mustAbsorb,
-          scenario: {
-            webhooks: [
-              {
-                name: ruleName(name, nth, points.event),
-                when: { event: points.event },
-                ...onlyAt(nth),
-                then,
-              },
-            ],
-          },
-        }),
-      ),
-    ),
-  )
 
 // ---- assumptions
 

@@ -32,7 +32,10 @@ const countOfKeys = (payments: Payments) => countBy(payments, ({ key }) => key)
 const left = (payments: Payments) => payments.filter(({ status }) => status !== 'FAILED')
 // Nobody can notice a reversal that happens when the command has ended.
 const paid = (payments: Payments) =>
-  payments.filter(({ status, statusAtEnd }) => status !== 'FAILED' || statusAtEnd === 'SUCCESS')
+  payments.filter(
+    ({ status, statusAtEnd, wasPaid }) =>
+      status !== 'FAILED' || (wasPaid && statusAtEnd !== 'FAILED'),
+  )
 
 /** The amount that is part of every key. */
 const amountOf = (key: string) => rupeesOf(Number(key.split(' ').at(-1)))

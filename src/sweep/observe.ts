@@ -140,6 +140,7 @@ export class Observer {
       paise,
       statusAtEnd: this.#isEnded ? (known?.statusAtEnd ?? status) : status,
       status,
+      wasPaid: status === 'SUCCESS' || known?.wasPaid === true,
     })
   }
 

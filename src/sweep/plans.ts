@@ -1,3 +1,4 @@
+import { ASSUMPTIONS } from '../assumptions/list.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
 import type { PlanRules } from './observe.ts'
@@ -63,6 +64,8 @@ const PROMISE: Readonly<Record<string, number>> = {
   error_500: 2,
 }
 const WRITE_OF_MONEY = 'createTransaction'
+// As much as another loss of an answer to a payment, so that readings come as early as those.
+const SAME_OPERATION = 8
 
 const promiseOf = ({ name, operation }: Fault) =>
   (PROMISE[name] ?? 1) + (operation === WRITE_OF_MONEY ? 3 : 0)
@@ -77,13 +80,23 @@ function canCombine(a: Fault, b: Fault): boolean {
   return a.operation !== b.operation || a.nth !== b.nth
 }
 
+/** Whether a fault is another reading of what the other one hits: then each alone can be harmless, and both are not. */
+function isAboutTheSame(reading: Fault, { operation }: Fault): boolean {
+  const name = assumptionOf(reading)
+  const concerns: readonly string[] = ASSUMPTIONS.find((one) => one.name === name)?.concerns ?? []
+  return operation !== undefined && concerns.includes(operation)
+}
+
+const promiseOfPair = (a: Fault, b: Fault) =>
+  promiseOf(a) + promiseOf(b) + (isAboutTheSame(a, b) || isAboutTheSame(b, a) ? SAME_OPERATION : 0)
+
 /** Pairs of faults, the most promising first. */
 export function pairsOf(faults: readonly Fault[]): Plan[] {
   const pairs: { plan: Plan; promise: number }[] = []
   for (const [i, first] of faults.entries())
     for (const second of faults.slice(i + 1))
       if (canCombine(first, second))
-        pairs.push({ plan: [first, second], promise: promiseOf(first) + promiseOf(second) })
+        pairs.push({ plan: [first, second], promise: promiseOfPair(first, second) })
   // The sort is stable, so the order depends on the faults alone.
   return pairs.sort((a, b) => b.promise - a.promise).map(({ plan }) => plan)
 }

@@ -77,6 +77,8 @@ export type SeenPayment = {
   /** The status when the command ended, and a day later. */
   statusAtEnd: string
   status: string
+  /** Whether it was SUCCESS at some time. */
+  wasPaid: boolean
 }
 
 /** An attempt to deliver an event. */
