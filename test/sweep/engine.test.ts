@@ -216,7 +216,7 @@ if (readFileSync('runs', 'utf8').length < 3) await call('GET', '/users')
 `,
   )
   const { result, exit } = await sweep('--points', 'first-last')
-  t.equal(exit, 1, 'a client that does not try again relies on nothing but a slow answer')
+  t.equal(exit, 0, JSON.stringify(result.findings))
   t.ok(result.verdicts['not_reached']! >= 8, JSON.stringify(result.verdicts))
   t.strictSame(
     result.findings.filter(({ plan }) => plan[0]!.nth === 3),
