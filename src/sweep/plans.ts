@@ -90,13 +90,23 @@ function isAboutTheSame(reading: Fault, { operation }: Fault): boolean {
 const promiseOfPair = (a: Fault, b: Fault) =>
   promiseOf(a) + promiseOf(b) + (isAboutTheSame(a, b) || isAboutTheSame(b, a) ? SAME_OPERATION : 0)
 
+// A point that exists only after the first fault is where nobody has looked before.
+const NEW_POINT = 6
+
+/** A fault that did no harm alone, and the faults at points that its run had in addition to the baseline. */
+export type Quiet = { fault: Fault; added: readonly Fault[] }
+
 /** Pairs of faults, the most promising first. */
-export function pairsOf(faults: readonly Fault[]): Plan[] {
+export function pairsOf(quiet: readonly Quiet[]): Plan[] {
   const pairs: { plan: Plan; promise: number }[] = []
-  for (const [i, first] of faults.entries())
-    for (const second of faults.slice(i + 1))
-      if (canCombine(first, second))
-        pairs.push({ plan: [first, second], promise: promiseOfPair(first, second) })
+  const add = (first: Fault, second: Fault, more: number) => {
+    if (!canCombine(first, second)) return
+    pairs.push({ plan: [first, second], promise: promiseOfPair(first, second) + more })
+  }
+  for (const [i, { fault, added }] of quiet.entries()) {
+    for (const second of added) add(fault, second, NEW_POINT)
+    for (const { fault: second } of quiet.slice(i + 1)) add(fault, second, 0)
+  }
   // The sort is stable, so the order depends on the faults alone.
   return pairs.sort((a, b) => b.promise - a.promise).map(({ plan }) => plan)
 }

@@ -4,7 +4,7 @@ import { DEFAULT_READINGS } from '../assumptions/readings.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from './baseline.ts'
 import { faultsOf } from './faults.ts'
 import { type Judging, judge } from './judge.ts'
-import { pairsOf, planDefinition, planKey } from './plans.ts'
+import { pairsOf, planDefinition, planKey, type Quiet } from './plans.ts'
 import type { PointChoice } from './points.ts'
 import { CannotRun, type RunSetup, Stopped, startRun } from './start-run.ts'
 import type { Fault, Finding, Observation, Plan, Run, SweepResult, Verdict } from './types.ts'
@@ -182,11 +182,12 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     hasProbe: options.probe !== undefined,
   }
   const scenario = library.get(options.options.scenario)!
-  const faults = faultsOf(baselines[0]!, options.points, {
+  const inForce = {
     ...DEFAULT_READINGS,
     ...options.options.assume,
     ...library.readingsOf(scenario),
-  })
+  }
+  const faults = faultsOf(baselines[0]!, options.points, inForce)
   const room = (taken: number) => Math.max(0, (maxRuns ?? Number.POSITIVE_INFINITY) - taken)
   const mayStart = () =>
     !signal.aborted && (budgetMs === undefined || performance.now() - startedAt < budgetMs)
@@ -217,11 +218,17 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   )
   const singles = new Map(first.map((one) => [one.plan[0]!, one]))
   // A fault that fails alone would only fail again, and one that was not reached says nothing.
-  const quiet = faults.filter((fault) => {
-    const one = singles.get(fault)
-    return one && !isFinding(one) && one.verdict !== 'not_reached'
-  })
-  const pairs = depth === 2 && mayStart() ? pairsOf(quiet) : []
+  const known = new Set(faults.map((fault) => planKey([fault])))
+  const quiet = (): Quiet[] =>
+    first
+      .filter((one) => !isFinding(one) && one.verdict !== 'not_reached')
+      .map(({ plan, observation }) => ({
+        fault: plan[0]!,
+        added: faultsOf(observation, options.points, inForce).filter(
+          (fault) => fault.kind !== 'assumption' && !known.has(planKey([fault])),
+        ),
+      }))
+  const pairs = depth === 2 && mayStart() ? pairsOf(quiet()) : []
   const isLimited = maxRuns !== undefined || budgetMs !== undefined
   const second = await runPlans(isLimited ? pairs : pairs.slice(0, MAX_PAIRS), first.length)
   const runs = [...first, ...second]

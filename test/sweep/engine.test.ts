@@ -216,7 +216,7 @@ if (readFileSync('runs', 'utf8').length < 3) await call('GET', '/users')
 `,
   )
   const { result, exit } = await sweep('--points', 'first-last')
-  t.equal(exit, 1, 'a client that does not try again relies on nothing but a slow answer')
+  t.equal(exit, 0, JSON.stringify(result.findings))
   t.ok(result.verdicts['not_reached']! >= 8, JSON.stringify(result.verdicts))
   t.strictSame(
     result.findings.filter(({ plan }) => plan[0]!.nth === 3),
@@ -296,9 +296,9 @@ if (!made) throw new Error('not paid')
   const twice = ({ findings }: Sweep) =>
     findings.filter(({ verdict }) => verdict === 'paid_twice').map(({ plan }) => plan.length)
   const one = await sweep('--jobs', '2')
-  const two = await sweep('--jobs', '2', '--depth', '2', '--max-runs', String(one.result.runs + 12))
+  const two = await sweep('--jobs', '2', '--depth', '2', '--max-runs', String(one.result.runs + 20))
   t.strictSame(twice(one.result), [])
-  t.equal(two.result.runs, one.result.runs + 12)
+  t.equal(two.result.runs, one.result.runs + 20)
   t.strictSame([...new Set(twice(two.result))], [2])
 })
 
