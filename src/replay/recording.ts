@@ -65,12 +65,7 @@ const recordedOptions = (options: Options) =>
       .map(([name, value]) => [swapDashes(name), value]),
   )
 
-const scenariosOf = ({
-  names,
-  get,
-  fileOf,
-  sourceOf,
-}: Library): RecordingStart['scenarios'] =>
+const scenariosOf = ({ names, get, fileOf, sourceOf }: Library): RecordingStart['scenarios'] =>
   names.map((name) => {
     const file = fileOf(name)!
     const source = sourceOf(name) ?? readFileSync(scenarioPath(file), 'utf8')

@@ -86,6 +86,7 @@ const payment = (id: string, status = 'SUCCESS') => ({
   key: 'asha|100000000003|ICIC0000003|25000',
   paise: 25_000,
   statusAtEnd: 'PENDING',
+  wasPaid: status === 'SUCCESS',
   status,
 })
 
