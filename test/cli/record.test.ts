@@ -13,7 +13,10 @@ const PAY = `
     to_user_id: '00000000-0000-4000-8000-000000000003', benif_bank_id: 'b0000000-0000-4000-8000-000000000003', amount: 100 }))
   await fetch(url + '/clientWebhook', json({ url: admin + '/webhooks/inbox', webhook_secret: 'secret' }))
   await Promise.all([pay(), pay(), pay()])
-  await fetch(admin + '/wait', json({ for: 'transaction', match: { transaction_status: 'success' } }))
+  const delivered = { for: 'delivery', match: { event: 'transaction.success', status: 'delivered' } }
+  const { deliveries } = await (await fetch(admin + '/webhooks/deliveries?event=transaction.pending')).json()
+  await Promise.all(deliveries.map(({ resource_id }) =>
+    fetch(admin + '/wait', json({ ...delivered, match: { ...delivered.match, resource_id } }))))
   await fetch(admin + '/webhooks/inbox')
   process.exit(3)`
 

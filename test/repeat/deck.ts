@@ -220,6 +220,7 @@ export function createDeck(seed: number, receiver: string) {
         { when: { operation: 'createTransaction' }, times: 1, then: { respond: { status: 503 } } },
         { when: { operation: '*' }, times: 2, then: { delay: '1ms..9ms' } },
         { when: { operation: 'getUser' }, times: 1, then: { fault: 'malformed' } },
+        { when: { operation: 'createTransaction' }, times: 2, then: { fault: 'reset' } },
         { when: { operation: 'nothing' }, then: {} },
       ]),
     )

@@ -54,6 +54,14 @@ export async function startReceiver() {
       received = []
       return messages.map(({ text }) => text)
     },
+    /** Waits until no sender is connected: what they sent has arrived. */
+    async isIdle() {
+      const count = () =>
+        new Promise<number>((resolve) =>
+          server.getConnections((_, connections) => resolve(connections ?? 0)),
+        )
+      while ((await count()) > 0) await new Promise(setImmediate)
+    },
     close() {
       server.closeAllConnections()
       server.close()

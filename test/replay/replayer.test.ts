@@ -103,6 +103,7 @@ t.test('mixed calls of three at once, on a clock that ticks: each byte again', a
     }
     await Promise.all([one(11), one(12), one(13)])
     const text = await box.stop()
+    await webhooks.isIdle()
     webhooks.take()
     const { calls, webhooks: sent } = await same(t, text)
     t.ok(calls >= 150, `${calls} calls`)
