@@ -1,5 +1,6 @@
-// npm run bench:sweep [-- --only careful,last_event_wins] [-- --max-runs 400] [-- --write]: sweeps the careful client of
-// test/sweep/clients and each copy with a planted bug, twice, and prints what was found.
+// npm run bench:sweep [-- --only careful,last_event_wins] [-- --whole] [-- --write]: sweeps the careful client of
+// test/sweep/clients with all faults, and each copy with a planted bug with the faults that concern the part with the bug, and
+// prints what was found. The whole plan of a copy has more faults, so it finds no fewer bugs; --whole runs it.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,14 +15,15 @@ const PAGE = join(root, 'docs/performance.md')
 const program = join(root, 'dist/bin.cjs')
 const client = join(root, 'test/sweep/clients/run.mjs')
 const CAREFUL = 'careful'
-const ROUNDS = 2
 const MAX_OUTPUT = 1 << 28
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
-    depth: { type: 'string', default: '2' },
-    'max-runs': { type: 'string', default: '400' },
+    points: { type: 'string', default: 'first' },
+    depth: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '2' },
+    whole: { type: 'boolean', default: false },
     jobs: { type: 'string', default: '2' },
     timeout: { type: 'string', default: '10s' },
     write: { type: 'boolean', default: false },
@@ -42,11 +44,10 @@ process.on('exit', () => rmSync(cwd, { recursive: true, force: true }))
 
 /** Sweeps one client once. */
 function sweep(name) {
-  const limits = ['depth', 'max-runs', 'jobs', 'timeout'].flatMap((one) => [
-    `--${one}`,
-    values[one],
-  ])
-  const bug = name === CAREFUL ? [] : ['--bug', name]
+  const limits = ['points', 'depth', 'jobs', 'timeout'].flatMap((one) => [`--${one}`, values[one]])
+  const found = BUGS.find((bug) => bug.name === name)
+  if (found && !values.whole) limits.push('--only', found.faults)
+  const bug = found ? ['--bug', name] : []
   const command = [process.execPath, client, ...bug]
   const begun = performance.now()
   const { status, stdout, stderr } = spawnSync(
@@ -67,7 +68,7 @@ const comparable = ({ runs, verdicts, findings }) =>
   })
 
 function measure(name) {
-  const rounds = Array.from({ length: ROUNDS }, () => sweep(name))
+  const rounds = Array.from({ length: Number(values.rounds) }, () => sweep(name))
   const { runs, findings } = rounds[0]
   const expected = BUGS.find((bug) => bug.name === name)?.expectedVerdicts ?? []
   const verdicts = [...new Set(findings.map(({ verdict }) => verdict))]

@@ -36,8 +36,12 @@ const INTERRUPTED = 130
 
 const SWEEP_FLAGS: Command['flags'] = {
   points: [
-    'first-last|all',
-    'calls and events of each kind that get faults: the first, the second and the last, or all (default: first-last)',
+    'first|first-last|all',
+    'calls and events of each kind that get faults: the first; the first, the second and the last; or all (default: first-last)',
+  ],
+  only: [
+    'WORD,...',
+    'only faults of these kinds, names, operations or events, such as webhook,answer_lost,createTransaction',
   ],
   depth: ['1|2', 'how many faults happen together (default: 1)'],
   budget: ['DURATION', 'start no further run after this real time, such as 10m'],
@@ -221,7 +225,8 @@ function readSweepOptions(input: Input, signal: AbortSignal): OwnOptions {
     env,
     options,
     probe: probeOf(flags['probe']),
-    points: choiceOf('points', flags['points'], ['first-last', 'all']),
+    points: choiceOf('points', flags['points'], ['first-last', 'first', 'all']),
+    only: flags['only'] === undefined ? undefined : String(flags['only']).split(','),
     depth: choiceOf('depth', flags['depth'], ['1', '2']) === '2' ? 2 : 1,
     budgetMs: durationOf('budget', flags['budget']),
     maxRuns: number('max-runs', 1, 1_000_000),

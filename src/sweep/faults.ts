@@ -217,18 +217,16 @@ function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
 
 // ---- assumptions
 
-type Seen = {
-  calls: Observation['calls']
-  deliveries: Observation['deliveries']
-}
-
-/** How many calls and messages of a run an assumption concerns. */
-export function concernedBy(name: string, { calls, deliveries }: Seen): number {
+/** How many calls and events of a run an assumption concerns. */
+export function concernedBy(
+  name: string,
+  { calls, events }: Pick<Observation, 'calls' | 'events'>,
+): number {
   const { concerns } = ASSUMPTIONS.find((one) => one.name === name)!
   const isConcerned = concerns.includes('all calls')
     ? () => true
     : ({ operation }: Observation['calls'][number]) => concerns.includes(operation)
-  const sent = concerns.includes('webhooks') ? deliveries.length : 0
+  const sent = concerns.includes('webhooks') ? events : 0
   return calls.filter(isConcerned).length + sent
 }
 

@@ -87,7 +87,7 @@ function tooEarly(calls: Calls): string | undefined {
         content === first.content &&
         beganMs > first.atMs &&
         beganMs - first.atMs < first.retryAfterMs! * TOLERANCE &&
-        clockMs - first.clockMs < first.retryAfterMs! * TOLERANCE,
+        clockMs - first.answeredClockMs < first.retryAfterMs! * TOLERANCE,
     )
     if (again)
       return `${nameOf(again)} was repeated after ${Math.round(again.beganMs - first.atMs)} ms, although the response had asked to wait ${seconds(first.retryAfterMs!)}`

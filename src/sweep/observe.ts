@@ -50,6 +50,8 @@ function seenDelivery(
 export class Observer {
   readonly calls: SeenCall[] = []
   readonly deliveries: SeenDelivery[] = []
+  /** How many events there were while their client had a webhook. */
+  events = 0
   readonly #rules: PlanRules
   readonly #level: KeyLevel
   readonly #now: () => number
@@ -74,8 +76,8 @@ export class Observer {
     const idOf = (id: string) => `${world.name} ${epoch} ${id}`
     world.feed.watch({
       onEvent: ({ kind, subject }) => {
-        if (kind === 'request') this.#seeCall(world.name, subject, idOf)
-        else if (kind === 'change') this.#seePayment(world, subject.resource_id, idOf)
+        if (kind === 'request') this.#seeCall(world, subject, idOf)
+        else if (kind === 'change') this.#seeChange(world, subject.resource_id, idOf)
         else if (kind === 'delivery') this.#seeDelivery(world.name, subject, idOf)
         else if (kind === 'reset' || kind === 'restore') epoch++
       },
@@ -94,28 +96,28 @@ export class Observer {
     return count
   }
 
-  #seeCall(client: string, entry: RequestLogEntry, idOf: (id: string) => string) {
+  #seeCall({ name, clock }: World, entry: RequestLogEntry, idOf: (id: string) => string) {
     if (this.#isEnded) return
-    const { method, url, operation, body, status = null, rule, fault, at, duration_ms } = entry
+    const { method, url, operation, body, status = null, isDecided, rule, fault, at } = entry
     const rules = rulesIn(rule)
     for (const one of rules) this.#hit(one)
     const retryAfterMs = rules.map(this.#rules.retryAfterOf).find((ms) => ms !== undefined)
     const atMs = this.#now()
     // Rules do not count what the service rejects before them.
-    const isCounted =
-      operation !== undefined && (status === null || status < 400 || rule !== undefined)
+    const isCounted = operation !== undefined && isDecided
     const items = isCounted && operation === 'submitKyc' ? documentsIn(body) : 0
     this.calls.push({
-      client,
+      client: name,
       operation: operation ?? '',
       method,
       path: pathOf(url),
       content: `${method} ${url} ${body}`,
       status,
       isFailed: status === null || status >= 400 || fault !== undefined,
-      beganMs: Math.max(0, atMs - duration_ms),
+      beganMs: Math.max(0, atMs - entry.duration_ms),
       atMs,
       clockMs: at,
+      answeredClockMs: clock.now(),
       nth: isCounted ? this.#count(idOf(operation)) : null,
       nthOfAll: isCounted ? this.#count(idOf('*')) : null,
       documents: items === 0 ? 0 : this.#count(idOf('documents'), items),
@@ -124,7 +126,9 @@ export class Observer {
     })
   }
 
-  #seePayment({ name, tables: { tables } }: World, id: string, idOf: (id: string) => string) {
+  #seeChange(world: World, id: string, idOf: (id: string) => string) {
+    const { tables } = world.tables
+    if (world.webhooks.current()) this.events++
     const row = tables.payments.get(id)
     if (row?.transaction_type !== 'debit') return
     const { paise, status, account_number, ifsc_code } = row
@@ -133,7 +137,7 @@ export class Observer {
     const keys = [`${payer} ${account}`, account, String(paise)]
     const known = this.#payments.get(idOf(id))
     this.#payments.set(idOf(id), {
-      client: name,
+      client: world.name,
       transaction_id: id,
       keys,
       key: keys[this.#level]!,

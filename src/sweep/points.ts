@@ -1,15 +1,16 @@
 import { OPERATIONS, type OperationId } from '../scenarios/words.ts'
 import type { Observation, SeenDelivery } from './types.ts'
 
-/** Which calls and events of each kind get faults: the first, the second and the last one, or all. */
-export type PointChoice = 'first-last' | 'all'
+/** Which calls and events of each kind get faults: the first, the second and the last one; or the first one alone, or all. */
+export type PointChoice = 'first-last' | 'first' | 'all'
 
 /** A call or an event at which something else can happen. */
 export type Point = { nth: number; nthOfAll: number }
 
 function numbersUpTo(last: number, choice: PointChoice): number[] {
   if (choice === 'all') return Array.from({ length: last }, (_, i) => i + 1)
-  return [...new Set([1, 2, last])].filter((n) => n >= 1 && n <= last).sort((a, b) => a - b)
+  const wanted = choice === 'first' ? [1] : [1, 2, last]
+  return [...new Set(wanted)].filter((n) => n >= 1 && n <= last).sort((a, b) => a - b)
 }
 
 /** The points of each operation that the baseline called, in the order of the contract. */

@@ -133,6 +133,7 @@ export async function startRun(
     return {
       calls: observer.calls,
       payments,
+      events: observer.events,
       deliveries,
       exitCode: ended.exitCode,
       isHung: ended.isHung,

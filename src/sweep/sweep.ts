@@ -16,6 +16,8 @@ export class SweepError extends Error {
 
 export type SweepOptions = Omit<RunSetup, 'signal'> & {
   points: PointChoice
+  /** Kinds, names, operations and events: only faults that have one of them happen. */
+  only?: readonly string[] | undefined
   depth: 1 | 2
   /** Real ms after which no run is started. */
   budgetMs?: number | undefined
@@ -91,6 +93,24 @@ function checkBaseline(runs: readonly Observation[], { isUnstable, timeoutMs }: 
   )
 }
 
+/** Whether a word of `--only` selects a fault: its kind, its name, or the operation or event that it concerns. */
+const isSelectedBy =
+  ({ kind, name, operation }: Fault) =>
+  (word: string) =>
+    word === kind || word === name || word === name.split('=')[0] || word === operation
+
+/** Throws if a word of `--only` selects nothing. */
+function checkOnly(faults: readonly Fault[], only: readonly string[] = []) {
+  const unknown = only.find((word) => !faults.some((fault) => isSelectedBy(fault)(word)))
+  if (unknown === undefined) return
+  const words = faults.flatMap(({ kind, name, operation }) =>
+    kind === 'assumption' ? [kind] : [kind, operation!, name],
+  )
+  throw new SweepError(
+    `--only ${JSON.stringify(unknown)} selects no fault of this command; use some of: ${[...new Set(words)].join(', ')}`,
+  )
+}
+
 /** Runs plans side by side, and keeps the results in the order of the plans. */
 async function runAll(
   plans: readonly Plan[],
@@ -116,19 +136,10 @@ async function runAll(
 
 const isFinding = ({ level }: Run) => level === 'error' || level === 'warning'
 
-/** Whether one fault of the plan alone leads to the same verdict. */
-function isExplained({ plan, verdict }: Run, singles: ReadonlyMap<Fault, Run>): boolean {
-  return plan.length > 1 && plan.some((fault) => singles.get(fault)?.verdict === verdict)
-}
-
 /** The findings of the runs, the worst first. */
-function findingsOf(
-  runs: readonly Run[],
-  singles: ReadonlyMap<Fault, Run>,
-  { known, reproduce, options }: SweepOptions,
-): Finding[] {
+function findingsOf(runs: readonly Run[], { known, reproduce, options }: SweepOptions): Finding[] {
   return runs
-    .filter((run) => isFinding(run) && !isExplained(run, singles))
+    .filter(isFinding)
     .sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict) || a.id - b.id)
     .map((run, i) => {
       const finding = `finding-${i + 1}`
@@ -187,21 +198,24 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     ...options.options.assume,
     ...library.readingsOf(scenario),
   }
-  const faults = faultsOf(baselines[0]!, options.points, inForce)
+  const found = faultsOf(baselines[0]!, options.points, inForce)
+  checkOnly(found, options.only)
+  const isWanted = (fault: Fault) => !options.only || options.only.some(isSelectedBy(fault))
+  const faults = found.filter(isWanted)
   const room = (taken: number) => Math.max(0, (maxRuns ?? Number.POSITIVE_INFINITY) - taken)
   const mayStart = () =>
     !signal.aborted && (budgetMs === undefined || performance.now() - startedAt < budgetMs)
-  let [started, done, found, planned] = [0, 0, 0, 0]
+  let [started, done, findings, planned] = [0, 0, 0, 0]
 
   async function run(plan: Plan): Promise<Run> {
     const id = ++started
     const recording = join(folder, `run-${id}.ndjson`)
     const observation = await startRun(options, plan, { deadlineMs, level, recording })
     const judged = { id, plan, observation, ...judge(plan, observation, judging) }
-    if (isFinding(judged)) found++
+    if (isFinding(judged)) findings++
     else rmSync(recording, { force: true })
     done++
-    options.onProgress({ done, left: planned - done, found, plan })
+    options.onProgress({ done, left: planned - done, found: findings, plan })
     return judged
   }
   /** Runs plans, and numbers the runs in the order of the plans. */
@@ -216,8 +230,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     faults.map((fault) => [fault]),
     0,
   )
-  const singles = new Map(first.map((one) => [one.plan[0]!, one]))
-  // A fault that fails alone would only fail again, and one that was not reached says nothing.
+  // A fault that fails alone would only fail again, so a pair that fails needs both; one that was not reached says nothing.
   const known = new Set(faults.map((fault) => planKey([fault])))
   const quiet = (): Quiet[] =>
     first
@@ -225,7 +238,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
       .map(({ plan, observation }) => ({
         fault: plan[0]!,
         added: faultsOf(observation, options.points, inForce).filter(
-          (fault) => fault.kind !== 'assumption' && !known.has(planKey([fault])),
+          (fault) => fault.kind !== 'assumption' && isWanted(fault) && !known.has(planKey([fault])),
         ),
       }))
   const pairs = depth === 2 && mayStart() ? pairsOf(quiet()) : []
@@ -237,7 +250,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     seed: options.options['random-seed'],
     baseline: baselines[0]!,
     runs,
-    findings: findingsOf(runs, singles, options),
+    findings: findingsOf(runs, options),
     scenarios: ownScenarios(options),
     planned,
     isPartial: runs.length < planned,

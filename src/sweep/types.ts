@@ -53,8 +53,9 @@ export type SeenCall = {
   /** Real ms since the start of the run: when it arrived, and when it was answered. */
   beganMs: number
   atMs: number
-  /** The client's time, ms since 1970. */
+  /** The client's time when it arrived, and when it was answered, ms since 1970. */
   clockMs: number
+  answeredClockMs: number
   retryAfterMs?: number
   /** Which call of its operation, and which of all calls, as rules count them; null if rules do not count it. */
   nth: number | null
@@ -103,6 +104,8 @@ export type SeenDelivery = {
 export type Observation = {
   calls: readonly SeenCall[]
   payments: readonly SeenPayment[]
+  /** How many events there were while the client had a webhook: also those that were not sent. */
+  events: number
   deliveries: readonly SeenDelivery[]
   /** The exit code of the command; null if it was killed at the deadline. */
   exitCode: number | null

@@ -73,6 +73,7 @@ const call = (
   beganMs: atMs,
   atMs,
   clockMs: 0,
+  answeredClockMs: 0,
   nth: null,
   nthOfAll: null,
   documents: 0,
@@ -106,6 +107,7 @@ const delivery = (atMs: number, isForged = false) => ({
 export const observation = (more: Partial<Observation> = {}): Observation => ({
   calls: [call('GET', `/users?page=${HOSTILE}`, 200, 1), call('POST', '/transaction', 200, 5)],
   payments: [payment('t1')],
+  events: 1,
   deliveries: [delivery(8)],
   exitCode: 0,
   isHung: false,
