@@ -15,13 +15,12 @@ const PAGE = join(root, 'docs/performance.md')
 const program = join(root, 'dist/bin.cjs')
 const client = join(root, 'test/sweep/clients/run.mjs')
 const CAREFUL = 'careful'
+const MAX_RUNS_OF_PAIRS = 30
 const MAX_OUTPUT = 1 << 28
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
-    points: { type: 'string', default: 'first' },
-    depth: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '2' },
     whole: { type: 'boolean', default: false },
     jobs: { type: 'string', default: '2' },
@@ -44,9 +43,14 @@ process.on('exit', () => rmSync(cwd, { recursive: true, force: true }))
 
 /** Sweeps one client once. */
 function sweep(name) {
-  const limits = ['points', 'depth', 'jobs', 'timeout'].flatMap((one) => [`--${one}`, values[one]])
   const found = BUGS.find((bug) => bug.name === name)
-  if (found && !values.whole) limits.push('--only', found.faults)
+  const { points = 'first', depth = 1, faults } = found ?? {}
+  const options = {
+    ...{ jobs: values.jobs, timeout: values.timeout, points, depth },
+    ...(faults && !values.whole && { only: faults }),
+    ...(depth > 1 && { 'max-runs': MAX_RUNS_OF_PAIRS }),
+  }
+  const limits = Object.entries(options).flatMap(([option, value]) => [`--${option}`, `${value}`])
   const bug = found ? ['--bug', name] : []
   const command = [process.execPath, client, ...bug]
   const begun = performance.now()

@@ -151,14 +151,18 @@ function reproduceLine({ flags, program }: Input, finding: string, plan: Plan): 
 const countOf = (count: number, one: string) => `${count} ${count === 1 ? one : `${one}s`}`
 
 /** The result as text. */
-function resultText(result: SweepResult, counts: string, report: string | undefined): string {
-  const { findings, baseline } = result
+function resultText(
+  { findings, baseline }: SweepResult,
+  counts: string,
+  groups: Parameters<typeof sweepTable>[0],
+  report: string | undefined,
+): string {
   const isInReport =
     report === undefined && findings.some((one) => !/ --assume /.test(one.reproduce))
   return [
     `Without faults: ${countOf(baseline.calls.length, 'call')}, ${countOf(baseline.payments.length, 'payment')}, ${(baseline.durationMs / 1_000).toFixed(1)} s\n`,
     `${counts}\n`,
-    `\n${sweepTable(result)}`,
+    `\n${sweepTable(groups)}`,
     isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',
     report === undefined ? '' : `The report is in ${report}\n`,
   ].join('')
@@ -304,13 +308,14 @@ export const sweep: Command = {
       const result = await runSweep(own, folder)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
       const { countsText } = await import('../sweep/report/words.ts')
+      const { groupsOf } = await import('../sweep/report/groups.ts')
       const { sweepJson } = await import('../sweep/report/sweep-json.ts')
       const { writeReport } = await import('../sweep/report/write-report.ts')
       if (report !== undefined) writeReport(result, report)
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))
-          : resultText(result, countsText(result), report),
+          : resultText(result, countsText(result), groupsOf(result.findings), report),
       )
       if (stop.signal.aborted) return INTERRUPTED
       return result.findings.some(({ level, isKnown }) => level === 'error' && !isKnown) ? 1 : 0

@@ -70,6 +70,8 @@ const CALL_FAULTS: readonly CallFault[] = [
   },
 ]
 
+export const CALL_NAMES: readonly string[] = [...CALL_FAULTS.map(({ name }) => name), 'outage']
+
 const callFault =
   (operation: OperationId, { nth }: Point) =>
   ({ name, what, then, mustAbsorb = false }: CallFault): Fault => ({
@@ -184,6 +186,10 @@ const LIFECYCLE_FAULTS: readonly {
     ],
   },
 ]
+
+export const LIFECYCLE_NAMES: readonly string[] = LIFECYCLE_FAULTS.flatMap(({ faults }) =>
+  faults.map(({ name }) => name),
+)
 
 function lifecycleFaults(baseline: Observation, choice: PointChoice): Fault[] {
   const points = new Map(

@@ -4,6 +4,7 @@ import { DEFAULT_READINGS } from '../assumptions/readings.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from './baseline.ts'
 import { faultsOf } from './faults.ts'
 import { type Judging, judge } from './judge.ts'
+import { isSelected, problemOfOnly } from './only.ts'
 import { pairsOf, planDefinition, planKey, type Quiet } from './plans.ts'
 import type { PointChoice } from './points.ts'
 import { CannotRun, type RunSetup, Stopped, startRun } from './start-run.ts'
@@ -93,22 +94,14 @@ function checkBaseline(runs: readonly Observation[], { isUnstable, timeoutMs }: 
   )
 }
 
-/** Whether a word of `--only` selects a fault: its kind, its name, or the operation or event that it concerns. */
-const isSelectedBy =
-  ({ kind, name, operation }: Fault) =>
-  (word: string) =>
-    word === kind || word === name || word === name.split('=')[0] || word === operation
-
-/** Throws if a word of `--only` selects nothing. */
-function checkOnly(faults: readonly Fault[], only: readonly string[] = []) {
-  const unknown = only.find((word) => !faults.some((fault) => isSelectedBy(fault)(word)))
-  if (unknown === undefined) return
-  const words = faults.flatMap(({ kind, name, operation }) =>
-    kind === 'assumption' ? [kind] : [kind, operation!, name],
-  )
-  throw new SweepError(
-    `--only ${JSON.stringify(unknown)} selects no fault of this command; use some of: ${[...new Set(words)].join(', ')}`,
-  )
+/** The faults of a run that are wanted. Throws if there is none. */
+function chosenFaults(faults: readonly Fault[], only: readonly string[] | undefined) {
+  const chosen = faults.filter((fault) => isSelected(fault, only))
+  if (chosen.length === 0)
+    throw new SweepError(
+      `--only ${only?.join(',')} selects no fault of this command; use some of: ${[...new Set(faults.flatMap(({ kind, name, operation = [] }) => [kind, name, operation].flat()))].join(', ')}`,
+    )
+  return chosen
 }
 
 /** Runs plans side by side, and keeps the results in the order of the plans. */
@@ -181,7 +174,9 @@ async function runBaseline(options: SweepOptions) {
 
 /** Runs a command under everything that the contract permits, and judges each run. Throws `SweepError` and `Stopped`. */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
-  const { jobs, depth, maxRuns, budgetMs, timeoutMs, signal, folder, library } = options
+  const { jobs, depth, maxRuns, budgetMs, timeoutMs, signal, folder, library, only = [] } = options
+  const problem = problemOfOnly(only)
+  if (problem !== undefined) throw new SweepError(problem)
   const startedAt = performance.now()
   const { level, baselines } = await runBaseline(options)
   const slowest = Math.max(...baselines.map(({ durationMs }) => durationMs))
@@ -198,10 +193,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     ...options.options.assume,
     ...library.readingsOf(scenario),
   }
-  const found = faultsOf(baselines[0]!, options.points, inForce)
-  checkOnly(found, options.only)
-  const isWanted = (fault: Fault) => !options.only || options.only.some(isSelectedBy(fault))
-  const faults = found.filter(isWanted)
+  const faults = chosenFaults(faultsOf(baselines[0]!, options.points, inForce), options.only)
   const room = (taken: number) => Math.max(0, (maxRuns ?? Number.POSITIVE_INFINITY) - taken)
   const mayStart = () =>
     !signal.aborted && (budgetMs === undefined || performance.now() - startedAt < budgetMs)
@@ -238,7 +230,10 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
       .map(({ plan, observation }) => ({
         fault: plan[0]!,
         added: faultsOf(observation, options.points, inForce).filter(
-          (fault) => fault.kind !== 'assumption' && isWanted(fault) && !known.has(planKey([fault])),
+          (fault) =>
+            fault.kind !== 'assumption' &&
+            isSelected(fault, options.only) &&
+            !known.has(planKey([fault])),
         ),
       }))
   const pairs = depth === 2 && mayStart() ? pairsOf(quiet()) : []

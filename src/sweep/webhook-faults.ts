@@ -10,7 +10,7 @@ type WebhookFault = {
   mustAbsorb?: boolean
 }
 
-function faultsOfEvent({ next, signed }: EventPoints): WebhookFault[] {
+function faultsOfEvent({ next, signed }: Pick<EventPoints, 'next' | 'signed'>): WebhookFault[] {
   return [
     {
       name: 'late',
@@ -69,6 +69,10 @@ function faultsOfEvent({ next, signed }: EventPoints): WebhookFault[] {
     },
   ]
 }
+
+export const WEBHOOK_NAMES: readonly string[] = faultsOfEvent({ next: '', signed: 'message' }).map(
+  ({ name }) => name,
+)
 
 /** What can happen to the events that the baseline's receiver got. */
 export const webhookFaults = (baseline: Observation, choice: PointChoice): Fault[] =>

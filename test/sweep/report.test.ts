@@ -6,8 +6,11 @@ import t, { type Test } from 'tap'
 import { sweepTable } from '../../src/cli/sweep-table.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
+import { groupsOf } from '../../src/sweep/report/groups.ts'
+import { reportHtml } from '../../src/sweep/report/html.ts'
 import { SweepDocument, sweepJson, sweepJsonSchema } from '../../src/sweep/report/sweep-json.ts'
 import { writeReport } from '../../src/sweep/report/write-report.ts'
+import type { Fault, Finding } from '../../src/sweep/types.ts'
 import { noBrowser, openBrowser } from '../console/browser.ts'
 import { elementsOf } from '../report/tags.ts'
 import { sweepResult } from './result.ts'
@@ -161,7 +164,8 @@ t.test('a second report replaces the first one, and no other file', async (t) =>
 })
 
 t.test('the table on the terminal has a row and a command for each finding', async (t) => {
-  const text = sweepTable(sweepResult())
+  const { findings } = sweepResult()
+  const text = sweepTable(groupsOf(findings))
   const lines = stripVTControlCharacters(text).trimEnd().split('\n')
   t.match(lines[0], /^finding +level +verdict +what was done +what happened$/)
   t.match(
@@ -174,5 +178,20 @@ t.test('the table on the terminal has a row and a command for each finding', asy
   )
   t.notMatch(text, /[\u0000\u202e]/)
   t.equal(lines.length, 1 + 4 + 2 + 4)
-  t.equal(sweepTable({ ...sweepResult(), findings: [] }), 'No findings.\n')
+  t.equal(sweepTable([]), 'No findings.\n')
+})
+
+t.test('findings with the same result at the same point are shown together', async (t) => {
+  const [first, second] = sweepResult().findings as [Finding, Finding]
+  const [fault] = first.plan as [Fault]
+  const like = { ...first, finding: 'finding-9', plan: [{ ...fault, name: 'truncated' }] }
+  const elsewhere = { ...first, finding: 'finding-8', plan: [{ ...fault, nth: 7 }] }
+  const names = (group: readonly Finding[]) => group.map(({ finding }) => finding)
+  const groups = groupsOf([first, second, elsewhere, like])
+  t.strictSame(groups.map(names), [['finding-1', 'finding-9'], ['finding-2'], ['finding-8']])
+  const text = stripVTControlCharacters(sweepTable(groups))
+  t.match(text, /\nfinding-9 .* the same as in finding-1\n/)
+  t.notMatch(text, /\n {2}finding-9 /, 'one command shows the bug again')
+  const html = reportHtml({ ...sweepResult(), findings: [first, like] })
+  t.match(html, /<dt>the same happened in<\/dt><dd><a href="#finding-9">/)
 })

@@ -58,8 +58,13 @@ function ended({ isHung, exitCode }: Observation) {
 }
 
 /** A finding: what was done, what happened, and its calls, events and payments beside those of the baseline. */
-export function findingHtml(found: Finding, baseline: Observation): Markup {
+export function findingHtml(
+  found: Finding,
+  group: readonly Finding[],
+  baseline: Observation,
+): Markup {
   const { finding, plan, happened, reproduce, observation } = found
+  const others = group.filter((one) => one !== found)
   const { rows, more } = sideBySide(baseline, observation)
   const payments = paymentRows(baseline, observation).map(
     (row) =>
@@ -71,7 +76,11 @@ export function findingHtml(found: Finding, baseline: Observation): Markup {
 <dl>
 <dt>what was done</dt><dd><ul>${plan.map(({ what }) => markup`<li>${what}</li>`)}</ul></dd>
 <dt>what happened</dt><dd>${happened}. The command ${ended(observation)}.</dd>
-${observation.probeDifferences.map((text) => markup`<dt>the probe</dt><dd>${text}</dd>\n`)}<dt>show it again</dt><dd><code>${reproduce}</code></dd>
+${
+  others.length === 0
+    ? undefined
+    : markup`<dt>the same happened in</dt><dd>${others.map(({ finding: other }) => markup`<a href="#${other}">${other}</a> `)}</dd>\n`
+}${observation.probeDifferences.map((text) => markup`<dt>the probe</dt><dd>${text}</dd>\n`)}<dt>show it again</dt><dd><code>${reproduce}</code></dd>
 </dl>
 ${sides('Calls and events', rows.map(stepRow))}${
   more > 0 ? markup`<p>… and ${more} more steps, which the recording has.</p>\n` : undefined

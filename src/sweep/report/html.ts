@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Markup, markup } from '../../report/markup.ts'
 import { planText } from '../plans.ts'
 import { type SweepResult, VERDICTS, type Verdict } from '../types.ts'
+import { groupsOf } from './groups.ts'
 import { findingHtml } from './html-finding.ts'
 import { matrices, verdictMark } from './matrix.ts'
 import { STYLE } from './style.ts'
@@ -52,7 +53,7 @@ export function reportHtml(result: SweepResult): string {
 ${Object.entries(verdictCounts(result)).map(countRow)}</dl>
 <h2>Points and faults</h2>
 ${matrices(result)}${pairs(result)}<h2>Findings</h2>
-${findings.length === 0 ? markup`<p>No findings.</p>\n` : findings.map((one) => findingHtml(one, baseline))}</main>
+${findings.length === 0 ? markup`<p>No findings.</p>\n` : groupsOf(findings).flatMap((group) => group.map((one) => findingHtml(one, group, baseline)))}</main>
 </body>
 </html>
 `}`

@@ -13,6 +13,15 @@ const sendAgain = (app) => async (batch) => {
 /** Bugs of making a payment. */
 const paying = [
   {
+    name: 'parses_money_as_a_float',
+    what: 'adds rupees as floating-point numbers, whose sum depends on their order',
+    expectedVerdicts: ['relies_on'],
+    // The sum drifts if the largest payment, the second one, comes last.
+    points: 'first-last',
+    faults: 'slow',
+    patch: () => ({ moneyOf: (text) => Number.parseFloat(text) }),
+  },
+  {
     name: 'pays_again_without_looking_up',
     what: 'a payment has no reference, and is sent again when it had no answer',
     expectedVerdicts: ['paid_twice'],
@@ -22,6 +31,7 @@ const paying = [
     name: 'relies_on_a_unique_reference',
     what: 'a payment without an answer is sent again with its reference: the service shall refuse the second one',
     expectedVerdicts: ['paid_twice'],
+    depth: 2,
     patch: (app) => ({ resolve: sendAgain(app) }),
   },
   {
@@ -64,12 +74,6 @@ const paying = [
         app.moneyOf(record.amount) === app.moneyOf(payment.wage.amount) &&
         record.account_number.slice(-4) === payment.wage.to.last4,
     }),
-  },
-  {
-    name: 'reads_only_the_first_page',
-    what: 'each list ends after its first page',
-    expectedVerdicts: ['relies_on'],
-    patch: () => ({ isLastPage: () => true }),
   },
   {
     name: 'gives_up_at_the_first_503',
@@ -131,6 +135,12 @@ const checking = [
 /** Bugs of following a payment. */
 const following = [
   {
+    name: 'reads_only_the_first_page',
+    what: 'each list ends after its first page',
+    expectedVerdicts: ['relies_on'],
+    patch: () => ({ isLastPage: () => true }),
+  },
+  {
     name: 'treats_2xx_as_paid',
     what: 'a payment is paid as soon as the service has accepted it',
     expectedVerdicts: ['not_paid'],
@@ -157,6 +167,8 @@ const following = [
     name: 'stores_the_utr_in_12_characters',
     what: 'a longer UTR is cut, and a payment that comes back is not recognised by it',
     expectedVerdicts: ['not_paid'],
+    // The UTR of the first payment has 12 characters.
+    points: 'first-last',
     patch: () => ({ storedUtr: (utr) => utr.slice(0, 12) }),
   },
   {
@@ -167,12 +179,6 @@ const following = [
       async poll() {},
       isPaid: (payment) => payment.status === 'SUCCESS',
     }),
-  },
-  {
-    name: 'parses_money_as_a_float',
-    what: 'adds rupees as floating-point numbers, whose sum depends on their order',
-    expectedVerdicts: ['relies_on'],
-    patch: () => ({ moneyOf: (text) => Number.parseFloat(text) }),
   },
   {
     name: 'crashes_on_an_unknown_word',
@@ -386,16 +392,28 @@ const calling = [
   },
 ]
 
-const part = (bugs, faults) => bugs.map((bug) => ({ ...bug, faults }))
+const part = (bugs, ...faults) =>
+  bugs.map((bug) => ({ points: 'first', depth: 1, faults: faults.join(), ...bug }))
 
 /**
- * `name`, what the bug is, the verdicts that show it, the functions that differ, and the faults that concern this part of the
- * integration, as `--only` takes them.
+ * `name`, what the bug is, the verdicts that show it, the functions that differ, and how the bench sweeps it: with the faults that
+ * concern this part of the integration (as `--only` takes them), at which points, and how many together.
  */
 export const BUGS = [
-  ...part(paying, 'createTransaction,reference_id,idempotency_key,largest_page'),
-  ...part(checking, 'submitKyc,addBankAccount'),
-  ...part(following, 'lifecycle,assumption,dropped'),
-  ...part(receiving, 'transaction.processing,transaction.success'),
-  ...part(calling, 'assumption,listUserTransactionHistory'),
+  ...part(paying, 'createTransaction', 'reference_id'),
+  ...part(
+    checking,
+    ...['kyc_failed', 'kyc_pending', 'account_refused', 'account_pending', 'unverified_account'],
+  ),
+  ...part(
+    following,
+    ...['payment_failed', 'payment_late', 'payment_stuck', 'payment_reversed', 'webhook_delivery'],
+    ...['new_words', 'missing_remark', 'history_utr', 'utr_form', 'utr_of_success', 'user_history'],
+  ),
+  ...part(receiving, 'transaction.processing', 'transaction.success'),
+  ...part(
+    calling,
+    ...['listUserTransactionHistory', 'token', 'error_body', 'trailing_slash', 'ifsc_case'],
+    ...['amount_as_text', 'unknown_request_fields', 'kyc_bad_document'],
+  ),
 ]
