@@ -315,12 +315,14 @@ const calling = [
     name: 'ignores_retry_after',
     what: 'calls again at once, although the service asks for a pause',
     expectedVerdicts: ['retry_storm'],
+    // What it reads again later anyway is not called again at once.
+    faults: 'rate_limited',
     patch: () => ({ retryAfter: () => 0, pauseBefore: () => 0 }),
   },
   {
     name: 'retries_a_hundred_times',
     what: 'repeats a read a hundred times in a row',
-    expectedVerdicts: ['retry_storm'],
+    expectedVerdicts: ['retry_storm', 'hung'],
     patch: (_app, careful) => ({
       pauseBefore: () => 1_000,
       call: (method, path, body, options) =>
