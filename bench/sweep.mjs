@@ -47,8 +47,8 @@ function sweep(name) {
   const { points = 'first', depth = 1, faults } = found ?? {}
   const options = {
     ...{ jobs: values.jobs, timeout: values.timeout, points, depth },
-    ...(faults && !values.whole && { only: faults }),
-    ...(depth > 1 && { 'max-runs': MAX_RUNS_OF_PAIRS }),
+    ...(faults &&
+      !values.whole && { only: faults, ...(depth > 1 && { 'max-runs': MAX_RUNS_OF_PAIRS }) }),
   }
   const limits = Object.entries(options).flatMap(([option, value]) => [`--${option}`, `${value}`])
   const bug = found ? ['--bug', name] : []
@@ -153,7 +153,8 @@ const summary = [
     ...whole,
   }),
 ]
-const text = `${tableOf(SUMMARY_HEAD, summary)}\n\n${tableOf(HEAD, lines)}`
+const date = new Date().toISOString().slice(0, 10)
+const text = `Measured on ${date}.\n\n${tableOf(SUMMARY_HEAD, summary)}\n\n${tableOf(HEAD, lines)}`
 console.log(text)
 if (values.write) writeBetween(PAGE, 'sweep', text)
 process.exitCode = summary.some((cells) => cells.includes('missed')) ? 1 : 0

@@ -4,6 +4,7 @@ import type { ConformReport } from '../conform/conform.ts'
 import type { Finding } from '../conform/findings.ts'
 import { jsonLine } from '../model/printable.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
+import { countOf } from './count-text.ts'
 import { prepareFile } from './save-file.ts'
 import { quoteShellArguments } from './shell-quote.ts'
 import { table } from './text-table.ts'
@@ -42,9 +43,6 @@ async function savedReadings({ against, assumptions }: ConformReport): Promise<s
     readings: Object.fromEntries(assumptions.map(({ name, reading }) => [name, reading])),
   })
 }
-
-const countOf = (count: number, one: string, many = `${one}s`) =>
-  `${count} ${count === 1 ? one : many}`
 
 const findingTable = (findings: readonly Finding[]) =>
   table(

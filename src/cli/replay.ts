@@ -3,6 +3,7 @@ import { BadOption } from '../config/options.ts'
 import { jsonLine, printable } from '../model/printable.ts'
 import type { ReplayDifference } from '../replay/differences.ts'
 import { type Command, checkArguments } from './command.ts'
+import { countOf } from './count-text.ts'
 
 /** Formats counts by kind, the most frequent first. */
 function countsText(label: string, counts: Readonly<Record<string, number>>): string {
@@ -10,8 +11,6 @@ function countsText(label: string, counts: Readonly<Record<string, number>>): st
   if (sorted.length === 0) return ''
   return `${label.padEnd(8)}  ${sorted.map(([kind, n]) => `${n} ${kind}`).join(', ')}\n`
 }
-
-const plural = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 function differenceText({ at, what, recorded, found }: ReplayDifference): string {
   if (recorded === undefined) return `${at}: ${what}\n`
@@ -58,7 +57,7 @@ export const replay: Command = {
       return ok ? 0 : 1
     }
     const { calls, webhooks, webhook_events, timers, timer_kinds } = counts
-    const totals = [plural(calls, 'call'), plural(webhooks, 'webhook'), plural(timers, 'timer')]
+    const totals = [countOf(calls, 'call'), countOf(webhooks, 'webhook'), countOf(timers, 'timer')]
     process.stdout.write(
       ok
         ? `${totals.join(', ')}: no differences, every byte is as recorded\n${countsText('webhooks', webhook_events)}${countsText('timers', timer_kinds)}`

@@ -1,16 +1,18 @@
 import { setMaxListeners } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BadOption, type Options } from '../config/options.ts'
-import { formatDuration, parseDuration } from '../model/duration.ts'
+import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/printable.ts'
-import type { Progress, SweepOptions } from '../sweep/sweep.ts'
+import type { SweepOptions } from '../sweep/sweep.ts'
 import type { Plan, SweepResult } from '../sweep/types.ts'
 import { type Command, CommandFailed, type Input } from './command.ts'
+import { countOf } from './count-text.ts'
+import { type KnownFinding, knownFindings } from './known-findings.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
-import { progressBar } from './progress.ts'
 import { quoteShellArguments } from './shell-quote.ts'
+import { createSweepProgress } from './sweep-progress.ts'
 import { sweepTable } from './sweep-table.ts'
 import { parseWholeNumber } from './values.ts'
 
@@ -92,40 +94,6 @@ function probeOf(value: unknown): string | undefined {
   )
 }
 
-type KnownFinding = { verdict: string; plan: Plan }
-
-/** The findings of an earlier sweep. */
-function knownFindings(file: string): readonly KnownFinding[] {
-  let value: { findings?: unknown }
-  try {
-    value = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new BadOption(
-      code === undefined
-        ? `--baseline ${file} is not JSON: ${message}; use the sweep.json of an earlier report`
-        : `--baseline ${file} cannot be read (${code}); use the sweep.json of an earlier report`,
-    )
-  }
-  const findings = value?.findings
-  const isFinding = (one: unknown) =>
-    Array.isArray((one as KnownFinding | null)?.plan) &&
-    typeof (one as KnownFinding).verdict === 'string'
-  if (!Array.isArray(findings) || !findings.every(isFinding))
-    throw new BadOption(
-      `--baseline ${file} has no list of findings; use the sweep.json of an earlier report`,
-    )
-  // Absent values are null in the file.
-  return findings.map(({ verdict, plan }: KnownFinding) => ({
-    verdict,
-    plan: plan.map((fault) => ({
-      ...fault,
-      operation: fault.operation ?? undefined,
-      nth: fault.nth ?? undefined,
-    })) as unknown as Plan,
-  }))
-}
-
 /** The options of a sandbox as they were typed, for a command line that shows a finding again. */
 const typedFlags = (flags: Input['flags'], without: readonly string[]): string[] =>
   Object.entries(flags).flatMap(([name, value]) =>
@@ -148,8 +116,6 @@ function reproduceLine({ flags, program }: Input, finding: string, plan: Plan): 
   return `payout-sandbox ${quoteShellArguments(['exec', ...typed, ...own, '--', ...program])}`
 }
 
-const countOf = (count: number, one: string) => `${count} ${count === 1 ? one : `${one}s`}`
-
 /** The result as text. */
 function resultText(
   { findings, baseline }: SweepResult,
@@ -166,29 +132,6 @@ function resultText(
     isInReport ? `Use --report ${DEFAULT_REPORT} to get the scenario files.\n` : '',
     report === undefined ? '' : `The report is in ${report}\n`,
   ].join('')
-}
-
-/** The label of the progress bar. */
-function createProgress() {
-  const startedAt = performance.now()
-  let bar: ReturnType<typeof progressBar> | undefined
-  let [label, total] = ['', 0]
-  return {
-    show({ done, left, found, plan }: Progress) {
-      const perRun = (performance.now() - startedAt) / done
-      const time = formatDuration(Math.ceil((perRun * left) / 1_000) * 1_000)
-      const now = plan.map(({ what }) => what).join('; and ')
-      label = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: ${now.slice(0, 60)}`
-      // With pairs of faults there are more runs than at the start.
-      if (total !== done + left) {
-        total = done + left
-        bar = progressBar(process.stderr, total, () => label)
-        for (let i = 1; i < done; i++) bar.skip()
-      }
-      bar!.step()
-    },
-    end: () => bar?.end(),
-  }
 }
 
 /** Stops the sweep at a signal; a second one ends this process at once. */
@@ -253,7 +196,7 @@ async function runSweep(
   const { openContent, stderrLog } = await import('../server.ts')
   const { findingKey, sweep } = await import('../sweep/sweep.ts')
   const { Stopped } = await import('../sweep/start-run.ts')
-  const progress = createProgress()
+  const progress = createSweepProgress()
   try {
     const content = await openContent(own.options, stderrLog(own.options)).catch((error) => {
       throw explainStartError(error, own.options)

@@ -96,10 +96,11 @@ function checkBaseline(runs: readonly Observation[], { isUnstable, timeoutMs }: 
 
 /** The faults of a run that are wanted. Throws if there is none. */
 function chosenFaults(faults: readonly Fault[], only: readonly string[] | undefined) {
+  if (only === undefined) return faults
   const chosen = faults.filter((fault) => isSelected(fault, only))
   if (chosen.length === 0)
     throw new SweepError(
-      `--only ${only?.join(',')} selects no fault of this command; use some of: ${[...new Set(faults.flatMap(({ kind, name, operation = [] }) => [kind, name, operation].flat()))].join(', ')}`,
+      `--only ${only.join(',')} selects no fault of this command; use some of: ${[...new Set(faults.flatMap(({ kind, name, operation = [] }) => [kind, name, operation].flat()))].join(', ')}`,
     )
   return chosen
 }
