@@ -16,24 +16,27 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const options = gatherOptions({ port: '0', memory: true, clock: 'frozen' }, {})
 const content = openContent(options, silent)
 
-/** Runs a client without faults and then with some, and returns the verdict. A fault is `name operation nth`. */
+/** Runs a client under a plan. */
+const run = async (t: Test, plan: Plan, bug: string[] = []) =>
+  startRun(
+    {
+      command: [process.execPath, client, ...bug],
+      env: process.env,
+      options,
+      ...(await content),
+      signal: new AbortController().signal,
+    },
+    plan,
+    { deadlineMs: DEADLINE_MS, level: 0, recording: join(t.testdir({}), 'run.ndjson') },
+  )
+
+let withoutFaults: ReturnType<typeof run> | undefined
+
+/** Runs a client with some faults, and returns the verdict. A fault is `name operation nth`. */
 async function verdictOf(t: Test, texts: readonly string[], bug?: string) {
-  const setup = {
-    command: [process.execPath, client, ...(bug === undefined ? [] : ['--bug', bug])],
-    env: process.env,
-    options,
-    ...(await content),
-    signal: new AbortController().signal,
-  }
-  const folder = t.testdir({})
-  let runs = 0
-  const run = (plan: Plan) =>
-    startRun(setup, plan, {
-      deadlineMs: DEADLINE_MS,
-      level: 0,
-      recording: join(folder, `run-${++runs}.ndjson`),
-    })
-  const baseline = await run([])
+  // The copies do the same as the careful client if nothing goes wrong.
+  withoutFaults ??= run(t, [])
+  const baseline = await withoutFaults
   if (baseline.exitCode !== 0) throw new Error(`fails without a fault: ${baseline.output}`)
   const faults = faultsOf(baseline, 'first-last', {})
   const faultOf = (text: string) => {
@@ -48,7 +51,7 @@ async function verdictOf(t: Test, texts: readonly string[], bug?: string) {
     hasProbe: false,
   }
   const plan = texts.map(faultOf)
-  return judge(plan, await run(plan), judging)
+  return judge(plan, await run(t, plan, bug === undefined ? [] : ['--bug', bug]), judging)
 }
 
 const LOST = 'answer_lost createTransaction 1'

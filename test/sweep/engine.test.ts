@@ -66,8 +66,6 @@ t.test(
       three.findings.map(({ isKnown }) => isKnown),
       [true, false, false],
     )
-    const other = await sweep({ only: ['answer_lost'], known: new Set([findingKey(plan, 'hung')]) })
-    t.equal(other.findings[0]!.isKnown, false, 'another verdict of the same plan is not known')
   },
 )
 
@@ -89,13 +87,13 @@ t.test(
 
 t.test('a client that hammers is found, by its number of calls and by its pauses', async (t) => {
   const only = ['rate_limited', 'unavailable', 'outage']
-  const storm = (tries: number, pause: string, maxRetries: number) =>
-    smallClient(t, `await patiently(pay, '${pause}', ${tries})\n`).sweep({ only, maxRetries })
-  const quick = await storm(4, '10ms', 20)
+  const quick = await smallClient(t, "await patiently(pay, '10ms', 4)\n").sweep({ only })
   t.strictSame(faultsWith(quick, 'retry_storm').sort(), [...only].sort())
   t.match(quick.findings[0]!.happened, /was repeated after \d+ ms, although .* wait 1 s/)
-  t.strictSame(faultsWith(await storm(4, '1100ms', 20), 'retry_storm'), [])
-  t.strictSame(faultsWith(await storm(4, '1100ms', 2), 'retry_storm'), ['outage'])
+  const { sweep } = smallClient(t, "await patiently(pay, '1100ms', 4)\n")
+  t.strictSame(short(await sweep({ only: ['outage'] })), [])
+  const strict = await sweep({ only: ['outage'], maxRetries: 2 })
+  t.match(strict.findings[0]!.happened, /was sent 4 times although it failed each time/)
 })
 
 t.test('what the run did not meet again is not_reached', async (t) => {
@@ -106,12 +104,10 @@ await call('GET', '/users')
 if (readFileSync(here + '/ran', 'utf8').length < 3) await call('GET', '/transaction')
 `,
   )
-  const result = await sweep({ only: ['reset', 'error_500'] })
+  const result = await sweep({ only: ['reset'] })
   t.strictSame(
     result.runs.map(({ plan, verdict }) => `${plan[0]!.name} ${plan[0]!.operation} ${verdict}`),
-    ['listUsers failed_safely', 'listTransactions not_reached'].flatMap((text) =>
-      ['reset', 'error_500'].map((name) => `${name} ${text}`),
-    ),
+    ['reset listUsers failed_safely', 'reset listTransactions not_reached'],
   )
 })
 
@@ -154,14 +150,17 @@ t.test('the probe finds a state that differs, with a URL and with a command', as
   const { port } = server.address() as AddressInfo
   const probe = `http://127.0.0.1:${port}/payments/{transaction_id}`
   const { sweep } = smallClient(t, PAYS_ONCE)
-  const only = ['lifecycle', 'reset']
+  const only = ['lifecycle']
   // The program believes each payment.
   const byUrl = await sweep({ probe, only })
   const wrong = ['payment_failed', 'payment_stuck', 'payment_reversed']
   t.strictSame(faultsWith(byUrl, 'wrong_state'), wrong)
   t.match(asked[0], /^\/payments\/[0-9a-f-]{36}$/)
-  const byCommand = await sweep({ probe: 'echo success {transaction_id} | cut -c 1-7', only })
-  t.strictSame(faultsWith(byCommand, 'wrong_state'), wrong)
+  const byCommand = await sweep({
+    probe: 'echo success {transaction_id} | cut -c 1-7',
+    only: ['payment_failed'],
+  })
+  t.strictSame(faultsWith(byCommand, 'wrong_state'), ['payment_failed'])
   answers.status = 'FAILED'
   await t.rejects(sweep({ probe }), /the probe differs from the sandbox without any fault/)
 })
@@ -184,12 +183,8 @@ if (!made) throw new Error('not paid')
     'error paid_twice: answer_lost createTransaction 1 + error_500 listTransactions 2',
     'warning not_paid: payment_failed createTransaction 1',
   ])
-  t.ok(
-    result.runs.every(
-      ({ plan }) => plan.length === 1 || plan.every((one) => one.name !== 'payment_failed'),
-    ),
-  )
-  const { runs, planned } = await sweep({ only, depth: 2, maxRuns: 5 })
-  t.equal(runs.length, 5)
-  t.equal(planned, 5)
+  const pairs = result.runs.filter(({ plan }) => plan.length === 2)
+  const alone = result.findings.find(({ plan }) => plan.length === 1)!.plan[0]!
+  t.ok(pairs.length > 3)
+  t.notOk(pairs.some(({ plan }) => plan.includes(alone)))
 })

@@ -47,7 +47,6 @@ if (${polls}) status = (await get(id)).transaction_status.toUpperCase()
 process.exit(status === 'SUCCESS' ? 0 : 1)
 `
 
-const ONLY = ['transaction.processing', 'transaction.success', 'webhook_delivery']
 const CAREFUL = {
   isGenuine: 'isSigned(headers, body) && isFresh(headers)',
   store: 'if (WORDS.indexOf(word) > WORDS.indexOf(status)) status = word',
@@ -57,7 +56,9 @@ const CAREFUL = {
 t.test(
   'a receiver that verifies, orders and polls passes under each fault of its events',
   async (t) => {
-    const result = await smallClient(t, receiving(CAREFUL)).sweep({ only: ONLY })
+    const result = await smallClient(t, receiving(CAREFUL)).sweep({
+      only: ['transaction.success', 'out_of_order', 'webhook_delivery'],
+    })
     t.strictSame(short(result), [])
     // Also where no event is sent at all: the fault happened, though there is no delivery.
     t.strictSame(
@@ -85,10 +86,11 @@ t.test(
       store: "if (seen.has(id)) status = 'REPEATED'; else status = word; seen.add(id)",
       polls: false,
     }
-    const result = await smallClient(t, receiving(careless)).sweep({ only: ONLY })
+    const result = await smallClient(t, receiving(careless)).sweep({
+      only: ['out_of_order', 'twice', 'dropped', 'webhook_delivery'],
+    })
     t.strictSame(faultsWith(result, 'relies_on'), [
       'webhook_delivery=never',
-      'late',
       'out_of_order',
       'twice',
     ])
