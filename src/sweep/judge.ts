@@ -90,7 +90,7 @@ function tooEarly(calls: Calls): string | undefined {
         clockMs - first.answeredClockMs < first.retryAfterMs! * TOLERANCE,
     )
     if (again)
-      return `${nameOf(again)} was repeated after ${Math.round(again.beganMs - first.atMs)} ms, although the response had asked to wait ${seconds(first.retryAfterMs!)}`
+      return `${nameOf(again)} was repeated too early: the response had asked to wait ${seconds(first.retryAfterMs!)}`
   }
   return undefined
 }
