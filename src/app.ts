@@ -171,6 +171,7 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<F
   app.decorateRequest('startedAt', undefined)
   app.decorateRequest('receivedAt', undefined)
   app.decorateRequest('isForeign', false)
+  app.decorateRequest('isDecided', false)
   app.decorateRequest('rule', undefined)
   app.decorateRequest('world', null as never)
   acceptJsonOnly(app)

@@ -129,6 +129,12 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
   })
 }
 
+/** Reads what a sandbox of these options starts with, for servers that share it. */
+export const openContent = async (options: Options, log: Log) => ({
+  library: await openLibrary(options, log),
+  fixtures: openFixtures(options),
+})
+
 /** Starts the recording of these options, if there is one. */
 async function openRecorder(options: Options, library: Library, log: Log) {
   const { record, fixtures = join(PACKAGE_ROOT, 'fixtures') } = options
@@ -140,7 +146,7 @@ async function openRecorder(options: Options, library: Library, log: Log) {
 /** The parts of a sandbox besides its options. */
 type Content = Pick<
   SandboxConfig,
-  'fixtures' | 'library' | 'recorder' | 'timerRan' | 'runtime' | 'unref'
+  'fixtures' | 'library' | 'recorder' | 'timerRan' | 'worldOpened' | 'runtime' | 'unref'
 > & {
   file?: string | undefined
   watch?: RequestObserver | undefined
@@ -186,14 +192,18 @@ export async function assemble(options: Options, content: Content, log: Log) {
   return { sandbox, app, adminToken }
 }
 
+/** What the start of a server can be given besides its options. `unref`: it does not keep the process alive. */
+type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'worldOpened'>> & {
+  unref?: boolean
+}
+
 /**
- * Opens the sandbox of these options and listens. With `unref` it does not keep the process alive. Throws the errors of
- * the store, the scenarios, the fixtures and the port.
+ * Opens the sandbox of these options and listens. Throws the errors of the store, the scenarios, the fixtures and the port.
  */
 export async function startServer(
   given: Options,
   log: Log,
-  { unref = false }: { unref?: boolean } = {},
+  { unref = false, worldOpened, ...content }: Given = {},
 ): Promise<RunningServer> {
   // A replay needs the generated token and the effective limit, so both become options.
   const options = {
@@ -202,8 +212,8 @@ export async function startServer(
     'max-clients': maxClientsOf(given, log),
   }
   const file = options.memory ? undefined : options.data
-  const library = await openLibrary(options, log)
-  const fixtures = openFixtures(options)
+  const library = content.library ?? (await openLibrary(options, log))
+  const fixtures = content.fixtures ?? openFixtures(options)
   const recorder = await openRecorder(options, library, log)
   const { sandbox, app, adminToken } = await assemble(
     options,
@@ -213,6 +223,7 @@ export async function startServer(
       file,
       recorder,
       timerRan: recorder?.timerRan,
+      worldOpened,
       watch: recorder?.calls,
       unref,
     },

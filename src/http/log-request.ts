@@ -11,6 +11,8 @@ declare module 'fastify' {
     receivedAt: number | undefined
     /** Its Host or its site was rejected, so it belongs to no client. */
     isForeign: boolean
+    /** The scenarios decided about it. */
+    isDecided: boolean
     /** The scenario's rule that matched. */
     rule: string | undefined
   }
@@ -47,6 +49,7 @@ function logRequest(
     body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
     response: isSilent ? '' : body,
+    isDecided: request.isDecided === true,
     rule: request.rule || undefined,
     fault,
     replayed,

@@ -39,6 +39,7 @@ function decide(op: Operation, request: FastifyRequest): Call {
   validate(op, request)
   const checked = op.check?.(request.world, inputOf(request))
   const decision = decideCall(op.id, request)
+  request.isDecided = true
   request.rule = decision.rule
   return { op, request, decision, checked }
 }

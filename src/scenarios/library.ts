@@ -16,7 +16,14 @@ export type LibraryEntry = {
 }
 
 /** Creates the library: the scenarios that can be activated, by name. */
-export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
+export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>): Library {
+  return {
+    ...readerOf(loaded),
+    with: (name, entry) => createLibrary(new Map(loaded).set(name, entry)),
+  }
+}
+
+function readerOf(loaded: ReadonlyMap<string, LibraryEntry>) {
   const names = [...loaded.keys()].sort()
   const get = (name: string) => loaded.get(name)?.scenario
 
@@ -47,7 +54,10 @@ export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
 }
 
 /** The scenarios that can be activated, by name. */
-export type Library = ReturnType<typeof createLibrary>
+export type Library = ReturnType<typeof readerOf> & {
+  /** Returns a library that has one scenario more. */
+  with: (name: string, entry: LibraryEntry) => Library
+}
 
 /** Returns the path of a scenario's file. A file name without a folder is a shipped scenario. */
 export const scenarioPath = (file: string): string =>
