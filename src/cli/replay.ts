@@ -4,7 +4,6 @@ import { countOf } from '../model/count-text.ts'
 import { jsonLine, printable } from '../model/printable.ts'
 import type { ReplayDifference } from '../replay/differences.ts'
 import { type Command, checkArguments } from './command.ts'
-import { countOf } from './count-text.ts'
 
 /** Formats counts by kind, the most frequent first. */
 function countsText(label: string, counts: Readonly<Record<string, number>>): string {

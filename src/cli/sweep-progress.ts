@@ -1,6 +1,6 @@
+import { countOf } from '../model/count-text.ts'
 import { formatDuration } from '../model/duration.ts'
 import type { Progress } from '../sweep/sweep.ts'
-import { countOf } from './count-text.ts'
 import { progressBar } from './progress.ts'
 
 /** The progress bar of a sweep, with its findings and the time left. */
