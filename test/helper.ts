@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { FastifyInstance, InjectOptions } from 'fastify'
+import inject, { type InjectOptions } from 'light-my-request'
 import type { Test } from 'tap'
 import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.ts'
 import type { Readings } from '../src/assumptions/readings.ts'
@@ -104,7 +104,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     log: silent,
     ...options.sandbox,
   })
-  const app: FastifyInstance = await buildApp(sandbox, {
+  const built = await buildApp(sandbox, {
     allowHost: [],
     adminToken: undefined,
     admin: true,
@@ -113,6 +113,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     log: options.sandbox?.log ?? silent,
     ...options.app,
   })
+  const app = { ...built, inject: (request: InjectOptions) => inject(built.handle, request) }
   let open = true
   const close = async () => {
     if (!open) return

@@ -126,27 +126,19 @@ export function createClientResolver(sandbox: Sandbox) {
   const make = ({ raw }: FastifyRequest): World => sandbox.byName((raw as WithClient)[CLIENT]!)
 
   return {
-    /** Makes the `onRequest` hook of a `/v1` route. */
-    forService: (tokenNeeded: boolean) => {
-      const isRequired = (use: TokenUse) => use.isRequired(tokenNeeded)
-      return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
-        try {
-          const world = find(request, isRequired) ?? make(request)
-          if (world.profile().status !== 'active') {
-            throw new SandboxError(
-              'client_inactive',
-              `The client ${world.name} is not active. Use another client's token or base path.`,
-            )
-          }
-          uncommitted.delete(world)
-          request.world = world
-          request.receivedAt = world.clock.now()
-          world.enter(isTokenRead(request))
-          done()
-        } catch (error) {
-          done(error as Error)
-        }
+    /** Finds the client of a `/v1` request, which must be active, and sets its world. */
+    enterService(request: FastifyRequest, isRequired: (use: TokenUse) => boolean): void {
+      const world = find(request, isRequired) ?? make(request)
+      if (world.profile().status !== 'active') {
+        throw new SandboxError(
+          'client_inactive',
+          `The client ${world.name} is not active. Use another client's token or base path.`,
+        )
       }
+      uncommitted.delete(world)
+      request.world = world
+      request.receivedAt = world.clock.now()
+      world.enter(isTokenRead(request))
     },
     /** What the client of a request's base path does with tokens. */
     tokenUse: (request: FastifyRequest) => tokenUse((request.raw as WithClient)[CLIENT]),
