@@ -52,11 +52,7 @@ function hostsSent(rawHeaders: readonly string[]): number {
 }
 
 /** A Fastify `onRequest` hook: rejects a request without exactly one Host header whose name is allowed. */
-export function guardHost(
-  request: FastifyRequest,
-  _reply: unknown,
-  done: (error?: Error) => void,
-): void {
+export function guardHost(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) {
   const hosts = hostsSent(request.raw.rawHeaders)
   if (hosts !== 1) {
     const message = `The request has ${hosts === 0 ? 'no' : hosts} Host header${hosts === 0 ? '' : 's'}. Send exactly one.`

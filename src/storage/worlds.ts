@@ -15,6 +15,9 @@ import {
 /** The rows of a base, oldest first, by table. */
 export type BaseRows<Rows> = { [K in keyof Rows]?: readonly Rows[K][] }
 
+// The stores of a process share the images of the same rows.
+const IMAGES = new WeakMap<object, unknown>()
+
 // The bases belong to no world.
 const NO_WORLD = { name: '', random: { counter: 0 } }
 
@@ -39,9 +42,11 @@ export class Worlds<Rows> implements WorldHome<Rows> {
 
   // ---- bases
 
-  /** Creates a base from rows, oldest first. The key identifies the content: equal keys mean equal rows. */
+  /** Creates a base from rows, oldest first, which never change. The key identifies the content: equal keys mean equal rows. */
   makeBase(key: string, rows: BaseRows<Rows>): Base<Rows> {
-    const images = this.perTable((table) => imageOf(this.specs[table], rows[table] ?? []))
+    const images =
+      IMAGES.get(rows) ?? this.perTable((table) => imageOf(this.specs[table], rows[table] ?? []))
+    IMAGES.set(rows, images)
     return { key, images: images as Images<Rows> }
   }
 
