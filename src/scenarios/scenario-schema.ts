@@ -45,11 +45,7 @@ function readingSchema(one: Assumption) {
   const schema = form
     ? z.union(
         // YAML reads a page size as a number.
-        [
-          words,
-          z.string().regex(form.pattern).refine(isIn(form), { error }),
-          z.int().refine(isIn(form), { error }),
-        ],
+        [words, z.string().regex(form.pattern).refine(isIn(form), { error }), z.int().refine(isIn(form), { error })],
         { error },
       )
     : z.enum(Object.keys(one.readings), { error })

@@ -76,10 +76,7 @@ t.test(
         ['idempotency_key=honoured', 'list_order=random'],
         /list_order takes newest_first or oldest_first; found "random"/,
       ],
-      [
-        ['rate_limit=0/minute'],
-        /rate_limit takes none or N\/minute \(N is 1 to 999999\); found "0\/minute"/,
-      ],
+      [['rate_limit=0/minute'], /rate_limit takes none or N\/minute \(N is 1 to 999999\); found "0\/minute"/],
     ]
     for (const [words, message] of cases)
       t.match(await run(['assumptions', 'set', ...words, '--url', url]), {
