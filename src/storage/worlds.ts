@@ -59,6 +59,8 @@ export class Worlds<Rows> implements WorldHome<Rows> {
     this.bases.set(base.key, base)
     const undo = () => this.bases.delete(base.key)
     this.unit.record(NO_WORLD, ['base', base.key], undo)
+    // Only a journal needs the rows.
+    if (!this.unit.write) return
     for (const table of this.names)
       for (const row of rowsOf(base.images[table].layers))
         this.unit.record(NO_WORLD, ['put', table, row], undo)
