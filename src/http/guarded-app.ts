@@ -28,13 +28,19 @@ export function createGuardedApp({ cors: origin, explain, isWatched }: AppShape)
     // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
     routerOptions: { maxParamLength: 16_384 },
     rewriteUrl: rewriteClientPath,
+    // Otherwise Fastify loads its own compilers at each start.
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => validatorCompiler as never,
+        buildSerializer: () => () => JSON.stringify,
+      },
+    },
     frameworkErrors(error, request, reply) {
       watchRequest?.(request as never, reply as never)
       sendError(error, request as never, reply as never)
     },
   })
   app.setErrorHandler(sendError)
-  app.setValidatorCompiler(validatorCompiler as never)
   app.decorateRequest('watched', undefined)
   const watchRequest = isWatched ? watchRequests(app) : undefined
   app.addHook('onRequest', guardHost)
