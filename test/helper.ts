@@ -14,7 +14,7 @@ import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sand
 /** A sandbox that honours Idempotency-Key. */
 export const HONOURED: { assume: Readings } = { assume: { idempotency_key: 'honoured' } }
 
-/** Whom the shipped fixtures tell of; see `fixtures/README.md`. */
+/** People of the shipped fixtures; see `fixtures/README.md`. */
 export const ASHA = '00000000-0000-4000-8000-000000000001'
 export const ROHAN = '00000000-0000-4000-8000-000000000003'
 export const KABIR = '00000000-0000-4000-8000-000000000005'
@@ -82,7 +82,7 @@ function endpointOf(method: string, url: string): Checked | undefined {
   return FIXED.get(name) ?? PATTERNS.find(({ pattern }) => pattern.test(name))
 }
 
-/** Holds an answer against the schema of its call, or of errors: no test can forget it. */
+/** Checks an answer by the schema of its call, or of errors: no test can forget it. */
 export function checkAnswer(method: string, url: string, status: number, text: string): void {
   const endpoint = endpointOf(method, url)
   const isError = status >= 400
@@ -94,7 +94,7 @@ export function checkAnswer(method: string, url: string, status: number, text: s
     throw new Error(`${method} ${url} ${status}: ${result.error.message}\n${text}`)
   const { refusals } = endpoint ?? {}
   if (isError && status !== 500 && refusals && !refusals.includes(body.error))
-    throw new Error(`${method} ${url} answers ${body.error}, which its definition does not list`)
+    throw new Error(`${method} ${url} answers ${body.error}, which is not in its list of errors`)
 }
 
 /** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */
