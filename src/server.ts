@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
-import { buildApp } from './app.ts'
+import { type App, buildApp } from './app.ts'
 import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 import { type FixtureWorlds, readFixtures, shippedWorlds } from './content/fixtures.ts'
 import { hostNameOf } from './http/host-guard.ts'
-import { listeningServers, unrefServer } from './http/listening.ts'
 import { createLog } from './log.ts'
 import { problemText } from './model/problem.ts'
 import { shareDescriptors } from './runtime/descriptor-budget.ts'
@@ -31,7 +28,7 @@ export type RunningServer = {
   data: string | null
   /** Whether the data file has clients that were created from other fixtures. */
   hasOtherFixtures: boolean
-  app: FastifyInstance
+  app: App
   sandbox: Sandbox
   /** Stops: finishes requests in flight, closes idle connections, and compacts the data file. */
   close(): Promise<void>
@@ -232,19 +229,15 @@ export async function startServer(
     recorder?.discard()
     throw error
   })
+  let origin: string
   try {
-    await app.listen({ port: options.port, host: options.host })
+    origin = await app.listen({ port: options.port, host: options.host })
   } catch (error) {
     recorder?.discard()
     await sandbox.close()
     throw error
   }
-  const servers = listeningServers(app)
-  if (unref) for (const server of servers) unrefServer(server)
-  // The printed address is the bound one, not the one of the options.
-  const { address, port, family } = app.server.address() as AddressInfo
-  const hostText = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address
-  const origin = `http://${family === 'IPv6' && hostText === address ? `[${hostText}]` : hostText}:${port}`
+  if (unref) app.unref()
   const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
   let closing: Promise<void> | undefined
   return {
@@ -266,9 +259,7 @@ export async function startServer(
         recorder?.close()
         // Otherwise delayed responses would wait, and an advance for a silent receiver.
         sandbox.stop()
-        const cut = setTimeout(() => {
-          for (const server of servers) server.closeAllConnections()
-        }, GRACE_MS)
+        const cut = setTimeout(app.closeAllConnections, GRACE_MS)
         await app.close()
         clearTimeout(cut)
         await sandbox.close()

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Readings } from '../assumptions/readings.ts'
+import { builtFile } from '../config/built-file.ts'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
@@ -67,9 +67,8 @@ export const scenarioPath = (file: string): string =>
 export type ShippedScenario = { name: string; file: string; definition: ScenarioDefinition }
 
 /** Returns the shipped scenarios that the build has checked, each compiled on first use; `undefined` if there is no build. */
-export function shippedLibrary(path: string): Library | undefined {
-  if (!existsSync(path)) return undefined
-  const shipped: ShippedScenario[] = JSON.parse(readFileSync(path, 'utf8'))
+export const shippedLibrary = builtFile((text): Library => {
+  const shipped: ShippedScenario[] = JSON.parse(text)
   const entries = shipped.map(({ name, file, definition }): [string, LibraryEntry] => {
     let compiled: CompiledScenario | undefined
     return [
@@ -84,7 +83,7 @@ export function shippedLibrary(path: string): Library | undefined {
     ]
   })
   return createLibrary(new Map(entries))
-}
+})
 
 let checks: Promise<typeof import('./read.ts')> | undefined
 
