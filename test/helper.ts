@@ -44,7 +44,7 @@ function readScenarios() {
 }
 const SHIPPED = readScenarios()
 
-const shippedFixtures = () =>
+const FIXTURES =
   checked === undefined
     ? readFixtures(join(PACKAGE_ROOT, 'fixtures'))
     : shippedWorlds(join(checked, 'fixtures.json'))!
@@ -100,7 +100,7 @@ export function checkAnswer(method: string, url: string, status: number, text: s
 /** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */
 export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {}) {
   const sandbox: Sandbox = await openSandbox({
-    fixtures: options.fixtures ? fixturesOf(options.fixtures) : shippedFixtures(),
+    fixtures: options.fixtures ? fixturesOf(options.fixtures) : FIXTURES,
     start: {
       randomSeed: 1,
       clock: 'frozen',
