@@ -149,7 +149,7 @@ export function createClientResolver(sandbox: Sandbox) {
       uncommitted.delete(world)
       request.world = world
       request.receivedAt = world.clock.now()
-      world.enter(isTokenRead(request))
+      world.enter(() => isTokenRead(request))
     },
     /** What the client of a request's base path does with tokens. */
     tokenUse: (request: FastifyRequest) => tokenUse((request.raw as WithClient)[CLIENT]),
