@@ -426,6 +426,7 @@ const LOCAL_COMMANDS = [
   'replay',
   'conform',
   'openapi',
+  'sweep',
   'help',
 ]
 
