@@ -26,6 +26,7 @@ const OBSERVED: Observation = {
   calls: [],
   payments: [],
   deliveries: [],
+  events: 0,
   exitCode: 0,
   isHung: false,
   hits: [],
