@@ -1,6 +1,7 @@
 // The floors, lowest first: a file imports only from its own floor and those below it.
 const FLOORS = [
   '^src/model',
+  '^src/report',
   '^src/assumptions',
   '^src/config',
   '^src/runtime',
@@ -19,7 +20,7 @@ const FLOORS = [
   '^src/routes',
   '^src/app\\.ts',
   '^src/((server|index)\\.ts|admin|replay)',
-  '^src/conform',
+  '^src/(conform|sweep)',
   '^src/cli',
   '^src/bundle\\.ts',
 ]
@@ -86,7 +87,7 @@ module.exports = {
           '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments)\\.ts',
       },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform|sweep)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

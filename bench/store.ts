@@ -214,6 +214,7 @@ const JOBS = {
           body: `${body} ${i}`,
           status: 200,
           response: `${answer} ${i}`,
+          isDecided: true,
           rule: undefined,
           fault: undefined,
           replayed: false,

@@ -38,11 +38,14 @@ const separateGenerate = {
     )
   },
 }
-// The package debug loads supports-color only if it is installed; the sandbox does not need it.
-const noSupportsColor = {
+// The sandbox needs none of these: the package debug loads supports-color only if it is installed, and Fastify loads the
+// others only for schemas that it compiles itself and for `inject`.
+const ABSENT =
+  /^(?:supports-color|@fastify\/ajv-compiler|@fastify\/fast-json-stringify-compiler|light-my-request)$/
+const withoutAbsent = {
   name: 'absent',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^supports-color$/ }, ({ path }) => ({ path, namespace: 'absent' }))
+    onResolve({ filter: ABSENT }, ({ path }) => ({ path, namespace: 'absent' }))
     onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: "throw new Error('absent')" }))
   },
 }
@@ -51,7 +54,7 @@ const built = await Promise.all([
     ...options,
     entryPoints: [join(root, 'src/bundle.ts')],
     outfile: join(dist, 'payout-sandbox.cjs'),
-    plugins: [separateGenerate, noSupportsColor],
+    plugins: [separateGenerate, withoutAbsent],
   }),
   build({
     ...options,

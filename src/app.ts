@@ -1,27 +1,17 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 import type { AdminCall } from './http/admin-call.ts'
-import { type ClientResolver, createClientResolver, rewriteClientPath } from './http/clients.ts'
+import { type AppDeps, setDeps } from './http/app-deps.ts'
+import { createClientResolver } from './http/clients.ts'
 import { createGate } from './http/concurrency-limit.ts'
-import { allowOrigin } from './http/cors.ts'
 import { serveDocs } from './http/docs-page.ts'
-import {
-  COMMON_HEADERS,
-  createErrorHandler,
-  rejectExpectation,
-  sendClientError,
-} from './http/errors.ts'
-import { destroyHangingSockets } from './http/hang.ts'
-import { createHostGuard } from './http/host-guard.ts'
-import { acceptJsonOnly, SMALL_BODY } from './http/json-body.ts'
-import { createErrorLogger } from './http/log-request.ts'
-import { collectMethods } from './http/methods.ts'
+import { type AppShape, createGuardedApp } from './http/guarded-app.ts'
+import { createHostCheck } from './http/host-guard.ts'
+import { createServers, type ServerLimits } from './http/listening.ts'
 import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.ts'
 import type { Operation } from './http/operation.ts'
 import { serveAdmin } from './http/serve-admin.ts'
 import { serveOperation } from './http/serve-operation.ts'
-import { createSiteGuard } from './http/site-guard.ts'
-import { validatorCompiler } from './http/validation.ts'
-import { watchRequests } from './http/watch-calls.ts'
 import { assumptionCalls } from './routes/admin/assumptions.ts'
 import { clientCalls } from './routes/admin/clients.ts'
 import { clockCalls } from './routes/admin/clock.ts'
@@ -45,7 +35,6 @@ import { kycOperations } from './routes/v1/kyc.ts'
 import { transactionOperations } from './routes/v1/transactions.ts'
 import { userOperations } from './routes/v1/users.ts'
 import { webhookOperations } from './routes/v1/webhook.ts'
-import { oncePerBurst } from './runtime/once-per-burst.ts'
 import type { RequestObserver } from './world/recorder.ts'
 import type { Log, Sandbox } from './world/sandbox.ts'
 
@@ -79,160 +68,99 @@ export const ADMIN_CALLS = [
   ...dataCalls,
 ] satisfies readonly AdminCall[]
 
-export type AppOptions = {
-  allowHost: readonly string[]
-  /** `undefined`: the admin API needs no token. */
-  adminToken: string | undefined
-  admin: boolean
-  cors: string | undefined
-  explain: boolean
-  log: Log
-  /** How long the reader of a large response may take for its next chunk, real ms. */
-  patienceMs?: number | undefined
-  /** Called for every request and its response. */
-  watch?: RequestObserver | undefined
-  /** Maximum of open connections (default: 4,096). */
-  maxConnections?: number | undefined
-  /** How long a request may take to arrive, real ms (default: 10 s). */
-  requestMs?: number | undefined
-}
-
-// Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
-const REQUEST_MS = 10_000
+export type AppOptions = Omit<AppShape, 'isWatched'> &
+  ServerLimits & {
+    allowHost: readonly string[]
+    /** `undefined`: the admin API needs no token. */
+    adminToken: string | undefined
+    log: Log
+    /** How long the reader of a large response may take for its next chunk, real ms. */
+    patienceMs?: number | undefined
+    /** Called for every request and its response. */
+    watch?: RequestObserver | undefined
+  }
 
 // Each retains one consistent state in memory while it is sent.
 const MAX_LARGE_ANSWERS = 4
 
-/** Builds the Fastify app of a sandbox: guards, error handling and routes, without behaviour of its own. */
-export async function buildApp(sandbox: Sandbox, options: AppOptions): Promise<FastifyInstance> {
-  const { log, requestMs = REQUEST_MS, maxConnections = 4_096 } = options
-  const choice = createClientResolver(sandbox)
-  const largeBodies = createGate(1, 'The sandbox is reading another large body')
-  const largeAnswers = {
-    gate: createGate(
-      MAX_LARGE_ANSWERS,
-      `The sandbox is sending ${MAX_LARGE_ANSWERS} large responses`,
-    ),
-    patienceMs: options.patienceMs,
-  }
-  const sendError = createErrorHandler(log, choice.errorForm, createErrorLogger(choice))
-  const app = Fastify({
-    bodyLimit: SMALL_BODY,
-    requestTimeout: requestMs,
-    keepAliveTimeout: 5_000,
-    // Without both of these a slow request stays open forever.
-    http: {
-      headersTimeout: requestMs,
-      connectionsCheckingInterval: 1_000,
-      requireHostHeader: false,
-    },
-    // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
-    routerOptions: { maxParamLength: 16_384 },
-    rewriteUrl: rewriteClientPath,
-    clientErrorHandler: sendClientError,
-    frameworkErrors(error, request, reply) {
-      watchRequest?.(request as never, reply as never)
-      sendError(error, request as never, reply as never)
-    },
-    return503OnClosing: false,
-  })
-  app.server.maxConnections = maxConnections
-  app.server.on(
-    'drop',
-    oncePerBurst(() =>
-      log.warn(
-        `A connection was rejected because ${maxConnections} connections are open, the maximum. Close some, or raise the limit on open files (ulimit -n).`,
-      ),
-    ),
-  )
-  destroyHangingSockets(app)
-  app.setErrorHandler(sendError)
-  app.setValidatorCompiler(validatorCompiler as never)
-  app.decorateRequest('watched', undefined)
-  const watchRequest = options.watch && watchRequests(app, options.watch)
-  app.addHook('onRequest', createHostGuard(options.allowHost))
-  app.addHook('onRequest', createSiteGuard(options.cors))
-  const noRouteError = collectMethods(app)
-  app.server.on('checkExpectation', rejectExpectation)
-  const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
-  if (options.explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
-  const { cors: origin } = options
-  const allow =
-    origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, noRouteError })
-  // Before the body is read: it does not matter if the path or the method does not exist.
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(COMMON_HEADERS)
-    request.startedAt = sandbox.runtime.elapsed()
-    done(request.is404 ? noRouteError(request) : undefined)
-  })
-  app.decorateRequest('bodyText', '')
-  app.decorateRequest('sentBody', undefined)
-  app.decorateRequest('releaseGate', undefined)
-  app.decorateRequest('startedAt', undefined)
-  app.decorateRequest('receivedAt', undefined)
-  app.decorateRequest('isForeign', false)
-  app.decorateRequest('rule', undefined)
-  app.decorateRequest('world', null as never)
-  acceptJsonOnly(app)
-  if (options.explain) addClientHeader(app, choice)
-
+/** Creates the routes for any number of sandboxes: `setDeps` gives each request its own. */
+async function createRoutes(shape: AppShape): Promise<FastifyInstance> {
+  const { app, allow } = createGuardedApp(shape)
   await app.register(
     async (service) => {
       await allow?.(service)
-      for (const op of OPERATIONS) serveOperation(service, op, { choice, explain: options.explain })
+      for (const op of OPERATIONS) serveOperation(service, op, shape)
     },
     { prefix: '/v1' },
   )
-  if (!options.admin) {
-    // Health checks must still work.
-    await app.register(
-      async (admin) => {
-        for (const call of healthCalls)
-          serveAdmin(admin, call, {
-            sandbox,
-            largeBodies,
-            largeAnswers,
-            choice,
-            adminToken: undefined,
-            explain: options.explain,
-          })
-      },
-      { prefix: '/__admin' },
-    )
-  }
-  if (options.admin) {
-    await app.register(
-      async (admin) => {
-        // Streams and waits would prevent the server from closing.
-        admin.addHook('preClose', async () => {
-          for (const { feed } of sandbox.worlds.values()) feed.close()
-        })
-        serveConsole(admin)
-        serveAdminDocument(admin, ADMIN_CALLS)
-        for (const call of ADMIN_CALLS) {
-          serveAdmin(admin, call, {
-            sandbox,
-            largeBodies,
-            largeAnswers,
-            choice,
-            adminToken: options.adminToken,
-            explain: options.explain,
-          })
-        }
-      },
-      { prefix: '/__admin' },
-    )
-  }
-  serveServiceDocument(app, OPERATIONS, choice)
-  serveDocs(app, { admin: options.admin })
+  await app.register(
+    async (admin) => {
+      // Health checks must still work.
+      for (const call of shape.admin ? ADMIN_CALLS : healthCalls) serveAdmin(admin, call, shape)
+      if (!shape.admin) return
+      serveConsole(admin)
+      serveAdminDocument(admin, ADMIN_CALLS)
+    },
+    { prefix: '/__admin' },
+  )
+  serveServiceDocument(app, OPERATIONS)
+  serveDocs(app, shape)
+  await app.ready()
   return app
 }
 
-/** Adds the client's name to every response of a client's request, including errors. */
-function addClientHeader(app: FastifyInstance, choice: ClientResolver) {
-  app.addHook('onSend', async (request, reply) => {
-    if (request.isForeign || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
-    const world = request.world ?? choice.ofRejected(request)
-    if (world) reply.header('x-sandbox-client', world.name)
-  })
+// It takes far longer to create the routes than to open a sandbox.
+const shared = new Map<string, Promise<FastifyInstance>>()
+
+/** Returns the routes of a shape, which are created once. */
+function routesOf({ admin, cors, explain, isWatched }: AppShape): Promise<FastifyInstance> {
+  const key = JSON.stringify([admin, cors, explain, isWatched])
+  const routes = shared.get(key) ?? createRoutes({ admin, cors, explain, isWatched })
+  shared.set(key, routes)
+  return routes
 }
+
+function depsFor(sandbox: Sandbox, options: AppOptions): AppDeps {
+  const { log, adminToken, allowHost, patienceMs, watch } = options
+  const name = `The sandbox is sending ${MAX_LARGE_ANSWERS} large responses`
+  return {
+    sandbox,
+    log,
+    adminToken,
+    watch,
+    choice: createClientResolver(sandbox),
+    isHostAllowed: createHostCheck(allowHost),
+    largeBodies: createGate(1, 'The sandbox is reading another large body'),
+    largeAnswers: { gate: createGate(MAX_LARGE_ANSWERS, name), patienceMs },
+    hangingSockets: new Set(),
+  }
+}
+
+/** The HTTP interface of one sandbox. */
+export async function buildApp(sandbox: Sandbox, options: AppOptions) {
+  const routes = await routesOf({ ...options, isWatched: options.watch !== undefined })
+  const deps = depsFor(sandbox, options)
+  let isClosing = false
+  function handle(request: IncomingMessage, response: ServerResponse) {
+    setDeps(request, deps)
+    if (isClosing) response.setHeader('Connection', 'close')
+    routes.routing(request, response)
+  }
+  const servers = createServers(handle, options, options.log)
+  return {
+    ...servers,
+    /** Handles a request, of the server or of a test. */
+    handle,
+    /** Finishes requests in flight, and closes idle connections. */
+    async close() {
+      isClosing = true
+      // Streams, waits and hanging connections would prevent the server from closing.
+      for (const { feed } of sandbox.worlds.values()) feed.close()
+      for (const socket of deps.hangingSockets) socket.destroy()
+      await servers.close()
+    },
+  }
+}
+
+/** The HTTP interface of a sandbox, which listens if asked to. */
+export type App = Awaited<ReturnType<typeof buildApp>>

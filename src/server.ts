@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
-import { buildApp } from './app.ts'
+import { type App, buildApp } from './app.ts'
 import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 import { type FixtureWorlds, readFixtures, shippedWorlds } from './content/fixtures.ts'
 import { hostNameOf } from './http/host-guard.ts'
-import { listeningServers, unrefServer } from './http/listening.ts'
 import { createLog } from './log.ts'
 import { problemText } from './model/problem.ts'
 import { shareDescriptors } from './runtime/descriptor-budget.ts'
@@ -31,7 +28,7 @@ export type RunningServer = {
   data: string | null
   /** Whether the data file has clients that were created from other fixtures. */
   hasOtherFixtures: boolean
-  app: FastifyInstance
+  app: App
   sandbox: Sandbox
   /** Stops: finishes requests in flight, closes idle connections, and compacts the data file. */
   close(): Promise<void>
@@ -129,6 +126,12 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
   })
 }
 
+/** Reads what a sandbox of these options starts with, for servers that share it. */
+export const openContent = async (options: Options, log: Log) => ({
+  library: await openLibrary(options, log),
+  fixtures: openFixtures(options),
+})
+
 /** Starts the recording of these options, if there is one. */
 async function openRecorder(options: Options, library: Library, log: Log) {
   const { record, fixtures = join(PACKAGE_ROOT, 'fixtures') } = options
@@ -140,7 +143,7 @@ async function openRecorder(options: Options, library: Library, log: Log) {
 /** The parts of a sandbox besides its options. */
 type Content = Pick<
   SandboxConfig,
-  'fixtures' | 'library' | 'recorder' | 'timerRan' | 'runtime' | 'unref'
+  'fixtures' | 'library' | 'recorder' | 'timerRan' | 'worldOpened' | 'runtime' | 'unref'
 > & {
   file?: string | undefined
   watch?: RequestObserver | undefined
@@ -186,14 +189,18 @@ export async function assemble(options: Options, content: Content, log: Log) {
   return { sandbox, app, adminToken }
 }
 
+/** What the start of a server can be given besides its options. `unref`: it does not keep the process alive. */
+type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'worldOpened'>> & {
+  unref?: boolean
+}
+
 /**
- * Opens the sandbox of these options and listens. With `unref` it does not keep the process alive. Throws the errors of
- * the store, the scenarios, the fixtures and the port.
+ * Opens the sandbox of these options and listens. Throws the errors of the store, the scenarios, the fixtures and the port.
  */
 export async function startServer(
   given: Options,
   log: Log,
-  { unref = false }: { unref?: boolean } = {},
+  { unref = false, worldOpened, ...content }: Given = {},
 ): Promise<RunningServer> {
   // A replay needs the generated token and the effective limit, so both become options.
   const options = {
@@ -202,8 +209,8 @@ export async function startServer(
     'max-clients': maxClientsOf(given, log),
   }
   const file = options.memory ? undefined : options.data
-  const library = await openLibrary(options, log)
-  const fixtures = openFixtures(options)
+  const library = content.library ?? (await openLibrary(options, log))
+  const fixtures = content.fixtures ?? openFixtures(options)
   const recorder = await openRecorder(options, library, log)
   const { sandbox, app, adminToken } = await assemble(
     options,
@@ -213,6 +220,7 @@ export async function startServer(
       file,
       recorder,
       timerRan: recorder?.timerRan,
+      worldOpened,
       watch: recorder?.calls,
       unref,
     },
@@ -221,19 +229,15 @@ export async function startServer(
     recorder?.discard()
     throw error
   })
+  let origin: string
   try {
-    await app.listen({ port: options.port, host: options.host })
+    origin = await app.listen({ port: options.port, host: options.host })
   } catch (error) {
     recorder?.discard()
     await sandbox.close()
     throw error
   }
-  const servers = listeningServers(app)
-  if (unref) for (const server of servers) unrefServer(server)
-  // The printed address is the bound one, not the one of the options.
-  const { address, port, family } = app.server.address() as AddressInfo
-  const hostText = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address
-  const origin = `http://${family === 'IPv6' && hostText === address ? `[${hostText}]` : hostText}:${port}`
+  if (unref) app.unref()
   const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
   let closing: Promise<void> | undefined
   return {
@@ -255,9 +259,7 @@ export async function startServer(
         recorder?.close()
         // Otherwise delayed responses would wait, and an advance for a silent receiver.
         sandbox.stop()
-        const cut = setTimeout(() => {
-          for (const server of servers) server.closeAllConnections()
-        }, GRACE_MS)
+        const cut = setTimeout(app.closeAllConnections, GRACE_MS)
         await app.close()
         clearTimeout(cut)
         await sandbox.close()

@@ -1,16 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { ADMIN_CALLS, OPERATIONS } from '../src/app.ts'
 import type { Assumption } from '../src/assumptions/assumption.ts'
 import { ASSUMPTIONS } from '../src/assumptions/list.ts'
 import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
-import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
 import { run, serve } from './cli/program.ts'
+import { hold, pathOf, read, updating } from './held-page.ts'
 
-// `UPDATE_DOCS=1` writes what the product says into the pages, to be read over before it is committed.
 // The README shows what most people use; docs/cli.md shows all.
 const COMMON_OPTIONS: readonly OptionName[] = [
   'port',
@@ -30,19 +28,6 @@ const COMMON_COMMANDS: readonly string[] = [
   'requests',
   'reset',
 ]
-
-const updating = process.env['UPDATE_DOCS'] === '1'
-const pathOf = (name: string) => join(PACKAGE_ROOT, name)
-const read = (name: string) => readFileSync(pathOf(name), 'utf8')
-
-/** Holds the text between two markers of a page equal to what it should be. */
-function hold(t: Test, page: string, marker: string, wanted: string) {
-  const text = read(page)
-  const [from, to] = [`<!-- ${marker} -->\n`, `<!-- end of ${marker} -->`]
-  const [start, end] = [text.indexOf(from) + from.length, text.indexOf(to)]
-  if (updating) writeFileSync(pathOf(page), text.slice(0, start) + wanted + text.slice(end))
-  else t.equal(text.slice(start, end), wanted, `${page}: ${marker}`)
-}
 
 /** The words of a curl command: quotes hold a word together. */
 const wordsOf = (command: string) =>
@@ -112,13 +97,18 @@ t.test('the pages list the options there are', async (t) => {
 
 t.test('the page of assumptions lists those there are', async (t) => {
   const textOf = (one: Assumption) => {
-    const { name, section, question, basis, why, readings, form } = one
+    const { name, section, concerns, question, basis, why, readings, form } = one
+    const untried = ({ notAbsorbable }: { notAbsorbable?: string }) =>
+      notAbsorbable === undefined ? '' : `. \`sweep\` does not try it: ${notAbsorbable}`
     const rows = Object.entries(readings).map(
-      ([reading, { does }]) =>
-        `| \`${reading}\`${reading === one.default ? ' (default)' : ''} | ${does} |\n`,
+      ([reading, way]) =>
+        `| \`${reading}\`${reading === one.default ? ' (default)' : ''} | ${way.does}${untried(way)} |\n`,
     )
-    if (form) rows.push(`| \`${form.syntax}\`, such as \`${form.example}\` | ${form.does} |\n`)
-    return `### \`${name}\`\n\n${question}\n\n| reading | what the sandbox does |\n|---|---|\n${rows.join('')}\nSection ${section}, ${basis}. ${why}\n`
+    if (form)
+      rows.push(
+        `| \`${form.syntax}\`, such as \`${form.example}\` | ${form.does}${untried(form)} |\n`,
+      )
+    return `### \`${name}\`\n\n${question}\n\n| reading | what the sandbox does |\n|---|---|\n${rows.join('')}\nSection ${section}, ${basis}. ${why}\n\nIt concerns: ${concerns.map((one) => (/[A-Z]/.test(one) ? `\`${one}\`` : one)).join(', ')}.\n`
   }
   hold(t, 'docs/assumptions.md', 'assumptions', `\n${ASSUMPTIONS.map(textOf).join('\n')}\n`)
 })

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import type { FastifyInstance, InjectOptions } from 'fastify'
+import inject, { type InjectOptions } from 'light-my-request'
 import type { Test } from 'tap'
 import { ADMIN_CALLS, type AppOptions, buildApp, OPERATIONS } from '../src/app.ts'
 import type { Readings } from '../src/assumptions/readings.ts'
 import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 import { fixturesOf, readFixtures, shippedWorlds } from '../src/content/fixtures.ts'
+import type { Endpoint } from '../src/http/endpoint.ts'
 import { ErrorResponse } from '../src/model/envelope.ts'
 import { shippedLibrary } from '../src/scenarios/library.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
@@ -43,7 +44,7 @@ function readScenarios() {
 }
 const SHIPPED = readScenarios()
 
-const shippedFixtures = () =>
+const FIXTURES =
   checked === undefined
     ? readFixtures(join(PACKAGE_ROOT, 'fixtures'))
     : shippedWorlds(join(checked, 'fixtures.json'))!
@@ -57,39 +58,49 @@ export function createLog() {
   return { lines, debug: log, info: log, warn: log, error: log }
 }
 
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-const patternOf = (prefix: string, url: string) =>
-  new RegExp(`^(?:/@[^/]+)?${escaped(prefix + url).replace(/:\w+/g, '[^/?]+')}(?:\\?.*)?$`)
-const SCHEMAS = [
-  ...OPERATIONS.map((op) => ({ op, pattern: patternOf('/v1', op.url), refusals: undefined })),
-  ...ADMIN_CALLS.map((op) => ({
-    op,
-    pattern: patternOf('/__admin', op.url),
-    refusals: op.errors as readonly string[],
+/** An endpoint for `checkAnswer`; only the admin API says which errors each of its calls has. */
+type Checked = Pick<Endpoint, 'method' | 'url' | 'response'> & { refusals?: readonly string[] }
+
+const ENDPOINTS: readonly Checked[] = [
+  ...OPERATIONS.map(({ method, url, response }) => ({ method, url: `/v1${url}`, response })),
+  ...ADMIN_CALLS.map(({ method, url, response, errors }) => ({
+    method,
+    url: `/__admin${url}`,
+    response,
+    refusals: errors,
   })),
 ]
+// By method and path; those with parameters also have a pattern.
+const FIXED = new Map(ENDPOINTS.map((one) => [`${one.method} ${one.url}`, one]))
+const PATTERNS = ENDPOINTS.filter(({ url }) => url.includes(':')).map((one) => {
+  const pattern = new RegExp(`^${one.method} ${one.url.replace(/:\w+/g, '[^/]+')}$`)
+  return { ...one, pattern }
+})
+
+function endpointOf(method: string, url: string): Checked | undefined {
+  const name = `${method} ${url.replace(/^\/@[^/]+|\?.*$/g, '')}`
+  return FIXED.get(name) ?? PATTERNS.find(({ pattern }) => pattern.test(name))
+}
 
 /** Checks an answer by the schema of its call, or of errors: no test can forget it. */
 export function checkAnswer(method: string, url: string, status: number, text: string): void {
-  const found = SCHEMAS.filter(({ op, pattern }) => op.method === method && pattern.test(url))
-  const schema = status >= 400 ? ErrorResponse : found[0]?.op.response
-  // Paths with a parameter match fixed ones too; the fixed one comes by exact text.
-  const exact = found.find(({ op }) => url.split('?')[0]!.endsWith(op.url))
-  const wanted = status >= 400 ? schema : (exact?.op.response ?? schema)
-  if (!wanted) return
-  const result = wanted.safeParse(JSON.parse(text))
+  const endpoint = endpointOf(method, url)
+  const isError = status >= 400
+  const schema = isError ? ErrorResponse : endpoint?.response
+  if (!schema) return
+  const body = JSON.parse(text)
+  const result = schema.safeParse(body)
   if (!result.success)
     throw new Error(`${method} ${url} ${status}: ${result.error.message}\n${text}`)
-  const received = found.find(({ op }) => url.split('?')[0]!.endsWith(op.url)) ?? found[0]
-  const { error: word } = JSON.parse(text)
-  if (status >= 400 && status !== 500 && received?.refusals && !received.refusals.includes(word))
-    throw new Error(`${method} ${url} answers ${word}, which is not in its list of errors`)
+  const { refusals } = endpoint ?? {}
+  if (isError && status !== 500 && refusals && !refusals.includes(body.error))
+    throw new Error(`${method} ${url} answers ${body.error}, which is not in its list of errors`)
 }
 
 /** A sandbox of its own for one test, in memory, frozen, closed when the test ends; calls go in without a socket. */
 export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {}) {
   const sandbox: Sandbox = await openSandbox({
-    fixtures: options.fixtures ? fixturesOf(options.fixtures) : shippedFixtures(),
+    fixtures: options.fixtures ? fixturesOf(options.fixtures) : FIXTURES,
     start: {
       randomSeed: 1,
       clock: 'frozen',
@@ -104,7 +115,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     log: silent,
     ...options.sandbox,
   })
-  const app: FastifyInstance = await buildApp(sandbox, {
+  const built = await buildApp(sandbox, {
     allowHost: [],
     adminToken: undefined,
     admin: true,
@@ -113,6 +124,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     log: options.sandbox?.log ?? silent,
     ...options.app,
   })
+  const app = { ...built, inject: (request: InjectOptions) => inject(built.handle, request) }
   let open = true
   const close = async () => {
     if (!open) return

@@ -6,6 +6,7 @@ import { changeFields, type SchemaChange, unchanged } from './schema-change.ts'
 export const accountNumberFormat = assumption<SchemaChange>({
   name: 'account_number_format',
   section: '4.5',
+  concerns: ['addBankAccount'],
   question: 'Which texts are an `account_number` in POST /bank?',
   basis: 'custom',
   why: 'RazorpayX takes 5 to 35 letters and digits. A service that takes fewer says so when the account is added.',

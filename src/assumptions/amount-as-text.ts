@@ -6,6 +6,7 @@ import { changeFields, type SchemaChange, unchanged } from './schema-change.ts'
 export const amountAsText = assumption<SchemaChange>({
   name: 'amount_as_text',
   section: '4.2',
+  concerns: ['createTransaction'],
   question: 'Can `amount` in POST /transaction be a text, such as `"1500.50"`?',
   basis: 'guessed',
   why: 'The contract lists a number, and responses contain a text. A service that takes only a number says so on the first call.',

@@ -1,5 +1,10 @@
 /** One way to read an open point of the contract: what the sandbox then does, and the value or function that does it. */
-export type Reading<V> = { does: string; value: V }
+export type Reading<V> = {
+  does: string
+  value: V
+  /** Why no integration that knows only the contract can pass its tests under this reading; absent if one can. */
+  notAbsorbable?: string
+}
 
 /** Readings that contain a number or a duration, such as `60/minute`. */
 export type ReadingForm<V> = {
@@ -8,6 +13,8 @@ export type ReadingForm<V> = {
   /** The values that it takes, for messages, such as `N is 1 to 20`. */
   range: string
   does: string
+  /** As that of a reading. */
+  notAbsorbable?: string
   /** A valid reading of this form, for help and docs. */
   example: string
   /** As a regular expression, for the JSON Schema of scenario files. */
@@ -22,6 +29,8 @@ export type Assumption<V = unknown> = {
   name: string
   /** The section of the contract. */
   section: string
+  /** The operations whose calls it changes, or `all calls`; `webhooks` if it changes what is sent. */
+  concerns: readonly string[]
   /** What the contract leaves open, as a question. */
   question: string
   /** `stated`: the text implies the default. `custom`: similar Indian providers do so. `guessed`: neither. */

@@ -4,6 +4,7 @@ import { assumption } from './assumption.ts'
 export const duplicateUser = assumption<{ isRefused: boolean }>({
   name: 'duplicate_user',
   section: '4.1',
+  concerns: ['createUser'],
   question: 'Can two users of a client have the same e-mail or mobile?',
   basis: 'guessed',
   why: 'The same person twice is usually a mistake of the caller, and an error makes it visible. If the live service accepts it, the caller sees no error at all.',

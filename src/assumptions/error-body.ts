@@ -26,6 +26,7 @@ export const ENVELOPE: ErrorForm = {
 export const errorBody = assumption<ErrorForm>({
   name: 'error_body',
   section: '7',
+  concerns: ['all calls'],
   question: 'What is the body of an error?',
   basis: 'guessed',
   why: 'It is the envelope of the successful calls, and it says most. Code that reads a field which is not there fails loudly.',

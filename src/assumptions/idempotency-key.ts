@@ -4,6 +4,7 @@ import { assumption } from './assumption.ts'
 export const idempotencyKey = assumption<boolean>({
   name: 'idempotency_key',
   section: '4',
+  concerns: ['createUser', 'createTransaction', 'submitKyc', 'addBankAccount', 'createWebhook'],
   question: 'Does a repeated POST with the same `Idempotency-Key` header run only once?',
   basis: 'guessed',
   why: 'The contract does not mention idempotency. Code that relies on a key could pay twice in production.',

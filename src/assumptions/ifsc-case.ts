@@ -6,6 +6,7 @@ import { changeFields, type SchemaChange, unchanged } from './schema-change.ts'
 export const ifscCase = assumption<SchemaChange>({
   name: 'ifsc_case',
   section: '4.5',
+  concerns: ['addBankAccount'],
   question: 'Can `ifsc_code` in POST /bank have lower-case letters?',
   basis: 'custom',
   why: 'Similar Indian services accept it. A service that does not says so when the account is added.',

@@ -4,6 +4,7 @@ import { assumption } from './assumption.ts'
 export const kycBadDocument = assumption<{ failsCall: boolean }>({
   name: 'kyc_bad_document',
   section: '4.4',
+  concerns: ['submitKyc'],
   question:
     'What does POST /kyc do with a document of an unknown type or name, a type and a name that do not match, or a date that does not exist?',
   basis: 'stated',

@@ -8,6 +8,12 @@ const MAX_ROWS = 10_000
 export const largestPage = assumption<SchemaChange>({
   name: 'largest_page',
   section: '8',
+  concerns: [
+    'listUsers',
+    'listTransactions',
+    'listTransactionHistory',
+    'listUserTransactionHistory',
+  ],
   question: 'What is the largest page of a list?',
   basis: 'custom',
   why: 'Many services have this maximum. A caller that reads `limit` or `total_pages` of the response does not depend on it.',

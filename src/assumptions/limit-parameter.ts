@@ -7,6 +7,7 @@ const LISTS: ReadonlySet<string> = new Set(['listUsers', 'listTransactions'])
 export const limitParameter = assumption<SchemaChange>({
   name: 'limit_parameter',
   section: '4.1, 4.2',
+  concerns: ['listUsers', 'listTransactions'],
   question: 'Does `limit` in the query of GET /users and GET /transaction set the page size?',
   basis: 'guessed',
   why: 'The contract lists `limit` for history, and no other list. A caller that reads `limit` or `total_pages` of the response is right in both cases.',

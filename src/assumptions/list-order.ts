@@ -4,6 +4,12 @@ import { assumption } from './assumption.ts'
 export const listOrder = assumption<'newest' | 'oldest'>({
   name: 'list_order',
   section: '4',
+  concerns: [
+    'listUsers',
+    'listTransactions',
+    'listTransactionHistory',
+    'listUserTransactionHistory',
+  ],
   question: 'Which row of a list is first?',
   basis: 'guessed',
   why: 'A caller that looks for its latest payment on page 1 finds it.',

@@ -17,6 +17,16 @@ const AnyId = z.string().max(100)
 export const malformedId = assumption<SchemaChange>({
   name: 'malformed_id',
   section: '4, 7',
+  concerns: [
+    'getUser',
+    'createTransaction',
+    'getTransaction',
+    'listUserTransactionHistory',
+    'submitKyc',
+    'getKyc',
+    'addBankAccount',
+    'listBankAccounts',
+  ],
   question: 'Which error has a call with an id that is not a UUID, in the path or the body?',
   basis: 'guessed',
   why: 'The message names the field. Both readings are errors, so a caller notices them on the first try.',

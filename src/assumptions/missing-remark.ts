@@ -4,6 +4,7 @@ import { assumption } from './assumption.ts'
 export const missingRemark = assumption<'' | null>({
   name: 'missing_remark',
   section: '2.5',
+  concerns: ['listTransactionHistory', 'listUserTransactionHistory', 'webhooks'],
   question: 'What is the `remark` of a history record if the payment has no remark?',
   basis: 'stated',
   why: 'The contract calls the field a string.',

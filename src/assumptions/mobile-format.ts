@@ -6,6 +6,7 @@ import { changeFields, type SchemaChange, unchanged } from './schema-change.ts'
 export const mobileFormat = assumption<SchemaChange>({
   name: 'mobile_format',
   section: '4.1',
+  concerns: ['createUser'],
   question: 'Which texts are a `mobile` in POST /user?',
   basis: 'custom',
   why: 'A number that cannot exist is usually a bug, and a caller that sends the strict form is right in both cases.',

@@ -34,6 +34,7 @@ function renew(value: unknown): unknown {
 export const newWords = assumption<(text: JsonText) => JsonText>({
   name: 'new_words',
   section: '3',
+  concerns: ['all calls', 'webhooks'],
   question:
     'Do responses and webhooks contain fields and status words that the contract does not list?',
   basis: 'guessed',

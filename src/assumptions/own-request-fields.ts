@@ -5,6 +5,7 @@ import { changeFields, ignored, type SchemaChange, unchanged } from './schema-ch
 export const ownRequestFields = assumption<SchemaChange>({
   name: 'own_request_fields',
   section: '4.1, 4.2',
+  concerns: ['createUser', 'createTransaction'],
   question:
     'Do `user_type` in POST /user, and `remark` and `currency_code` in POST /transaction, have an effect?',
   basis: 'guessed',

@@ -4,6 +4,12 @@ import { assumption } from './assumption.ts'
 export const pagePastTheEnd = assumption<boolean>({
   name: 'page_past_the_end',
   section: '4.1 to 4.3',
+  concerns: [
+    'listUsers',
+    'listTransactions',
+    'listTransactionHistory',
+    'listUserTransactionHistory',
+  ],
   question: 'What is the response for a page after the last one?',
   basis: 'guessed',
   why: 'The contract shows no error for a list. A caller that stops at `total_pages` is right in both cases.',

@@ -4,6 +4,7 @@ import { assumption } from './assumption.ts'
 export const processingStatus = assumption<'pending' | 'processing'>({
   name: 'processing_status',
   section: '2.4',
+  concerns: ['createTransaction', 'getTransaction', 'listTransactions', 'webhooks'],
   question: 'What is the `transaction_status` of a payment that is PROCESSING in history?',
   basis: 'stated',
   why: 'The contract shows only pending and success for `transaction_status`.',

@@ -5,6 +5,7 @@ import { changeFields, ignored, type SchemaChange, unchanged } from './schema-ch
 export const referenceId = assumption<{ isUnique: boolean; request: SchemaChange }>({
   name: 'reference_id',
   section: '2.5, 4.2',
+  concerns: ['createTransaction'],
   question: 'What does a `reference_id` in the body of POST /transaction do?',
   basis: 'stated',
   why: 'Section 2.5 says that `client_transaction_id` is unique and comes from the client. Section 4.2 lists no request field for it.',

@@ -14,6 +14,7 @@ type RefusedAccount = {
 export const refusedBankAccount = assumption<RefusedAccount>({
   name: 'refused_bank_account',
   section: '2.3',
+  concerns: ['addBankAccount'],
   question: 'How does the metadata of POST /bank show that the bank refused the account?',
   basis: 'custom',
   why: 'In penny-drop APIs with these field names, such as that of HyperVerge, the check of a blocked account is itself a success. Code that reads only the inner `status` would pay to blocked accounts.',

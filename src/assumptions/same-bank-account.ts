@@ -12,6 +12,7 @@ type SameAccount = {
 export const sameBankAccount = assumption<SameAccount>({
   name: 'same_bank_account',
   section: '4.5',
+  concerns: ['addBankAccount'],
   question: 'What does POST /bank do if the user already has this account and it is verified?',
   basis: 'guessed',
   why: 'A second call shows up as an error on the first try. An account is found by its user, IFSC and number.',

@@ -4,6 +4,7 @@ import { assumption } from './assumption.ts'
 export const secondWebhook = assumption<boolean>({
   name: 'second_webhook',
   section: '4.7',
+  concerns: ['createWebhook'],
   question: 'What does POST /clientWebhook do if the client has a webhook?',
   basis: 'guessed',
   why: 'The contract has a PUT to change it, so a second POST is probably a bug. An error shows it on the first try.',

@@ -20,6 +20,7 @@ const PLAIN: StatusWords = {
 export const statusWords = assumption<StatusWords>({
   name: 'status_words',
   section: '2.2, 2.3',
+  concerns: ['submitKyc', 'getKyc', 'addBankAccount', 'listBankAccounts', 'webhooks'],
   question:
     'Which words do `kyc_status` and `bank_status` have besides those that the contract shows (KYC: pending, failed; bank: success)?',
   basis: 'guessed',

@@ -12,6 +12,7 @@ export type TokenUse = {
 export const token = assumption<TokenUse>({
   name: 'token',
   section: '5',
+  concerns: ['all calls'],
   question:
     'Which calls require an access token? (`--auth MODE` is the short form of `--assume token=MODE`.)',
   basis: 'stated',
@@ -24,6 +25,7 @@ export const token = assumption<TokenUse>({
     },
     strict: { does: 'all calls', value: { isRequired: () => true, isRead: true } },
     off: {
+      notAbsorbable: 'code that uses the tokens of several clients finds the data of one',
       does: 'none: a token that is sent is ignored, so only the base path names the client',
       value: { isRequired: () => false, isRead: false },
     },

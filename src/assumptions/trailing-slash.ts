@@ -4,6 +4,7 @@ import { assumption } from './assumption.ts'
 export const trailingSlash = assumption<boolean>({
   name: 'trailing_slash',
   section: '4',
+  concerns: ['all calls'],
   question: 'Does a path with a slash at its end exist, such as GET /users/?',
   basis: 'custom',
   why: 'Express, with which many such services are built, accepts it. A service that does not says so on the first call.',

@@ -19,6 +19,7 @@ function closed(schema: z.ZodType): z.ZodType {
 export const unknownRequestFields = assumption<SchemaChange>({
   name: 'unknown_request_fields',
   section: '4',
+  concerns: ['all calls'],
   question:
     'What does a field of a body, or a query parameter, that the contract does not have do?',
   basis: 'custom',

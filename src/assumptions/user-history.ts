@@ -4,6 +4,7 @@ import { assumption } from './assumption.ts'
 export const userHistory = assumption<{ hasOtherSide: boolean }>({
   name: 'user_history',
   section: '4.3',
+  concerns: ['listUserTransactionHistory'],
   question: 'Which payments does the history of a user contain?',
   basis: 'guessed',
   why: 'A record has one `user_id`. Code that looks for received payments finds none, which is visible on the first call.',

@@ -13,6 +13,14 @@ const systemOf = (paise: number): UtrSystem =>
 export const utrForm = assumption<(paise: number) => UtrSystem>({
   name: 'utr_form',
   section: '2.5',
+  concerns: [
+    'createTransaction',
+    'getTransaction',
+    'listTransactions',
+    'listTransactionHistory',
+    'listUserTransactionHistory',
+    'webhooks',
+  ],
   question: 'What does a UTR look like?',
   basis: 'custom',
   why: 'IMPS ends at 5 lakh rupees. Code that stores a UTR as a number or in 12 characters would lose the UTR of a large payment.',

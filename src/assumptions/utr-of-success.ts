@@ -4,6 +4,14 @@ import { assumption } from './assumption.ts'
 export const utrOfSuccess = assumption<{ after_ms: number }>({
   name: 'utr_of_success',
   section: '2.5',
+  concerns: [
+    'createTransaction',
+    'getTransaction',
+    'listTransactions',
+    'listTransactionHistory',
+    'listUserTransactionHistory',
+    'webhooks',
+  ],
   question: 'When does a payment get its UTR?',
   basis: 'stated',
   why: 'The contract says that the UTR is set after completion.',

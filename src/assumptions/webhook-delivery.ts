@@ -7,6 +7,7 @@ export type WebhookDelivery = { sendsByItself: boolean; retries: boolean }
 export const webhookDelivery = assumption<WebhookDelivery>({
   name: 'webhook_delivery',
   section: '6',
+  concerns: ['webhooks'],
   question: 'How often is an event sent to the webhook?',
   basis: 'custom',
   why: 'Razorpay, Cashfree, Stripe and most other payment services retry. A handler then meets repeated events here first.',

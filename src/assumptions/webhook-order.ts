@@ -4,6 +4,7 @@ import { assumption } from './assumption.ts'
 export const webhookOrder = assumption<boolean>({
   name: 'webhook_order',
   section: '6',
+  concerns: ['webhooks'],
   question: 'Does an event whose attempt failed hold back the later events of its resource?',
   basis: 'custom',
   why: 'Stripe and Svix promise no order either. A handler that lets the last event win loses a status, and nothing shows it.',

@@ -7,6 +7,7 @@ export type SignatureScheme = 'message' | 'body' | 'none'
 export const webhookSignature = assumption<SignatureScheme>({
   name: 'webhook_signature',
   section: '6',
+  concerns: ['webhooks'],
   question: 'How is a webhook signed with the `webhook_secret`?',
   basis: 'guessed',
   why: 'Public libraries verify Standard Webhooks. Another scheme fails at the first live event, which is loud.',

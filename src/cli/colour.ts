@@ -29,6 +29,8 @@ const STATUS_STYLES: Readonly<Record<string, Style>> = {
   broken: 'red',
   dropped: 'red',
   cancelled: 'red',
+  error: 'red',
+  warning: 'yellow',
 }
 
 /** The style of a table cell: by its status word, or red for the HTTP status of an error. */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { PreviousScenario } from '../active-scenario/expectations.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
+import { programEnvironment } from '../config/program-environment.ts'
 import type { Command } from './command.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
 import { expectTable } from './scenario.ts'
@@ -114,22 +115,15 @@ export const exec: Command = {
     const signals = forwardSignals()
     const { startOrExplain } = await import('./serve.ts')
     const server = await startOrExplain(options)
-    const { url, adminUrl, token, adminToken, sandbox } = server
+    const { sandbox } = server
     const early = signals.early()
     if (early) {
       await server.close()
       return exitCodeOf(early)
     }
-    const { PAYOUT_SANDBOX_ADMIN_TOKEN: _, PAYOUT_SANDBOX_ADMIN_URL: __, ...inherited } = env
     const code = await runProgram(
       program,
-      {
-        ...inherited,
-        PAYOUT_SANDBOX_URL: url,
-        ...(!options['no-admin'] && { PAYOUT_SANDBOX_ADMIN_URL: adminUrl }),
-        PAYOUT_SANDBOX_TOKEN: token,
-        ...(adminToken !== undefined && { PAYOUT_SANDBOX_ADMIN_TOKEN: adminToken }),
-      },
+      programEnvironment(env, server, !options['no-admin']),
       signals,
     )
     const { previous = [], ...active } = sandbox.default.scenarios.describe()

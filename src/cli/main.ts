@@ -29,6 +29,7 @@ import { reset } from './reset.ts'
 import { scenario } from './scenario.ts'
 import { snapshot } from './snapshot.ts'
 import { start } from './start.ts'
+import { sweep } from './sweep.ts'
 import { trigger } from './trigger.ts'
 import { validate } from './validate.ts'
 
@@ -52,6 +53,7 @@ const help: Command = {
 export const COMMANDS: readonly Command[] = [
   start,
   exec,
+  sweep,
   validate,
   generate,
   scenario,

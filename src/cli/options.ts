@@ -72,9 +72,9 @@ function withNegativeNumbers(tokens: readonly Token[], args: readonly string[]):
 }
 
 /** The error for a program without `--` in front of it. Its message shows the correct command line. */
-const missingDashes = (args: readonly string[], at: number) =>
+const missingDashes = (name: string, args: readonly string[], at: number) =>
   new BadOption(
-    `exec needs -- in front of the program; use payout-sandbox ${quoteShellArguments(args.slice(0, at))} -- ${quoteShellArguments(args.slice(at))}`,
+    `${name} needs -- in front of the program; use payout-sandbox ${quoteShellArguments(args.slice(0, at))} -- ${quoteShellArguments(args.slice(at))}`,
   )
 
 /**
@@ -105,7 +105,7 @@ function rejectUnknown(
       const [rawName = ''] = value.split('=')
       return check(rawName, rawName.slice(2))
     }
-    if (command?.takesProgram) throw missingDashes(args, token.index)
+    if (command?.takesProgram) throw missingDashes(command.name, args, token.index)
     command ??= findCommand(token.value, commands, { ...own, ...known })
   }
 }

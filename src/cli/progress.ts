@@ -9,17 +9,26 @@ const barText = (done: number, total: number, label: string) => {
   return `\r[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}] ${percent} % ${label}`
 }
 
-/** A progress bar that is shown on a terminal only and redrawn once per percent. */
-export function progressBar(screen: Screen, total: number, label: string) {
+/** A progress bar that is shown on a terminal only and redrawn once per percent, and if a label that changes has changed. */
+export function progressBar(screen: Screen, total: number, label: string | (() => string)) {
   let done = 0
   let percent = -1
+  let shown: string | undefined
   return {
     step() {
       done++
       const now = Math.floor((done / total) * 100)
-      if (!screen.isTTY || now === percent) return
+      if (!screen.isTTY) return
+      const text = typeof label === 'string' ? label : label()
+      if (now === percent && text === shown) return
       percent = now
-      screen.write(barText(done, total, label))
+      shown = text
+      // A shorter label leaves nothing of a longer one.
+      screen.write(barText(done, total, text) + (typeof label === 'string' ? '' : '\u001b[K'))
+    },
+    /** Counts a step without drawing it. */
+    skip() {
+      done++
     },
     /** Clears the line of the bar. */
     end() {

@@ -36,7 +36,7 @@ const WRITE_ERROR_CODES = [
 ]
 
 /** Turns an expected start error into a `CannotStart`. Returns any other error unchanged: it is a bug. */
-function explainStartError(error: unknown, options: Options): Error & { exitCode?: number } {
+export function explainStartError(error: unknown, options: Options): Error & { exitCode?: number } {
   const { code, message } = error as NodeJS.ErrnoException
   if (error instanceof FileInUse) {
     return new CannotStart(

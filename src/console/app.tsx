@@ -21,6 +21,7 @@ import { OnePayment } from './views/payment.tsx'
 import { Payments } from './views/payments.tsx'
 import { OneRequest, Requests } from './views/requests.tsx'
 import { OneScenario, RejectedFiles, Scenarios } from './views/scenarios.tsx'
+import { Sweep } from './views/sweep.tsx'
 import { OneUser, Users } from './views/users.tsx'
 
 const VIEWS = [
@@ -32,6 +33,7 @@ const VIEWS = [
   ['scenarios', 'Scenarios'],
   ['assumptions', 'Assumptions'],
   ['magic-values', 'Magic values'],
+  ['sweep', 'Sweep'],
   ['control', 'Control'],
 ] as const
 
@@ -65,6 +67,8 @@ function View({
       return <Assumptions />
     case 'magic-values':
       return <MagicValues />
+    case 'sweep':
+      return <Sweep />
     case 'control':
       return <Control client={client} />
     default:

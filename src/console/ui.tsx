@@ -28,10 +28,12 @@ const CHIP_CLASSES: Readonly<Record<string, string>> = {
   live: 'good',
   failed: 'bad',
   lost: 'bad',
+  error: 'bad',
   deleted: 'bad',
   cancelled: 'bad',
   dropped: 'bad',
   pending: 'open',
+  warning: 'open',
   processing: 'open',
   connecting: 'open',
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { builtFile } from '../config/built-file.ts'
 import type { JsonPath } from '../json/json-positions.ts'
 import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
 import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
@@ -167,9 +167,7 @@ export function readFixtures(path: string): FixtureWorlds {
 }
 
 /** The shipped set as the build checked it; `undefined` if there is no build. */
-export function shippedWorlds(path: string): FixtureWorlds | undefined {
-  return existsSync(path) ? new Map(JSON.parse(readFileSync(path, 'utf8'))) : undefined
-}
+export const shippedWorlds = builtFile((text): FixtureWorlds => new Map(JSON.parse(text)))
 
 /** A set from a request or a test, checked as `readFixtures` checks a file with that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>

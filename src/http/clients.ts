@@ -17,17 +17,28 @@ declare module 'fastify' {
 const CLIENT = Symbol('client named in the base path')
 type WithClient = IncomingMessage & { [CLIENT]?: string }
 
+/** Removes percent-encoding from `/v1` and `/__admin` in a path: the guards look for these words as they are. */
+function withPlainRoot(path: string): string {
+  const [root] = /^\/[^/?]*/.exec(path)!
+  if (!root.includes('%')) return path
+  const decoded = root.replaceAll(/%([3-7][0-9a-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  // Fastify decodes all other paths.
+  return decoded === '/v1' || decoded === '/__admin' ? decoded + path.slice(root.length) : path
+}
+
 /** Fastify's `rewriteUrl`: removes `/@name` from the path and stores the name on the request. */
 export function rewriteClientPath(request: IncomingMessage): string {
   const url = request.url ?? '/'
   if (!url.startsWith('/@')) {
     // A URL in absolute form could have another host than the Host header: rewrite it to a path without a route.
-    return url.startsWith('/') ? url : '/absolute-form-is-not-answered'
+    return url.startsWith('/') ? withPlainRoot(url) : '/absolute-form-is-not-answered'
   }
   const end = url.indexOf('/', 2)
   const name = end === -1 ? url.slice(2).split('?')[0]! : url.slice(2, end)
   ;(request as WithClient)[CLIENT] = name
-  return end === -1 ? '/' : url.slice(end)
+  return end === -1 ? '/' : withPlainRoot(url.slice(end))
 }
 
 /** The base path of a request: `/@name` or empty. */
@@ -126,27 +137,19 @@ export function createClientResolver(sandbox: Sandbox) {
   const make = ({ raw }: FastifyRequest): World => sandbox.byName((raw as WithClient)[CLIENT]!)
 
   return {
-    /** Makes the `onRequest` hook of a `/v1` route. */
-    forService: (tokenNeeded: boolean) => {
-      const isRequired = (use: TokenUse) => use.isRequired(tokenNeeded)
-      return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
-        try {
-          const world = find(request, isRequired) ?? make(request)
-          if (world.profile().status !== 'active') {
-            throw new SandboxError(
-              'client_inactive',
-              `The client ${world.name} is not active. Use another client's token or base path.`,
-            )
-          }
-          uncommitted.delete(world)
-          request.world = world
-          request.receivedAt = world.clock.now()
-          world.enter(isTokenRead(request))
-          done()
-        } catch (error) {
-          done(error as Error)
-        }
+    /** Finds the client of a `/v1` request, which must be active, and sets its world. */
+    enterService(request: FastifyRequest, isRequired: (use: TokenUse) => boolean): void {
+      const world = find(request, isRequired) ?? make(request)
+      if (world.profile().status !== 'active') {
+        throw new SandboxError(
+          'client_inactive',
+          `The client ${world.name} is not active. Use another client's token or base path.`,
+        )
       }
+      uncommitted.delete(world)
+      request.world = world
+      request.receivedAt = world.clock.now()
+      world.enter(() => isTokenRead(request))
     },
     /** What the client of a request's base path does with tokens. */
     tokenUse: (request: FastifyRequest) => tokenUse((request.raw as WithClient)[CLIENT]),

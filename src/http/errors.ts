@@ -1,13 +1,15 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ENVELOPE, type ErrorForm } from '../assumptions/error-body.ts'
+import { ENVELOPE } from '../assumptions/error-body.ts'
 import { errorText } from '../model/envelope.ts'
 import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
 import type { Log } from '../world/sandbox.ts'
+import { depsOf } from './app-deps.ts'
 import { closeWith, dropBody, isClosing } from './closing.ts'
 import { LENGTH_MISMATCH, TOO_LARGE } from './json-body.ts'
+import { logError } from './log-request.ts'
 
 /** The content type of every JSON response. */
 export const JSON_TYPE: string = ENVELOPE.type
@@ -63,28 +65,23 @@ export function sandboxErrorOf(error: unknown, log: Log): SandboxError {
   )
 }
 
-/** Makes Fastify's error handler, which sends every error in the form of its request. */
-export function createErrorHandler(
-  log: Log,
-  formOf: (request: FastifyRequest) => ErrorForm,
-  logError: (request: FastifyRequest, sandboxError: SandboxError, body: string) => void,
-) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const sandboxError = sandboxErrorOf(error, log)
-    const form = formOf(request)
-    const body = form.text(sandboxError)
-    logError(request, sandboxError, body)
-    // The rest of such a body may never end, so the connection cannot be reused.
-    if (sandboxError.status === 413) reply.header('connection', 'close')
-    reply
-      .code(sandboxError.status)
-      .headers(COMMON_HEADERS)
-      .headers(sandboxError.headers)
-      .header('content-type', form.type)
-    // A caller that is still sending its body reads the response only after the whole body.
-    if (hasUnreadBody(request)) dropBody(request.raw, () => reply.send(body))
-    else reply.send(body)
-  }
+/** Fastify's error handler: logs every error and sends it in the form of its request. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const { log, choice } = depsOf(request)
+  const sandboxError = sandboxErrorOf(error, log)
+  const form = choice.errorForm(request)
+  const body = form.text(sandboxError)
+  logError(request, sandboxError, body)
+  // The rest of such a body may never end, so the connection cannot be reused.
+  if (sandboxError.status === 413) reply.header('connection', 'close')
+  reply
+    .code(sandboxError.status)
+    .headers(COMMON_HEADERS)
+    .headers(sandboxError.headers)
+    .header('content-type', form.type)
+  // A caller that is still sending its body reads the response only after the whole body.
+  if (hasUnreadBody(request)) dropBody(request.raw, () => reply.send(body))
+  else reply.send(body)
 }
 
 const hasUnreadBody = ({ raw, headers }: FastifyRequest): boolean =>

@@ -1,27 +1,10 @@
-import type { Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import { depsOf } from './app-deps.ts'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Connections that a scenario leaves without a response. */
-    hangingSockets: Set<Socket>
-  }
-}
-
-/** Destroys hanging connections when the app closes: no response will follow. */
-export function destroyHangingSockets(app: FastifyInstance) {
-  app.decorate('hangingSockets', new Set<Socket>())
-  app.addHook('preClose', async () => {
-    for (const socket of app.hangingSockets) socket.destroy()
-  })
-}
-
-/** Leaves the connection open and sends nothing until the caller closes it. */
-export function leaveHanging({
-  server: { hangingSockets: hanging },
-  raw: { socket },
-}: FastifyReply) {
+/** Leaves the connection open and sends nothing until the caller closes it or the app closes. */
+export function leaveHanging({ request, raw: { socket } }: FastifyReply) {
   if (!socket) return
+  const { hangingSockets: hanging } = depsOf(request)
   hanging.add(socket)
   socket.once('close', () => hanging.delete(socket))
 }

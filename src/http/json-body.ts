@@ -5,7 +5,7 @@ import { LargeJson } from '../json/large-json.ts'
 import { MAX_DEPTH, malformed, parseJson, rejectTooComplex } from '../json/parse-json.ts'
 import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import { MAX_BODY } from '../runtime/heap-limits.ts'
-import type { Gate } from './concurrency-limit.ts'
+import { depsOf } from './app-deps.ts'
 
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*(?:utf-?8|"utf-?8")\s*(?:;|$))/i
 const CONTENT_ENCODED = 'Content-Encoding is not supported. Send the body uncompressed.'
@@ -118,7 +118,7 @@ function collect(
 }
 
 /** Also accepts large bodies, one at a time: such a body is a `LargeJson`, to be read in slices. */
-export function acceptLargeJson(app: FastifyInstance, gate: Gate) {
+export function acceptLargeJson(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',
@@ -127,7 +127,7 @@ export function acceptLargeJson(app: FastifyInstance, gate: Gate) {
       let leave: (() => void) | undefined
       try {
         const bytes = await collect(request, payload, () => {
-          leave ??= gate.enter()
+          leave ??= depsOf(request).largeBodies.enter()
         })
         if (bytes.length > SMALL_BODY) {
           request.releaseGate = leave

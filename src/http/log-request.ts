@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { ERRORS, type SandboxError } from '../model/errors.ts'
 import type { World } from '../world/world.ts'
-import { type ClientResolver, isOfService } from './clients.ts'
+import { depsOf } from './app-deps.ts'
+import { isOfService } from './clients.ts'
 import type { StoredResponse } from './idempotency.ts'
 
 declare module 'fastify' {
@@ -11,6 +12,8 @@ declare module 'fastify' {
     receivedAt: number | undefined
     /** Its Host or its site was rejected, so it belongs to no client. */
     isForeign: boolean
+    /** The scenarios decided about it. */
+    isDecided: boolean
     /** The scenario's rule that matched. */
     rule: string | undefined
   }
@@ -47,6 +50,7 @@ function logRequest(
     body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
     response: isSilent ? '' : body,
+    isDecided: request.isDecided === true,
     rule: request.rule || undefined,
     fault,
     replayed,
@@ -61,10 +65,9 @@ export const logResponse = (
 ): void => logRequest(request.world, request, id, response)
 
 /** Logs a request that the service rejected, if its client is known. */
-export const createErrorLogger =
-  (choice: ClientResolver) => (request: FastifyRequest, error: SandboxError, body: string) => {
-    if (!isOfService(request) || request.isForeign) return
-    const world = request.world ?? choice.ofRejected(request)
-    const operation = request.routeOptions.config.endpoint?.id
-    if (world) logRequest(world, request, operation, { status: error.status, body })
-  }
+export function logError(request: FastifyRequest, error: SandboxError, body: string): void {
+  if (!isOfService(request) || request.isForeign) return
+  const world = request.world ?? depsOf(request).choice.ofRejected(request)
+  const operation = request.routeOptions.config.endpoint?.id
+  if (world) logRequest(world, request, operation, { status: error.status, body })
+}

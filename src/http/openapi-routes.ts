@@ -3,7 +3,8 @@ import * as z from 'zod'
 import type { TokenUse } from '../assumptions/token.ts'
 import type { AdminCall } from './admin-call.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
-import { basePathOf, type ClientResolver } from './clients.ts'
+import { depsOf } from './app-deps.ts'
+import { basePathOf } from './clients.ts'
 import { JSON_TYPE } from './errors.ts'
 import { adminDocument } from './openapi-admin.ts'
 import { serviceDocument } from './openapi-service.ts'
@@ -20,11 +21,7 @@ const DocumentQuery = z.object({
 })
 
 /** Serves the documents of the service: which calls require a token depends on the client of the base path. */
-export function serveServiceDocument(
-  app: FastifyInstance,
-  operations: readonly Operation[],
-  choice: ClientResolver,
-) {
+export function serveServiceDocument(app: FastifyInstance, operations: readonly Operation[]) {
   const open = new Map<TokenUse, OpenApiDocument>()
   const strict = new Map<TokenUse, OpenApiDocument>()
   serveDocument(app, (request) => {
@@ -32,7 +29,7 @@ export function serveServiceDocument(
     const query = parsePart(DocumentQuery, request.query, 'querystring')
     const { strict: isStrict } = query as z.output<typeof DocumentQuery>
     const documents = isStrict ? strict : open
-    const use = choice.tokenUse(request)
+    const use = depsOf(request).choice.tokenUse(request)
     const { isRequired } = use
     const document = documents.get(use) ?? serviceDocument(operations, { isStrict, isRequired })
     documents.set(use, document)

@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import * as z from 'zod'
 import { SandboxError } from '../model/errors.ts'
-import type { Sandbox } from '../world/sandbox.ts'
 import type { AdminCall } from './admin-call.ts'
 import { refuseUnknownQuery } from './admin-query.ts'
-import { type ClientResolver, sameSecret } from './clients.ts'
-import type { Gate } from './concurrency-limit.ts'
+import { depsOf } from './app-deps.ts'
+import { sameSecret } from './clients.ts'
 import { type Input, routeOf } from './endpoint.ts'
 import { JSON_TYPE } from './errors.ts'
 import { hangUpSignal } from './hang-up.ts'
@@ -14,17 +13,6 @@ import { JsonPieces, sendPieces } from './large-response.ts'
 
 /** The body of a POST without fields: an unknown field is an error and not silently ignored. */
 const EmptyBody = z.strictObject({}).default({})
-
-export type AdminDeps = {
-  sandbox: Sandbox
-  /** Limits concurrent large bodies of all calls together to one. */
-  largeBodies: Gate
-  /** Limits concurrent large responses of all calls together, and the time that their readers may take. */
-  largeAnswers: { gate: Gate; patienceMs?: number | undefined }
-  choice: ClientResolver
-  adminToken: string | undefined
-  explain: boolean
-}
 
 /** Passes the body on as raw bytes. */
 const acceptRawBody = (app: FastifyInstance) => {
@@ -37,9 +25,10 @@ const acceptRawBody = (app: FastifyInstance) => {
   })
 }
 
-function checkAdminToken({ headers }: FastifyRequest, adminToken: string | undefined) {
+function checkAdminToken(request: FastifyRequest) {
+  const { adminToken } = depsOf(request)
   if (adminToken === undefined) return
-  const sent = headers['x-admin-token']
+  const sent = request.headers['x-admin-token']
   if (typeof sent === 'string' && sameSecret(sent, adminToken)) return
   throw new SandboxError(
     'admin_token_required',
@@ -48,11 +37,12 @@ function checkAdminToken({ headers }: FastifyRequest, adminToken: string | undef
 }
 
 /** The guards of a call, before its body is read: admin token, client, query. */
-function guardOf(call: AdminCall, { choice, adminToken }: AdminDeps) {
+function guardOf(call: AdminCall) {
   return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
     try {
       if (!call.open) {
-        if (!call.raw) checkAdminToken(request, adminToken)
+        const { choice } = depsOf(request)
+        if (!call.raw) checkAdminToken(request)
         if (call.unrecorded) choice.check(request)
         else {
           const known = choice.known(request)
@@ -68,12 +58,8 @@ function guardOf(call: AdminCall, { choice, adminToken }: AdminDeps) {
   }
 }
 
-async function respond(
-  call: AdminCall,
-  { sandbox, largeAnswers }: AdminDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) {
+async function respond(call: AdminCall, request: FastifyRequest, reply: FastifyReply) {
+  const { sandbox, largeAnswers } = depsOf(request)
   const { world, params, query, body, headers } = request
   const context = { headers, hangUpSignal: () => hangUpSignal(request, reply) }
   const input = { params, query, body, ...context } as Input & typeof context
@@ -83,15 +69,19 @@ async function respond(
 }
 
 /** Adds the route of one admin call. */
-export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDeps) {
-  const { choice, explain, largeBodies } = deps
+export function serveAdmin(
+  app: FastifyInstance,
+  call: AdminCall,
+  { explain }: { explain: boolean },
+) {
   const { method, open, raw, large, unrecorded, stream } = call
   const route: RouteOptions = {
     ...routeOf(call, call.body ?? (method === 'POST' && !raw ? EmptyBody : undefined)),
     config: { endpoint: call, sameSiteOnly: true, isStream: stream !== undefined },
     ...(stream && { exposeHeadRoute: false }),
-    onRequest: guardOf(call, deps),
+    onRequest: guardOf(call),
     async handler(request, reply) {
+      const { choice } = depsOf(request)
       // Everything is validated now: a rejected call creates no client.
       if (!open && !unrecorded) request.world = choice.forAdmin(request)
       // A stream bypasses the hooks of Fastify.
@@ -100,7 +90,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
       try {
         const answered = stream
           ? stream(request.world, request, reply)
-          : await respond(call, deps, request, reply)
+          : await respond(call, request, reply)
         failed = reply.statusCode >= 400
         return answered
       } finally {
@@ -112,7 +102,7 @@ export function serveAdmin(app: FastifyInstance, call: AdminCall, deps: AdminDep
   if (raw || large)
     app.register(async (scope) => {
       if (raw) acceptRawBody(scope)
-      else acceptLargeJson(scope, largeBodies)
+      else acceptLargeJson(scope)
       scope.route(route)
     })
   else app.route(route)

@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody } from '../assumptions/error-body.ts'
 import { idempotencyKey } from '../assumptions/idempotency-key.ts'
 import { newWords } from '../assumptions/new-words.ts'
+import type { TokenUse } from '../assumptions/token.ts'
 import { trailingSlash } from '../assumptions/trailing-slash.ts'
-import type { ClientResolver } from './clients.ts'
+import { depsOf } from './app-deps.ts'
 import type { Input } from './endpoint.ts'
 import { JSON_TYPE, noRoute } from './errors.ts'
 import { hangUpSignal } from './hang-up.ts'
@@ -39,6 +40,7 @@ function decide(op: Operation, request: FastifyRequest): Call {
   validate(op, request)
   const checked = op.check?.(request.world, inputOf(request))
   const decision = decideCall(op.id, request)
+  request.isDecided = true
   request.rule = decision.rule
   return { op, request, decision, checked }
 }
@@ -109,7 +111,7 @@ function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
 export function serveOperation(
   app: FastifyInstance,
   op: Operation,
-  { choice, explain }: { choice: ClientResolver; explain: boolean },
+  { explain }: { explain: boolean },
 ) {
   function setRuleHeader(reply: FastifyReply, { decision: { rule } }: Call) {
     if (explain && rule) reply.header('x-sandbox-rule', rule.replaceAll(/[^\x20-\x7e]/g, '?'))
@@ -154,7 +156,7 @@ export function serveOperation(
 
   // The readings of the client determine the schemas, so Fastify does not validate.
   const { method, url } = op
-  const findClient = choice.forService(op.tokenNeeded)
+  const findClient = clientHook(op)
   const config = { endpoint: op }
   app.route({ method, url, config, onRequest: findClient, handler })
   app.route({
@@ -164,6 +166,19 @@ export function serveOperation(
     onRequest: [findClient, rejectTrailingSlash],
     handler,
   })
+}
+
+/** The hook that finds the client of a request. */
+function clientHook({ tokenNeeded }: Operation) {
+  const isRequired = (use: TokenUse) => use.isRequired(tokenNeeded)
+  return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
+    try {
+      depsOf(request).choice.enterService(request, isRequired)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  }
 }
 
 /** The hook of a path with a slash at its end: the readings of the client say whether the path exists. */

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ResponseFault } from '../scenarios/compiled.ts'
-import type { RequestObserver, SentResponse } from '../world/recorder.ts'
+import type { SentResponse } from '../world/recorder.ts'
+import { depsOf } from './app-deps.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -70,9 +71,10 @@ function watchResponse(
   return report
 }
 
-/** Reports the requests of an app and their responses to a watcher; must be added before any other hook. */
-export function watchRequests(app: FastifyInstance, watch: RequestObserver) {
+/** Reports the requests of an app and their responses to its watcher; must be added before any other hook. */
+export function watchRequests(app: FastifyInstance) {
   function watchRequest(request: FastifyRequest, reply: FastifyReply) {
+    const watch = depsOf(request).watch!
     const { raw, originalUrl, headers } = request
     const isStream = request.routeOptions?.config?.isStream ?? false
     const hasBody =

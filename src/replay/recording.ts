@@ -65,10 +65,10 @@ const recordedOptions = (options: Options) =>
       .map(([name, value]) => [swapDashes(name), value]),
   )
 
-const scenariosOf = ({ names, get, fileOf }: Library): RecordingStart['scenarios'] =>
+const scenariosOf = ({ names, get, fileOf, sourceOf }: Library): RecordingStart['scenarios'] =>
   names.map((name) => {
     const file = fileOf(name)!
-    const source = readFileSync(scenarioPath(file), 'utf8')
+    const source = sourceOf(name) ?? readFileSync(scenarioPath(file), 'utf8')
     return { name, file, definition: get(name)!.definition, source }
   })
 

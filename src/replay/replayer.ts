@@ -96,7 +96,7 @@ export async function replayRun(text: string, log: Log): Promise<ReplayResult> {
     isFinished = true
     calls.close()
     sandbox.stop()
-    app.server.closeAllConnections()
+    app.closeAllConnections()
     await app.close()
     await sandbox.close()
   }

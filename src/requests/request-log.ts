@@ -21,6 +21,8 @@ export type CompletedRequest = {
   /** `undefined`: no response, the connection was broken. */
   status: number | undefined
   response: string
+  /** Whether the scenarios decided about it, so that rules counted it. */
+  isDecided: boolean
   rule: string | undefined
   fault: string | undefined
   replayed: boolean
@@ -90,6 +92,7 @@ export function createRequestLog({
         status: call.status,
         response: storedResponse,
         responseSize: response.length,
+        isDecided: call.isDecided,
         rule: call.rule,
         fault: call.fault,
         replayed: call.replayed,

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Readings } from '../assumptions/readings.ts'
+import { builtFile } from '../config/built-file.ts'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
 import { compileScenario } from './compile.ts'
 import type { CompiledScenario } from './compiled.ts'
@@ -16,7 +16,14 @@ export type LibraryEntry = {
 }
 
 /** Creates the library: the scenarios that can be activated, by name. */
-export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
+export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>): Library {
+  return {
+    ...readerOf(loaded),
+    with: (name, entry) => createLibrary(new Map(loaded).set(name, entry)),
+  }
+}
+
+function readerOf(loaded: ReadonlyMap<string, LibraryEntry>) {
   const names = [...loaded.keys()].sort()
   const get = (name: string) => loaded.get(name)?.scenario
 
@@ -47,7 +54,10 @@ export function createLibrary(loaded: ReadonlyMap<string, LibraryEntry>) {
 }
 
 /** The scenarios that can be activated, by name. */
-export type Library = ReturnType<typeof createLibrary>
+export type Library = ReturnType<typeof readerOf> & {
+  /** Returns a library that has one scenario more. */
+  with: (name: string, entry: LibraryEntry) => Library
+}
 
 /** Returns the path of a scenario's file. A file name without a folder is a shipped scenario. */
 export const scenarioPath = (file: string): string =>
@@ -57,9 +67,8 @@ export const scenarioPath = (file: string): string =>
 export type ShippedScenario = { name: string; file: string; definition: ScenarioDefinition }
 
 /** Returns the shipped scenarios that the build has checked, each compiled on first use; `undefined` if there is no build. */
-export function shippedLibrary(path: string): Library | undefined {
-  if (!existsSync(path)) return undefined
-  const shipped: ShippedScenario[] = JSON.parse(readFileSync(path, 'utf8'))
+export const shippedLibrary = builtFile((text): Library => {
+  const shipped: ShippedScenario[] = JSON.parse(text)
   const entries = shipped.map(({ name, file, definition }): [string, LibraryEntry] => {
     let compiled: CompiledScenario | undefined
     return [
@@ -74,7 +83,7 @@ export function shippedLibrary(path: string): Library | undefined {
     ]
   })
   return createLibrary(new Map(entries))
-}
+})
 
 let checks: Promise<typeof import('./read.ts')> | undefined
 

@@ -10,9 +10,12 @@ const MAX_FOLDERS = 200
 export const nameOfFile = (file: string): string =>
   file.replace(/^.*[\\/]/, '').replace(EXTENSION, '')
 
+/** JSON files that are no scenarios: JSON Schemas, and the result of a sweep, which has its scenarios beside it. */
+const OTHER_FILE = /\.schema\.json$|^sweep\.json$/
+
 /** Whether an entry of a folder is a scenario file, judged by its name. */
 const isScenarioFile = (entry: string): boolean =>
-  EXTENSION.test(entry) && !entry.endsWith('.schema.json') && !entry.startsWith('.')
+  EXTENSION.test(entry) && !OTHER_FILE.test(entry) && !entry.startsWith('.')
 
 /** Whether a folder contains fixtures. If so, none of its JSON files is a scenario. */
 export const containsFixtures = (entries: readonly string[]): boolean =>

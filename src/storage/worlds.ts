@@ -15,6 +15,9 @@ import {
 /** The rows of a base, oldest first, by table. */
 export type BaseRows<Rows> = { [K in keyof Rows]?: readonly Rows[K][] }
 
+// The stores of a process share the images of the same rows.
+const IMAGES = new WeakMap<object, unknown>()
+
 // The bases belong to no world.
 const NO_WORLD = { name: '', random: { counter: 0 } }
 
@@ -39,9 +42,11 @@ export class Worlds<Rows> implements WorldHome<Rows> {
 
   // ---- bases
 
-  /** Creates a base from rows, oldest first. The key identifies the content: equal keys mean equal rows. */
+  /** Creates a base from rows, oldest first, which never change. The key identifies the content: equal keys mean equal rows. */
   makeBase(key: string, rows: BaseRows<Rows>): Base<Rows> {
-    const images = this.perTable((table) => imageOf(this.specs[table], rows[table] ?? []))
+    const images =
+      IMAGES.get(rows) ?? this.perTable((table) => imageOf(this.specs[table], rows[table] ?? []))
+    IMAGES.set(rows, images)
     return { key, images: images as Images<Rows> }
   }
 
@@ -54,6 +59,8 @@ export class Worlds<Rows> implements WorldHome<Rows> {
     this.bases.set(base.key, base)
     const undo = () => this.bases.delete(base.key)
     this.unit.record(NO_WORLD, ['base', base.key], undo)
+    // Only a journal needs the rows.
+    if (!this.unit.write) return
     for (const table of this.names)
       for (const row of rowsOf(base.images[table].layers))
         this.unit.record(NO_WORLD, ['put', table, row], undo)

@@ -11,8 +11,8 @@ export function createAccess(tables: SandboxTables, clock: Clock, assumed: Assum
   return {
     start: age.start,
     /** Counts a call; throws `unauthorized` or `rate_limited`. */
-    enter(hasToken: boolean) {
-      if (hasToken) age.check()
+    enter(hasToken: () => boolean) {
+      age.check(hasToken)
       rate.count()
     },
     /** Forgets the calls that were counted. */

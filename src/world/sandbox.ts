@@ -30,6 +30,8 @@ export type SandboxConfig = SharedConfig & {
   autoClients: boolean
   /** Called for each timer that runs. */
   timerRan?: TimerObserver | undefined
+  /** Called for each world before it starts. */
+  worldOpened?: ((world: World) => void) | undefined
   log: Log
 }
 
@@ -94,6 +96,7 @@ export async function openSandbox(config: SandboxConfig) {
       onProfileChanged: () => clients.updateToken(name),
       log,
     })
+    config.worldOpened?.(world)
     startWorld(world)
     return world
   }

@@ -12,6 +12,7 @@ const VIEWS = [
   'scenarios/default',
   'assumptions',
   'magic-values',
+  'sweep',
   'control',
 ]
 

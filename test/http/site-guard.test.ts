@@ -113,6 +113,18 @@ t.test('--cors opens the service to the pages of that origin, and to no others',
   for (const headers of ANSWERED) t.equal((await get('/v1/users', headers)).status, 200)
 })
 
+t.test('a percent-encoded path is no way around the guard', async (t) => {
+  const { get, sandbox } = await start(t)
+  const evil = { origin: 'http://evil.example', 'sec-fetch-site': 'cross-site' }
+  for (const path of ['/%761/users', '/%76%31/users', '/@w/v%31/users', '/__%61dmin/clock']) {
+    t.equal((await get(path)).status, 200, `${path} is another spelling`)
+    t.equal((await get(path.replace('@w', '@evil'), evil)).body.error, 'cross_site_rejected', path)
+  }
+  t.notOk(sandbox.worlds.has('evil'))
+  t.equal((await get('/__admin/requests')).body.total, 2, 'the service logs its own calls')
+  t.equal((await get('/v1%2Fusers')).status, 404)
+})
+
 t.test('a link of another site opens the pages, for they are only HTML', async (t) => {
   const { app } = await start(t)
   const headers = { host: '127.0.0.1:4310', 'sec-fetch-site': 'cross-site' }

@@ -4,6 +4,7 @@ import t from 'tap'
 import * as z from 'zod'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { RecordingLine, RecordingStart } from '../../src/model/recording.ts'
+import { sweepJsonSchema } from '../../src/sweep/report/sweep-json.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
 
 const SNAKE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
@@ -59,6 +60,7 @@ t.test('every name on the wire is snake_case, or the contract spells it so', asy
     'the service': (await box.get('/openapi.json')).body,
     'the admin API': (await box.get('/__admin/openapi.json')).body,
     'a scenario file': JSON.parse(readFileSync(scenarios, 'utf8')),
+    'the result of a sweep': JSON.parse(sweepJsonSchema()),
     'the start of a recording': z.toJSONSchema(RecordingStart),
     'a line of a recording': z.toJSONSchema(RecordingLine),
   }

@@ -19,6 +19,7 @@ const call = (more: object = {}) => ({
   body: '',
   status: 201,
   response: '',
+  isDecided: true,
   rule: undefined,
   fault: undefined,
   replayed: false,

@@ -26,6 +26,7 @@ t.test('a folder gives its scenarios by the names of the files', async (t) => {
     'three.json': '{"rules":[]}',
     'notes.md': '#',
     'x.schema.json': '{',
+    'sweep.json': '{',
     '.hidden.yaml': '[',
   })
   const library = libraryOf([folder])

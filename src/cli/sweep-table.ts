@@ -1,0 +1,24 @@
+import { printableLine } from '../model/printable.ts'
+import type { Finding } from '../sweep/types.ts'
+import { table } from './text-table.ts'
+
+const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
+
+/** The findings of a sweep as tables for a terminal: what was done, what happened, and how to see it again. */
+export function sweepTable(groups: readonly (readonly [Finding, ...Finding[]])[]): string {
+  const rows = groups.flatMap((group) =>
+    group.map(({ finding, verdict, level, isKnown, plan, happened }, i) => [
+      finding,
+      isKnown ? 'known' : level,
+      verdict,
+      plan.map(({ what }) => what).join('; and '),
+      i === 0 ? happened : `the same as in ${group[0].finding}`,
+    ]),
+  )
+  const found = table(HEAD, rows, 'No findings.')
+  if (groups.length === 0) return found
+  const commands = groups.map(
+    ([{ finding, reproduce }]) => `  ${finding}  ${printableLine(reproduce)}\n`,
+  )
+  return `${found}\nShow them again:\n${commands.join('')}`
+}

@@ -1,0 +1,23 @@
+/** The address of a running sandbox. Without `adminToken` its admin API needs no token. */
+export type Address = {
+  url: string
+  adminUrl: string
+  token: string
+  adminToken: string | undefined
+}
+
+/** The environment of a program that uses a sandbox: that of this process, with the address of the sandbox. */
+export function programEnvironment(
+  env: NodeJS.ProcessEnv,
+  { url, adminUrl, token, adminToken }: Address,
+  hasAdmin: boolean,
+): NodeJS.ProcessEnv {
+  const { PAYOUT_SANDBOX_ADMIN_TOKEN: _, PAYOUT_SANDBOX_ADMIN_URL: __, ...inherited } = env
+  return {
+    ...inherited,
+    PAYOUT_SANDBOX_URL: url,
+    ...(hasAdmin && { PAYOUT_SANDBOX_ADMIN_URL: adminUrl }),
+    PAYOUT_SANDBOX_TOKEN: token,
+    ...(adminToken !== undefined && { PAYOUT_SANDBOX_ADMIN_TOKEN: adminToken }),
+  }
+}

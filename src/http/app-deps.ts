@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { RequestObserver } from '../world/recorder.ts'
+import type { Log, Sandbox } from '../world/sandbox.ts'
+import type { ClientResolver } from './clients.ts'
+import type { Gate } from './concurrency-limit.ts'
+
+/** What the routes need of the sandbox that a request is for. All sandboxes of a process share the routes. */
+export type AppDeps = {
+  sandbox: Sandbox
+  choice: ClientResolver
+  log: Log
+  isHostAllowed: (header: string) => boolean
+  adminToken: string | undefined
+  /** Limits concurrent large bodies of all calls together to one. */
+  largeBodies: Gate
+  /** Limits concurrent large responses of all calls together, and the time that their readers may take. */
+  largeAnswers: { gate: Gate; patienceMs: number | undefined }
+  /** Connections that a scenario leaves without a response. */
+  hangingSockets: Set<Socket>
+  /** Called for every request and its response. */
+  watch: RequestObserver | undefined
+}
+
+const DEPS = Symbol('the sandbox of the request')
+type WithDeps = IncomingMessage & { [DEPS]?: AppDeps }
+
+/** Sets the sandbox of a request, before the request is routed. */
+export function setDeps(raw: IncomingMessage, deps: AppDeps): void {
+  ;(raw as WithDeps)[DEPS] = deps
+}
+
+/** Returns what the routes need of the sandbox of a request. */
+export const depsOf = ({ raw }: { raw: IncomingMessage }): AppDeps => (raw as WithDeps)[DEPS]!

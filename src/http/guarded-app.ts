@@ -1,0 +1,80 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { depsOf } from './app-deps.ts'
+import { rewriteClientPath } from './clients.ts'
+import { allowOrigin } from './cors.ts'
+import { COMMON_HEADERS, sendError } from './errors.ts'
+import { guardHost } from './host-guard.ts'
+import { acceptJsonOnly, SMALL_BODY } from './json-body.ts'
+import { collectMethods } from './methods.ts'
+import { createSiteGuard } from './site-guard.ts'
+import { validatorCompiler } from './validation.ts'
+import { watchRequests } from './watch-calls.ts'
+
+/** The options that decide which routes and hooks an app has. */
+export type AppShape = {
+  admin: boolean
+  cors: string | undefined
+  explain: boolean
+  isWatched: boolean
+}
+
+/**
+ * Creates a Fastify instance with the guards of every request, and the headers and errors of every response. Also returns
+ * the plugin that allows the pages of another site to read the responses of the service.
+ */
+export function createGuardedApp({ cors: origin, explain, isWatched }: AppShape) {
+  const app = Fastify({
+    bodyLimit: SMALL_BODY,
+    // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
+    routerOptions: { maxParamLength: 16_384 },
+    rewriteUrl: rewriteClientPath,
+    // Otherwise Fastify loads its own compilers at each start.
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => validatorCompiler as never,
+        buildSerializer: () => () => JSON.stringify,
+      },
+    },
+    frameworkErrors(error, request, reply) {
+      watchRequest?.(request as never, reply as never)
+      sendError(error, request as never, reply as never)
+    },
+  })
+  app.setErrorHandler(sendError)
+  app.decorateRequest('watched', undefined)
+  const watchRequest = isWatched ? watchRequests(app) : undefined
+  app.addHook('onRequest', guardHost)
+  app.addHook('onRequest', createSiteGuard(origin))
+  const noRouteError = collectMethods(app)
+  const exposedHeaders = ['Idempotency-Replayed', 'Retry-After']
+  if (explain) exposedHeaders.push('X-Sandbox-Client', 'X-Sandbox-Rule')
+  const allow =
+    origin === undefined ? undefined : allowOrigin(app, { origin, exposedHeaders, noRouteError })
+  // Before the body is read: it does not matter if the path or the method does not exist.
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(COMMON_HEADERS)
+    request.startedAt = depsOf(request).sandbox.runtime.elapsed()
+    done(request.is404 ? noRouteError(request) : undefined)
+  })
+  app.decorateRequest('bodyText', '')
+  app.decorateRequest('sentBody', undefined)
+  app.decorateRequest('releaseGate', undefined)
+  app.decorateRequest('startedAt', undefined)
+  app.decorateRequest('receivedAt', undefined)
+  app.decorateRequest('isForeign', false)
+  app.decorateRequest('isDecided', false)
+  app.decorateRequest('rule', undefined)
+  app.decorateRequest('world', null as never)
+  acceptJsonOnly(app)
+  if (explain) addClientHeader(app)
+  return { app, allow }
+}
+
+/** Adds the client's name to every response of a client's request, including errors. */
+function addClientHeader(app: FastifyInstance) {
+  app.addHook('onSend', async (request, reply) => {
+    if (request.isForeign || !/^\/(?:v1|__admin)(?:[/?]|$)/.test(request.url)) return
+    const world = request.world ?? depsOf(request).choice.ofRejected(request)
+    if (world) reply.header('x-sandbox-client', world.name)
+  })
+}

@@ -1,0 +1,45 @@
+import { stripVTControlCharacters } from 'node:util'
+import { printable } from '../model/printable.ts'
+
+/** A part of an HTML or XML document. Only `markup` makes one, so every text in it is escaped. */
+class Markup {
+  readonly source: string
+  constructor(source: string) {
+    this.source = source
+  }
+  toString() {
+    return this.source
+  }
+}
+
+export type { Markup }
+
+type Part = string | number | Markup | readonly Markup[] | undefined
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/**
+ * A text as HTML and XML accept it: without control characters, colours of a terminal, marks that reverse the direction,
+ * halves of surrogate pairs and the two characters that XML excludes.
+ */
+export const plainText = (text: string): string =>
+  printable(stripVTControlCharacters(text))
+    .toWellFormed()
+    .replaceAll(/[\ufffe\uffff]/g, '\ufffd')
+
+const sourceOf = (part: Part): string => {
+  if (part === undefined) return ''
+  if (typeof part === 'object')
+    return part instanceof Markup ? part.source : part.map(sourceOf).join('')
+  return plainText(String(part)).replaceAll(/[&<>"']/g, (found) => ENTITIES[found]!)
+}
+
+/** Makes HTML or XML of a template: its own text stays, and each value that is not markup itself is escaped. */
+export const markup = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup =>
+  new Markup(texts.map((text, i) => text + sourceOf(parts[i])).join(''))

@@ -1,0 +1,56 @@
+import type { KeyLevel } from './observe.ts'
+import type { Observation, SeenPayment } from './types.ts'
+
+type Writes = ReadonlyMap<string, number>
+
+const isWrite = ({ method }: Observation['calls'][number]) => method !== 'GET' && method !== 'HEAD'
+
+/** How often each write got each status. */
+function writesOf({ calls }: Observation): Writes {
+  const writes = new Map<string, number>()
+  for (const call of calls.filter(isWrite)) {
+    const name = `${call.operation || `${call.method} ${call.path}`} with ${call.status ?? 'no response'}`
+    writes.set(name, (writes.get(name) ?? 0) + 1)
+  }
+  return writes
+}
+
+const readsOf = ({ calls }: Observation) =>
+  new Set(calls.filter((call) => !isWrite(call)).map(({ operation }) => operation))
+
+/** What two runs without faults did otherwise, in words. */
+export function baselineDifferences(first: Observation, second: Observation): string[] {
+  const [writes, again] = [writesOf(first), writesOf(second)]
+  const names = [...new Set([...writes.keys(), ...again.keys()])].sort()
+  const found = names
+    .filter((name) => writes.get(name) !== again.get(name))
+    .map(
+      (name) =>
+        `${name}: ${writes.get(name) ?? 0} in the first run, ${again.get(name) ?? 0} in the second`,
+    )
+  const [reads, readsAgain] = [readsOf(first), readsOf(second)]
+  for (const name of [...new Set([...reads, ...readsAgain])].sort())
+    if (reads.has(name) !== readsAgain.has(name))
+      found.push(`${name}: only in the ${reads.has(name) ? 'first' : 'second'} run`)
+  return found
+}
+
+const keysAt = (payments: readonly SeenPayment[], level: KeyLevel) =>
+  payments
+    .map(({ keys }) => keys[level]!)
+    .sort()
+    .join('\n')
+
+/** The finest keys that are equal in both runs; the amounts if none are. */
+export function keyLevelOf(first: Observation, second: Observation): KeyLevel {
+  const levels: readonly KeyLevel[] = [0, 1, 2]
+  return (
+    levels.find((level) => keysAt(first.payments, level) === keysAt(second.payments, level)) ?? 2
+  )
+}
+
+/** A run with the keys of a level. */
+export const withLevel = (observation: Observation, level: KeyLevel): Observation => ({
+  ...observation,
+  payments: observation.payments.map((one) => ({ ...one, key: one.keys[level]! })),
+})

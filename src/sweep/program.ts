@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+const MAX_OUTPUT = 64 * 1024
+// How long the rest of the output may take after the end of a program, real ms.
+const OUTPUT_MS = 1_000
+
+/** How a program ended. `exitCode` is null if it was killed; `problem`: it could not be started. */
+export type Ended = {
+  exitCode: number | null
+  isHung: boolean
+  output: string
+  /** Standard output alone. */
+  stdout: string
+  problem?: string
+}
+
+export type ProgramRun = {
+  command: readonly string[]
+  env: NodeJS.ProcessEnv
+  deadlineMs: number
+  /** The command is a line for the shell. */
+  isShell?: boolean
+  signal: AbortSignal
+}
+
+// Programs that run now; none of them may outlive this process.
+const running = new Set<ChildProcess>()
+
+/** Kills a program and all that it has started. */
+function killGroup(child: ChildProcess) {
+  if (child.pid === undefined) return
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL')
+    else process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+/** Kills every program that runs now. */
+export function killPrograms() {
+  for (const child of running) killGroup(child)
+}
+
+/** Runs a program in a process group of its own, and ends the whole group when the program ends or its time is over. */
+export function runProgram({
+  command: [name, ...args],
+  env,
+  deadlineMs,
+  isShell = false,
+  signal,
+}: ProgramRun): Promise<Ended> {
+  return new Promise((resolve) => {
+    let output = ''
+    let stdout = ''
+    let isHung = false
+    const child = spawn(name!, args, {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      shell: isShell,
+    })
+    running.add(child)
+    const stop = () => killGroup(child)
+    const timer = setTimeout(() => {
+      isHung = true
+      stop()
+    }, deadlineMs)
+    signal.addEventListener('abort', stop)
+    if (signal.aborted) stop()
+    const keep = (text: string) => {
+      output = (output + text).slice(-MAX_OUTPUT)
+    }
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      stdout = (stdout + text).slice(-MAX_OUTPUT)
+      keep(text)
+    })
+    child.stderr!.setEncoding('utf8').on('data', keep)
+    function end(exitCode: number | null, problem?: string) {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+      running.delete(child)
+      resolve({ exitCode, isHung, output, stdout, ...(problem !== undefined && { problem }) })
+    }
+    child.once('error', ({ code }: NodeJS.ErrnoException) =>
+      end(
+        null,
+        code === 'ENOENT'
+          ? `program ${JSON.stringify(name)} not found; the program after -- is run without a shell`
+          : `program ${JSON.stringify(name)} cannot be run (${code})`,
+      ),
+    )
+    child.once('exit', () => {
+      stop()
+      // What has left the group may keep the output open.
+      setTimeout(() => {
+        child.stdout!.destroy()
+        child.stderr!.destroy()
+      }, OUTPUT_MS).unref()
+    })
+    child.once('close', (code) => end(code))
+  })
+}

@@ -1,0 +1,80 @@
+import * as z from 'zod'
+import { type SweepResult, VERDICTS, type Verdict } from '../types.ts'
+
+const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
+
+const PlannedFault = z.strictObject({
+  kind: z.enum(['assumption', 'call', 'lifecycle', 'webhook']),
+  name: z.string().meta({ description: 'The name of the fault, such as answer_lost.' }),
+  operation: z
+    .string()
+    .nullable()
+    .meta({ description: 'The operation or event that it concerns; null for an assumption.' }),
+  nth: z
+    .int()
+    .min(1)
+    .nullable()
+    .meta({ description: 'Which call or event of this kind, counted from 1.' }),
+  what: z.string().meta({ description: 'The fault in words.' }),
+})
+
+const ReportedFinding = z.strictObject({
+  id: z
+    .string()
+    .regex(/^finding-[1-9]\d*$/)
+    .meta({ description: 'The name of its scenario file, too.' }),
+  verdict: z.enum(VERDICT_WORDS),
+  level: z.enum(['none', 'information', 'warning', 'error']),
+  plan: z.array(PlannedFault).min(1).meta({ description: 'The faults that happened together.' }),
+  happened: z.string(),
+  reproduce: z.string().meta({ description: 'The command that shows the finding again.' }),
+})
+
+/** The document `sweep.json`. */
+export const SweepDocument = z
+  .strictObject({
+    runs: z.int().min(0).meta({ description: 'The number of runs, without the baseline.' }),
+    verdicts: z
+      .partialRecord(z.enum(VERDICT_WORDS), z.int().min(1))
+      .meta({ description: 'How many runs have each verdict.' }),
+    findings: z.array(ReportedFinding),
+  })
+  .meta({ title: 'Result of payout-sandbox sweep' })
+export type SweepDocument = z.infer<typeof SweepDocument>
+
+/** How many runs have each verdict, in the order of the verdicts. */
+export function verdictCounts({
+  runs,
+}: Pick<SweepResult, 'runs'>): Partial<Record<Verdict, number>> {
+  const counts = VERDICT_WORDS.map((verdict): [Verdict, number] => [
+    verdict,
+    runs.filter((run) => run.verdict === verdict).length,
+  ])
+  return Object.fromEntries(counts.filter(([, count]) => count > 0))
+}
+
+/** The result of a sweep as `sweep.json`. */
+export const sweepJson = (result: SweepResult): SweepDocument => ({
+  runs: result.runs.length,
+  verdicts: verdictCounts(result),
+  findings: result.findings.map(({ finding, verdict, level, plan, happened, reproduce }) => ({
+    id: finding,
+    verdict,
+    level,
+    plan: plan.map(({ kind, name, operation = null, nth = null, what }) => ({
+      kind,
+      name,
+      operation,
+      nth,
+      what,
+    })),
+    happened,
+    reproduce,
+  })),
+})
+
+/** Returns the text of `docs/sweep.schema.json`: the schema of `sweep.json` as JSON Schema. */
+export function sweepJsonSchema(): string {
+  const schema = z.toJSONSchema(SweepDocument, { target: 'draft-7', reused: 'inline' })
+  return `${JSON.stringify(schema, null, 2)}\n`
+}

@@ -1,0 +1,21 @@
+import { printableLine } from '../../model/printable.ts'
+import type { Finding, SweepResult } from '../types.ts'
+import { verdictCounts } from './sweep-json.ts'
+
+/** The counts of a sweep in one line. */
+export function countsText(result: SweepResult): string {
+  const counts = Object.entries(verdictCounts(result)).map(([word, count]) => `${count} ${word}`)
+  const { length } = result.runs
+  const runs = `${length} ${length === 1 ? 'run' : 'runs'}`
+  const stopped = result.isPartial
+    ? ` (stopped: ${length} of ${result.planned} plans were run)`
+    : ''
+  return `${[runs, ...(counts.length > 0 ? [counts.join(', ')] : [])].join(': ')}${stopped}`
+}
+
+/** The level of a finding in words; a known one fails no run. */
+export const levelText = ({ level, isKnown }: Finding): string =>
+  isKnown ? `${level}, known` : level
+
+/** The command as a person reads it. */
+export const commandText = ({ command }: SweepResult): string => printableLine(command.join(' '))

@@ -1,0 +1,37 @@
+import t from 'tap'
+import { sweepJson } from '../../src/sweep/report/sweep-json.ts'
+import { sweepResult } from '../sweep/result.ts'
+import { noBrowser, openBrowser, openConsole } from './browser.ts'
+
+t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) => {
+  const { page, go, see, assertNoErrors } = await openConsole(t, await openBrowser(t))
+  const sweep = sweepJson(sweepResult())
+  const choose = (name: string, text: string) =>
+    page
+      .getByLabel('Result of a sweep')
+      .setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) })
+  await go('sweep')
+  await choose('sweep.json', JSON.stringify(sweep))
+  const runs = page.getByRole('region', { name: 'Runs' })
+  await runs.getByText('paid twice').waitFor()
+  t.match(await runs.textContent(), `all${sweep.runs}`)
+  for (const { id, verdict, level, plan, happened, reproduce } of sweep.findings) {
+    const shown = page.getByRole('region', { name: `${id}: ${verdict.replaceAll('_', ' ')}` })
+    const text = (await shown.textContent())!
+    for (const part of [level, happened, reproduce, ...plan.map(({ what }) => what)])
+      t.ok(text.includes(part), `${id} is shown whole`)
+  }
+  t.equal(await page.getByRole('button', { name: 'Copy the command' }).count(), 4)
+
+  await choose('sweep.json', JSON.stringify({ ...sweep, findings: [] }))
+  await see('No findings.')
+  for (const [name, text] of [
+    ['notes.json', '{"findings": 1'],
+    ['other.json', '{"runs": 1, "verdicts": {}, "findings": [{"id": "finding-1"}]}'],
+  ] as const) {
+    await choose(name, text)
+    await see(`${name} is not the result of a sweep. Choose the sweep.json`)
+    t.equal(await runs.count(), 0)
+  }
+  assertNoErrors(t)
+})

@@ -1,0 +1,50 @@
+import { copyFileSync, cpSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { SweepDocument } from '../src/sweep/report/sweep-json.ts'
+import { run, spawned } from './cli/program.ts'
+import { hold, pathOf, read } from './held-page.ts'
+
+const PAGE = 'docs/sweep.md'
+const FOLDER = 'examples/sweep'
+
+t.test('docs/sweep.md shows the example', async (t) => {
+  for (const name of ['payouts', 'payouts.test', 'mended']) {
+    const file = `${FOLDER}/${name}.mjs`
+    hold(t, PAGE, file, `\`\`\`js\n${read(file)}\`\`\`\n`)
+  }
+})
+
+t.test(
+  'the sweep of docs/sweep.md finds the two bugs, and none after they are mended',
+  async (t) => {
+    const dir = join(t.testdir(), 'sweep')
+    cpSync(pathOf(FOLDER), dir, { recursive: true })
+    const words = /<!-- command -->\n```console\nnode \.\.\/\.\.\/dist\/bin\.cjs (sweep .+)\n/.exec(
+      read(PAGE),
+    )![1]!
+    const result = () =>
+      SweepDocument.parse(JSON.parse(readFileSync(join(dir, 'report/sweep.json'), 'utf8')))
+    async function swept(marker: string, code: number) {
+      const told = await spawned(words.split(' '), { cwd: dir }).ended
+      t.equal(told.code, code, told.stderr)
+      // How long the command took is not the same in each run.
+      const text = told.stdout.replace(/, \d+\.\d s\n/, ', 0.3 s\n')
+      hold(t, PAGE, marker, `\`\`\`text\n${text}\`\`\`\n`)
+      return result()
+    }
+
+    const { findings } = await swept('with bugs', 1)
+    const found = new Set(findings.map(({ verdict }) => verdict))
+    t.strictSame([...found].sort(), ['not_paid', 'paid_twice'])
+    const [first] = findings
+    const shown = first!.reproduce.replace(/^\S*payout-sandbox /, '')
+    const again = await run(shown.split(' '), { cwd: dir })
+    t.equal(again.code, 0, `${shown}: ${again.stdout}`)
+    const replayed = await run(['replay', 'report/finding-1/recording.jsonl'], { cwd: dir })
+    t.equal(replayed.code, 0, replayed.stdout)
+
+    copyFileSync(join(dir, 'mended.mjs'), join(dir, 'payouts.mjs'))
+    t.strictSame((await swept('mended', 0)).findings, [])
+  },
+)

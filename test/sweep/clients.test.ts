@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { gatherOptions } from '../../src/cli/options.ts'
+import { openContent } from '../../src/server.ts'
+import { faultsOf } from '../../src/sweep/faults.ts'
+import { judge } from '../../src/sweep/judge.ts'
+import { startRun } from '../../src/sweep/start-run.ts'
+import type { Plan } from '../../src/sweep/types.ts'
+
+const DEADLINE_MS = 30_000
+const MAX_RETRIES = 20
+const client = join(fileURLToPath(new URL('.', import.meta.url)), 'clients/run.mjs')
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+const options = gatherOptions({ port: '0', memory: true, clock: 'frozen' }, {})
+const content = openContent(options, silent)
+
+/** Runs a client under a plan. */
+const run = async (t: Test, plan: Plan, bug: string[] = []) =>
+  startRun(
+    {
+      command: [process.execPath, client, ...bug],
+      env: process.env,
+      options,
+      ...(await content),
+      signal: new AbortController().signal,
+    },
+    plan,
+    { deadlineMs: DEADLINE_MS, level: 0, recording: join(t.testdir({}), 'run.ndjson') },
+  )
+
+let withoutFaults: ReturnType<typeof run> | undefined
+
+/** Runs a client with some faults, and returns the verdict. A fault is `name operation nth`. */
+async function verdictOf(t: Test, texts: readonly string[], bug?: string) {
+  // The copies do the same as the careful client if nothing goes wrong.
+  withoutFaults ??= run(t, [])
+  const baseline = await withoutFaults
+  if (baseline.exitCode !== 0) throw new Error(`fails without a fault: ${baseline.output}`)
+  const faults = faultsOf(baseline, 'first-last', {})
+  const faultOf = (text: string) => {
+    const found = faults.find(({ name, operation, nth }) => text === `${name} ${operation} ${nth}`)
+    if (found === undefined) throw new Error(`no fault is ${text}`)
+    return found
+  }
+  const judging = {
+    baselines: [baseline, baseline],
+    maxRetries: MAX_RETRIES,
+    deadlineMs: DEADLINE_MS,
+    hasProbe: false,
+  }
+  const plan = texts.map(faultOf)
+  return judge(plan, await run(t, plan, bug === undefined ? [] : ['--bug', bug]), judging)
+}
+
+const LOST = 'answer_lost createTransaction 1'
+const SWAPPED = 'out_of_order transaction.processing 1'
+const FORGED = 'forged transaction.success 1'
+
+t.test('the careful client passes, also if all of it happens together', async (t) => {
+  t.match(await verdictOf(t, [LOST, SWAPPED, FORGED]), { verdict: 'passed', level: 'none' })
+})
+
+for (const [bug, fault, verdict] of [
+  ['pays_again_without_looking_up', LOST, 'paid_twice'],
+  ['last_event_wins', SWAPPED, 'relies_on'],
+  ['verifies_no_signature', FORGED, 'accepted_forged'],
+] as const)
+  t.test(`${bug} is ${verdict}`, async (t) => {
+    t.match(await verdictOf(t, [fault], bug), { verdict, level: 'error' })
+  })
+
+// `npm run bench:sweep` sweeps all clients, which takes long.

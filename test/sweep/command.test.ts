@@ -1,0 +1,179 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { SweepDocument } from '../../src/sweep/report/sweep-json.ts'
+import { run, spawned } from '../cli/program.ts'
+import { smallClient } from './small-client.ts'
+
+/** A client, and the sweep of it on the command line. */
+function client(t: Test, code: string) {
+  const { cwd, program, read } = smallClient(t, code)
+  const argumentsOf = (options: readonly string[]) => [
+    'sweep',
+    '--clock',
+    'frozen',
+    ...options,
+    '--',
+    ...program,
+  ]
+  return {
+    cwd,
+    program,
+    read,
+    start: (...options: string[]) => spawned(argumentsOf(options), { cwd }),
+    text: (...options: string[]) => run(argumentsOf(options), { cwd }),
+    async sweep(...options: string[]) {
+      const { code: exit, stdout, stderr } = await run(argumentsOf(['--json', ...options]), { cwd })
+      return { exit, stderr, result: (stdout ? JSON.parse(stdout) : undefined) as SweepDocument }
+    },
+  }
+}
+
+const LOOKS = "await call('GET', '/users')\n"
+const LOOKS_THREE_TIMES = LOOKS.repeat(3)
+
+t.test('a finding on the command line: table, report, baseline, and the run again', async (t) => {
+  const { sweep, text, cwd, read, program } = client(t, 'await patiently(pay)\n')
+  const only = ['--only', 'answer_lost,truncated,reset']
+  const shown = await text(...only, '--report', 'report')
+  t.equal(shown.code, 1, shown.stderr)
+  t.match(shown.stdout, /^3 runs: 1 passed, 2 paid_twice$/m)
+  t.match(shown.stdout, /^finding-1 +error +paid_twice +the 1st POST .* its response is lost/m)
+  t.match(shown.stdout, /^finding-2 +error +paid_twice .* the same as in finding-1$/m)
+  const document: SweepDocument = JSON.parse(read('report/sweep.json'))
+  t.equal(document.findings.length, 2)
+  const line = `exec --clock frozen --scenarios report --scenario finding-1 -- ${program.join(' ')}`
+  t.equal(document.findings[0]!.reproduce, `payout-sandbox ${line}`)
+  t.equal((await run([...line.split(' ')], { cwd })).code, 0)
+
+  const known = await sweep(...only, '--baseline', 'report/sweep.json')
+  t.equal(known.exit, 0, 'its findings are known')
+  t.equal(known.result.findings.length, 2)
+  const [{ plan }] = document.findings as [SweepDocument['findings'][number]]
+  writeFileSync(join(cwd, 'other.json'), JSON.stringify({ findings: [{ verdict: 'hung', plan }] }))
+  t.equal((await sweep('--only', 'answer_lost', '--baseline', 'other.json')).exit, 1)
+})
+
+t.test('--points, --only, --max-runs, --depth and --budget choose the runs', async (t) => {
+  const { sweep, text } = client(t, LOOKS_THREE_TIMES + LOOKS)
+  const runs = async (...options: string[]) => (await sweep('--jobs', '4', ...options)).result.runs
+  t.equal(await runs('--only', 'reset'), 3)
+  t.equal(await runs('--only', 'reset', '--points', 'first'), 1)
+  t.equal(await runs('--only', 'reset', '--points', 'all'), 4)
+  t.equal(await runs('--only', 'reset,error_500', '--points', 'first'), 2)
+  t.equal(await runs('--only', 'call', '--max-runs', '2'), 2)
+  // The four runs that failed_safely make pairs, of which none is at the same point.
+  t.equal(await runs('--only', 'reset', '--depth', '2'), 3 + 3)
+  const none = await text('--budget', '1ms')
+  t.equal(none.code, 0)
+  t.match(none.stdout, /^0 runs \(stopped: 0 of \d+ plans were run\)$/m)
+  const unknown = await text('--only', 'rest')
+  t.equal(unknown.code, 2)
+  t.match(unknown.stderr, /--only takes kinds, .* not "rest"; use some of: .*\breset,/)
+  const absent = await text('--only', 'webhook,createUser')
+  t.equal(absent.code, 2)
+  t.match(absent.stderr, /--only webhook,createUser selects no fault .* use some of: .*\blistUsers/)
+})
+
+t.test('--jobs runs side by side', async (t) => {
+  // With a fault it waits until another run is there too.
+  const { sweep } = client(
+    t,
+    `appendFileSync(here + '/ran', 'x')
+const count = () => readFileSync(here + '/ran', 'utf8').length
+await call('GET', '/users').catch(() => {})
+if (count() > 2) for (let n = 0; n < 40 && count() < 4; n++) await new Promise((resolve) => setTimeout(resolve, 50))
+if (count() === 3) process.exit(1)
+`,
+  )
+  const { result } = await sweep('--jobs', '2', '--only', 'reset,error_500')
+  t.strictSame(result.verdicts, { passed: 2 })
+})
+
+t.test('--timeout, --max-retries, --probe and --unstable', async (t) => {
+  const slow = client(t, 'await pay(0)\n')
+  const hung = await slow.sweep('--only', 'no_answer', '--timeout', '2s')
+  t.strictSame(hung.result.verdicts, { hung: 1 })
+  const storm = client(t, 'await patiently(pay)\n')
+  const retries = ['--only', 'outage', '--max-retries']
+  t.strictSame((await storm.sweep(...retries, '2')).result.verdicts, { retry_storm: 1 })
+  t.strictSame((await storm.sweep(...retries, '3')).result.verdicts, { failed_safely: 1 })
+  const probe = 'echo success {transaction_id} | cut -c 1-7'
+  const wrong = await storm.sweep('--only', 'payment_failed', '--probe', probe)
+  t.strictSame(wrong.result.verdicts, { wrong_state: 1 })
+
+  const unstable = client(
+    t,
+    `const isSecond = existsSync(here + '/ran')
+writeFileSync(here + '/ran', '')
+if (isSecond) await pay()
+await call('GET', '/users')
+`,
+  )
+  const went = await unstable.sweep('--unstable', '--only', 'listUsers', '--max-runs', '1')
+  t.equal(went.exit, 0, went.stderr)
+  t.equal(went.result.runs, 1)
+})
+
+t.test('two runs without faults that differ stop the sweep', async (t) => {
+  const { sweep } = client(
+    t,
+    `if (existsSync(here + '/ran')) await pay()
+writeFileSync(here + '/ran', '')
+await call('GET', '/users')
+`,
+  )
+  const { exit, stderr } = await sweep()
+  t.equal(exit, 2)
+  t.match(
+    stderr,
+    /createTransaction with 20\d: 0 in the first run, 1 in the second[\s\S]*--unstable/,
+  )
+})
+
+t.test('Ctrl-C reports what is known, and ends the program', async (t) => {
+  const { cwd, start, read } = client(
+    t,
+    `appendFileSync(here + '/pids', process.pid + '\\n')
+await call('GET', '/users')
+if (readFileSync(here + '/pids', 'utf8').split('\\n').length === 5) setTimeout(() => {}, 60_000)
+`,
+  )
+  const running = start('--json')
+  const pids = () => (existsSync(join(cwd, 'pids')) ? read('pids').trim().split('\n') : [])
+  for (let n = 0; n < 600 && pids().length < 4; n++) await wait(50)
+  running.child.kill('SIGINT')
+  const { code, stdout } = await running.ended
+  t.equal(code, 130)
+  t.equal((JSON.parse(stdout) as SweepDocument).runs, 1)
+  t.throws(() => process.kill(Number(pids()[3]), 0), 'the program that ran is gone')
+})
+
+t.test('a sweep says what is wrong, and what to do', async (t) => {
+  const failing = await client(t, "throw new Error('no luck')\n").sweep()
+  t.equal(failing.exit, 2)
+  t.match(failing.stderr, /fails without any fault \(exit code 1\)[\s\S]*no luck/)
+  const silent = await client(t, '').sweep()
+  t.equal(silent.exit, 2)
+  t.match(silent.stderr, /made no call; let it use the address in the variable PAYOUT_SANDBOX_URL/)
+  for (const [args, message] of [
+    [[], /sweep needs a program after --/],
+    [['--points', 'some', '--', 'true'], /--points takes first-last or first or all, not "some"/],
+    [['--depth', '3', '--', 'true'], /--depth takes 1 or 2, not "3"/],
+    [['--budget', 'soon', '--', 'true'], /--budget takes a duration/],
+    [['--jobs', '0', '--', 'true'], /--jobs takes a whole number from 1 to 64/],
+    [['--probe', 'http://localhost', '--', 'true'], /--probe takes a URL or a command with/],
+    [
+      ['--baseline', 'missing.json', '--', 'true'],
+      /--baseline missing.json cannot be read \(ENOENT\)/,
+    ],
+    [['--data', 'x.json', '--', 'true'], /sweep does not take --data/],
+    [['--scenario', 'nothing', '--', 'true'], /there is no scenario "nothing"/],
+    [['--', 'no-such-program'], /program "no-such-program" not found/],
+  ] as const) {
+    const { code, stderr } = await run(['sweep', ...args])
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, message)
+  }
+})

@@ -1,0 +1,197 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import axe from 'axe-core'
+import t, { type Test } from 'tap'
+import { sweepTable } from '../../src/cli/sweep-table.ts'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { readLibrary } from '../../src/scenarios/read-library.ts'
+import { groupsOf } from '../../src/sweep/report/groups.ts'
+import { reportHtml } from '../../src/sweep/report/html.ts'
+import { SweepDocument, sweepJson, sweepJsonSchema } from '../../src/sweep/report/sweep-json.ts'
+import { writeReport } from '../../src/sweep/report/write-report.ts'
+import type { Fault, Finding } from '../../src/sweep/types.ts'
+import { noBrowser, openBrowser } from '../console/browser.ts'
+import { elementsOf } from '../report/tags.ts'
+import { sweepResult } from './result.ts'
+
+const SHIPPED = join(PACKAGE_ROOT, 'scenarios')
+const VOID = ['meta']
+
+function written(t: Test) {
+  const dir = join(t.testdir({ 'run.jsonl': '{"recorded":true}\n' }), 'out')
+  writeReport(sweepResult(join(dir, '../run.jsonl')), dir)
+  return { dir, read: (name: string) => readFileSync(join(dir, name), 'utf8') }
+}
+
+t.test('the JSON Schema of sweep.json is up to date, and a result fits it', async (t) => {
+  const file = readFileSync(join(PACKAGE_ROOT, 'docs/sweep.schema.json'), 'utf8')
+  t.equal(file, sweepJsonSchema(), 'run node --import tsx scripts/sweep-schema.ts')
+  const document = sweepJson(sweepResult())
+  t.strictSame(SweepDocument.parse(document), document)
+  t.strictSame(document.verdicts, {
+    passed: 1,
+    not_reached: 1,
+    relies_on: 1,
+    paid_twice: 1,
+    not_paid: 1,
+    hung: 1,
+  })
+  t.equal(document.runs, 6)
+  t.match(document.findings, [
+    { id: 'finding-1', plan: [{ kind: 'call', name: 'answer_lost', nth: 1 }] },
+    { id: 'finding-2' },
+    { id: 'finding-3', verdict: 'not_paid', level: 'warning' },
+    { id: 'finding-4', plan: [{ kind: 'lifecycle' }, { kind: 'webhook' }] },
+  ])
+})
+
+t.test('the page is well-formed, and shows hostile texts as texts', async (t) => {
+  const { read } = written(t)
+  const html = read('report.html')
+  const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(html)!
+  t.notMatch(style, /[<&]|url\(|@import/)
+  const elements = elementsOf(html.replace(style, ''), (name) => VOID.includes(name))
+  const names = new Set(elements.map(({ name }) => name))
+  for (const name of ['script', 'img', 'link', 'iframe', 'form'])
+    t.notOk(names.has(name), `no ${name}`)
+  for (const { name, attributes } of elements) {
+    t.notMatch(attributes, /\s(?:src|on\w+|style)=/i, name)
+    for (const [, target] of attributes.matchAll(/href="([^"]*)"/g))
+      t.match(target, /^#finding-\d+$/)
+  }
+  t.notMatch(html, /[\u0000-\u0008\u000b-\u001f\u202e\uffff]/)
+  t.match(html, /&lt;script&gt;alert\(1\)&lt;\/script&gt;/)
+  const ids = elements.flatMap(({ attributes }) => /\sid="([^"]*)"/.exec(attributes)?.[1] ?? [])
+  t.strictSame(ids, ['finding-1', 'finding-2', 'finding-3', 'finding-4'])
+  t.match(
+    html,
+    /<td class="call">.*?POST \/transaction<\/code> → <b>503<\/b> × 500</,
+    'a storm is one line',
+  )
+  t.match(html, /no answer.*?changed: rule/, 'the step that was changed says so')
+})
+
+t.test('the page needs no network, and fits a phone', { skip: noBrowser }, async (t) => {
+  const { read } = written(t)
+  const browser = await openBrowser(t)
+  const looks = [
+    ['light', 360],
+    ['dark', 1200],
+  ] as const
+  for (const [colorScheme, width] of looks) {
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 700 } })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    const asked: string[] = []
+    const said: string[] = []
+    page.on('console', (message) => said.push(message.text()))
+    page.on('pageerror', (error) => said.push(String(error)))
+    await page.route('**', (route) => {
+      asked.push(route.request().url())
+      const isPage = asked.length === 1
+      return isPage
+        ? route.fulfill({ contentType: 'text/html', body: read('report.html') })
+        : route.abort()
+    })
+    await page.goto('http://report.test/')
+    t.strictSame(asked, ['http://report.test/'], 'it loads nothing')
+    t.strictSame(said, [], 'the policy permits its own style')
+    const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+    t.equal(await page.evaluate(wide), 0, `no scrolling to the side at ${width}`)
+    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
+    t.equal(background, colorScheme === 'dark' ? 'rgb(20, 23, 28)' : 'rgb(246, 247, 249)')
+    await page.evaluate(axe.source)
+    const violations = await page.evaluate(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))',
+    )
+    t.strictSame(violations, [], `accessible, ${colorScheme} at ${width}`)
+    const shots = process.env['SHOTS']
+    if (shots)
+      await page.screenshot({ path: `${shots}/${colorScheme}-${width}.png`, fullPage: true })
+  }
+})
+
+t.test('junit.xml has a test for each run', async (t) => {
+  const { read } = written(t)
+  const elements = elementsOf(read('junit.xml'))
+  const [, suite] = elements
+  t.match(suite!.attributes, / tests="6" failures="2" errors="0" skipped="2" /)
+  t.match(elements.find(({ name }) => name === 'failure')!.attributes, / type="paid_twice" /)
+})
+
+t.test('summary.md contains no markup but its own', async (t) => {
+  const { read } = written(t)
+  const summary = read('summary.md')
+  const [text = '', ...blocks] = summary.split(/^```sh\n/m)
+  t.notMatch(text, /<(?!\/?b>)|(?<!\\)\[|:\/\//)
+  t.equal(blocks.length, 4)
+  t.equal(text.match(/^\| finding-\d .*\|$/gm)?.length, 4, 'one row for each finding')
+  t.match(text, /^\| finding-1 \| paid_twice \(error\) \| the response of the 1st POST/m)
+})
+
+t.test('each finding is a scenario that shows it again, and a recording', async (t) => {
+  const { dir, read } = written(t)
+  t.equal(read('finding-1/recording.jsonl'), '{"recorded":true}\n')
+  t.notOk(existsSync(join(dir, 'finding-2/recording.jsonl')), 'only of runs that were kept')
+  const result = readLibrary([dir, SHIPPED])
+  if (!result.ok) throw new Error(JSON.stringify(result.problems))
+  const { library } = result
+  t.strictSame(result.warnings, [])
+  const names = library.names.filter((name) => name.startsWith('finding-'))
+  t.strictSame(names, ['finding-1', 'finding-2', 'finding-3', 'finding-4'])
+  const both = library.layersOf(library.get('finding-4')!)
+  t.strictSame(
+    both.map(({ name }) => name),
+    ['finding-4', 'mine', 'slow', 'default'],
+  )
+  t.match(both[0], { rules: { length: 1 }, webhooks: { length: 1 } }, 'all faults of its plan')
+  const [comments = ''] = read('finding-1/finding-1.yaml').split('\n\n')
+  for (const line of comments.split('\n')) t.match(line, /^# /)
+  t.match(comments, /# What happened \(paid_twice\): it happened/)
+})
+
+t.test('a second report replaces the first one, and no other file', async (t) => {
+  const { dir } = written(t)
+  mkdirSync(join(dir, 'finding-notes'))
+  writeFileSync(join(dir, 'finding-notes/mine.txt'), 'mine')
+  const clean = sweepResult()
+  writeReport({ ...clean, findings: [] }, dir)
+  t.notOk(existsSync(join(dir, 'finding-1')))
+  t.ok(existsSync(join(dir, 'finding-notes/mine.txt')))
+  t.match(readFileSync(join(dir, 'summary.md'), 'utf8'), /\nNo findings\.\n/)
+  t.match(readFileSync(join(dir, 'report.html'), 'utf8'), /<p>No findings\.<\/p>/)
+})
+
+t.test('the table on the terminal has a row and a command for each finding', async (t) => {
+  const { findings } = sweepResult()
+  const text = sweepTable(groupsOf(findings))
+  const lines = stripVTControlCharacters(text).trimEnd().split('\n')
+  t.match(lines[0], /^finding +level +verdict +what was done +what happened$/)
+  t.match(
+    lines[1],
+    /^finding-1 +error +paid_twice +the response of the 1st POST \/transaction is lost/,
+  )
+  t.match(
+    lines.at(-1),
+    /^ {2}finding-4 {2}payout-sandbox exec --scenarios report --scenario finding-4/,
+  )
+  t.notMatch(text, /[\u0000\u202e]/)
+  t.equal(lines.length, 1 + 4 + 2 + 4)
+  t.equal(sweepTable([]), 'No findings.\n')
+})
+
+t.test('findings with the same result at the same point are shown together', async (t) => {
+  const [first, second] = sweepResult().findings as [Finding, Finding]
+  const [fault] = first.plan as [Fault]
+  const like = { ...first, finding: 'finding-9', plan: [{ ...fault, name: 'truncated' }] }
+  const elsewhere = { ...first, finding: 'finding-8', plan: [{ ...fault, nth: 7 }] }
+  const names = (group: readonly Finding[]) => group.map(({ finding }) => finding)
+  const groups = groupsOf([first, second, elsewhere, like])
+  t.strictSame(groups.map(names), [['finding-1', 'finding-9'], ['finding-2'], ['finding-8']])
+  const text = stripVTControlCharacters(sweepTable(groups))
+  t.match(text, /\nfinding-9 .* the same as in finding-1\n/)
+  t.notMatch(text, /\n {2}finding-9 /, 'one command shows the bug again')
+  const html = reportHtml({ ...sweepResult(), findings: [first, like] })
+  t.match(html, /<dt>the same happened in<\/dt><dd><a href="#finding-9">/)
+})
