@@ -21,7 +21,7 @@ import time
 import traceback
 import urllib.error
 import urllib.request
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Iterator, Mapping
 
@@ -67,9 +67,9 @@ class World:
         """Restores fixtures, clock and scenario, or only some parts."""
         self.call("POST", "/reset", {"parts": parts} if parts else {})
 
-    def now(self) -> str:
+    def now(self) -> datetime:
         """Returns the time of this world's clock."""
-        return self.call("GET", "/clock")["now"]
+        return datetime.fromisoformat(self.call("GET", "/clock")["now"].replace("Z", "+00:00"))
 
     def freeze(self, at: str | None = None) -> None:
         """Stops the clock, now or at an ISO 8601 instant."""
