@@ -78,8 +78,7 @@ final class World
     /** Makes a call such as call('GET', '/__admin/clock'), and returns its response. */
     public function call(string $method, string $path, ?array $body = null): array
     {
-        $header = ['Content-Type: application/json', "X-Admin-Token: $this->adminToken"];
-        $header[] = "Authorization: Bearer $this->token";
+        $header = "Authorization: Bearer $this->token\r\nX-Admin-Token: $this->adminToken\r\nContent-Type: application/json";
         $content = $body === null ? '' : json_encode((object) $body, JSON_THROW_ON_ERROR);
         $http = compact('method', 'header', 'content') + ['ignore_errors' => true, 'timeout' => 120];
         $text = file_get_contents($this->base . $path, false, stream_context_create(['http' => $http]))

@@ -218,7 +218,7 @@ class Receiver:
         # Not HTTPServer: it serves one connection at a time, and the sandbox keeps connections open.
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/webhook"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def close(self) -> None:
         """Stops the receiver."""

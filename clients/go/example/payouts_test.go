@@ -86,7 +86,9 @@ func TestABrokenResponse(t *testing.T) {
 		fault, expected := fault, expected
 		t.Run(fault, func(t *testing.T) {
 			world, payouts := setUp(t)
-			payouts.Client.Timeout = 300 * time.Millisecond
+			if fault == "hang" {
+				payouts.Client.Timeout = time.Second
+			}
 			profile := object{"operation": "getClientProfile"}
 			world.Rule(object{"when": profile, "then": object{"fault": fault}})
 			err := payouts.call("GET", "/client/profile", nil, &object{})

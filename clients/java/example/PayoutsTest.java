@@ -57,7 +57,7 @@ class PayoutsTest {
     "hang | HttpTimeoutException | request timed out",
   })
   void aBrokenResponse(String fault, String exception, String message, PayoutSandbox.World world) throws Exception {
-    Payouts payouts = new Payouts(world.url(), world.token(), Duration.ofMillis(300));
+    Payouts payouts = new Payouts(world.url(), world.token(), Duration.ofSeconds(fault.equals("hang") ? 1 : 5));
     world.rule(Map.of("when", Map.of("operation", "getClientProfile"), "then", Map.of("fault", fault)));
     Exception failure = assertThrows(Exception.class, () -> payouts.call("GET", "/client/profile", ""));
     assertEquals(exception, failure.getClass().getSimpleName());

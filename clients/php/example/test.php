@@ -71,7 +71,7 @@ $tests['a response is lost, and the money moves once'] = function (World $world,
 
 foreach (FAULTS as $fault => $message) {
     $tests["a broken response: $fault"] = function (World $world) use ($fault, $message) {
-        $payouts = new Payouts($world->url, $world->token, 0.3);
+        $payouts = new Payouts($world->url, $world->token, $fault === 'hang' ? 1 : 5);
         $world->rule(['when' => ['operation' => 'getClientProfile'], 'then' => ['fault' => $fault]]);
         $failure = thrown(fn () => $payouts->call('GET', '/client/profile'));
         same([Lost::class, true], [$failure::class, str_ends_with(trim($failure->getMessage()), $message)]);

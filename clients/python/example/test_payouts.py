@@ -57,7 +57,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_response(payout_world, fault):
-    payouts = Payouts(payout_world.url, payout_world.token, timeout=0.3)
+    payouts = Payouts(payout_world.url, payout_world.token, timeout=1 if fault == "hang" else 5)
     payout_world.rule(when={"operation": "getClientProfile"}, then={"fault": fault})
     with pytest.raises(FAULTS[fault]) as failure:
         payouts._call("/client/profile")
