@@ -55,72 +55,71 @@ class World:
     """One client of a sandbox. It shares no users, payments, clock, scenario or webhook with other worlds."""
 
     def __init__(self, root: str, name: str, admin_token: str | None = None):
-        self.url, self.token = f"{root}/@{name}/v1", f"sbx_{name}"  # for the code under test
-        self.admin_url = f"{root}/@{name}/__admin"
-        self._headers = {"x-admin-token": admin_token or ""}
+        self.base = f"{root}/@{name}"
+        self.url, self.token = f"{self.base}/v1", f"sbx_{name}"  # for the code under test
+        self._headers = {"x-admin-token": admin_token or "", "authorization": f"Bearer {self.token}"}
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Makes a call of the admin API, such as `call("GET", "/webhooks/deliveries")`."""
-        return _send(method, self.admin_url + path, body, self._headers)
+        """Makes a call such as `call("GET", "/__admin/webhooks/deliveries")`, and returns its response."""
+        return _send(method, self.base + path, body, self._headers)
 
     def reset(self, *parts: str) -> None:
         """Restores fixtures, clock and scenario, or only some parts."""
-        self.call("POST", "/reset", {"parts": parts} if parts else {})
+        self.call("POST", "/__admin/reset", {"parts": parts} if parts else {})
 
     def now(self) -> datetime:
         """Returns the time of this world's clock."""
-        return datetime.fromisoformat(self.call("GET", "/clock")["now"].replace("Z", "+00:00"))
+        return datetime.fromisoformat(self.call("GET", "/__admin/clock")["now"].replace("Z", "+00:00"))
 
     def freeze(self, at: str | None = None) -> None:
         """Stops the clock, now or at an ISO 8601 instant."""
-        self.call("POST", "/clock/freeze", {"at": at} if at else {})
+        self.call("POST", "/__admin/clock/freeze", {"at": at} if at else {})
 
     def advance(self, by: str | timedelta) -> list[dict]:
         """Moves the clock by "25m" or a timedelta. Returns the timers that ran, when all has settled."""
         if isinstance(by, timedelta):
             by = f"{by // timedelta(milliseconds=1)}ms"
-        return self.call("POST", "/clock/advance", {"by": by})["fired"]
+        return self.call("POST", "/__admin/clock/advance", {"by": by})["fired"]
 
     def scenario(self, name: str) -> None:
         """Activates a scenario."""
-        self.call("PUT", "/scenario", {"name": name})
+        self.call("PUT", "/__admin/scenario", {"name": name})
 
     def rule(self, **rule: Any) -> str:
         """Puts a rule before the scenario: `rule(when={...}, then={...}, times=1)`. Returns its id."""
-        return self.call("POST", "/rules", rule)["rule_id"]
+        return self.call("POST", "/__admin/rules", rule)["rule_id"]
 
     def assume(self, **readings: str | None) -> None:
         """Chooses readings of assumptions: `assume(idempotency_key="honoured")`. None undoes a choice."""
-        self.call("PUT", "/assumptions", readings)
+        self.call("PUT", "/__admin/assumptions", readings)
 
     def assumptions(self) -> dict[str, str]:
         """Returns the reading in force of each assumption."""
-        return {one["name"]: one["reading"] for one in self.call("GET", "/assumptions")["assumptions"]}
+        return {one["name"]: one["reading"] for one in self.call("GET", "/__admin/assumptions")["assumptions"]}
 
     def verify(self, match: Mapping, **how: int) -> int:
         """Raises unless `exactly`, `at_least` (default: 1) or `at_most` calls match. Returns their number."""
-        return self.call("POST", "/requests/verify", {"match": match, **how})["count"]
+        return self.call("POST", "/__admin/requests/verify", {"match": match, **how})["count"]
 
     def wait(self, what: str, match: Mapping, timeout_ms: int = 10_000) -> dict:
         """Returns a request, transaction, kyc or delivery as soon as one matches, or raises."""
-        return self.call("POST", "/wait", {"for": what, "match": match, "timeout_ms": timeout_ms})[what]
+        return self.call("POST", "/__admin/wait", {"for": what, "match": match, "timeout_ms": timeout_ms})[what]
 
     def save(self, snapshot: str) -> None:
         """Saves the state under a name."""
-        self.call("POST", "/snapshots", {"name": snapshot})
+        self.call("POST", "/__admin/snapshots", {"name": snapshot})
 
     def restore(self, snapshot: str) -> None:
         """Goes back to a saved state."""
-        self.call("POST", f"/snapshots/{snapshot}/restore", {})
+        self.call("POST", f"/__admin/snapshots/{snapshot}/restore", {})
 
     def diff(self, snapshot: str) -> dict:
         """Returns what was added, removed and changed since a saved state, by table."""
-        return self.call("GET", f"/snapshots/{snapshot}/diff")["tables"]
+        return self.call("GET", f"/__admin/snapshots/{snapshot}/diff")["tables"]
 
     def register_webhook(self, url: str, secret: str) -> None:
         """Registers the webhook of this client."""
-        headers, body = {"authorization": f"Bearer {self.token}"}, {"url": url, "webhook_secret": secret}
-        _send("POST", f"{self.url}/clientWebhook", body, headers)
+        self.call("POST", "/v1/clientWebhook", {"url": url, "webhook_secret": secret})
 
     def receiver(self, on_event: Callable[[dict], Any] | None = None) -> Receiver:
         """Starts a receiver and registers it as the webhook of this client. Close it."""

@@ -28,6 +28,10 @@ func TestMain(m *testing.M) { os.Exit(payoutsandbox.Run(m)) }
 
 func setUp(t *testing.T) (*payoutsandbox.World, *Payouts) {
 	t.Parallel()
+	return setUpAlone(t)
+}
+
+func setUpAlone(t *testing.T) (*payoutsandbox.World, *Payouts) {
 	world := payoutsandbox.NewWorld(t)
 	return world, &Payouts{URL: world.URL, Token: world.Token, Client: http.Client{Timeout: 5 * time.Second}}
 }
@@ -103,6 +107,36 @@ func TestABrokenResponse(t *testing.T) {
 			pay(t, payouts, payout)
 			world.Verify(object{"operation": "createTransaction"}, 1)
 		})
+	}
+}
+
+// If a kept connection breaks, net/http repeats a POST that has an Idempotency-Key. A service that ignores it pays twice.
+func TestGoRepeatsAPostThatHasAnIdempotencyKey(t *testing.T) {
+	for _, canRepeat := range []bool{true, false} {
+		world, payouts := setUpAlone(t)
+		lost := object{"fault": "reset", "at": "after"}
+		world.Rule(object{"when": object{"operation": "createTransaction"}, "then": lost, "times": 1})
+		expectStatus(t, payouts, "") // opens the connection
+		body := `{"from_user_id": "` + payout.From + `", "to_user_id": "` + payout.To + `", "benif_bank_id": "` +
+			payout.Account + `", "amount": 100}`
+		request, err := http.NewRequest("POST", world.URL+"/transaction", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Idempotency-Key", "one")
+		if !canRepeat {
+			request.GetBody = nil
+		}
+		response, err := payouts.Client.Do(request)
+		if err == nil {
+			response.Body.Close()
+		}
+		calls := map[bool]int{true: 2, false: 1}[canRepeat]
+		if canRepeat != (err == nil) {
+			t.Fatal(err)
+		}
+		world.Verify(object{"operation": "createTransaction"}, calls)
 	}
 }
 
