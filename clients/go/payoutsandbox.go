@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -210,12 +211,12 @@ func VerifyWebhook(h http.Header, body []byte, secret string) error {
 		genuine = hmac.Equal(right, []byte(given)) || genuine
 	}
 	if !genuine {
-		return fmt.Errorf("the signature does not fit")
+		return errors.New("the signature does not fit")
 	}
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	age := time.Since(time.Unix(seconds, 0))
 	if err != nil || age > 5*time.Minute || age < -5*time.Minute {
-		return fmt.Errorf("the timestamp is too old or too new")
+		return errors.New("the timestamp is too old or too new")
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import java.math.BigDecimal;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.*;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,7 +89,9 @@ class PayoutsTest {
       world.scenario("webhook-bad-signatures");
       payouts(world).pay(payout(BigDecimal.TEN, "salary-2026-02"));
       world.advance(Duration.ofSeconds(3));
-      assertTrue(receiver.refused.contains("the signature does not fit"), receiver.refused.toString());
+      assertEquals(3, receiver.events.size());
+      var reasons = Set.of("the signature does not fit", "the timestamp is too old or too new");
+      assertEquals(reasons, new HashSet<>(receiver.refused));
     }
   }
 
@@ -132,7 +134,7 @@ class PayoutsTest {
   }
 
   @Test void aSandboxThatCannotStartSaysWhy() {
-    if (System.getenv("PAYOUT_SANDBOX_URL") != null) return;
+    Assumptions.assumeTrue(System.getenv("PAYOUT_SANDBOX_URL") == null, "a sandbox runs already, so none is started");
     var failure = assertThrows(IOException.class, () -> new PayoutSandbox("--no-such-option"));
     assertTrue(failure.getMessage().endsWith("ended with 2; see its message"), failure.getMessage());
   }
