@@ -1,3 +1,5 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -89,7 +91,8 @@ t.test('the table of faults has the words that the examples expect', async (t) =
   }
 })
 
-t.test('the table of faults says what fetch reports', async (t) => {
+t.test('the table of faults says what fetch and curl report', async (t) => {
+  const hasCurl = spawnSync('curl', ['--version']).status === 0
   const { url, adminUrl, token } = await serve(t, ['--memory', '--clock', 'frozen'])
   const admin = createAdminClient({ url: adminUrl })
   const expected = faultsOf('Node `fetch`')
@@ -107,5 +110,10 @@ t.test('the table of faults says what fetch reports', async (t) => {
     const [name, code] = wordsOf(expected[fault]!)
     t.equal(failure?.name, name, fault)
     if (failure?.cause) t.equal(failure.cause.code, code, fault)
+    if (!hasCurl) continue
+    await admin.rules.push({ when: { operation: 'getClientProfile' }, then: { fault }, times: 1 })
+    const words = ['-sS', '--max-time', '1', '-H', `Authorization: Bearer ${token}`]
+    const [ended] = await once(spawn('curl', [...words, `${url}/client/profile`]), 'exit')
+    t.match(faultsOf('curl')[fault]!, new RegExp(`^exit code ${ended}\\b`), fault)
   }
 })

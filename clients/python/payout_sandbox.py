@@ -1,4 +1,4 @@
-"""A client of payout-sandbox for tests in Python 3.9 or later. It uses the standard library only.
+"""A client of payout-sandbox for tests in Python 3.10 or later. It uses the standard library only.
 
 With pytest, write `pytest_plugins = ["payout_sandbox"]` in conftest.py, and use the fixtures at the end.
 """
@@ -150,7 +150,8 @@ class Sandbox(contextlib.AbstractContextManager):
         self._process = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True)
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{program} ended with exit code {self._process.wait()}: see its message")
+            self._process.communicate()
+            raise RuntimeError(f"{program} ended with exit code {self._process.returncode}: see its message")
         atexit.register(self.close)
         return json.loads(line)
 
