@@ -86,7 +86,8 @@ const LANGUAGES = {
 function environment(more) {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
   for (const name of Object.keys(env)) if (name.startsWith('PAYOUT_SANDBOX_')) delete env[name]
-  return { ...env, PAYOUT_SANDBOX_BIN: bin, ...more }
+  // Python and curl would send calls of this machine to a proxy.
+  return { ...env, no_proxy: '127.0.0.1', PAYOUT_SANDBOX_BIN: bin, ...more }
 }
 
 /** Returns the output of the first command that fails, or undefined. */
