@@ -52,7 +52,7 @@ func Run(m *testing.M, options ...string) int {
 	}
 	process := exec.Command(program, append([]string{"start", "--memory", "--port", "0", "--json"}, options...)...)
 	process.Env = append([]string{"PAYOUT_SANDBOX_CLOCK=frozen", "PAYOUT_SANDBOX_LOG_LEVEL=warn"}, os.Environ()...)
-	process.Stderr = os.Stderr
+	process.Stderr = struct{ io.Writer }{os.Stderr} // go test waits for all that have its own stderr
 	stdout, err := process.StdoutPipe()
 	if err == nil {
 		err = process.Start()
