@@ -12,6 +12,7 @@ const markdownIn = (folder: string) =>
 const PAGES = [
   ...markdownIn('docs').filter((page) => !page.startsWith(join('docs', 'decisions'))),
   ...markdownIn('examples'),
+  ...markdownIn('clients'),
 ]
 const ALL = [
   'README.md',
@@ -19,6 +20,7 @@ const ALL = [
   'CHANGELOG.md',
   ...markdownIn('docs'),
   ...markdownIn('examples'),
+  ...markdownIn('clients'),
 ]
 
 /** The text of a page without the blocks and tables that the program writes: those are checked where they come from. */

@@ -12,6 +12,7 @@ import {
   formatFlags,
   formatHelp,
 } from './command.ts'
+import { completionOf } from './completion.ts'
 import { conform } from './conform.ts'
 import { deliveries } from './deliveries.ts'
 import { exec } from './exec.ts'
@@ -69,6 +70,7 @@ export const COMMANDS: readonly Command[] = [
   conform,
   health,
   openapi,
+  completionOf(() => COMMANDS),
   help,
 ]
 

@@ -24,8 +24,14 @@ import { quoteShellArguments } from './shell-quote.ts'
 
 const CONFIG_FILE = 'payout-sandbox.config.json'
 const PREFIX = 'PAYOUT_SANDBOX_'
-// These variables are no options: `exec` sets them for its program, and the remote commands read the first one.
-const OTHER_VARIABLES = ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_ADMIN_URL', 'PAYOUT_SANDBOX_TOKEN']
+// These variables are no options: `exec` sets the first three, and the remote commands read PAYOUT_SANDBOX_URL. The clients
+// of other languages find the program by PAYOUT_SANDBOX_BIN.
+const OTHER_VARIABLES = [
+  'PAYOUT_SANDBOX_URL',
+  'PAYOUT_SANDBOX_ADMIN_URL',
+  'PAYOUT_SANDBOX_TOKEN',
+  'PAYOUT_SANDBOX_BIN',
+]
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 const REPEATABLE: readonly string[] = [

@@ -56,12 +56,18 @@ t.test(
 
 t.test('variables tell where the sandbox is, and its admin token if it has one', async (t) => {
   const cwd = t.testdir({})
-  const env = { PORT: '1', PAYOUT_SANDBOX_ADMIN_TOKEN: 'none', PAYOUT_SANDBOX_URL: 'http://old/v1' }
+  const env = {
+    PORT: '1',
+    PAYOUT_SANDBOX_ADMIN_TOKEN: 'none',
+    PAYOUT_SANDBOX_URL: 'http://old/v1',
+    PAYOUT_SANDBOX_BIN: '/bin/of/a/client',
+  }
   const plain = await run(['exec', ...SHOWN], { env, cwd })
   const { PAYOUT_SANDBOX_URL: url = '', ...rest } = variablesIn(plain.stdout)
   t.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/)
   t.strictSame(rest, {
     PORT: '1',
+    PAYOUT_SANDBOX_BIN: '/bin/of/a/client',
     PAYOUT_SANDBOX_ADMIN_URL: url.replace('/v1', '/__admin'),
     PAYOUT_SANDBOX_TOKEN: 'sbx_test_token',
   })

@@ -1,0 +1,3 @@
+module payoutsandbox
+
+go 1.19

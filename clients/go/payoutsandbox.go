@@ -1,0 +1,250 @@
+// Package payoutsandbox is a client of payout-sandbox for tests. It uses the standard library only.
+//
+//	func TestMain(m *testing.M) { os.Exit(payoutsandbox.Run(m)) }
+package payoutsandbox
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Object is a JSON object.
+type Object = map[string]any
+
+// Error is a call that the sandbox rejected. Code is an error code of docs/errors.md.
+type Error struct {
+	Code    string `json:"error"`
+	Message string `json:"message"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// The sandbox that Run found or started.
+var serviceURL, adminToken string
+
+// Run runs the tests of a package with the sandbox at PAYOUT_SANDBOX_URL. If that is not set, it starts one with these
+// options: in memory, on a free port, with a frozen clock. Call it in TestMain.
+func Run(m *testing.M, options ...string) int {
+	if url := os.Getenv("PAYOUT_SANDBOX_URL"); url != "" {
+		serviceURL, adminToken = url, os.Getenv("PAYOUT_SANDBOX_ADMIN_TOKEN")
+		return m.Run()
+	}
+	program := os.Getenv("PAYOUT_SANDBOX_BIN")
+	if program == "" {
+		program = "payout-sandbox"
+	}
+	process := exec.Command(program, append([]string{"start", "--memory", "--port", "0", "--json"}, options...)...)
+	process.Env = append([]string{"PAYOUT_SANDBOX_CLOCK=frozen", "PAYOUT_SANDBOX_LOG_LEVEL=warn"}, os.Environ()...)
+	process.Stderr = struct{ io.Writer }{os.Stderr} // go test waits for all that have its own stderr
+	stdout, err := process.StdoutPipe()
+	if err == nil {
+		err = process.Start()
+	}
+	if err != nil {
+		log.Fatalf("%v: set PAYOUT_SANDBOX_BIN or PAYOUT_SANDBOX_URL", err)
+	}
+	var ready struct {
+		URL        string
+		AdminToken string `json:"admin_token"`
+		PID        int
+	}
+	if json.NewDecoder(stdout).Decode(&ready) != nil {
+		log.Fatalf("%s did not start: %v; see its message", program, process.Wait())
+	}
+	defer process.Wait()
+	defer func() {
+		// The process itself may be npx. Windows has no signals.
+		if server, err := os.FindProcess(ready.PID); err != nil || server.Signal(syscall.SIGTERM) != nil {
+			process.Process.Kill()
+		}
+	}()
+	serviceURL, adminToken = ready.URL, ready.AdminToken
+	return m.Run()
+}
+
+// NewWorld returns a world for this test alone, with a frozen clock. It is deleted at the end of the test. A call of the
+// world that fails ends the test.
+func NewWorld(t testing.TB) *World {
+	t.Helper()
+	if serviceURL == "" {
+		t.Fatal("no sandbox: call payoutsandbox.Run in TestMain")
+	}
+	name := fmt.Sprintf("go-%d-%d", os.Getpid(), time.Now().UnixNano())
+	base := strings.TrimSuffix(strings.Split(serviceURL, "/@")[0], "/v1") + "/@" + name
+	world := &World{t, base, base + "/v1", "sbx_" + name}
+	world.Freeze()
+	t.Cleanup(func() { world.must("DELETE /__admin/clients/"+name, nil) })
+	return world
+}
+
+// World is one client of a sandbox. It shares no users, payments, clock, scenario or webhook with other worlds.
+type World struct {
+	t          testing.TB
+	base       string
+	URL, Token string // for the code under test
+}
+
+// Call makes a call such as "GET /__admin/clock" in this world, and reads the response into result, if there is one.
+// It returns *Error if the sandbox rejects the call.
+func (w *World) Call(call string, body any, result ...any) error {
+	method, path, _ := strings.Cut(call, " ")
+	content, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequest(method, w.base+path, bytes.NewReader(content))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+w.Token)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-Admin-Token", adminToken)
+	response, err := (&http.Client{Timeout: 2 * time.Minute}).Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= 300 {
+		rejected := &Error{Message: response.Status}
+		_ = json.NewDecoder(response.Body).Decode(rejected)
+		return rejected
+	}
+	for _, one := range result {
+		err = json.NewDecoder(response.Body).Decode(one)
+	}
+	return err
+}
+
+func (w *World) must(call string, body any, result ...any) {
+	w.t.Helper()
+	if err := w.Call(call, body, result...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Reset restores fixtures, clock and scenario.
+func (w *World) Reset() { w.t.Helper(); w.must("POST /__admin/reset", Object{}) }
+
+// Freeze stops the clock.
+func (w *World) Freeze() { w.t.Helper(); w.must("POST /__admin/clock/freeze", Object{}) }
+
+// Advance moves the clock. It returns the time of the clock when all has settled.
+func (w *World) Advance(by time.Duration) time.Time {
+	w.t.Helper()
+	var result struct{ Now time.Time }
+	w.must("POST /__admin/clock/advance", Object{"by": fmt.Sprintf("%dms", by.Milliseconds())}, &result)
+	return result.Now
+}
+
+// Scenario activates a scenario.
+func (w *World) Scenario(name string) {
+	w.t.Helper()
+	w.must("PUT /__admin/scenario", Object{"name": name})
+}
+
+// Rule puts a rule before the scenario, in the form of docs/scenarios.md.
+func (w *World) Rule(rule Object) { w.t.Helper(); w.must("POST /__admin/rules", rule) }
+
+// Assume chooses readings of docs/assumptions.md; nil undoes a choice.
+func (w *World) Assume(readings Object) { w.t.Helper(); w.must("PUT /__admin/assumptions", readings) }
+
+// Verify fails the test unless exactly this number of calls match.
+func (w *World) Verify(match Object, exactly int) {
+	w.t.Helper()
+	w.must("POST /__admin/requests/verify", Object{"match": match, "exactly": exactly})
+}
+
+// Wait returns a "request", "transaction", "kyc" or "delivery" as soon as one matches.
+func (w *World) Wait(what string, match Object, timeout time.Duration) Object {
+	w.t.Helper()
+	var result Object
+	w.must("POST /__admin/wait", Object{"for": what, "match": match, "timeout_ms": timeout.Milliseconds()}, &result)
+	return result[what].(Object)
+}
+
+// Save saves the state as a snapshot.
+func (w *World) Save(name string) {
+	w.t.Helper()
+	w.must("POST /__admin/snapshots", Object{"name": name})
+}
+
+// Restore goes back to a snapshot.
+func (w *World) Restore(name string) {
+	w.t.Helper()
+	w.must("POST /__admin/snapshots/"+name+"/restore", Object{})
+}
+
+// Diff returns what was "added", "removed" and "changed" since a snapshot, by table.
+func (w *World) Diff(name string) map[string]map[string][]any {
+	w.t.Helper()
+	var result struct{ Tables map[string]map[string][]any }
+	w.must("GET /__admin/snapshots/"+name+"/diff", nil, &result)
+	return result.Tables
+}
+
+// VerifyWebhook says why a webhook is not genuine or not new. The body is what io.ReadAll(r.Body) returned.
+func VerifyWebhook(h http.Header, body []byte, secret string) error {
+	timestamp := h.Get("webhook-timestamp")
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(h.Get("webhook-id") + "." + timestamp + "."))
+	mac.Write(body)
+	right := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	genuine := false
+	for _, given := range strings.Split(h.Get("webhook-signature"), " ") {
+		genuine = hmac.Equal(right, []byte(given)) || genuine
+	}
+	if !genuine {
+		return errors.New("the signature does not fit")
+	}
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	age := time.Since(time.Unix(seconds, 0))
+	if err != nil || age > 5*time.Minute || age < -5*time.Minute {
+		return errors.New("the timestamp is too old or too new")
+	}
+	return nil
+}
+
+// Receive registers a receiver as the webhook of this client, until the test ends. It calls handle with each genuine
+// event, and with the error of each other webhook, one at a time. The result of handle is the status of the response.
+func (w *World) Receive(handle func(event Object, err error) int) {
+	w.t.Helper()
+	secret, mutex := "secret of "+w.Token, sync.Mutex{}
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
+		var event Object
+		body, err := io.ReadAll(in.Body)
+		if err == nil {
+			err = VerifyWebhook(in.Header, body, secret)
+		}
+		if err == nil {
+			err = json.Unmarshal(body, &event)
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		out.WriteHeader(handle(event, err))
+	}))
+	w.t.Cleanup(server.Close)
+	w.RegisterWebhook(server.URL, secret)
+}
+
+// RegisterWebhook registers the webhook of this client.
+func (w *World) RegisterWebhook(url, secret string) {
+	w.t.Helper()
+	w.must("POST /v1/clientWebhook", Object{"url": url, "webhook_secret": secret})
+}

@@ -1,0 +1,141 @@
+import static org.junit.jupiter.api.Assertions.*;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.net.http.HttpTimeoutException;
+import java.time.Duration;
+import java.util.*;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@ExtendWith(PayoutSandboxExtension.class)
+class PayoutsTest {
+  // Asha pays Rohan. Both are in the sandbox's example data: see fixtures/README.md.
+  static final Payouts.Payout PAYOUT = payout(new BigDecimal(100), "salary-2026-01");
+
+  static Payouts.Payout payout(BigDecimal amount, String reference) {
+    return new Payouts.Payout("00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000003",
+        "b0000000-0000-4000-8000-000000000003", amount, reference);
+  }
+
+  static Payouts payouts(PayoutSandbox.World world) {
+    return new Payouts(world.url(), world.token(), Duration.ofSeconds(5));
+  }
+
+  @Test void aPaymentArrives(PayoutSandbox.World world) throws Exception {
+    payouts(world).pay(PAYOUT);
+    assertEquals("PENDING", payouts(world).status(PAYOUT));
+    assertEquals(2, world.advance(Duration.ofSeconds(3)).size());
+    assertEquals("SUCCESS", payouts(world).status(PAYOUT));
+  }
+
+  @Test void aPaymentOf100_92Fails(PayoutSandbox.World world) throws Exception {
+    payouts(world).pay(payout(new BigDecimal("100.92"), "salary-2026-01"));
+    world.advance(Duration.ofHours(1));
+    assertEquals("FAILED", payouts(world).status(PAYOUT));
+  }
+
+  @Test void aResponseIsLostAndTheMoneyMovesOnce(PayoutSandbox.World world) throws Exception {
+    world.save("before");
+    world.scenario("lost-responses");
+    payouts(world).pay(PAYOUT);
+    List<Object> added = PayoutSandbox.get(world.diff("before"), "payments", "added");
+    assertEquals(1, added.size());
+    world.verify(Map.of("operation", "createTransaction"), 1);
+  }
+
+  // What HttpClient throws if a scenario breaks the response. The payment is made all the same, and pay() pays once.
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "reset | IOException | HTTP/1.1 header parser received no bytes",
+    "empty | IOException | HTTP/1.1 header parser received no bytes",
+    "truncate | IOException | fixed content-length:",
+    "malformed | IllegalArgumentException | not JSON",
+    "hang | HttpTimeoutException | request timed out",
+  })
+  void aBrokenResponse(String fault, String exception, String message, PayoutSandbox.World world) throws Exception {
+    Payouts payouts = new Payouts(world.url(), world.token(), Duration.ofSeconds(fault.equals("hang") ? 1 : 5));
+    world.rule(Map.of("when", Map.of("operation", "getClientProfile"), "then", Map.of("fault", fault)));
+    Exception failure = assertThrows(Exception.class, () -> payouts.call("GET", "/client/profile", ""));
+    assertEquals(exception, failure.getClass().getSimpleName());
+    assertTrue(failure.getMessage().startsWith(message), failure.getMessage());
+    Map<String, Object> lost = Map.of("fault", fault, "at", "after");
+    world.rule(Map.of("when", Map.of("operation", "createTransaction"), "then", lost, "times", 1));
+    payouts.pay(PAYOUT);
+    world.verify(Map.of("operation", "createTransaction"), 1);
+  }
+
+  @Test void aPaymentIsPendingFor25Minutes(PayoutSandbox.World world) throws Exception {
+    var slow = List.of(Map.of("status", "PENDING"), Map.of("status", "SUCCESS", "after", "25m"));
+    world.rule(Map.of("when", Map.of("operation", "createTransaction"), "then", Map.of("transaction", slow)));
+    var start = world.now();
+    payouts(world).pay(PAYOUT);
+    world.advance(Duration.ofMinutes(25).minusSeconds(1));
+    assertEquals("PENDING", payouts(world).status(PAYOUT));
+    world.advance(Duration.ofSeconds(1));
+    assertEquals("SUCCESS", payouts(world).status(PAYOUT));
+    assertEquals(Duration.ofMinutes(25), Duration.between(start, world.now()));
+  }
+
+  @Test void webhooksAreVerified(PayoutSandbox.World world) throws Exception {
+    try (var receiver = world.receiver(event -> {})) {
+      payouts(world).pay(PAYOUT);
+      world.advance(Duration.ofSeconds(3));
+      var names = receiver.events.stream().map(event -> event.get("type")).toList();
+      assertEquals(List.of("transaction.pending", "transaction.processing", "transaction.success"), names);
+      world.scenario("webhook-bad-signatures");
+      payouts(world).pay(payout(BigDecimal.TEN, "salary-2026-02"));
+      world.advance(Duration.ofSeconds(3));
+      assertEquals(3, receiver.events.size());
+      var reasons = Set.of("the signature does not fit", "the timestamp is too old or too new");
+      assertEquals(reasons, new HashSet<>(receiver.refused));
+    }
+  }
+
+  @Test void aHandlerThatThrowsGetsTheEventAgain(PayoutSandbox.World world) throws Exception {
+    var ids = new ArrayList<Object>();
+    try (var receiver = world.receiver(event -> {
+      ids.add(event.get("id"));
+      if (ids.size() == 1) throw new IllegalStateException("the first attempt fails");
+    })) {
+      payouts(world).pay(PAYOUT);
+      world.advance(Duration.ofSeconds(1));
+      assertEquals(2, Collections.frequency(ids, ids.get(0)));
+      assertEquals(3, receiver.events.size());
+    }
+  }
+
+  @Test void theOtherCalls(PayoutSandbox.World world) throws Exception {
+    payouts(world).pay(PAYOUT);
+    var failure = assertThrows(PayoutSandbox.Rejected.class, () -> world.verify(Map.of("body", Map.of("reference_id", "INV-8")), 1));
+    assertEquals("verification_failed", failure.code);
+    assertTrue(failure.getMessage().contains("INV-8"));
+    world.save("paid");
+    world.advance(Duration.ofSeconds(3));
+    var found = world.await("transaction", Map.of("reference_id", PAYOUT.reference()), Duration.ZERO);
+    assertEquals("success", found.get("transaction_status"));
+    world.restore("paid");
+    assertEquals("PENDING", payouts(world).status(PAYOUT));
+    var assumptions = world.assume(Map.of("reference_id", "ignored"));
+    assertTrue(assumptions.stream().anyMatch(one -> one.get("name").equals("reference_id") && one.get("reading").equals("ignored")));
+    world.reset();
+    assertNull(payouts(world).status(PAYOUT));
+  }
+
+  @Test void jsonIsReadAndWritten() {
+    Object value = new LinkedHashMap<>(Map.of("text", "₹ \"quoted\" \\ \n\t\u0001/", "list", List.of(), "map", Map.of("yes", true)));
+    assertEquals(value, PayoutSandbox.Json.read(PayoutSandbox.Json.write(value)));
+    assertEquals(Arrays.asList(new BigDecimal("-1.5e3"), null, false, "é\b/"), PayoutSandbox.Json.read(" [-1.5e3, null,false, \"\\u00e9\\b\\/\"] "));
+    for (String wrong : List.of("", "{", "[1", "\"a", "yes", "\"\\x\""))
+      assertThrows(IllegalArgumentException.class, () -> PayoutSandbox.Json.read(wrong), wrong);
+  }
+
+  @Test void aSandboxThatCannotStartSaysWhy() {
+    Assumptions.assumeTrue(System.getenv("PAYOUT_SANDBOX_URL") == null, "a sandbox runs already, so none is started");
+    var failure = assertThrows(IOException.class, () -> new PayoutSandbox("--no-such-option"));
+    assertTrue(failure.getMessage().endsWith("ended with 2; see its message"), failure.getMessage());
+  }
+}

@@ -1,0 +1,135 @@
+// npm run languages: runs the example of each client in clients/ twice: it starts a sandbox of its own, then it uses the one
+// of `payout-sandbox exec`. Fails if an example fails or a client has too many lines. Leaves out a language without tools.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const MAX_LINES = 250
+const MAX_MS = 300_000
+const root = fileURLToPath(new URL('..', import.meta.url))
+const clients = join(root, 'clients')
+const bin = join(root, 'dist/bin.cjs')
+const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-languages-'))
+
+// The jars of Debian's junit5, or the same ones in another folder.
+const JARS = process.env.JUNIT_JARS ?? '/usr/share/java'
+const classPath = [
+  ...['', '-api', '-engine', '-params'].map((part) => `junit-jupiter${part}`),
+  ...['commons', 'console', 'engine', 'launcher', 'reporting'].map(
+    (part) => `junit-platform-${part}`,
+  ),
+  ...['opentest4j', 'opentest4j-reporting-events', 'opentest4j-reporting-schema'],
+  ...['apiguardian-api', 'picocli', 'univocity-parsers'],
+].map((jar) => join(JARS, `${jar}.jar`))
+
+const runs = (...words) => spawnSync(words[0], words.slice(1), { timeout: MAX_MS }).status === 0
+const javaFiles = ['java', 'java/example'].flatMap((name) =>
+  readdirSync(join(clients, name))
+    .filter((file) => file.endsWith('.java'))
+    .map((file) => join(clients, name, file)),
+)
+const python = ['python3', '/usr/bin/python3'].find((one) => runs(one, '-m', 'pytest', '--version'))
+
+/** Each language: its client files, what it needs, how it is prepared, and how its example runs. */
+const LANGUAGES = {
+  python: {
+    files: ['python/payout_sandbox.py'],
+    missing: !python && 'python3 with pytest (Debian: python3-pytest)',
+    cwd: 'python/example',
+    env: { PYTHONPATH: '..', PYTHONDONTWRITEBYTECODE: '1' },
+    prepare: [],
+    test: [python, '-m', 'pytest', '-q', '-p', 'no:cacheprovider'],
+  },
+  java: {
+    files: ['java/PayoutSandbox.java', 'java/PayoutSandboxExtension.java'],
+    missing:
+      !(runs('javac', '--version') && classPath.every((jar) => existsSync(jar))) &&
+      `a JDK and JUnit 5 in ${JARS} (Debian: default-jdk-headless junit5)`,
+    cwd: 'java',
+    prepare: [['javac', '-Werror', '-cp', classPath.join(delimiter), '-d', folder, ...javaFiles]],
+    test: [
+      ...['java', '-cp', [folder, ...classPath].join(delimiter)],
+      ...['org.junit.platform.console.ConsoleLauncher', '--disable-banner'],
+      ...['--fail-if-no-tests', '--scan-classpath', folder],
+    ],
+  },
+  go: {
+    files: ['go/payoutsandbox.go'],
+    missing: !runs('go', 'version') && 'go (Debian: golang-go)',
+    cwd: 'go',
+    env: { GOPROXY: 'off', GOTOOLCHAIN: 'local' },
+    prepare: [
+      ['go', 'vet', './...'],
+      ['sh', '-c', 'test -z "$(gofmt -l .)" || { gofmt -d .; exit 1; }'],
+    ],
+    test: ['go', 'test', '-count=1', './...'],
+  },
+  php: {
+    files: ['php/PayoutSandbox.php'],
+    missing: !runs('php', '--version') && 'php (Debian: php-cli)',
+    cwd: 'php/example',
+    prepare: [],
+    test: ['php', 'test.php'],
+  },
+  shell: {
+    files: ['any-language.sh'],
+    missing: !runs('curl', '--version') && 'curl',
+    cwd: '.',
+    prepare: [],
+    onlyInExec: true,
+    test: ['sh', 'any-language.sh'],
+  },
+}
+
+function environment(more) {
+  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
+  for (const name of Object.keys(env)) if (name.startsWith('PAYOUT_SANDBOX_')) delete env[name]
+  // Python and curl would send calls of this machine to a proxy.
+  return { ...env, no_proxy: '127.0.0.1', PAYOUT_SANDBOX_BIN: bin, ...more }
+}
+
+/** Returns the output of the first command that fails, or undefined. */
+function firstFailure({ cwd, env, prepare, test, onlyInExec }) {
+  const inExec = [process.execPath, bin, 'exec', '--clock', 'frozen', '--', ...test]
+  for (const [command, ...args] of [...prepare, ...(onlyInExec ? [] : [test]), inExec]) {
+    const options = {
+      cwd: join(clients, cwd),
+      env: environment(env),
+      timeout: MAX_MS,
+      encoding: 'utf8',
+    }
+    const { status, signal, error, stdout, stderr } = spawnSync(command, args, options)
+    if (status !== 0)
+      return `${command} ended with ${error?.message ?? signal ?? `exit code ${status}`}\n${stdout}${stderr}`
+  }
+  return undefined
+}
+
+let failed = false
+try {
+  for (const [name, language] of Object.entries(LANGUAGES)) {
+    for (const file of language.files) {
+      const path = join(clients, file)
+      const lines = readFileSync(path, 'utf8').split('\n').length - 1
+      if (lines <= MAX_LINES) continue
+      failed = true
+      console.error(`${relative(root, path)}: ${lines} lines; a client has at most ${MAX_LINES}`)
+    }
+    if (language.missing) {
+      console.log(`skipped ${name}: it needs ${language.missing}`)
+      continue
+    }
+    const start = performance.now()
+    const failure = firstFailure(language)
+    const time = `${((performance.now() - start) / 1000).toFixed(1)} s`
+    console.log(`${failure === undefined ? 'ok     ' : 'FAILED '} ${name} ${time}`)
+    if (failure === undefined) continue
+    failed = true
+    console.error(failure)
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exitCode = failed ? 1 : 0
