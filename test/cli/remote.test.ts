@@ -425,6 +425,7 @@ const LOCAL_COMMANDS = [
   'generate',
   'replay',
   'conform',
+  'completion',
   'openapi',
   'sweep',
   'help',
