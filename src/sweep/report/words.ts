@@ -8,7 +8,7 @@ export function countsText(result: SweepResult): string {
   const { length } = result.runs
   const runs = `${length} ${length === 1 ? 'run' : 'runs'}`
   const stopped = result.isPartial
-    ? ` (stopped: ${length} of ${result.planned} plans were run)`
+    ? ` (not all: ${length} of ${result.planned} plans were run)`
     : ''
   return `${[runs, ...(counts.length > 0 ? [counts.join(', ')] : [])].join(': ')}${stopped}`
 }
