@@ -19,12 +19,6 @@ export type LibraryResult = { files: string[]; warnings: Problem[] } & (
 
 type Loaded = LibraryEntry & { problemAt: (path: Path, message: string) => Problem }
 
-/** The path of a file of a folder, with a folder in front: a name alone is a shipped scenario. */
-function fileIn(folder: string, entry: string): string {
-  const file = join(folder, entry)
-  return file.includes(sep) ? file : `.${sep}${file}`
-}
-
 const problemIn = (file: string, message: string): Problem => ({
   file,
   line: 1,
@@ -79,7 +73,7 @@ function scenarioEntries(
     )
   }
   for (const entry of files.slice(0, MAX_FILES)) {
-    const file = fileIn(folder, entry)
+    const file = join(folder, entry)
     scannedFiles.push(file)
     const name = nameOfFile(entry)
     const other = entries.get(name)
@@ -114,7 +108,7 @@ function load(
       // The first folder that has a name wins, even if its file is broken.
       if (names.has(name)) continue
       names.add(name)
-      const file = fileIn(folder, entry)
+      const file = join(folder, entry)
       const read = readText(folder, entry)
       if ('problem' in read) {
         problems.push(problemIn(file, read.problem))
