@@ -215,7 +215,11 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     return judged
   }
   /** Runs plans, and numbers the runs in the order of the plans. */
-  async function runPlans(plans: readonly Plan[], before: number, max: number): Promise<Run[]> {
+  async function runPlans(
+    plans: readonly Plan[],
+    before: number,
+    max = Number.POSITIVE_INFINITY,
+  ): Promise<Run[]> {
     const chosen = plans.slice(0, Math.min(max, room(before)))
     planned += plans.length
     chosenCount += chosen.length
@@ -226,7 +230,6 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const first = await runPlans(
     faults.map((fault) => [fault]),
     0,
-    Number.POSITIVE_INFINITY,
   )
   if (first.length === 0 && !signal.aborted)
     throw new SweepError(
@@ -248,7 +251,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
       }))
   const pairs = depth === 2 && mayStart() ? pairsOf(quiet()) : []
   const isLimited = maxRuns !== undefined || budgetMs !== undefined
-  const maxPairs = isLimited ? Number.POSITIVE_INFINITY : MAX_PAIRS
+  const maxPairs = isLimited ? undefined : MAX_PAIRS
   const second = await runPlans(pairs, first.length, maxPairs)
   const runs = [...first, ...second]
   return {
