@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import t from 'tap'
 import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
