@@ -19,7 +19,7 @@ const FLOORS = [
   '^src/(http|log\\.ts)',
   '^src/routes',
   '^src/app\\.ts',
-  '^src/((server|index)\\.ts|admin|replay)',
+  '^src/((server|index)\\.ts|admin|mcp|replay)',
   '^src/(conform|sweep)',
   '^src/cli',
   '^src/bundle\\.ts',
@@ -87,7 +87,7 @@ module.exports = {
           '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments)\\.ts',
       },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform|sweep)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|mcp|replay|conform|sweep)',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

@@ -42,11 +42,17 @@ const separateGenerate = {
 // others only for schemas that it compiles itself and for `inject`.
 const ABSENT =
   /^(?:supports-color|@fastify\/ajv-compiler|@fastify\/fast-json-stringify-compiler|light-my-request)$/
+// The SDK of MCP imports these at once, for schemas that our server never gives it.
+const UNUSED = /^(?:ajv|ajv-formats|zod-to-json-schema)$/
 const withoutAbsent = {
   name: 'absent',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: ABSENT }, ({ path }) => ({ path, namespace: 'absent' }))
     onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: "throw new Error('absent')" }))
+    onResolve({ filter: UNUSED }, ({ path, importer }) =>
+      importer.includes('@modelcontextprotocol') ? { path, namespace: 'unused' } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {}' }))
   },
 }
 const built = await Promise.all([

@@ -21,6 +21,7 @@ import { generate } from './generate.ts'
 import { health } from './health.ts'
 import { openapi } from './openapi.ts'
 import { parseArguments } from './options.ts'
+import { mcp } from './mcp.ts'
 import { ignoreGoneReaders } from './output.ts'
 import { record } from './record.ts'
 import { replay } from './replay.ts'
@@ -68,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
   record,
   replay,
   conform,
+  mcp,
   health,
   openapi,
   completionOf(() => COMMANDS),
