@@ -3,8 +3,8 @@ import t from 'tap'
 import { llmsText } from '../src/mcp/resources.ts'
 import { TOOLS } from '../src/mcp/server.ts'
 import { createSweepTool } from '../src/mcp/tools/sweep.ts'
-import { startAgent } from './mcp/agent.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
+import { startAgent } from './mcp/agent.ts'
 
 const PAGE = 'docs/agents.md'
 const sweep = createSweepTool(() => Promise.reject(new Error('not called')))

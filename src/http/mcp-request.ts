@@ -6,7 +6,7 @@ export type McpRequest = {
   origin: string
   /** The name of the client; `undefined` is the default one. */
   client: string | undefined
-  /** The access token of the client, if it exists already. */
+  /** The access token that the caller has sent. */
   token: string | undefined
   adminToken: string | undefined
   headers: Record<string, string>

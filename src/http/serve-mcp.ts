@@ -9,6 +9,9 @@ function ownOrigin({ socket }: FastifyRequest): string {
   return `http://${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
 }
 
+const tokenOf = ({ headers }: FastifyRequest) =>
+  /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const
 
 const sentHeaders = ({ headers }: FastifyRequest): Record<string, string> =>
@@ -31,13 +34,14 @@ export function serveMcp(admin: FastifyInstance) {
       }
     },
     async handler(request, reply) {
-      const { answerMcp, choice, adminToken } = depsOf(request)
+      const { answerMcp, choice, adminToken, sandbox } = depsOf(request)
       const world = choice.known(request)
       const { status, type, text } = await answerMcp({
         own: ownOrigin(request),
         origin: `${request.protocol}://${request.headers.host}`,
-        client: world?.name ?? (basePathOf(request).slice(2) || undefined),
-        token: world?.profile().access_token,
+        client:
+          world === sandbox.default ? undefined : (world?.name ?? basePathOf(request).slice(2)),
+        token: tokenOf(request),
         adminToken,
         headers: sentHeaders(request),
         body: request.body,

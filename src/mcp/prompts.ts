@@ -14,7 +14,11 @@ export const PROMPTS: readonly Prompt[] = [
     title: 'Integrate a payment from nothing',
     description: 'Writes an integration that pays, survives failures, and has tests.',
     arguments: [
-      { name: 'language', description: 'Such as Python; default: that of the project.', required: false },
+      {
+        name: 'language',
+        description: 'Such as Python; default: that of the project.',
+        required: false,
+      },
     ],
     text: ({ language }) =>
       [

@@ -80,7 +80,9 @@ function addTools(server: Server, tools: readonly Tool[], connection: Connection
         tools.map(({ name }) => name),
       )
     try {
-      return contentOf(await tool.run(readArguments(tool, params.arguments ?? {}), connection, signal))
+      return contentOf(
+        await tool.run(readArguments(tool, params.arguments ?? {}), connection, signal),
+      )
     } catch (error) {
       return { ...contentOf(explainError(error)), isError: true }
     }

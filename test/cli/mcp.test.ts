@@ -30,18 +30,21 @@ async function stdioAgent(
 // No sandbox runs at this port: the agent gets one of its own.
 const NOBODY = { PORT: '9' }
 
-t.test('without a sandbox, mcp starts one in memory; twenty calls integrate a payment', async (t) => {
-  const { tool, stderr, transport, close } = await stdioAgent(t, [], {
-    env: { ...NOBODY, PAYOUT_SANDBOX_CLOCK: 'frozen' },
-  })
-  t.match(stderr(), /no sandbox runs, so this one was started: http:\/\/127\.0\.0\.1:\d+\/v1\n/)
-  await integratePayment(t, tool)
-  const { pid } = transport
-  const url = (await tool('look')).data.service
-  await close()
-  t.throws(() => process.kill(pid!, 0), 'the program ends with the agent')
-  await t.rejects(fetch(url), 'and so does its sandbox')
-})
+t.test(
+  'without a sandbox, mcp starts one in memory; twenty calls integrate a payment',
+  async (t) => {
+    const { tool, stderr, transport, close } = await stdioAgent(t, [], {
+      env: { ...NOBODY, PAYOUT_SANDBOX_CLOCK: 'frozen' },
+    })
+    t.match(stderr(), /no sandbox runs, so this one was started: http:\/\/127\.0\.0\.1:\d+\/v1\n/)
+    await integratePayment(t, tool)
+    const { pid } = transport
+    const url = (await tool('look')).data.service
+    await close()
+    t.throws(() => process.kill(pid!, 0), 'the program ends with the agent')
+    await t.rejects(fetch(url), 'and so does its sandbox')
+  },
+)
 
 t.test('mcp uses a running sandbox, and the client of its URL', async (t) => {
   const { url, ready } = await serve(t, ['--memory', '--clock', 'frozen', '--admin-token', 's3'])

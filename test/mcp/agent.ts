@@ -15,7 +15,11 @@ export async function connectAgent(t: Pick<Test, 'teardown'>, transport: unknown
   const close = () => client.close()
   t.teardown(close)
   async function tool(name: string, args: Record<string, unknown> = {}): Promise<ToolAnswer> {
-    const { content, structuredContent, isError = false } = await client.callTool({
+    const {
+      content,
+      structuredContent,
+      isError = false,
+    } = await client.callTool({
       name,
       arguments: args,
     })

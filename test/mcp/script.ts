@@ -5,6 +5,19 @@ type CallTool = (name: string, args?: Record<string, unknown>) => Promise<ToolAn
 
 const post = (path: string, body: object) => ({ method: 'POST', path, body })
 
+/** A secret of a webhook. */
+export const SECRET = `whsec_${Buffer.from('a secret of a test').toString('base64')}`
+
+/** A PAN that is verified. */
+export const PAN = {
+  document_type: 'tid',
+  document_name: 'pan',
+  document_number: 'XXXPX1234A',
+  dateOfBirth: '15-08-1990',
+  Nationality: 'Indian',
+  nameOnCard: 'Kabir Singh',
+}
+
 /** Integrates a payment from nothing in twenty calls: the service changes only by what the tools do. */
 export async function integratePayment(t: Test, callTool: CallTool) {
   let calls = 0
@@ -13,9 +26,9 @@ export async function integratePayment(t: Test, callTool: CallTool) {
     t.match(answer.text, /\n\nNext: .+\.$/s, `call ${++calls}: ${name} says what to do next`)
     return answer
   }
-  const created = (answer: ToolAnswer) => {
-    t.equal(answer.data.status, 201, answer.text)
-    return [answer.data.data].flat()[0]
+  const created = (answer: ToolAnswer, status = 201) => {
+    t.equal(answer.data.status, status, answer.text)
+    return answer.data.body.data
   }
 
   const { data: world } = await tool('look')
@@ -23,23 +36,16 @@ export async function integratePayment(t: Test, callTool: CallTool) {
     tool('call_service', post('/v1/user', { email, mobile }))
   const payer = created(await person('payer@example.com', '+919812345678')).user_id
   const receiver = created(await person('receiver@example.com', '+919812345679')).user_id
-  const pan = {
-    document_type: 'tid',
-    document_name: 'pan',
-    document_number: 'XXXPX1234A',
-    dateOfBirth: '15-08-1990',
-    Nationality: 'Indian',
-    nameOnCard: 'Kabir Singh',
-  }
-  created(await tool('call_service', post('/v1/kyc', { user_id: payer, kyc: [pan] })))
+  created(await tool('call_service', post('/v1/kyc', { user_id: payer, kyc: [PAN] })))
   await tool('advance_clock', { by: '5m' })
   const kyc = { for: 'kyc', match: { user_id: payer, kyc_status: 'success' }, timeout_ms: 0 }
   t.notOk((await tool('wait_for', kyc)).isError, 'the KYC record is verified')
   const account = { user_id: receiver, account_number: '999912345678', ifsc_code: 'HDFC0000001' }
-  const { bank_id } = created(await tool('call_service', post('/v1/bank', account)))
+  const { bank_id } = created(await tool('call_service', post('/v1/bank', account))).data
   await tool('advance_clock', { by: '5m' })
   const inbox = new URL('/__admin/webhooks/inbox', world.service).href
-  created(await tool('call_service', post('/v1/clientWebhook', { url: inbox })))
+  const webhook = { url: inbox, webhook_secret: SECRET }
+  created(await tool('call_service', post('/v1/clientWebhook', webhook)), 200)
   await tool('snapshot', { do: 'save', name: 'before-paying' })
 
   const pay = (reference: string) =>
@@ -53,7 +59,7 @@ export async function integratePayment(t: Test, callTool: CallTool) {
         reference_id: reference,
       }),
     )
-  const { transaction_id: paid } = created(await pay('INV-1'))
+  const [{ transaction_id: paid }] = created(await pay('INV-1'), 200)
   const pending = await tool('explain_payment', { reference_id: 'INV-1' })
   t.match(pending.text, `Payment ${paid}: PENDING, 250.00 INR, reference INV-1`)
   await tool('advance_clock', { by: '1m' })

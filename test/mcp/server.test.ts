@@ -9,7 +9,7 @@ t.test('the resources are the contract, the schema, the assumptions and each pag
   t.ok(resources.length > 20)
   const read = async (uri: string) => {
     const { contents } = await client.readResource({ uri })
-    return (contents as [{ text: string }])[0].text
+    return (contents[0] as { text: string }).text
   }
   for (const { uri, description } of resources) {
     t.ok((await read(uri)).length > 500, uri)
@@ -41,7 +41,10 @@ t.test('the prompts name the tools to use', async (t) => {
     for (const [, uri] of text.matchAll(/payout-sandbox:\/\/(\S+?)(?=[\s,]| )/g))
       t.ok(llmsText().includes(uri!) || uri === 'contract', uri!)
   }
-  await t.rejects(client.getPrompt({ name: 'find_out_why_a_test_failed' }), /needs the argument test/)
+  await t.rejects(
+    client.getPrompt({ name: 'find_out_why_a_test_failed' }),
+    /needs the argument test/,
+  )
   await t.rejects(client.getPrompt({ name: 'integrate' }), /There is no prompt "integrate"/)
 })
 

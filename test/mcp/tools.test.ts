@@ -1,8 +1,8 @@
 import t from 'tap'
 import { TOOLS } from '../../src/mcp/server.ts'
-import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
+import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, TOKEN } from '../helper.ts'
 import { startAgent, type ToolAnswer } from './agent.ts'
-import { integratePayment } from './script.ts'
+import { integratePayment, PAN, SECRET } from './script.ts'
 
 const tried = new Set<string>()
 
@@ -31,7 +31,8 @@ t.test('twenty calls integrate a payment from nothing, by HTTP', async (t) => {
 })
 
 t.test('look shows the address, the clock, the counts and what failed', async (t) => {
-  const { tool, origin, post, pay, advance } = await agentOf(t)
+  const headers = TOKEN
+  const { tool, origin, post, pay, advance } = await agentOf(t, { headers })
   const { text, data } = await tool('look')
   t.match(text, `Service: ${origin}/v1 (Authorization: Bearer sbx_test_token)`)
   t.match(text, 'Clock: 2026-01-01T00:00:00.000Z, frozen')
@@ -95,9 +96,12 @@ t.test('reset resets all parts, or those that are named', async (t) => {
 })
 
 t.test('call_service sends the token, and shows a rejection', async (t) => {
-  const { tool } = await agentOf(t)
-  const profile = await tool('call_service', { method: 'GET', path: '/v1/client/profile' })
-  t.equal(profile.data.status, 200, profile.text)
+  const { tool } = await agentOf(t, { headers: TOKEN })
+  const profile = { method: 'GET', path: '/v1/client/profile' }
+  t.equal((await tool('call_service', profile)).data.status, 200)
+  const { tool: without } = await agentOf(t)
+  t.equal((await without('call_service', profile)).data.status, 401)
+  t.equal((await without('call_service', { ...profile, headers: TOKEN })).data.status, 200)
   const wrong = await tool('call_service', { method: 'POST', path: '/v1/user', body: {} })
   t.match(wrong.text, /^POST \/v1\/user: 400\n[\s\S]*email[\s\S]*Next: read message and errors/)
   t.match(await tool('call_service', { method: 'GET', path: '/__admin/state' }), {
@@ -127,7 +131,10 @@ t.test('wait_for resolves with what matches, or says that the clock stands still
   const waiting = tool('wait_for', { for: 'request', match: { operation: 'createTransaction' } })
   await pay({ reference_id: 'awaited' })
   t.match((await waiting).text, /^Found: .*createTransaction/)
-  const never = { for: 'transaction', match: { reference_id: 'awaited', transaction_status: 'success' } }
+  const never = {
+    for: 'transaction',
+    match: { reference_id: 'awaited', transaction_status: 'success' },
+  }
   t.match(await tool('wait_for', { ...never, timeout_ms: 0 }), {
     isError: true,
     text: /Rejected \(wait_timeout\)[\s\S]*frozen[\s\S]*Next: look whether the clock/,
@@ -161,7 +168,6 @@ t.test('make_call_fail has each way of failing, and can be undone', async (t) =>
   await fail('no_response')
   t.match(await pay(), { status: 0, text: 'TimeoutError' })
   await fail('malformed')
-  t.throws(() => JSON.parse('{'), 'as a control')
   const malformed = await pay()
   t.throws(() => JSON.parse(malformed.text))
   await fail('slow', { delay: '10m' })
@@ -169,7 +175,7 @@ t.test('make_call_fail has each way of failing, and can be undone', async (t) =>
   await tool('reset')
 
   await fail('payment_fails', { reason: 'bank_account_closed' })
-  t.equal((await pay()).status, 201)
+  t.equal((await pay()).status, 200)
   await tool('advance_clock', { by: '1h' })
   t.match((await tool('explain_payment')).text, /FAILED[\s\S]*Failed because: bank_account_closed/)
   await fail('payment_stays_pending')
@@ -178,10 +184,10 @@ t.test('make_call_fail has each way of failing, and can be undone', async (t) =>
   t.match((await tool('explain_payment')).text, /: PENDING,[\s\S]*Will happen: none/)
 
   const { data } = await fail('error', { times: 5, when: { body: { amount: 7 } } })
-  t.equal((await pay()).status, 201, 'its conditions do not hold')
+  t.equal((await pay()).status, 200, 'its conditions do not hold')
   t.equal((await post('/v1/transaction', { ...PAYMENT, amount: 7 })).status, 500)
   await tool('make_call_fail', { remove: data.rule_id })
-  t.equal((await post('/v1/transaction', { ...PAYMENT, amount: 7 })).status, 201)
+  t.equal((await post('/v1/transaction', { ...PAYMENT, amount: 7 })).status, 200)
   t.match(await tool('make_call_fail'), { isError: true, text: /needs how/ })
 })
 
@@ -191,12 +197,18 @@ t.test('set_status decides payments, KYC records and bank accounts', async (t) =
   const failed = { kind: 'payment', id, status: 'failed', reason: 'gateway_down' }
   t.match((await tool('set_status', failed)).text, /is FAILED/)
   t.equal((await get(`/v1/transaction/${id}`)).body.data[0].transaction_status, 'failed')
-  const account = { user_id: ROHAN, account_number: '999912345678', ifsc_code: 'HDFC0000001' }
-  const { bank_id } = (await post('/v1/bank', account)).body.data[0]
-  const verdict = await tool('set_status', { kind: 'bank_account', id: bank_id, status: 'failed' })
-  t.notOk(verdict.isError, verdict.text)
-  const accounts = (await get(`/__admin/users/${ROHAN}`)).body.bank_accounts
-  t.ok(accounts.some((one: object) => 'bank_status' in one && one.bank_status === 'failed'))
+  const pending = [{ status: 'pending' }]
+  await post('/__admin/rules', { when: { operation: 'addBankAccount' }, then: { bank: pending } })
+  await post('/__admin/rules', { when: { operation: 'submitKyc' }, then: { kyc: pending } })
+  const account = { user_id: KABIR, account_number: '999912345678', ifsc_code: 'HDFC0000001' }
+  const { bank_id } = (await post('/v1/bank', account)).body.data.data
+  await tool('set_status', { kind: 'bank_account', id: bank_id, status: 'failed' })
+  const { kyc_id } = (await post('/v1/kyc', { user_id: KABIR, kyc: [PAN] })).body.data[0].data
+  await tool('set_status', { kind: 'kyc', id: kyc_id, status: 'SUCCESS' })
+  t.match((await get(`/__admin/users/${KABIR}`)).body, {
+    bank_accounts: [{ bank_id, bank_status: 'failed' }],
+    kyc: [{ kyc_id, kyc_status: 'success' }],
+  })
   t.match(await tool('set_status', { ...failed, status: 'success' }), {
     isError: true,
     text: /Rejected \(invalid_transition\)/,
@@ -207,13 +219,13 @@ t.test('explain_payment names the magic value, the reason and what follows', asy
   const { tool, pay } = await agentOf(t)
   await pay({ amount: '100.92', reference_id: 'magic' })
   const pending = await tool('explain_payment')
-  t.match(pending.text, /Decided by: rule .+, a magic value: amount/)
+  t.match(pending.text, /Decided by: rule .+, a magic value: paise of the amount \.92/)
   t.match(pending.text, /Next: advance_clock with to: 2026/)
   await tool('advance_clock', { by: '1h' })
   const { text } = await tool('explain_payment', { reference_id: 'magic' })
   t.match(text, /Course: PENDING .+ -> FAILED/)
   t.match(text, /Failed because: [a-z_]+: .+/)
-  t.match(text, /Made by: req_\d+ POST \/v1\/transaction: 201/)
+  t.match(text, /Made by: req_\d+ POST \/v1\/transaction: 200/)
   t.match(text, /Next: your code must show this reason/)
   t.match(await tool('explain_payment', { reference_id: 'none such' }), {
     isError: true,
@@ -229,7 +241,8 @@ t.test('send_webhook sends and sends again; read_webhooks shows both ends', asyn
   const { tool, origin, post } = await agentOf(t)
   const none = await tool('read_webhooks')
   t.match(none.text, /Webhook: none[\s\S]*Next: register one/)
-  await post('/v1/clientWebhook', { url: `${origin}/__admin/webhooks/inbox` })
+  const url = `${origin}/__admin/webhooks/inbox`
+  await post('/v1/clientWebhook', { url, webhook_secret: SECRET })
   const sent = await tool('send_webhook', { event: 'webhook.test' })
   t.match(sent.text, /webhook\.test for .+: delivered \(200\)/)
   await tool('send_webhook', { delivery_id: sent.data.delivery_ids[0] })

@@ -17,7 +17,8 @@ const MAX_ANSWER = 4_000
 const callService = defineTool({
   name: 'call_service',
   title: 'Call the service',
-  description: 'Sends one call of the payout API and shows the response, to try it before you write code.',
+  description:
+    'Sends one call of the payout API and shows the response, to try it before you write code.',
   input: z.strictObject({
     method: z.enum(['GET', 'POST', 'PUT']),
     path: z

@@ -9,7 +9,11 @@ import { listText, requestLine } from './text.ts'
 
 type Rule = Parameters<Connection['admin']['rules']['push']>[0]
 type Then = Extract<Rule, { then?: unknown }>['then']
-type Options = { status?: number | undefined; delay?: string | undefined; reason?: string | undefined }
+type Options = {
+  status?: number | undefined
+  delay?: string | undefined
+  reason?: string | undefined
+}
 
 const FIRST_STEPS = [{ status: 'PENDING' }, { status: 'PROCESSING', after: '1s' }] as const
 
@@ -32,7 +36,8 @@ type Way = keyof typeof WAYS
 const makeCallFail = defineTool({
   name: 'make_call_fail',
   title: 'Make a call fail',
-  description: 'Pushes a rule, so that the next calls of an operation fail in a chosen way; or removes it.',
+  description:
+    'Pushes a rule, so that the next calls of an operation fail in a chosen way; or removes it.',
   input: z.strictObject({
     operation: z.enum(OPERATIONS).default('createTransaction'),
     how: z
@@ -92,7 +97,8 @@ const setStatus = defineTool({
     kind: z.enum(Object.keys(KINDS) as [keyof typeof KINDS, ...(keyof typeof KINDS)[]]),
     id: z.string(),
     status: z.string().meta({
-      description: 'PENDING, PROCESSING, SUCCESS or FAILED; success or failed for kyc and bank_account.',
+      description:
+        'PENDING, PROCESSING, SUCCESS or FAILED; success or failed for kyc and bank_account.',
     }),
     reason: z.string().optional(),
   }),
@@ -130,24 +136,27 @@ async function findPayment({ admin }: Connection, reference: string | undefined)
 /** Says what decided the course of a payment, from the call that made it. */
 async function deciderText(
   { admin }: Connection,
-  payment: Payment,
   made: LoggedRequest | undefined,
 ): Promise<string> {
   if (!made)
     return 'Decided by: unknown; the request log does not have the call that made it (it may be in the fixtures)'
   if (made.rule === null) return 'Decided by: no rule, so the standard course (or set_status)'
   const { magic_values } = await admin.scenario.magicValues()
-  const values: Readonly<Record<string, unknown>> = { ...payment, ...(made.body as object) }
-  const magic = magic_values.find(
-    (one) => made.rule?.endsWith(one.rule) && one.field in values,
+  const magic = magic_values.filter(
+    ({ operation, rule }) => operation === 'createTransaction' && made.rule === `default: ${rule}`,
   )
-  return `Decided by: rule ${JSON.stringify(made.rule)}${magic ? `, a magic value: ${magic.field} ${magic.value} means ${magic.outcome}` : ''}`
+  const [first] = magic
+  const why = first
+    ? `, a magic value: ${first.where} ${magic.map(({ value }) => value).join(' or ')} means ${first.outcome}`
+    : ''
+  return `Decided by: rule ${JSON.stringify(made.rule)}${why}`
 }
 
 const explainPayment = defineTool({
   name: 'explain_payment',
   title: 'Why is this payment in this state?',
-  description: 'Shows a payment: its course, its failure reason, what decided it, its events and what follows.',
+  description:
+    'Shows a payment: its course, its failure reason, what decided it, its events and what follows.',
   readOnly: true,
   input: z.strictObject({
     transaction_id: z.string().optional(),
@@ -175,13 +184,16 @@ const explainPayment = defineTool({
       `Payment ${wanted}: ${transaction.history.status}, ${transaction.amount} ${transaction.currency_code}, reference ${transaction.reference_id ?? '-'}, UTR ${transaction.utr ?? '-'}`,
       `Course: ${steps.map(({ status, at }) => `${status} ${at}`).join(' -> ')}`,
       ...(failure ? [`Failed because: ${failure.reason}: ${failure.description}`] : []),
-      await deciderText(connection, transaction, made),
+      await deciderText(connection, made),
       ...(made ? [`Made by: ${requestLine(made)}`] : []),
       listText(
         'Events',
         deliveries.map((one) => `${one.event} ${one.delivery_id}: ${one.status}`),
       ),
-      listText('Will happen', timers.map(({ at, kind }) => `${at} ${kind}`)),
+      listText(
+        'Will happen',
+        timers.map(({ at, kind }) => `${at} ${kind}`),
+      ),
     ].join('\n')
     return {
       text,

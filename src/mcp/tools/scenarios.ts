@@ -53,10 +53,12 @@ const useScenario = defineTool({
 const writeScenario = defineTool({
   name: 'write_scenario',
   title: 'Write and check a scenario',
-  description: 'Checks the YAML of a scenario, names each problem with its line, and can activate it.',
+  description:
+    'Checks the YAML of a scenario, names each problem with its line, and can activate it.',
   input: z.strictObject({
     yaml: z.string().meta({
-      description: 'The text of the file; the resource payout-sandbox://scenario-schema has its schema.',
+      description:
+        'The text of the file; the resource payout-sandbox://scenario-schema has its schema.',
     }),
     use: z.boolean().default(false).meta({ description: 'Activate it if it is valid.' }),
   }),
@@ -85,7 +87,8 @@ const writeScenario = defineTool({
 const assumptions = defineTool({
   name: 'assumptions',
   title: 'Open points of the contract',
-  description: 'Lists the points that the contract leaves open with the reading in force, or chooses readings.',
+  description:
+    'Lists the points that the contract leaves open with the reading in force, or chooses readings.',
   input: z.strictObject({
     name: z.string().optional().meta({ description: 'Show one assumption with all its readings.' }),
     choose: z
@@ -99,7 +102,10 @@ const assumptions = defineTool({
       : admin.assumptions.set(choose))
     const chosen = Object.keys(choose ?? {})
     const shown = all.filter(
-      (one) => (name === undefined && chosen.length === 0) || one.name === name || chosen.includes(one.name),
+      (one) =>
+        (name === undefined && chosen.length === 0) ||
+        one.name === name ||
+        chosen.includes(one.name),
     )
     if (shown.length === 0)
       throw new ToolError(

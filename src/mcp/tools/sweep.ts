@@ -3,10 +3,9 @@ import { defineTool, type Tool } from '../tool.ts'
 import { listText } from './text.ts'
 
 const Input = z.strictObject({
-  command: z
-    .array(z.string())
-    .min(1)
-    .meta({ description: 'The test command with its arguments, without a shell: ["npm", "test"].' }),
+  command: z.array(z.string()).min(1).meta({
+    description: 'The test command with its arguments, without a shell: ["npm", "test"].',
+  }),
   only: z
     .array(z.string())
     .optional()

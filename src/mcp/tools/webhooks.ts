@@ -11,7 +11,10 @@ const sendWebhook = defineTool({
   description: 'Sends an event now, or sends an earlier delivery again, to the registered webhook.',
   input: z.strictObject({
     event: z.enum(EVENTS).optional(),
-    resource_id: z.string().optional().meta({ description: 'Default: the newest one of its kind.' }),
+    resource_id: z
+      .string()
+      .optional()
+      .meta({ description: 'Default: the newest one of its kind.' }),
     override: z
       .record(z.string(), z.unknown())
       .optional()
@@ -35,7 +38,10 @@ const sendWebhook = defineTool({
           ).deliveries
         : [await webhooks.redeliver(id)]
     const lines = sent.map((one) =>
-      [`${one.delivery_id} ${one.event} for ${one.resource_id}: ${sentStatus(one)}`, nextAttempt(one)]
+      [
+        `${one.delivery_id} ${one.event} for ${one.resource_id}: ${sentStatus(one)}`,
+        nextAttempt(one),
+      ]
         .filter(Boolean)
         .join('; '),
     )
@@ -50,7 +56,8 @@ const sendWebhook = defineTool({
 const readWebhooks = defineTool({
   name: 'read_webhooks',
   title: 'Read webhooks',
-  description: 'Lists the deliveries with the response of your receiver, and what the built-in inbox received.',
+  description:
+    'Lists the deliveries with the response of your receiver, and what the built-in inbox received.',
   readOnly: true,
   input: z.strictObject({
     resource_id: z.string().optional().meta({ description: 'Only events of this resource.' }),
@@ -80,7 +87,7 @@ const readWebhooks = defineTool({
       ].join('\n'),
       next:
         webhook_url === null
-          ? `register one: call_service POST /v1/clientWebhook with the URL of your handler, or ${base}/__admin/webhooks/inbox for the built-in inbox.`
+          ? `register one: call_service POST /v1/clientWebhook with url (your handler, or ${base}/__admin/webhooks/inbox for the built-in inbox) and webhook_secret.`
           : 'send_webhook with a delivery_id sends one again.',
       data: { deliveries, received: inbox.total },
     }

@@ -66,7 +66,8 @@ const look = defineTool({
 const advanceClock = defineTool({
   name: 'advance_clock',
   title: 'Make it be later',
-  description: 'Moves the clock by a duration, to an instant, or to the next timer, and runs what is due.',
+  description:
+    'Moves the clock by a duration, to an instant, or to the next timer, and runs what is due.',
   input: z.strictObject({
     by: z.string().optional().meta({ description: 'A duration such as 3s, 25m or 2d.' }),
     to: z.string().optional().meta({ description: 'An instant such as 2026-01-02T00:00:00Z.' }),
@@ -108,7 +109,10 @@ const snapshot = defineTool({
     if (action === 'list') {
       const { snapshots: all } = await snapshots.list()
       return {
-        text: listText('Snapshots', all.map((one) => `${one.name}, taken at ${one.taken_at}`)),
+        text: listText(
+          'Snapshots',
+          all.map((one) => `${one.name}, taken at ${one.taken_at}`),
+        ),
         next: 'snapshot with do: restore goes back to one of them.',
         data: { snapshots: all },
       }
