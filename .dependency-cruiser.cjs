@@ -87,7 +87,17 @@ module.exports = {
           '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments)\\.ts',
       },
       to: {
-        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|mcp|replay|conform|sweep)',
+        path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform|sweep)',
+        dependencyTypesNot: ['dynamic-import', 'type-only'],
+      },
+    },
+    {
+      // A start loads neither the server for agents nor the SDK.
+      name: 'mcp-loads-late',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/mcp' },
+      to: {
+        path: '^src/mcp|node_modules/@modelcontextprotocol',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },
