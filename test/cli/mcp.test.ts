@@ -1,6 +1,7 @@
-import { cpSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { connectAgent } from '../mcp/agent.ts'
@@ -69,6 +70,20 @@ t.test('mcp says which sandbox does not respond, and what it does not take', asy
   })
   t.match(await run(['mcp', 'now']), { code: 2, stderr: /unexpected argument "now" for mcp/ })
   t.match(await run(['mcp', '--url', 'nowhere']), { code: 2, stderr: /--url takes the URL/ })
+})
+
+t.test('a recording has what an agent did by HTTP, and replays', async (t) => {
+  const file = join(t.testdir(), 'run.jsonl')
+  const { adminUrl, stop } = await serve(t, ['--memory', '--clock', 'frozen', '--record', file])
+  const transport = new StreamableHTTPClientTransport(new URL(`${adminUrl}/mcp`))
+  const { tool, close } = await connectAgent(t, transport)
+  await integratePayment(t, tool)
+  await close()
+  await stop()
+  const text = readFileSync(file, 'utf8')
+  t.match(text, '/__admin/clock/advance')
+  t.notMatch(text, '"method":"POST","url":"/__admin/mcp"')
+  t.match(await run(['replay', file]), { code: 0 })
 })
 
 t.test('run_sweep finds the bugs of the example, and says how to see them again', async (t) => {
