@@ -19,6 +19,7 @@ import { type Connection, explainError, type Tool, ToolError, type ToolResult } 
 import { callTools } from './tools/calls.ts'
 import { paymentTools } from './tools/payments.ts'
 import { scenarioTools } from './tools/scenarios.ts'
+import { shortText } from './tools/text.ts'
 import { webhookTools } from './tools/webhooks.ts'
 import { worldTools } from './tools/world.ts'
 
@@ -46,9 +47,11 @@ function readArguments({ name, input }: Tool, given: object): object {
   )
 }
 
-const contentOf = ({ text, next, data }: ToolResult) => ({
-  content: [{ type: 'text' as const, text: `${text}\n\nNext: ${next}` }],
-  ...(data !== undefined && { structuredContent: { ...data } }),
+// An agent reads each result again with every later step.
+const MAX_TEXT = 12_000
+
+const contentOf = ({ text, next }: ToolResult) => ({
+  content: [{ type: 'text' as const, text: `${shortText(text, MAX_TEXT)}\n\nNext: ${next}` }],
 })
 
 const unknown = (what: string, name: string, known: readonly string[]) =>

@@ -12,14 +12,12 @@ export type Connection = {
   token?: string | undefined
 }
 
-/** The result of a tool. */
+/** The result of a tool. It has no structured content: some agents show that to the model instead of the text. */
 export type ToolResult = {
   /** Short text, which says what is the case. */
   text: string
   /** What to do next, as the end of a sentence that starts with `Next:`. */
   next: string
-  /** The same as data, if a program can use it. */
-  data?: object
 }
 
 /** A tool of the MCP server. */
@@ -70,7 +68,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 }
 
 /** The text of an error of a call, and what to do about it. */
-export function explainError(error: unknown): Pick<ToolResult, 'text' | 'next'> {
+export function explainError(error: unknown): ToolResult {
   if (error instanceof ToolError) return { text: error.message, next: error.next }
   if (error instanceof AdminError) {
     const details = error.errors.map(({ field, message }) => `- ${field}: ${message}`)

@@ -4,9 +4,8 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { Test } from 'tap'
 import { type StartOptions, start } from '../helper.ts'
 
-/** The answer of a tool: its text, its data, and whether the call was rejected. */
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the data.
-export type ToolAnswer = { text: string; data: any; isError: boolean }
+/** The answer of a tool: its text, and whether the call was rejected. */
+export type ToolAnswer = { text: string; isError: boolean }
 
 /** An agent that uses the client of the SDK on a transport, until the test ends. */
 export async function connectAgent(t: Pick<Test, 'teardown'>, transport: unknown) {
@@ -15,16 +14,10 @@ export async function connectAgent(t: Pick<Test, 'teardown'>, transport: unknown
   const close = () => client.close()
   t.teardown(close)
   async function tool(name: string, args: Record<string, unknown> = {}): Promise<ToolAnswer> {
-    const {
-      content,
-      structuredContent,
-      isError = false,
-    } = await client.callTool({
-      name,
-      arguments: args,
-    })
+    const { content, isError = false, ...more } = await client.callTool({ name, arguments: args })
     const [{ text }] = content as [{ text: string }]
-    return { text, data: structuredContent, isError: Boolean(isError) }
+    if (Object.keys(more).length > 0) throw new Error(`more than a text: ${JSON.stringify(more)}`)
+    return { text, isError: Boolean(isError) }
   }
   return { client, tool, close }
 }

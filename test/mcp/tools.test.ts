@@ -33,11 +33,11 @@ t.test('twenty calls integrate a payment from nothing, by HTTP', async (t) => {
 t.test('look shows the address, the clock, the counts and what failed', async (t) => {
   const headers = TOKEN
   const { tool, origin, post, pay, advance } = await agentOf(t, { headers })
-  const { text, data } = await tool('look')
+  const { text } = await tool('look')
   t.match(text, `Service: ${origin}/v1 (Authorization: Bearer sbx_test_token)`)
   t.match(text, 'Clock: 2026-01-01T00:00:00.000Z, frozen')
   t.match(text, /Failed calls: none/)
-  t.equal(data.client.counts.transactions, 48)
+  t.match(text, /^Counts: .*\btransactions 48\b/m)
   await post('/v1/user', { email: 'wrong' })
   const { body } = await pay({ amount: '100.92' })
   await advance('1h')
@@ -52,7 +52,7 @@ t.test('advance_clock moves to a time, by a time and to the next timer', async (
   const next = await tool('advance_clock', { next: true })
   t.match(next.text, /^It is 2026-01-01T00:00:01\.000Z\.\nRan \(1\):\n- .+ PROCESSING\n/)
   await tool('advance_clock', { to: '2026-01-02T00:00:00Z' })
-  t.equal((await tool('advance_clock', { by: '1h' })).data.now, '2026-01-02T01:00:00.000Z')
+  t.match((await tool('advance_clock', { by: '1h' })).text, 'It is 2026-01-02T01:00:00.000Z.')
   t.equal(sandbox.default.clock.iso(), '2026-01-02T01:00:00.000Z')
   const none = await tool('advance_clock')
   t.match(none, { isError: true, text: /takes exactly one of by, to and next; found 0/ })
@@ -67,7 +67,7 @@ t.test('snapshot saves, compares, restores, lists and deletes', async (t) => {
   await tool('snapshot', { do: 'save', name: 'one' })
   await pay()
   const changes = await tool('snapshot', { do: 'changes', name: 'one' })
-  t.match(changes.text, /payments: 1 added/)
+  t.match(changes.text, /payments: 1 added, .+\n {2}added [\da-f-]{36}\n/)
   t.match((await tool('snapshot', { do: 'list' })).text, /- one, taken at/)
   await tool('snapshot', { do: 'restore', name: 'one' })
   t.equal((await get('/__admin/client')).body.counts.transactions, 48)
@@ -98,10 +98,11 @@ t.test('reset resets all parts, or those that are named', async (t) => {
 t.test('call_service sends the token, and shows a rejection', async (t) => {
   const { tool } = await agentOf(t, { headers: TOKEN })
   const profile = { method: 'GET', path: '/v1/client/profile' }
-  t.equal((await tool('call_service', profile)).data.status, 200)
+  t.match((await tool('call_service', profile)).text, /profile: 200\n/)
   const { tool: without } = await agentOf(t)
-  t.equal((await without('call_service', profile)).data.status, 401)
-  t.equal((await without('call_service', { ...profile, headers: TOKEN })).data.status, 200)
+  t.match((await without('call_service', profile)).text, /profile: 401\n/)
+  const withToken = { ...profile, headers: TOKEN }
+  t.match((await without('call_service', withToken)).text, /profile: 200\n/)
   const wrong = await tool('call_service', { method: 'POST', path: '/v1/user', body: {} })
   t.match(wrong.text, /^POST \/v1\/user: 400\n[\s\S]*email[\s\S]*Next: read message and errors/)
   t.match(await tool('call_service', { method: 'GET', path: '/__admin/state' }), {
@@ -116,10 +117,12 @@ t.test('find_requests shows what was sent, and verify_requests the closest calls
   await pay({ reference_id: 'A' })
   await pay({ reference_id: 'B' })
   const found = await tool('find_requests', { match: { body: { reference_id: 'B' } } })
-  t.equal(found.data.total, 1)
-  t.match(found.text, /sent: .*"reference_id":"B"[\s\S]*response: \{"status":true/)
+  t.match(
+    found.text,
+    /^Calls \(1\):\n[\s\S]*sent: .*"reference_id":"B"[\s\S]*response: \{"status":true/,
+  )
   const match = { operation: 'createTransaction' }
-  t.equal((await tool('verify_requests', { match, exactly: 2 })).data.count, 2)
+  t.match((await tool('verify_requests', { match, exactly: 2 })).text, /^Verified: 2 calls match/)
   t.match(await tool('verify_requests', { match: { ...match, body: { reference_id: 'C' } } }), {
     isError: true,
     text: /Rejected \(verification_failed\)[\s\S]*"C"[\s\S]*Next: read the closest calls/,
@@ -153,7 +156,7 @@ t.test('make_call_fail has each way of failing, and can be undone', async (t) =>
       async (response) => ({ status: response.status, text: await response.text() }),
       (error: Error) => ({ status: 0, text: error.name }),
     )
-  const made = async () => (await tool('look')).data.client.counts.transactions
+  const made = async () => Number(/\btransactions (\d+)/.exec((await tool('look')).text)![1])
   const fail = (how: string, more: object = {}) => tool('make_call_fail', { how, ...more })
   await fail('error', { status: 503 })
   t.equal((await pay()).status, 503)
@@ -183,10 +186,10 @@ t.test('make_call_fail has each way of failing, and can be undone', async (t) =>
   await tool('advance_clock', { by: '1h' })
   t.match((await tool('explain_payment')).text, /: PENDING,[\s\S]*Will happen: none/)
 
-  const { data } = await fail('error', { times: 5, when: { body: { amount: 7 } } })
+  const pushed = await fail('error', { times: 5, when: { body: { amount: 7 } } })
   t.equal((await pay()).status, 200, 'its conditions do not hold')
   t.equal((await post('/v1/transaction', { ...PAYMENT, amount: 7 })).status, 500)
-  await tool('make_call_fail', { remove: data.rule_id })
+  await tool('make_call_fail', { remove: /^Pushed (\S+):/.exec(pushed.text)![1] })
   t.equal((await post('/v1/transaction', { ...PAYMENT, amount: 7 })).status, 200)
   t.match(await tool('make_call_fail'), { isError: true, text: /needs how/ })
 })
@@ -245,10 +248,10 @@ t.test('send_webhook sends and sends again; read_webhooks shows both ends', asyn
   await post('/v1/clientWebhook', { url, webhook_secret: SECRET })
   const sent = await tool('send_webhook', { event: 'webhook.test' })
   t.match(sent.text, /webhook\.test for .+: delivered \(200\)/)
-  await tool('send_webhook', { delivery_id: sent.data.delivery_ids[0] })
-  const { text, data } = await tool('read_webhooks')
+  await tool('send_webhook', { delivery_id: /^- (\S+)/m.exec(sent.text)![1] })
+  const { text } = await tool('read_webhooks')
   t.match(text, /Inbox \(2\):\n- webhook\.test: signature verified/)
-  t.equal(data.deliveries[0].attempts.length, 2)
+  t.match(text, /webhook\.test \S+: delivered \(200\), 2 attempts\n/)
   t.match(await tool('send_webhook'), { isError: true, text: /exactly one of.+found none/ })
 })
 
@@ -284,7 +287,7 @@ t.test('assumptions lists, shows and chooses readings', async (t) => {
   const one = await tool('assumptions', { name: 'idempotency_key' })
   t.match(one.text, /\n {2}honoured: /)
   const chosen = await tool('assumptions', { choose: { idempotency_key: 'honoured' } })
-  t.strictSame(chosen.data.readings, { idempotency_key: 'honoured' })
+  t.match(chosen.text, /^Assumptions \(1\):\n- idempotency_key = honoured \(call\)/)
   const { assumptions } = (await get('/__admin/assumptions')).body
   const held = assumptions.find((point: { name: string }) => point.name === 'idempotency_key')
   t.equal(held.reading, 'honoured')
@@ -293,6 +296,18 @@ t.test('assumptions lists, shows and chooses readings', async (t) => {
     text: /Rejected \(validation_failed\)/,
   })
   t.match(await tool('assumptions', { name: 'none' }), { isError: true, text: /no assumption/ })
+})
+
+t.test('a result is short, and says how much of it is left out', async (t) => {
+  const { tool, pay } = await agentOf(t)
+  const path = '/v1/users?limit=100'
+  const list = await tool('call_service', { method: 'GET', path, headers: TOKEN })
+  t.match(list.text, /… \(\d+ of \d+ characters left out\)\n\nNext: ask for less/)
+  t.ok(list.text.length < 5_000)
+  for (let i = 0; i < 20; i++) await pay({ remark: `${i} ${'long '.repeat(100)}` })
+  const found = await tool('find_requests', { limit: 50 })
+  t.match(found.text, /^Calls \(21\):\n[\s\S]+ characters left out\)\n\nNext: /)
+  t.ok(found.text.length < 13_000, `${found.text.length}`)
 })
 
 t.test('every tool has a test, a schema and a description', async (t) => {

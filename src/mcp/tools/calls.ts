@@ -1,10 +1,9 @@
 // The tools about the calls of the service: to make one, and to see what the code sent.
 import * as z from 'zod'
-import { parseBody } from '../../admin/caller.ts'
 import { exchange } from '../../admin/exchange.ts'
 import { countOf } from '../../model/count-text.ts'
 import { defineTool, ToolError } from '../tool.ts'
-import { listText, requestLine, shortJson } from './text.ts'
+import { listText, requestLine, shortJson, shortText } from './text.ts'
 
 /** Conditions of a call, in the words of a scenario. */
 export const Match = z.record(z.string(), z.unknown()).meta({
@@ -45,13 +44,14 @@ const callService = defineTool({
         'if a scenario or rule breaks the response on purpose, your code must expect this; find_requests shows whether the call arrived and which rule acted.',
       )
     })
-    const failed = answer.status >= 400
     return {
-      text: `${method} ${path}: ${answer.status}\n${answer.text.slice(0, MAX_ANSWER)}`,
-      next: failed
-        ? 'read message and errors: they say which field is wrong. The contract resource has the schema of each call.'
-        : 'a payment or a KYC record changes with time: advance_clock, then explain_payment.',
-      data: { status: answer.status, ...parseBody(answer.text) },
+      text: `${method} ${path}: ${answer.status}\n${shortText(answer.text, MAX_ANSWER)}`,
+      next:
+        answer.status >= 400
+          ? 'read message and errors: they say which field is wrong. The contract resource has the schema of each call.'
+          : answer.text.length > MAX_ANSWER
+            ? 'ask for less: a smaller limit, another page, or one record by its id.'
+            : 'a payment or a KYC record changes with time: advance_clock, then explain_payment.',
     }
   },
 })
@@ -76,7 +76,6 @@ const findRequests = defineTool({
         found.total === 0
           ? 'nothing matches: call again with an empty match. If that is empty too, your code calls another address; look shows the right one.'
           : 'verify_requests asserts how many of them there must be.',
-      data: { total: found.total, request_ids: found.requests.map((one) => one.request_id) },
     }
   },
 })
@@ -97,7 +96,6 @@ const verifyRequests = defineTool({
     return {
       text: `Verified: ${countOf(count, 'call matches', 'calls match')}.`,
       next: 'put the same check into your test: POST /__admin/requests/verify.',
-      data: { count },
     }
   },
 })
@@ -120,7 +118,6 @@ const waitFor = defineTool({
     return {
       text: `Found: ${shortJson(waited[body.for], 1_000)}`,
       next: 'explain_payment shows how a payment came to its state; find_requests shows the calls.',
-      data: waited,
     }
   },
 })

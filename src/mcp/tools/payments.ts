@@ -78,7 +78,6 @@ const makeCallFail = defineTool({
         ...warnings.map((warning) => `Warning: ${warning}`),
       ].join('\n'),
       next: `run your code, then find_requests. make_call_fail with remove: ${rule.rule_id} undoes it.`,
-      data: { rule_id: rule.rule_id, definition: rule.definition },
     }
   },
 })
@@ -202,7 +201,6 @@ const explainPayment = defineTool({
         : failure
           ? 'your code must show this reason and must not count the money as sent; a new attempt is a new payment.'
           : 'nothing follows: this state is final, unless set_status or a rule changes it.',
-      data: { transaction, steps, rule: made?.rule ?? null },
     }
   },
 })

@@ -28,7 +28,6 @@ const listScenarios = defineTool({
         scenarios.map((one) => `${one.name}${one.active ? ' (active)' : ''}: ${one.title ?? ''}`),
       ),
       next: 'use_scenario activates one.',
-      data: { scenarios: scenarios.map(({ name, active }) => ({ name, active })) },
     }
   },
 })
@@ -123,7 +122,6 @@ const assumptions = defineTool({
         }),
       ),
       next: 'run the tests with another reading, to see whether they rely on this one. run_sweep tries all of them.',
-      data: { readings: Object.fromEntries(shown.map((one) => [one.name, one.reading])) },
     }
   },
 })

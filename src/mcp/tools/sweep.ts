@@ -62,7 +62,6 @@ export const createSweepTool = (
           findings.length > 0
             ? `correct the first finding in your code, then sweep with only that fault.${more}`
             : `nothing broke.${more} points: all tries more calls.`,
-        data: { findings, is_partial: isPartial },
       }
     },
   })

@@ -15,11 +15,15 @@ export function listText(
   ].join('\n')
 }
 
+/** The start of a text, and how much of it is left out. */
+export const shortText = (text: string, most: number): string =>
+  text.length > most
+    ? `${text.slice(0, most)}… (${text.length - most} of ${text.length} characters left out)`
+    : text
+
 /** The start of a value as JSON. */
-export function shortJson(value: unknown, most = 400): string {
-  const text = JSON.stringify(value) ?? 'null'
-  return text.length > most ? `${text.slice(0, most)}…` : text
-}
+export const shortJson = (value: unknown, most = 400): string =>
+  shortText(JSON.stringify(value) ?? 'null', most)
 
 /** A call of the request log in one line. */
 export const requestLine = ({ request_id, method, path, status, rule, fault }: LoggedRequest) =>

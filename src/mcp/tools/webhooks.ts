@@ -1,5 +1,6 @@
 // The tools for webhooks: to send one, and to see what was sent and received.
 import * as z from 'zod'
+import { countOf } from '../../model/count-text.ts'
 import { nextAttempt, sentStatus } from '../../model/delivery-result.ts'
 import { EVENTS } from '../../scenarios/words.ts'
 import { defineTool, ToolError } from '../tool.ts'
@@ -48,7 +49,6 @@ const sendWebhook = defineTool({
     return {
       text: listText('Sent', lines),
       next: 'if the receiver rejected it, correct your handler and call send_webhook with this delivery_id.',
-      data: { delivery_ids: sent.map((one) => one.delivery_id) },
     }
   },
 })
@@ -79,7 +79,8 @@ const readWebhooks = defineTool({
         listText(
           'Deliveries',
           deliveries.map(
-            (one) => `${one.delivery_id} ${one.event} ${one.resource_id}: ${sentStatus(one)}`,
+            (one) =>
+              `${one.delivery_id} ${one.event} ${one.resource_id}: ${sentStatus(one)}, ${countOf(one.attempts.length, 'attempt')}`,
           ),
           total,
         ),
@@ -89,7 +90,6 @@ const readWebhooks = defineTool({
         webhook_url === null
           ? `register one: call_service POST /v1/clientWebhook with url (your handler, or ${base}/__admin/webhooks/inbox for the built-in inbox) and webhook_secret.`
           : 'send_webhook with a delivery_id sends one again.',
-      data: { deliveries, received: inbox.total },
     }
   },
 })

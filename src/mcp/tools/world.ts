@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { lastResult } from '../../model/delivery-result.ts'
 import { RESET_PARTS } from '../../world/world-content.ts'
 import { defineTool, ToolError } from '../tool.ts'
-import { listText, requestLine } from './text.ts'
+import { listText, requestLine, shortJson } from './text.ts'
 
 const SHOWN = 5
 const SHOWN_TIMERS = 10
@@ -59,7 +59,7 @@ const look = defineTool({
         : clock.mode === 'frozen' && clock.pending_timers > 0
           ? 'the clock is frozen, so pending payments stay pending until advance_clock.'
           : 'call_service or your own code makes calls; then look again.'
-    return { text, next, data: { service, client } }
+    return { text, next }
   },
 })
 
@@ -92,7 +92,6 @@ const advanceClock = defineTool({
         moved.fired.length > 0
           ? 'explain_payment shows a payment with its new state, read_webhooks the events that were sent.'
           : 'nothing was due; look says when the next timer is.',
-      data: { now: moved.now, ran: moved.fired.length },
     }
   },
 })
@@ -114,7 +113,6 @@ const snapshot = defineTool({
           all.map((one) => `${one.name}, taken at ${one.taken_at}`),
         ),
         next: 'snapshot with do: restore goes back to one of them.',
-        data: { snapshots: all },
       }
     }
     if (name === undefined)
@@ -138,14 +136,17 @@ const snapshot = defineTool({
       return { text: `Deleted ${name}.`, next: 'snapshot with do: list shows the others.' }
     }
     const { tables } = await snapshots.diff(name)
-    const lines = Object.entries(tables).map(
-      ([table, { added, removed, changed }]) =>
+    const lines = Object.entries(tables).map(([table, { added, removed, changed }]) =>
+      [
         `${table}: ${added.length} added, ${removed.length} removed, ${changed.length} changed`,
+        ...added.slice(0, SHOWN).map((id) => `  added ${id}`),
+        ...removed.slice(0, SHOWN).map((id) => `  removed ${id}`),
+        ...changed.slice(0, SHOWN).map(({ id, fields }) => `  changed ${id}: ${shortJson(fields)}`),
+      ].join('\n'),
     )
     return {
       text: listText(`Changes since ${name}`, lines),
       next: `snapshot with do: restore and name: ${name} undoes them.`,
-      data: { tables },
     }
   },
 })
