@@ -14,8 +14,11 @@ const tokenOf = ({ headers }: FastifyRequest) =>
 
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const
 
+/** Those of the headers that were sent: the SDK takes an absent protocol version as an old one, and rejects an empty one. */
 const sentHeaders = ({ headers }: FastifyRequest): Record<string, string> =>
-  Object.fromEntries(HEADERS.map((name) => [name, String(headers[name] ?? '')]))
+  Object.fromEntries(
+    HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  )
 
 /**
  * Serves `POST /__admin/mcp` with the guard of the admin API. The tools call the admin API in turn, so a recording has what

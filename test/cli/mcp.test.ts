@@ -1,12 +1,12 @@
-import { cpSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { connectAgent } from '../mcp/agent.ts'
 import { integratePayment } from '../mcp/script.ts'
-import { run, serve } from './program.ts'
+import { BIN, run, serve } from './program.ts'
 
 /** An agent that has started the built program. */
 async function stdioAgent(
@@ -84,6 +84,35 @@ t.test('a recording has what an agent did by HTTP, and replays', async (t) => {
   t.match(text, '/__admin/clock/advance')
   t.notMatch(text, '"method":"POST","url":"/__admin/mcp"')
   t.match(await run(['replay', file]), { code: 0 })
+})
+
+/** How often the bundle ran the innermost function around a text, by the coverage of one program. */
+function timesRun(folder: string, text: string): number {
+  const [name] = readdirSync(folder)
+  const { result } = JSON.parse(readFileSync(join(folder, name!), 'utf8'))
+  const bundle = result.find(({ url }: { url: string }) => url.endsWith('payout-sandbox.cjs'))
+  type Range = { startOffset: number; endOffset: number; count: number }
+  const ranges: Range[] = bundle.functions.flatMap((one: { ranges: Range[] }) => one.ranges)
+  // The loader adds less in front than the function has around the text.
+  const at = readFileSync(join(dirname(BIN), 'payout-sandbox.cjs'), 'utf8').indexOf(text)
+  const around = ranges.filter((one) => one.startOffset <= at && at < one.endOffset)
+  return around.reduce((a, b) =>
+    b.endOffset - b.startOffset < a.endOffset - a.startOffset ? b : a,
+  ).count
+}
+
+t.test('a start does not load the SDK; the first message of an agent does', async (t) => {
+  for (const isCalled of [false, true]) {
+    const folder = t.testdir()
+    const { adminUrl, stop } = await serve(t, ['--memory'], {
+      alone: true,
+      env: { NODE_V8_COVERAGE: folder },
+    })
+    const transport = new StreamableHTTPClientTransport(new URL(`${adminUrl}/mcp`))
+    if (isCalled) await connectAgent(t, transport)
+    await stop()
+    t.equal(timesRun(folder, '"tools/list"') > 0, isCalled)
+  }
 })
 
 t.test('run_sweep finds the bugs of the example, and says how to see them again', async (t) => {

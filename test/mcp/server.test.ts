@@ -74,6 +74,29 @@ t.test('the endpoint has the guards of the admin API', async (t) => {
   t.equal((await without('POST', '/__admin/mcp', {})).status, 404)
 })
 
+t.test(
+  'a message without a version is answered; one of an unknown version is rejected',
+  async (t) => {
+    const { origin } = await startAgent(t)
+    const list = async (version: Record<string, string>) => {
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+      const at = `${origin}/__admin/mcp`
+      const response = await fetch(at, {
+        method: 'POST',
+        headers: { ...headers, ...version },
+        body,
+      })
+      return { status: response.status, text: await response.text() }
+    }
+    t.match(await list({}), { status: 200, text: /"name":"look"/ })
+    t.match(await list({ 'mcp-protocol-version': '1' }), { status: 400, text: /Unsupported/ })
+  },
+)
+
 t.test('a tool that does not exist, and an unknown argument, get a suggestion', async (t) => {
   const { tool } = await startAgent(t)
   await t.rejects(tool('lok'), /There is no tool "lok"; did you mean "look"/)
