@@ -77,14 +77,14 @@ export const mcp: Command = {
   async run(input) {
     checkArguments('mcp', '', input.args)
     const { connection, close } = await connectOrStart(input)
-    const [{ serveStdio }, { createSweepTool }, { sweepForAgent }] = await Promise.all([
+    const [{ serveAgent }, { createSweepTool }, { sweepForAgent }] = await Promise.all([
       import('../mcp/stdio.ts'),
       import('../mcp/tools/sweep.ts'),
       import('./mcp-sweep.ts'),
     ])
     const sweep = createSweepTool((args, signal) => sweepForAgent(input.env, args, signal))
     const { stdin, stdout } = process
-    await serveStdio(connection, [sweep], { stdin, stdout, stop: stopSignal() })
+    await serveAgent(connection, [sweep], { stdin, stdout, stop: stopSignal() })
     await close?.()
     return 0
   },

@@ -12,12 +12,12 @@ function ownOrigin({ socket }: FastifyRequest): string {
 const tokenOf = ({ headers }: FastifyRequest) =>
   /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
 
-const HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const
-
-/** Those of the headers that were sent: the SDK takes an absent protocol version as an old one, and rejects an empty one. */
+/** The headers of the protocol that were sent. */
 const sentHeaders = ({ headers }: FastifyRequest): Record<string, string> =>
   Object.fromEntries(
-    HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+    Object.entries(headers)
+      .filter(([name]) => /^(?:accept|content-type|mcp-.+)$/.test(name))
+      .map(([name, value]) => [name, String(value)]),
   )
 
 /**

@@ -1,4 +1,4 @@
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import { createMcpHandler } from '@modelcontextprotocol/server'
 import { createAdminClient } from '../admin/admin-client.ts'
 import type { McpRequest, McpResponse } from '../http/mcp-request.ts'
 import { createMcpServer } from './server.ts'
@@ -10,17 +10,18 @@ import { createMcpServer } from './server.ts'
 export async function answerMcp(request: McpRequest): Promise<McpResponse> {
   const { own, origin, client, token, adminToken, headers, body } = request
   const at = client === undefined ? '' : `/@${client}`
-  const server = createMcpServer({
+  const connection = {
     admin: createAdminClient({ url: own, token: adminToken, client }),
     base: `${own}${at}`,
     service: `${origin}${at}/v1`,
     token,
+  }
+  // Nothing of the server changes later, so it has no subscriptions, which would never end.
+  const handler = createMcpHandler(() => createMcpServer(connection), {
+    maxSubscriptions: 0,
   })
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-  // Its optional handlers are declared without undefined.
-  await server.connect(transport as Parameters<typeof server.connect>[0])
   try {
-    const response = await transport.handleRequest(
+    const response = await handler.fetch(
       new Request(`${origin}/__admin/mcp`, { method: 'POST', headers }),
       { parsedBody: body },
     )
@@ -30,6 +31,6 @@ export async function answerMcp(request: McpRequest): Promise<McpResponse> {
       text: await response.text(),
     }
   } finally {
-    await server.close()
+    await handler.close()
   }
 }

@@ -1,14 +1,4 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  GetPromptRequestSchema,
-  ListPromptsRequestSchema,
-  ListResourcesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js'
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { VERSION } from '../config/version.ts'
 import { didYouMean } from '../model/closest-word.ts'
@@ -55,13 +45,13 @@ const contentOf = ({ text, next }: ToolResult) => ({
 })
 
 const unknown = (what: string, name: string, known: readonly string[]) =>
-  new McpError(
-    ErrorCode.InvalidParams,
+  new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
     `There is no ${what} ${JSON.stringify(name)}${didYouMean(name, known)}. List the ${what}s that exist.`,
   )
 
 function addTools(server: Server, tools: readonly Tool[], connection: Connection) {
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
+  server.setRequestHandler('tools/list', () => ({
     tools: tools.map(({ name, title, description, readOnly = false, input }) => {
       // The version of the dialect is the default one of the protocol.
       const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' })
@@ -69,12 +59,12 @@ function addTools(server: Server, tools: readonly Tool[], connection: Connection
         name,
         title,
         description,
-        inputSchema: { ...inputSchema, type: 'object' as const },
+        inputSchema: inputSchema as { type: 'object' },
         annotations: { readOnlyHint: readOnly, openWorldHint: false },
       }
     }),
   }))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
     const tool = tools.find(({ name }) => name === params.name)
     if (!tool)
       throw unknown(
@@ -93,10 +83,10 @@ function addTools(server: Server, tools: readonly Tool[], connection: Connection
 }
 
 function addResources(server: Server, connection: Connection) {
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+  server.setRequestHandler('resources/list', () => ({
     resources: listResources().map(({ read: _, ...resource }) => resource),
   }))
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
     const resources = listResources()
     const found = resources.find((one) => one.uri === uri)
     if (!found)
@@ -110,13 +100,13 @@ function addResources(server: Server, connection: Connection) {
 }
 
 function addPrompts(server: Server) {
-  server.setRequestHandler(ListPromptsRequestSchema, () => ({
+  server.setRequestHandler('prompts/list', () => ({
     prompts: PROMPTS.map(({ text: _, arguments: given, ...prompt }) => ({
       ...prompt,
       arguments: [...given],
     })),
   }))
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+  server.setRequestHandler('prompts/get', ({ params }) => {
     const found = PROMPTS.find(({ name }) => name === params.name)
     if (!found)
       throw unknown(
@@ -127,8 +117,8 @@ function addPrompts(server: Server) {
     const given = params.arguments ?? {}
     const missing = found.arguments.find(({ name, required }) => required && !given[name])
     if (missing)
-      throw new McpError(
-        ErrorCode.InvalidParams,
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
         `The prompt ${found.name} needs the argument ${missing.name}: ${missing.description}`,
       )
     return {
@@ -147,7 +137,7 @@ export function createMcpServer(connection: Connection, more: readonly Tool[] = 
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions: INSTRUCTIONS,
-      // Used only for forms that a server shows to the user, which this one does not do. The default one loads Ajv.
+      // Used only for forms that a server shows to the user, which this one does not do. The build leaves out the default one.
       jsonSchemaValidator: {
         getValidator: () => {
           throw new Error('this server asks the user nothing')

@@ -1,18 +1,20 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { connectAgent } from '../mcp/agent.ts'
+import { connectAgent, MODERN, type Mode } from '../mcp/agent.ts'
 import { integratePayment } from '../mcp/script.ts'
 import { BIN, run, serve } from './program.ts'
+
+type StdioOptions = { env?: Record<string, string>; cwd?: string; mode?: Mode }
 
 /** An agent that has started the built program. */
 async function stdioAgent(
   t: Test,
   args: readonly string[] = [],
-  { env = {}, cwd = t.testdir() }: { env?: Record<string, string>; cwd?: string } = {},
+  { env = {}, cwd = t.testdir(), mode }: StdioOptions = {},
 ) {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -25,7 +27,7 @@ async function stdioAgent(
   transport.stderr!.on('data', (chunk) => {
     stderr += chunk
   })
-  return { ...(await connectAgent(t, transport)), transport, stderr: () => stderr }
+  return { ...(await connectAgent(t, transport, mode)), transport, stderr: () => stderr }
 }
 
 // No sandbox runs at this port: the agent gets one of its own.
@@ -36,9 +38,10 @@ t.test(
   async (t) => {
     const { tool, stderr, transport, close } = await stdioAgent(t, [], {
       env: { ...NOBODY, PAYOUT_SANDBOX_CLOCK: 'frozen' },
+      mode: MODERN,
     })
-    t.match(stderr(), /no sandbox runs, so this one was started: http:\/\/127\.0\.0\.1:\d+\/v1\n/)
     await integratePayment(t, tool)
+    t.match(stderr(), /no sandbox runs, so this one was started: http:\/\/127\.0\.0\.1:\d+\/v1\n/)
     const { pid } = transport
     const [, url] = /^Service: (\S+)/.exec((await tool('look')).text)!
     await close()

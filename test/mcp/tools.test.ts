@@ -1,7 +1,7 @@
 import t from 'tap'
 import { TOOLS } from '../../src/mcp/server.ts'
 import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, TOKEN } from '../helper.ts'
-import { startAgent, type ToolAnswer } from './agent.ts'
+import { MODERN, startAgent, type ToolAnswer } from './agent.ts'
 import { integratePayment, PAN, SECRET } from './script.ts'
 
 const tried = new Set<string>()
@@ -26,8 +26,14 @@ const PAYMENT = {
 }
 
 t.test('twenty calls integrate a payment from nothing, by HTTP', async (t) => {
-  const { tool } = await agentOf(t)
-  await integratePayment(t, tool)
+  for (const [mode, version] of [
+    ['legacy', '2025-11-25'],
+    [MODERN, MODERN.pin],
+  ] as const) {
+    const { tool, client } = await agentOf(t, { mode })
+    t.equal(client.getNegotiatedProtocolVersion(), version)
+    await integratePayment(t, tool)
+  }
 })
 
 t.test('look shows the address, the clock, the counts and what failed', async (t) => {
