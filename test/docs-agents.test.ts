@@ -20,7 +20,7 @@ t.test('docs/agents.md lists the tools, the resources and the prompts', async (t
   const { client } = await startAgent(t)
   const { resources } = await client.listResources()
   const fixed = resources
-    .filter(({ mimeType }) => mimeType === 'application/json')
+    .filter(({ uri, mimeType }) => mimeType === 'application/json' && !uri.includes('contract/'))
     .map(({ uri, description }) => `| \`${uri}\` | ${description} |\n`)
   hold(t, PAGE, 'resources', `| resource | content |\n|---|---|\n${fixed.join('')}`)
   const { prompts } = await client.listPrompts()

@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { exchange } from '../admin/exchange.ts'
 import { PACKAGE_ROOT } from '../config/package-root.ts'
+import { OPERATIONS } from '../scenarios/words.ts'
+import { operationPart } from './contract.ts'
 import type { Connection } from './tool.ts'
 
 const SCHEME = 'payout-sandbox://'
@@ -54,13 +56,26 @@ type Resource = {
 
 const fileText = (path: string) => readFileSync(join(PACKAGE_ROOT, path), 'utf8')
 
+const contractText = async ({ base }: Connection): Promise<string> =>
+  (await exchange(new URL(`${base}/openapi.json`), {})).text
+
+/** The whole contract is long for an agent, so each call is a resource of its own. */
+const CALLS: readonly Resource[] = OPERATIONS.map((operation) => ({
+  uri: `${SCHEME}contract/${operation}`,
+  name: operation,
+  description: `The part of the contract about ${operation}.`,
+  mimeType: 'application/json',
+  read: async (connection) =>
+    JSON.stringify(operationPart(JSON.parse(await contractText(connection)), operation)),
+}))
+
 const FIXED: readonly Resource[] = [
   {
     uri: `${SCHEME}contract`,
     name: 'Contract of the service',
-    description: 'The OpenAPI document of all calls, with schemas, errors and webhooks.',
+    description: 'The OpenAPI document of all calls, with schemas, errors and webhooks: 140 kB.',
     mimeType: 'application/json',
-    read: async ({ base }) => (await exchange(new URL(`${base}/openapi.json`), {})).text,
+    read: contractText,
   },
   {
     uri: `${SCHEME}scenario-schema`,
@@ -78,9 +93,10 @@ const FIXED: readonly Resource[] = [
   },
 ]
 
-/** Lists the resources: the contract, the schema, the assumptions, and each page of the docs. */
+/** Lists the resources: the contract, each of its calls, the schema, the assumptions, and each page of the docs. */
 export const listResources = (): readonly Resource[] => [
   ...FIXED,
+  ...CALLS,
   ...listPages().map(({ path, title, who }) => ({
     uri: SCHEME + path,
     name: title,

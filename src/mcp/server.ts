@@ -23,7 +23,7 @@ export const TOOLS: readonly Tool[] = [
 ]
 
 const INSTRUCTIONS =
-  'A sandbox of an Indian payout API; it moves no money. Start with the tool look. Payments, KYC and webhooks happen on a clock that advance_clock moves. The resource payout-sandbox://contract has the API.'
+  'A sandbox of an Indian payout API; it moves no money. Start with the tool look. Payments, KYC and webhooks happen on a clock that advance_clock moves. The resource payout-sandbox://contract/createTransaction has the call that pays; each other call has one, too.'
 
 /** Checks the arguments of a tool; throws if they are invalid. */
 function readArguments({ name, input }: Tool, given: object): object {
@@ -47,7 +47,7 @@ const contentOf = ({ text, next }: ToolResult) => ({
 const unknown = (what: string, name: string, known: readonly string[]) =>
   new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `There is no ${what} ${JSON.stringify(name)}${didYouMean(name, known)}. List the ${what}s that exist.`,
+    `There is no ${what} ${JSON.stringify(name)}${didYouMean(name, known) || '.'} List the ${what}s that exist.`,
   )
 
 function addTools(server: Server, tools: readonly Tool[], connection: Connection) {

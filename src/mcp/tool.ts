@@ -64,14 +64,19 @@ const ADVICE: Readonly<Record<string, string>> = {
   wait_timeout:
     'look whether the clock stands still (look); if it does, move it with advance_clock, then wait again.',
   verification_failed: 'read the closest calls above, or list all calls with find_requests.',
-  not_found: 'check the id: look and find_requests show the ids that exist.',
+  not_found:
+    'do what the message says, or check the id or the name: look, find_requests and the tools that list show those that exist.',
 }
 
 /** The text of an error of a call, and what to do about it. */
 export function explainError(error: unknown): ToolResult {
   if (error instanceof ToolError) return { text: error.message, next: error.next }
   if (error instanceof AdminError) {
-    const details = error.errors.map(({ field, message }) => `- ${field}: ${message}`)
+    // The message has a single one of them.
+    const details =
+      error.errors.length > 1
+        ? error.errors.map(({ field, message }) => `- ${field}: ${message}`)
+        : []
     return {
       text: [`Rejected (${error.code}): ${error.message}`, ...details].join('\n'),
       next:

@@ -16,6 +16,13 @@ t.test('the resources are the contract, the schema, the assumptions and each pag
     t.match(description, /^[A-Z].+\.$/, uri)
   }
   t.ok(JSON.parse(await read('payout-sandbox://contract')).paths['/transaction'])
+  const call = await read('payout-sandbox://contract/createTransaction')
+  t.ok(call.length < 20_000)
+  const { paths, components } = JSON.parse(call)
+  t.strictSame(Object.keys(paths), ['/transaction'])
+  t.strictSame(Object.keys(paths['/transaction']), ['post'])
+  for (const [, name] of call.matchAll(/"#\/components\/schemas\/(\w+)"/g))
+    t.ok(components.schemas[name!], name!)
   t.ok(JSON.parse(await read('payout-sandbox://scenario-schema')).properties.rules)
   t.match(await read('payout-sandbox://docs/webhooks.md'), /^# /)
   await put('/__admin/assumptions', { idempotency_key: 'honoured' })
@@ -39,7 +46,7 @@ t.test('the prompts name the tools to use', async (t) => {
     const used = named.filter((word) => names.includes(word))
     t.ok(used.length >= 3, `${name} uses ${used}`)
     for (const [, uri] of text.matchAll(/payout-sandbox:\/\/(\S+?)(?=[\s,]| )/g))
-      t.ok(llmsText().includes(uri!) || uri === 'contract', uri!)
+      t.ok(llmsText().includes(uri!) || uri!.startsWith('contract/'), uri!)
   }
   await t.rejects(
     client.getPrompt({ name: 'find_out_why_a_test_failed' }),
@@ -104,4 +111,5 @@ t.test('a tool that does not exist, and an unknown argument, get a suggestion', 
     isError: true,
     text: /- bye is an unknown field; did you mean "?by"?/,
   })
+  t.match(await tool('look', { at: 'this' }), { isError: true, text: /- at is an unknown field\n/ })
 })

@@ -111,9 +111,14 @@ t.test('call_service sends the token, and shows a rejection', async (t) => {
   t.match((await without('call_service', withToken)).text, /profile: 200\n/)
   const wrong = await tool('call_service', { method: 'POST', path: '/v1/user', body: {} })
   t.match(wrong.text, /^POST \/v1\/user: 400\n[\s\S]*email[\s\S]*Next: read message and errors/)
-  t.match(await tool('call_service', { method: 'GET', path: '/__admin/state' }), {
+  for (const path of ['/__admin/state', '/v1/../__admin/state', '/v1/%2e%2e/__admin/state'])
+    t.match(await tool('call_service', { method: 'GET', path }), {
+      isError: true,
+      text: /path must be a path such as/,
+    })
+  t.match(await tool('call_service', { ...profile, headers: { 'a b': '1' } }), {
     isError: true,
-    text: /path must be a path such as/,
+    text: /^Rejected: Header name must be .+"a b"/,
   })
 })
 
@@ -190,7 +195,10 @@ t.test('make_call_fail has each way of failing, and can be undone', async (t) =>
   await fail('payment_stays_pending')
   await pay()
   await tool('advance_clock', { by: '1h' })
-  t.match((await tool('explain_payment')).text, /: PENDING,[\s\S]*Will happen: none/)
+  t.match(
+    (await tool('explain_payment')).text,
+    /: PENDING,[\s\S]*Will happen: none[\s\S]*until set_status decides it/,
+  )
 
   const pushed = await fail('error', { times: 5, when: { body: { amount: 7 } } })
   t.equal((await pay()).status, 200, 'its conditions do not hold')

@@ -12,6 +12,7 @@ export const Match = z.record(z.string(), z.unknown()).meta({
 })
 
 const MAX_ANSWER = 4_000
+const ORIGIN = 'http://sandbox'
 
 const callService = defineTool({
   name: 'call_service',
@@ -22,8 +23,16 @@ const callService = defineTool({
     method: z.enum(['GET', 'POST', 'PUT']),
     path: z
       .string()
-      .regex(/^\/v1\/[^\s#]+$/, { error: 'must be a path such as /v1/transaction' })
-      .meta({ description: 'Such as /v1/users; the contract resource lists them.' }),
+      .refine(
+        (path) => /^\/v1\/[^\s#]+$/.test(path) && new URL(path, ORIGIN).pathname.startsWith('/v1/'),
+        {
+          error: 'must be a path such as /v1/transaction',
+        },
+      )
+      .meta({
+        description:
+          'Such as /v1/users; the resources payout-sandbox://contract/... describe them.',
+      }),
     body: z.record(z.string(), z.unknown()).optional(),
     headers: z.record(z.string(), z.string()).optional(),
   }),
@@ -38,7 +47,9 @@ const callService = defineTool({
       ...headers,
     }
     const url = new URL(`${base}${path}`)
-    const answer = await exchange(url, { method, headers: sent }, text).catch((cause: Error) => {
+    const answer = await exchange(url, { method, headers: sent }, text).catch((cause) => {
+      // A header that cannot be sent.
+      if (cause instanceof TypeError) throw cause
       throw new ToolError(
         `${method} ${path}: no response (${cause.message}).`,
         'if a scenario or rule breaks the response on purpose, your code must expect this; find_requests shows whether the call arrived and which rule acted.',
@@ -48,7 +59,7 @@ const callService = defineTool({
       text: `${method} ${path}: ${answer.status}\n${shortText(answer.text, MAX_ANSWER)}`,
       next:
         answer.status >= 400
-          ? 'read message and errors: they say which field is wrong. The contract resource has the schema of each call.'
+          ? 'read message and errors: they say which field is wrong. The resource payout-sandbox://contract/OPERATION has the schema of a call.'
           : answer.text.length > MAX_ANSWER
             ? 'ask for less: a smaller limit, another page, or one record by its id.'
             : 'a payment or a KYC record changes with time: advance_clock, then explain_payment.',

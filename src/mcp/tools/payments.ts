@@ -200,7 +200,9 @@ const explainPayment = defineTool({
         ? `advance_clock with to: ${nextTimer.at} makes the next step happen.`
         : failure
           ? 'your code must show this reason and must not count the money as sent; a new attempt is a new payment.'
-          : 'nothing follows: this state is final, unless set_status or a rule changes it.',
+          : transaction.history.status === 'SUCCESS'
+            ? 'nothing follows: the money is there, unless set_status changes it.'
+            : 'nothing follows by itself: it stays in this state until set_status decides it. Your code must not wait for ever.',
     }
   },
 })
