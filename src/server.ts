@@ -6,6 +6,7 @@ import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 import { type FixtureWorlds, readFixtures, shippedWorlds } from './content/fixtures.ts'
 import { hostNameOf } from './http/host-guard.ts'
+import type { McpHandler } from './http/mcp-request.ts'
 import { createLog } from './log.ts'
 import { problemText } from './model/problem.ts'
 import { shareDescriptors } from './runtime/descriptor-budget.ts'
@@ -151,6 +152,10 @@ type Content = Pick<
   watch?: RequestObserver | undefined
 }
 
+/** Answers agents; loaded only when one calls. */
+export const answerMcp: McpHandler = async (request) =>
+  (await import('./mcp/http.ts')).answerMcp(request)
+
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
@@ -184,6 +189,7 @@ export async function assemble(options: Options, content: Content, log: Log) {
     admin: !options['no-admin'],
     cors: options.cors,
     explain: options.explain,
+    answerMcp,
     watch,
     maxConnections: connections,
     log,
