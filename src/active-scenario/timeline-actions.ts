@@ -63,7 +63,11 @@ export class TimelineActions {
     const { payments, kyc, bankAccounts } = this.#deps
     const id = this.#idOf(kind, resource)
     if (kind === 'transaction')
-      payments.simulate(id, { status: status as 'SUCCESS', ...(reason && { reason }) })
+      payments.simulate(id, {
+        status: status as 'SUCCESS',
+        set_by: 'timeline',
+        ...(reason && { reason }),
+      })
     else if (kind === 'kyc')
       kyc.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
     else

@@ -15,6 +15,7 @@ import { Assumptions } from './views/assumptions.tsx'
 import { ClientMenu } from './views/clients.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
+import { Explore } from './views/explore.tsx'
 import { MagicValues } from './views/magic-values.tsx'
 import { Overview } from './views/overview.tsx'
 import { OnePayment } from './views/payment.tsx'
@@ -34,6 +35,7 @@ const VIEWS = [
   ['assumptions', 'Assumptions'],
   ['magic-values', 'Magic values'],
   ['sweep', 'Sweep'],
+  ['explore', 'Explore'],
   ['control', 'Control'],
 ] as const
 
@@ -54,11 +56,15 @@ function View({
     case 'overview':
       return <Overview client={client} reload={reload} />
     case 'users':
-      return id === undefined ? <Users /> : <OneUser id={id} />
+      return id === undefined ? <Users count={client.counts.users} /> : <OneUser id={id} />
     case 'payments':
       return id === undefined ? <Payments /> : <OnePayment id={id} clock={client.clock} />
     case 'deliveries':
-      return id === undefined ? <Deliveries /> : <OneDelivery id={id} />
+      return id === undefined ? (
+        <Deliveries client={client} reload={reload} />
+      ) : (
+        <OneDelivery id={id} />
+      )
     case 'requests':
       return id === undefined ? <Requests /> : <OneRequest id={id} />
     case 'scenarios':
@@ -69,6 +75,8 @@ function View({
       return <MagicValues />
     case 'sweep':
       return <Sweep />
+    case 'explore':
+      return <Explore />
     case 'control':
       return <Control client={client} />
     default:
@@ -121,10 +129,19 @@ function Now({ client }: { client: Client }) {
   )
 }
 
-/** The last call that changes something, and its result. */
+// A call that waits longer than this says why, ms.
+const LATE_MS = 1_500
+
+/** The last call that changes something, and its result: its effect if it has one, otherwise its status. */
 function LastCall() {
   const [sent, setSent] = useState<SentCall>()
+  const [isLate, setLate] = useState(false)
   useEffect(() => watchCalls(setSent), [])
+  useEffect(() => {
+    setLate(false)
+    const timer = setTimeout(() => setLate(true), LATE_MS)
+    return () => clearTimeout(timer)
+  }, [sent])
   return (
     <footer class={sent?.problem || sent?.effect?.isBad ? 'failed' : ''}>
       <div
@@ -133,13 +150,23 @@ function LastCall() {
         aria-busy={sent !== undefined && sent.status === undefined}
       >
         {sent === undefined ? (
-          <span class="hint">Each button shows the admin call that it sends.</span>
+          <span class="hint">Each button shows the call that it sends.</span>
         ) : (
           <>
             <code>{textOf(sent)}</code>{' '}
-            <b>{sent.status === undefined ? 'waiting…' : sent.status || 'no response'}</b>
+            <b>
+              {sent.status === undefined
+                ? 'waiting…'
+                : (sent.effect?.text ?? (sent.status || 'no response'))}
+            </b>
+            {sent.status === undefined && isLate && (
+              <span>
+                {' '}
+                The sandbox has not responded yet. A rule may delay this call or hold its
+                connection: see the rules in Control.
+              </span>
+            )}
             {sent.problem && <span> {sent.problem}</span>}
-            {sent.effect && <span> {sent.effect.text}</span>}
           </>
         )}
       </div>

@@ -79,6 +79,15 @@ export const At = ({ at }: { at: string }) => (
   </time>
 )
 
+/** The amount and the reference of the payment that a call or a delivery is about. */
+export const paymentText = ({
+  amount,
+  reference_id: reference,
+}: {
+  amount: string | null
+  reference_id: string | null
+}): string => [amount, reference].filter((part) => part !== null).join(', ') || '–'
+
 /** Pairs of a name and a value. */
 export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl>

@@ -30,7 +30,7 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
       '2026-01-01',
       '00:00:00 PENDING created, 123.50 INR transaction.pending delivered (204)',
       '00:00:01 +1s PROCESSING transaction.processing delivered (204)',
-      '00:00:01 now (the clock is frozen)',
+      '00:00:01 now (the clock is frozen: nothing happens until you advance it)',
       '00:00:03 in 2s becomes SUCCESS',
     ])
     t.equal(await page.locator('.timeline .ahead').count(), 1)

@@ -78,7 +78,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await page.getByRole('group', { name: 'Response' }).getByText('received').waitFor()
     await go('deliveries')
     await page.getByLabel('Status', { exact: true }).selectOption('failed')
-    await see('No delivery has this status.')
+    await see('No delivery matches.')
   })
 
   await t.test('a signature that a rule forged', async (t) => {
@@ -109,7 +109,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     const rows = page.getByRole('table', { name: 'Requests' })
     await rows.getByText('closed for the view').waitFor()
     const all = await rows.getByRole('row').count()
-    await page.getByLabel('Filter').fill('get 503')
+    await page.getByLabel('Search').fill('get 503')
     await page.getByText(`1 of ${all - 1} calls`).waitFor()
     t.equal(await rows.getByRole('row').count(), 2)
     await rows.getByRole('link').click()

@@ -1,11 +1,13 @@
-import { useState } from 'preact/hooks'
 import { callOf } from '../api.ts'
 import { useLoaded, usePages } from '../data.ts'
-import { Choice } from '../fields.tsx'
+import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
-import type { Attempt, Delivery } from '../types.ts'
-import { At, Card, Chip, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
+import type { Attempt, Client, Delivery } from '../types.ts'
+import { At, Card, Chip, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
 import { Redeliver } from './send.tsx'
+import { deliveryText } from './story.ts'
+import { NoReceiver } from './webhook.tsx'
 
 /** The status of the receiver's response, or the error code if there is none. */
 const ResponseStatus = ({ attempt: { status, error } }: { attempt: Attempt }) =>
@@ -26,6 +28,12 @@ const COLUMNS: readonly Column<Delivery>[] = [
       return last ? <ResponseStatus attempt={last} /> : '–'
     },
   },
+  {
+    title: 'Payment',
+    width: 'minmax(0, 2fr)',
+    minor: true,
+    show: (delivery) => paymentText(delivery),
+  },
   { title: 'Attempts', width: '5rem', minor: true, show: ({ attempts }) => attempts.length },
   {
     title: 'Next attempt',
@@ -38,18 +46,21 @@ const COLUMNS: readonly Column<Delivery>[] = [
 const hrefOf = ({ delivery_id }: Delivery) => `#/deliveries/${delivery_id}`
 const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded']
 
-export function Deliveries() {
-  const [status, setStatus] = useState('')
+export function Deliveries({ client, reload }: { client: Client; reload: () => void }) {
+  const search = useSearch()
+  const [status, setStatus] = useUrlField('status')
   const { total, problem, at, want } = usePages(
     'listDeliveries',
-    { status: status || undefined },
+    { search: search.text || undefined, status: status || undefined },
     (page) => page.deliveries,
     ['delivery', 'change'],
   )
   return (
     <>
       <h2>Webhook deliveries</h2>
+      <NoReceiver client={client} reload={reload} />
       <div class="row">
+        <SearchField search={search} placeholder="event, reference, id" />
         <Choice
           label="Status"
           value={status}
@@ -66,11 +77,17 @@ export function Deliveries() {
           at={at}
           want={want}
           href={hrefOf}
-          empty={status === '' ? 'No events yet.' : 'No delivery has this status.'}
+          empty={status === '' && search.text === '' ? 'No events yet.' : 'No delivery matches.'}
         />
       )}
     </>
   )
+}
+
+/** Says how a delivery ended, and why nobody has received it. */
+function resultText(delivery: Delivery): string {
+  const reason = delivery.attempts.at(-1)?.error?.message
+  return reason === undefined ? deliveryText(delivery) : `${deliveryText(delivery)}: ${reason}`
 }
 
 const FORGED = {
@@ -195,6 +212,8 @@ export function OneDelivery({ id }: { id: string }) {
                       <code>{delivery.resource_id}</code>
                     ),
                   ],
+                  ['Payment', paymentText(delivery)],
+                  ['Result', resultText(delivery)],
                   ['Created', <At key="at" at={delivery.created_at} />],
                   [
                     'Next attempt',

@@ -7,6 +7,7 @@ import { Form, Input } from '../fields.tsx'
 import type { Client, Timer } from '../types.ts'
 import { At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
 import { RunTimer } from './send.tsx'
+import { Webhook } from './webhook.tsx'
 
 const MAX_TIMERS = 20
 // An instant starts with a year; a duration does not.
@@ -50,7 +51,12 @@ function ClockControls({ client, reload }: { client: Client; reload: () => void 
           onDone={reload}
         />
       </Form>
-      {mode === 'frozen' && <p class="hint">The clock is frozen: resume it to use this speed.</p>}
+      {mode === 'frozen' && (
+        <>
+          <p class="hint">The clock is frozen: resume it to use this speed.</p>
+          <p class="hint">No step and no retry happens until you advance or resume it.</p>
+        </>
+      )}
     </Card>
   )
 }
@@ -180,11 +186,11 @@ export function Overview({ client, reload }: { client: Client; reload: () => voi
                 {client.scenario}
               </a>,
             ],
-            ['Webhook', client.webhook_url ?? 'none: events are recorded, not sent'],
           ]}
         />
       </Card>
       <ClockControls client={client} reload={reload} />
+      <Webhook client={client} reload={reload} />
       <Timers client={client} reload={reload} />
     </div>
   )

@@ -146,7 +146,7 @@ export function Timeline({ all, clock }: { all: PaymentWithAll; clock: Clock }) 
         ahead.length === 0
           ? `now: no steps left, the payment stays ${payment.history.status}`
           : clock.mode === 'frozen'
-            ? 'now (the clock is frozen)'
+            ? 'now (the clock is frozen: nothing happens until you advance it)'
             : 'now',
     },
     ...ahead.map((line) => ({ ...line, hint: untilText(Date.parse(line.at) - now) })),

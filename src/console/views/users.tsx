@@ -1,9 +1,11 @@
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded, usePages } from '../data.ts'
+import { SearchField, useSearch } from '../fields.tsx'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import type { BankAccount, KycRecord, User } from '../types.ts'
 import { At, Card, Chip, Facts, Heads, Problem, Scroll } from '../ui.tsx'
+import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
 const COLUMNS: readonly Column<User>[] = [
   { title: 'E-mail', width: 'minmax(0, 3fr)', show: ({ email }) => email },
@@ -36,14 +38,22 @@ const COLUMNS: readonly Column<User>[] = [
 ]
 const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
 
-export function Users() {
-  const { total, problem, at, want } = usePages('readUsers', {}, (page) => page.users, [
-    'change',
-    'request',
-  ])
+/** The list of the users; `count` is their number. */
+export function Users({ count }: { count: number }) {
+  const search = useSearch()
+  const { total, problem, at, want } = usePages(
+    'readUsers',
+    { search: search.text || undefined },
+    (page) => page.users,
+    ['change', 'request'],
+  )
   return (
     <>
       <h2>Users</h2>
+      <MakeUser count={count} />
+      <div class="row">
+        <SearchField search={search} placeholder="e-mail, mobile, id" />
+      </div>
       <Problem text={problem} />
       {total !== undefined && (
         <Rows
@@ -53,7 +63,11 @@ export function Users() {
           at={at}
           want={want}
           href={hrefOf}
-          empty="No users yet. POST /v1/user creates one."
+          empty={
+            search.text === ''
+              ? 'No users yet. Make one above, or with POST /v1/user.'
+              : 'No user matches the search.'
+          }
         />
       )}
     </>
@@ -134,10 +148,12 @@ const Account = ({ account }: { account: BankAccount }) => (
 )
 
 export function OneUser({ id }: { id: string }) {
-  const { data: user, problem } = useLoaded(callOf('readUser', { params: { id } }), [
-    'change',
-    'request',
-  ])
+  const {
+    data: user,
+    problem,
+    reload,
+  } = useLoaded(callOf('readUser', { params: { id } }), ['change', 'request'])
+  const done = () => void reload()
   return (
     <>
       <p class="crumbs">
@@ -175,6 +191,7 @@ export function OneUser({ id }: { id: string }) {
                   </table>
                 </Scroll>
               )}
+              <SubmitKyc userId={user.user_id} onDone={done} />
             </Card>
             <Card title="Bank accounts" wide>
               {user.bank_accounts.length === 0 ? (
@@ -191,6 +208,7 @@ export function OneUser({ id }: { id: string }) {
                   </table>
                 </Scroll>
               )}
+              <AddAccount userId={user.user_id} onDone={done} />
             </Card>
           </div>
         </>
