@@ -148,6 +148,20 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     t.same(violations.filter(isSerious), [])
   })
 
+  await t.test('an accessibility check of open forms, which fit on a phone', async (t) => {
+    for (const view of ['payments', `users/${ROHAN}`]) {
+      await page.setViewportSize(PHONE)
+      await show(opened, view)
+      for (const summary of await page.locator('main .fold > summary').all()) await summary.click()
+      await page.locator('main .fold form').last().waitFor()
+      await settle()
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width, view)
+      await page.setViewportSize(SCREEN)
+      const { violations } = await page.evaluate<AxeResult>(axeRun())
+      t.same(violations.filter(isSerious), [], view)
+    }
+  })
+
   await t.test(
     'by keyboard: skip to the content, go to a view, see which view is active',
     async (t) => {

@@ -64,7 +64,7 @@ export function Explore() {
         <Input
           label="URL of the state"
           value={fields.probe}
-          placeholder="http://127.0.0.1:8080/state/{transaction_id}"
+          placeholder={`${location.protocol}//127.0.0.1:8080/state/{transaction_id}`}
           onInput={set('probe')}
         />
         <Input short label="Maximum orders" value={fields.max} onInput={set('max')} />

@@ -75,7 +75,7 @@ export function Webhook({ client, reload }: WithClient) {
         <Input
           label="URL"
           value={fields.url}
-          placeholder="http://127.0.0.1:8080/webhook"
+          placeholder={`${location.protocol}//127.0.0.1:8080/webhook`}
           onInput={set('url')}
         />
         <Input label="Secret" value={fields.secret} onInput={set('secret')} />
