@@ -59,19 +59,9 @@ function pageOfFound<R>(
   return { total: found.length, entries: found.slice(from, from + query.limit) }
 }
 
+// One template: a search reads every payment.
 const textOfPayment = (row: PaymentEntry['row']): string =>
-  [
-    row.transaction_id,
-    rupeesOf(row.paise),
-    row.status,
-    row.transaction_type,
-    row.account_name,
-    row.reference_id,
-    row.client_transaction_id,
-    row.remark,
-    row.utr,
-    row.failure?.reason,
-  ].join(' ')
+  `${row.reference_id ?? row.client_transaction_id} ${rupeesOf(row.paise)} ${row.status} ${row.transaction_type} ${row.account_name} ${row.remark} ${row.utr ?? ''} ${row.failure?.reason ?? ''} ${row.transaction_id}`
 
 /** Who decided what happens to a payment. */
 const DecidedBy = z
