@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type App, buildApp } from './app.ts'
 import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
@@ -64,7 +64,9 @@ export class BadScenarios extends Error {}
 /** The folders of scenario files; the first one has priority. */
 function foldersOf({ scenarios }: Pick<Options, 'scenarios'>): string[] {
   const shipped = join(PACKAGE_ROOT, 'scenarios')
-  return scenarios === undefined ? [shipped] : [scenarios, shipped]
+  if (scenarios === undefined) return [shipped]
+  // The files of this folder need a folder in front: a name alone is a shipped scenario.
+  return [resolve(scenarios) === process.cwd() ? process.cwd() : scenarios, shipped]
 }
 
 /** Reads the folders; returns the library, or the problems of the files. */

@@ -1,4 +1,5 @@
 import { assumption } from './assumption.ts'
+import { PAGED_LISTS } from './concerns.ts'
 
 type Query = Readonly<Record<string, unknown>>
 
@@ -15,12 +16,7 @@ function withoutEmpty(query: Query): Query {
 export const emptyQueryValue = assumption<(query: Query) => Query>({
   name: 'empty_query_value',
   section: '4.1, 4.2, 4.3',
-  concerns: [
-    'listUsers',
-    'listTransactions',
-    'listTransactionHistory',
-    'listUserTransactionHistory',
-  ],
+  concerns: PAGED_LISTS,
   question: 'What does a query parameter with an empty value mean, such as `?page=`?',
   basis: 'custom',
   why: 'Most services read it as a missing one. A service that does not says so on the first call.',

@@ -1,5 +1,6 @@
 import { pageSize } from '../model/list.ts'
 import { assumption } from './assumption.ts'
+import { PAGED_LISTS } from './concerns.ts'
 import { changeFields, type SchemaChange, unchanged } from './schema-change.ts'
 
 const MAX_ROWS = 10_000
@@ -8,12 +9,7 @@ const MAX_ROWS = 10_000
 export const largestPage = assumption<SchemaChange>({
   name: 'largest_page',
   section: '8',
-  concerns: [
-    'listUsers',
-    'listTransactions',
-    'listTransactionHistory',
-    'listUserTransactionHistory',
-  ],
+  concerns: PAGED_LISTS,
   question: 'What is the largest page of a list?',
   basis: 'custom',
   why: 'Many services have this maximum. A caller that reads `limit` or `total_pages` of the response does not depend on it.',

@@ -1,4 +1,5 @@
 import { assumption } from './assumption.ts'
+import { UTR_SHOWN } from './concerns.ts'
 
 /** The payment system whose form a UTR has. */
 export type UtrSystem = 'imps' | 'neft' | 'rtgs'
@@ -9,18 +10,11 @@ const [FIVE_LAKH, TEN_LAKH] = [500_000_00, 1_000_000_00]
 const systemOf = (paise: number): UtrSystem =>
   paise <= FIVE_LAKH ? 'imps' : paise <= TEN_LAKH ? 'neft' : 'rtgs'
 
-/** The form of the UTR of a payment of so many paise. */
+/** The form of the UTR of a payment with this amount in paise. */
 export const utrForm = assumption<(paise: number) => UtrSystem>({
   name: 'utr_form',
   section: '2.5',
-  concerns: [
-    'createTransaction',
-    'getTransaction',
-    'listTransactions',
-    'listTransactionHistory',
-    'listUserTransactionHistory',
-    'webhooks',
-  ],
+  concerns: UTR_SHOWN,
   question: 'What does a UTR look like?',
   basis: 'custom',
   why: 'IMPS ends at 5 lakh rupees. Code that stores a UTR as a number or in 12 characters would lose the UTR of a large payment.',

@@ -1,17 +1,11 @@
 import { assumption } from './assumption.ts'
+import { UTR_SHOWN } from './concerns.ts'
 
 /** The time (ms on the client's clock) from SUCCESS to the UTR. */
 export const utrOfSuccess = assumption<{ after_ms: number }>({
   name: 'utr_of_success',
   section: '2.5',
-  concerns: [
-    'createTransaction',
-    'getTransaction',
-    'listTransactions',
-    'listTransactionHistory',
-    'listUserTransactionHistory',
-    'webhooks',
-  ],
+  concerns: UTR_SHOWN,
   question: 'When does a payment get its UTR?',
   basis: 'stated',
   why: 'The contract says that the UTR is set after completion.',

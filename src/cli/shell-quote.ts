@@ -1,8 +1,22 @@
 const PLAIN = /^[\w@%+=:,./-]+$/
+const CONTROL = /[\x00-\x1f\x7f]/g
 const SECRET_FLAGS = ['--admin-token', '--token']
 
-const quote = (argument: string) =>
-  PLAIN.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`
+/** A control character would end the line, or be lost on a terminal. */
+const escaped = (argument: string) =>
+  argument
+    .replaceAll(/[\\']/g, '\\$&')
+    .replaceAll('\n', '\\n')
+    .replaceAll(CONTROL, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`)
+
+function quote(argument: string): string {
+  if (PLAIN.test(argument)) return argument
+  if (argument.search(CONTROL) >= 0) return `$'${escaped(argument)}'`
+  return `'${argument.replaceAll("'", "'\\''")}'`
+}
+
+/** Quotes the words of a program for a POSIX shell and joins them. */
+export const quoteProgram = (words: readonly string[]): string => words.map(quote).join(' ')
 
 /** Quotes arguments for a POSIX shell and joins them. Tokens are replaced by `T`. */
 export function quoteShellArguments(args: readonly string[]): string {

@@ -11,7 +11,7 @@ import type { Plan, SweepResult } from '../sweep/types.ts'
 import { type Command, CommandFailed, type Input } from './command.ts'
 import { type KnownFinding, knownFindings } from './known-findings.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
-import { quoteShellArguments } from './shell-quote.ts'
+import { quoteProgram, quoteShellArguments } from './shell-quote.ts'
 import { createSweepProgress } from './sweep-progress.ts'
 import { sweepTable } from './sweep-table.ts'
 import { parseWholeNumber } from './values.ts'
@@ -60,7 +60,7 @@ const SWEEP_FLAGS: Command['flags'] = {
   ],
   'max-retries': [
     'N',
-    `how often a call of the same content may fail (default: ${DEFAULT_MAX_RETRIES})`,
+    `how often a call of the same content may fail, or come within a second (default: ${DEFAULT_MAX_RETRIES})`,
   ],
   report: ['DIR', 'folder for the report; files of an earlier report are replaced'],
   baseline: ['FILE', 'sweep.json of an earlier sweep; its findings do not fail this one'],
@@ -104,16 +104,21 @@ const typedFlags = (flags: Input['flags'], without: readonly string[]): string[]
           .flatMap((one) => (one === true ? [`--${name}`] : [`--${name}`, String(one)])),
   )
 
-/** The command line that shows a finding again. */
-function reproduceLine({ flags, program }: Input, finding: string, plan: Plan): string {
+/** The command line that shows a finding again. The readings of a scenario would have priority over `--assume`. */
+function reproduceLine(
+  { flags, program }: Input,
+  { scenario: startScenario }: Options,
+  finding: string,
+  plan: Plan,
+): string {
   const assume = plan.map(({ scenario }) => Object.entries(scenario.assume ?? {}))
-  const isAssumed = assume.every((readings) => readings.length > 0)
+  const isAssumed = startScenario === 'default' && assume.every((readings) => readings.length > 0)
   const folder = String(flags['report'] ?? DEFAULT_REPORT)
   const own = isAssumed
     ? assume.flat().flatMap(([name, reading]) => ['--assume', `${name}=${reading}`])
     : ['--scenarios', folder, '--scenario', finding]
   const typed = typedFlags(flags, isAssumed ? [] : ['scenario', 'scenarios'])
-  return `payout-sandbox ${quoteShellArguments(['exec', ...typed, ...own, '--', ...program])}`
+  return `payout-sandbox ${quoteShellArguments(['exec', ...typed, ...own])} -- ${quoteProgram(program)}`
 }
 
 /** The result as text. */
@@ -173,7 +178,12 @@ function readSweepOptions(input: Input, signal: AbortSignal): OwnOptions {
     options,
     probe: probeOf(flags['probe']),
     points: choiceOf('points', flags['points'], ['first-last', 'first', 'all']),
-    only: flags['only'] === undefined ? undefined : String(flags['only']).split(','),
+    only:
+      flags['only'] === undefined
+        ? undefined
+        : String(flags['only'])
+            .split(',')
+            .map((word) => word.trim()),
     depth: choiceOf('depth', flags['depth'], ['1', '2']) === '2' ? 2 : 1,
     budgetMs: durationOf('budget', flags['budget']),
     maxRuns: number('max-runs', 1, 1_000_000),
@@ -182,7 +192,7 @@ function readSweepOptions(input: Input, signal: AbortSignal): OwnOptions {
     isUnstable: flags['unstable'] === true,
     maxRetries: number('max-retries', 0, 1_000_000) ?? DEFAULT_MAX_RETRIES,
     knownFindings: flags['baseline'] === undefined ? [] : knownFindings(String(flags['baseline'])),
-    reproduce: (finding, plan) => reproduceLine(input, finding, plan),
+    reproduce: (finding, plan) => reproduceLine(input, options, finding, plan),
     signal,
   }
 }
@@ -244,16 +254,17 @@ export const sweep: Command = {
     // Each run that happens at the same time listens.
     setMaxListeners(0, stop.signal)
     const own = readSweepOptions(input, stop.signal)
+    const report = flags['report'] === undefined ? undefined : String(flags['report'])
+    const { prepareReport, writeReport } = await import('../sweep/report/write-report.ts')
+    if (report !== undefined) prepareReport(report)
     const { killPrograms } = await import('../sweep/program.ts')
     const release = stopOnSignals(stop, killPrograms)
     const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
     try {
       const result = await runSweep(own, folder)
-      const report = flags['report'] === undefined ? undefined : String(flags['report'])
       const { countsText } = await import('../sweep/report/words.ts')
       const { groupsOf } = await import('../sweep/report/groups.ts')
       const { sweepJson } = await import('../sweep/report/sweep-json.ts')
-      const { writeReport } = await import('../sweep/report/write-report.ts')
       if (report !== undefined) writeReport(result, report)
       process.stdout.write(
         flags['json']

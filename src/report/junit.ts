@@ -14,14 +14,18 @@ export type TestCase = {
 
 const seconds = (ms: number) => (ms / 1000).toFixed(3)
 
-function caseOf({ name, group, ms, outcome, details = '' }: TestCase): Markup {
+/** What a test contains: its failure with the details, or that it was skipped, and the details as output. */
+function contentOf(outcome: TestCase['outcome'], details: string): Markup {
+  if (outcome?.kind === 'failure')
+    return markup`    <failure type="${outcome.type}" message="${outcome.message}">${details || outcome.message}</failure>\n`
+  const skipped = outcome && markup`    <skipped message="${outcome.message}"/>\n`
   const output = details && markup`    <system-out>${details}</system-out>\n`
-  const told =
-    outcome?.kind === 'failure'
-      ? markup`    <failure type="${outcome.type}" message="${outcome.message}">${details || outcome.message}</failure>\n`
-      : outcome && markup`    <skipped message="${outcome.message}"/>\n`
+  return markup`${skipped}${output}`
+}
+
+function caseOf({ name, group, ms, outcome, details = '' }: TestCase): Markup {
   return markup`  <testcase classname="${group}" name="${name}" time="${seconds(ms)}">
-${told}${outcome?.kind === 'failure' ? undefined : output}  </testcase>
+${contentOf(outcome, details)}  </testcase>
 `
 }
 

@@ -1,3 +1,4 @@
+import { rupeesOf } from '../model/money.ts'
 import type { KeyLevel } from './observe.ts'
 import type { Observation, SeenPayment } from './types.ts'
 
@@ -18,6 +19,22 @@ function writesOf({ calls }: Observation): Writes {
 const readsOf = ({ calls }: Observation) =>
   new Set(calls.filter((call) => !isWrite(call)).map(({ operation }) => operation))
 
+const amountsOf = ({ payments }: Observation) =>
+  payments.map(({ paise }) => paise).sort((a, b) => a - b)
+
+const MAX_AMOUNTS = 5
+
+/** Amounts that only one of two runs paid. */
+function otherAmounts(first: Observation, second: Observation): string {
+  const rest = amountsOf(second)
+  const only = amountsOf(first).filter((paise) => {
+    const at = rest.indexOf(paise)
+    if (at >= 0) rest.splice(at, 1)
+    return at < 0
+  })
+  return only.slice(0, MAX_AMOUNTS).map(rupeesOf).join(', ') || 'none'
+}
+
 /** What two runs without faults did otherwise, in words. */
 export function baselineDifferences(first: Observation, second: Observation): string[] {
   const [writes, again] = [writesOf(first), writesOf(second)]
@@ -32,6 +49,9 @@ export function baselineDifferences(first: Observation, second: Observation): st
   for (const name of [...new Set([...reads, ...readsAgain])].sort())
     if (reads.has(name) !== readsAgain.has(name))
       found.push(`${name}: only in the ${reads.has(name) ? 'first' : 'second'} run`)
+  const [amounts, amountsAgain] = [otherAmounts(first, second), otherAmounts(second, first)]
+  if (amounts !== amountsAgain)
+    found.push(`amounts paid: ${amounts} only in the first run, ${amountsAgain} only in the second`)
   return found
 }
 
@@ -41,11 +61,11 @@ const keysAt = (payments: readonly SeenPayment[], level: KeyLevel) =>
     .sort()
     .join('\n')
 
-/** The finest keys that are equal in both runs; the amounts if none are. */
+/** The finest keys that are equal in both runs; if not even the amounts are, only the number of payments is compared. */
 export function keyLevelOf(first: Observation, second: Observation): KeyLevel {
-  const levels: readonly KeyLevel[] = [0, 1, 2]
+  const levels: readonly KeyLevel[] = [0, 1, 2, 3]
   return (
-    levels.find((level) => keysAt(first.payments, level) === keysAt(second.payments, level)) ?? 2
+    levels.find((level) => keysAt(first.payments, level) === keysAt(second.payments, level)) ?? 3
   )
 }
 

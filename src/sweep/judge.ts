@@ -1,4 +1,5 @@
 import { rupeesOf } from '../model/money.ts'
+import { ANY_PAYMENT } from './observe.ts'
 import { isAccepted } from './start-run.ts'
 import { type Level, type Observation, type Plan, VERDICTS, type Verdict } from './types.ts'
 
@@ -37,15 +38,16 @@ const paid = (payments: Payments) =>
       status !== 'FAILED' || (wasPaid && statusAtEnd !== 'FAILED'),
   )
 
-/** The amount that is part of every key. */
-const amountOf = (key: string) => rupeesOf(Number(key.split(' ').at(-1)))
+/** A payment with its amount, which is part of every key but one. */
+const paymentOf = (key: string) =>
+  key === ANY_PAYMENT ? 'a payment' : `a payment of ${rupeesOf(Number(key.split(' ').at(-1)))}`
 
 function paidTwice({ payments }: Observation, { baselines }: Judging): string | undefined {
   const allowed = baselines.map((one) => countOfKeys(left(one.payments)))
   for (const [key, count] of countOfKeys(left(payments))) {
     const most = Math.max(...allowed.map((counts) => counts.get(key) ?? 0))
     if (count > most)
-      return `a payment of ${amountOf(key)} was made ${times(count)}; without the fault it is made ${most === 0 ? 'never' : times(most)}`
+      return `${paymentOf(key)} was made ${times(count)}; without the fault ${most === 0 ? 'there is no such payment' : `it is made ${times(most)}`}`
   }
   return undefined
 }
@@ -63,7 +65,7 @@ function notPaid(
     const least = Math.min(count, ...wanted.map((counts) => counts.get(key) ?? 0))
     if ((made.get(key) ?? 0) >= least) continue
     const failed = payments.filter((one) => one.key === key && one.status === 'FAILED').length
-    return `the command passed, but a payment of ${amountOf(key)} ${failed > 0 ? 'failed' : 'was never made'}`
+    return `the command passed, but ${paymentOf(key)} ${failed > 0 ? 'failed' : 'was never made'}`
   }
   return undefined
 }
@@ -77,9 +79,17 @@ const TOLERANCE = 0.9
 
 const nameOf = ({ method, path }: Calls[number]) => `${method} ${path}`
 
-/** A call of equal content that came sooner than a response with Retry-After had asked for. */
-function tooEarly(calls: Calls): string | undefined {
-  const waits = calls.filter(({ retryAfterMs }) => retryAfterMs !== undefined)
+/** A call that the runs without faults do not make, and that came sooner than a response with Retry-After had asked for. */
+function tooEarly(calls: Calls, baselines: readonly Observation[]): string | undefined {
+  const countOfContents = (some: Calls) => countBy(some, ({ content }) => content)
+  const usual = baselines.map((one) => countOfContents(one.calls))
+  const counts = countOfContents(calls)
+  // Independent parts of a program can make equal calls.
+  const isRepeated = (content: string) =>
+    counts.get(content)! > Math.max(0, ...usual.map((one) => one.get(content) ?? 0))
+  const waits = calls.filter(
+    ({ retryAfterMs, content }) => retryAfterMs !== undefined && isRepeated(content),
+  )
   for (const first of waits) {
     const again = calls.find(
       ({ client, content, beganMs, clockMs }) =>
@@ -137,7 +147,7 @@ function retryStorm(
   const most = fastest(calls)
   if (most && most.count > usual + maxRetries)
     return `${nameOf(most.call)} was sent ${times(most.count)} within a second`
-  return tooEarly(calls)
+  return tooEarly(calls, baselines)
 }
 
 // ---- the rest

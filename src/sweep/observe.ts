@@ -4,7 +4,10 @@ import type { World } from '../world/world.ts'
 import type { SeenCall, SeenDelivery, SeenPayment } from './types.ts'
 
 /** Which of the `keys` of a payment compares the runs. */
-export type KeyLevel = 0 | 1 | 2
+export type KeyLevel = 0 | 1 | 2 | 3
+
+/** The key of every payment, if not even the amounts are equal in each run. */
+export const ANY_PAYMENT = 'any'
 
 /** What the rules of a plan do, by the name that the request log has for them. */
 export type PlanRules = {
@@ -134,7 +137,7 @@ export class Observer {
     const { paise, status, account_number, ifsc_code } = row
     const account = `${account_number} ${ifsc_code} ${paise}`
     const payer = tables.users.get(row.from_user_id)?.email ?? ''
-    const keys = [`${payer} ${account}`, account, String(paise)]
+    const keys = [`${payer} ${account}`, account, String(paise), ANY_PAYMENT]
     const known = this.#payments.get(idOf(id))
     this.#payments.set(idOf(id), {
       client: world.name,

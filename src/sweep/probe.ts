@@ -76,12 +76,12 @@ const isFinal = (status: string) => status === 'SUCCESS' || status === 'FAILED'
 function isRight(
   view: View,
   { statusAtEnd, status }: SeenPayment,
-  wasTold: boolean,
+  hasLaterEvent: boolean,
   isSure: boolean,
 ): boolean {
   if (view === status) return true
-  // Nobody has told the integration what happened after the end.
-  if (view === statusAtEnd && !wasTold) return true
+  // The integration cannot know what happened after the end.
+  if (view === statusAtEnd && !hasLaterEvent) return true
   if (view !== 'open') return false
   return !isFinal(statusAtEnd) || !isSure
 }
@@ -90,7 +90,7 @@ export type ProbeRun = {
   probe: Probe
   payments: readonly SeenPayment[]
   /** Whether an event about the payment was accepted after the command ended. */
-  wasTold: (payment: SeenPayment) => boolean
+  hasLaterEvent: (payment: SeenPayment) => boolean
   /** Whether the command passed. */
   isSure: boolean
   send: World['runtime']['send']
@@ -100,11 +100,11 @@ export type ProbeRun = {
 
 /** Asks the probe for each payment, and returns the differences from the sandbox in words. */
 export async function probeDifferences(run: ProbeRun): Promise<string[]> {
-  const { probe, payments, wasTold, isSure, send, env, signal } = run
+  const { probe, payments, hasLaterEvent, isSure, send, env, signal } = run
   const found: string[] = []
   for (const payment of payments) {
     const word = wordOf(await ask(probe, payment, send, env, signal))
-    if (isRight(viewOf(word), payment, wasTold(payment), isSure)) continue
+    if (isRight(viewOf(word), payment, hasLaterEvent(payment), isSure)) continue
     const { transaction_id, status } = payment
     const said = word === '' ? 'knows no status' : `says ${JSON.stringify(word)}`
     found.push(`payment ${transaction_id} is ${status}, and the probe ${said}`)

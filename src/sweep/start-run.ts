@@ -119,7 +119,7 @@ export async function startRun(
         : await probeDifferences({
             probe,
             payments,
-            wasTold: ({ transaction_id }) =>
+            hasLaterEvent: ({ transaction_id }) =>
               deliveries.some(
                 ({ resource_id, isAfterEnd, status }) =>
                   resource_id === transaction_id && isAfterEnd && isAccepted(status),

@@ -64,7 +64,10 @@ export const findingKey = (
   verdict: string,
 ) => `${verdict}: ${planKey(plan)}`
 
-const endOf = (output: string) => output.trimEnd().split('\n').slice(-20).join('\n')
+const endOf = (output: string) =>
+  output.trim() === ''
+    ? 'It printed nothing.'
+    : `Its output ends with:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`
 
 /** Throws if nothing can be learned from runs without faults. */
 function checkBaseline(runs: readonly Observation[], { isUnstable, timeoutMs }: SweepOptions) {
@@ -76,7 +79,7 @@ function checkBaseline(runs: readonly Observation[], { isUnstable, timeoutMs }: 
       )
     if (exitCode !== 0)
       throw new SweepError(
-        `the command fails without any fault (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`}); mend it first, for a sweep needs a command that passes. Its output ends with:\n${endOf(output)}`,
+        `the command fails without any fault (${exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`}); mend it first, for a sweep needs a command that passes. ${endOf(output)}`,
       )
     if (probeDifferences.length > 0)
       throw new SweepError(
@@ -198,7 +201,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const room = (taken: number) => Math.max(0, (maxRuns ?? Number.POSITIVE_INFINITY) - taken)
   const mayStart = () =>
     !signal.aborted && (budgetMs === undefined || performance.now() - startedAt < budgetMs)
-  let [started, done, findings, planned] = [0, 0, 0, 0]
+  let [started, done, findings, chosenCount, planned] = [0, 0, 0, 0, 0]
 
   async function run(plan: Plan): Promise<Run> {
     const id = ++started
@@ -208,13 +211,18 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     if (isFinding(judged)) findings++
     else rmSync(recording, { force: true })
     done++
-    options.onProgress({ done, left: planned - done, found: findings, plan })
+    options.onProgress({ done, left: chosenCount - done, found: findings, plan })
     return judged
   }
   /** Runs plans, and numbers the runs in the order of the plans. */
-  async function runPlans(plans: readonly Plan[], before: number): Promise<Run[]> {
-    const chosen = plans.slice(0, room(before))
-    planned += chosen.length
+  async function runPlans(
+    plans: readonly Plan[],
+    before: number,
+    max = Number.POSITIVE_INFINITY,
+  ): Promise<Run[]> {
+    const chosen = plans.slice(0, Math.min(max, room(before)))
+    planned += plans.length
+    chosenCount += chosen.length
     const runs = await runAll(chosen, jobs, mayStart, run)
     return runs.map((one, i) => ({ ...one, id: before + i + 1 }))
   }
@@ -223,6 +231,10 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     faults.map((fault) => [fault]),
     0,
   )
+  if (first.length === 0 && !signal.aborted)
+    throw new SweepError(
+      'no run with a fault was started, because the time of --budget ended before; choose a larger one',
+    )
   // A fault that fails alone would only fail again, so a pair that fails needs both; one that was not reached says nothing.
   const known = new Set(faults.map((fault) => planKey([fault])))
   const quiet = (): Quiet[] =>
@@ -239,7 +251,8 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
       }))
   const pairs = depth === 2 && mayStart() ? pairsOf(quiet()) : []
   const isLimited = maxRuns !== undefined || budgetMs !== undefined
-  const second = await runPlans(isLimited ? pairs : pairs.slice(0, MAX_PAIRS), first.length)
+  const maxPairs = isLimited ? undefined : MAX_PAIRS
+  const second = await runPlans(pairs, first.length, maxPairs)
   const runs = [...first, ...second]
   return {
     command: options.command,

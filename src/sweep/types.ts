@@ -70,7 +70,7 @@ export type SeenCall = {
 export type SeenPayment = {
   client: string
   transaction_id: string
-  /** Payer, account and amount; account and amount; amount. */
+  /** Payer, account and amount; account and amount; amount; one key for all payments. */
   keys: readonly string[]
   /** The one of them by which the runs are compared: equal for the same payment in each run. */
   key: string
@@ -149,7 +149,7 @@ export type SweepResult = {
   findings: readonly Finding[]
   /** The user's own scenario files that the scenarios of the findings extend, by name. */
   scenarios: Readonly<Record<string, ScenarioDefinition>>
-  /** How many plans there are; more than `runs` if it was stopped. */
+  /** How many plans there are; more than `runs` if it was stopped or limited. */
   planned: number
   /** Whether it was stopped before all plans were run. */
   isPartial: boolean

@@ -7,7 +7,8 @@ import type { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 
-const BIN = join(PACKAGE_ROOT, 'dist/bin.cjs')
+/** The built program. */
+export const BIN: string = join(PACKAGE_ROOT, 'dist/bin.cjs')
 const MAX_MS = 30_000
 
 const environment = (more: Record<string, string> = {}) => {

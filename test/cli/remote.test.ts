@@ -425,7 +425,9 @@ const LOCAL_COMMANDS = [
   'generate',
   'replay',
   'conform',
+  'completion',
   'openapi',
+  'sweep',
   'help',
 ]
 

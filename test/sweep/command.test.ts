@@ -1,9 +1,10 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { SweepDocument } from '../../src/sweep/report/sweep-json.ts'
-import { run, spawned } from '../cli/program.ts'
+import { BIN, run, spawned } from '../cli/program.ts'
 import { smallClient } from './small-client.ts'
 
 /** A client, and the sweep of it on the command line. */
@@ -63,11 +64,13 @@ t.test('--points, --only, --max-runs, --depth and --budget choose the runs', asy
   t.equal(await runs('--only', 'reset', '--points', 'all'), 4)
   t.equal(await runs('--only', 'reset,error_500', '--points', 'first'), 2)
   t.equal(await runs('--only', 'call', '--max-runs', '2'), 2)
+  const some = await text('--only', 'reset, error_500', '--max-runs', '2')
+  t.match(some.stdout, /^2 runs: 2 failed_safely \(not all: 2 of 6 plans were run\)$/m)
   // The four runs that failed_safely make pairs, of which none is at the same point.
   t.equal(await runs('--only', 'reset', '--depth', '2'), 3 + 3)
   const none = await text('--budget', '1ms')
-  t.equal(none.code, 0)
-  t.match(none.stdout, /^0 runs \(stopped: 0 of \d+ plans were run\)$/m)
+  t.equal(none.code, 2)
+  t.match(none.stderr, /no run with a fault was started, because the time of --budget ended before/)
   const unknown = await text('--only', 'rest')
   t.equal(unknown.code, 2)
   t.match(unknown.stderr, /--only takes kinds, .* not "rest"; use some of: .*\breset,/)
@@ -75,6 +78,59 @@ t.test('--points, --only, --max-runs, --depth and --budget choose the runs', asy
   t.equal(absent.code, 2)
   t.match(absent.stderr, /--only webhook,createUser selects no fault .* use some of: .*\blistUsers/)
 })
+
+t.test('a report that cannot be written is an error before any run', async (t) => {
+  const { text, cwd } = client(t, "appendFileSync(here + '/ran', 'x')\n")
+  writeFileSync(join(cwd, 'file'), '')
+  for (const [folder, code] of [
+    ['file', 'ENOTDIR'],
+    ['file/below', 'ENOTDIR'],
+  ] as const) {
+    const { code: exit, stderr } = await text('--report', folder)
+    t.equal(exit, 2)
+    t.match(stderr, `--report ${folder} cannot be written (${code}); name a folder, or a new one`)
+  }
+  t.notOk(existsSync(join(cwd, 'ran')))
+})
+
+const hasBash = spawnSync('bash', ['-c', 'true']).status === 0
+
+t.test(
+  'the line that shows a finding again keeps each word of the program',
+  { skip: !hasBash && 'no bash on the PATH' },
+  async (t) => {
+    const { cwd, program } = smallClient(t, 'await patiently(pay)\n')
+    const script = `true\nif [ "$2" = "it's" ]; then exec "$3" "$4"; else exit 9; fi`
+    const words = ['sh', '-c', script, 'x', '--token', "it's", ...program]
+    const sweep = ['sweep', '--clock', 'frozen', '--only', 'answer_lost', '--report', 'report']
+    const { code, stderr } = await run([...sweep, '--', ...words], { cwd })
+    t.equal(code, 1, stderr)
+    const document: SweepDocument = JSON.parse(readFileSync(join(cwd, 'report/sweep.json'), 'utf8'))
+    const { reproduce } = document.findings[0]!
+    const line = reproduce.replace('payout-sandbox', `'${process.execPath}' '${BIN}'`)
+    const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
+    const again = spawnSync('bash', ['-c', line], { cwd, env, encoding: 'utf8' })
+    t.equal(again.status, 0, `${line}\n${again.stderr}`)
+  },
+)
+
+t.test(
+  'a reading is shown again by its scenario if the start scenario chooses readings',
+  async (t) => {
+    const { cwd, program } = smallClient(
+      t,
+      "const [{ user_id }] = (await call('GET', '/users')).users\nif (user_id.endsWith('16')) process.exit(1)\n",
+    )
+    writeFileSync(join(cwd, 'mine.yaml'), 'title: Mine\nassume: { list_order: newest_first }\n')
+    const sweep = ['sweep', '--only', 'list_order', '--clock', 'frozen', '--report', 'report']
+    const own = ['--scenarios', '.', '--scenario', 'mine']
+    const shown = await run([...sweep, ...own, '--', ...program], { cwd })
+    t.equal(shown.code, 1, shown.stderr)
+    const line = /payout-sandbox (exec .*)/.exec(shown.stdout)![1]!
+    t.notMatch(line, '--assume')
+    t.equal((await run(line.split(' '), { cwd })).code, 1, line)
+  },
+)
 
 t.test('--jobs runs side by side', async (t) => {
   // With a fault it waits until another run is there too.

@@ -1,3 +1,4 @@
+import { countOf } from '../../model/count-text.ts'
 import { printableLine } from '../../model/printable.ts'
 import type { Finding, SweepResult } from '../types.ts'
 import { verdictCounts } from './sweep-json.ts'
@@ -6,9 +7,9 @@ import { verdictCounts } from './sweep-json.ts'
 export function countsText(result: SweepResult): string {
   const counts = Object.entries(verdictCounts(result)).map(([word, count]) => `${count} ${word}`)
   const { length } = result.runs
-  const runs = `${length} ${length === 1 ? 'run' : 'runs'}`
+  const runs = countOf(length, 'run')
   const stopped = result.isPartial
-    ? ` (stopped: ${length} of ${result.planned} plans were run)`
+    ? ` (not all: ${length} of ${result.planned} plans were run)`
     : ''
   return `${[runs, ...(counts.length > 0 ? [counts.join(', ')] : [])].join(': ')}${stopped}`
 }

@@ -1,0 +1,121 @@
+import t from 'tap'
+import { baselineDifferences, keyLevelOf, withLevel } from '../../src/sweep/baseline.ts'
+import { judge } from '../../src/sweep/judge.ts'
+import type { Observation, SeenCall, SeenPayment } from '../../src/sweep/types.ts'
+
+const REFUSED: SeenCall = {
+  client: 'default',
+  operation: 'createTransaction',
+  method: 'POST',
+  path: '/v1/transaction',
+  content: 'POST /v1/transaction {}',
+  status: 503,
+  isFailed: true,
+  beganMs: 0,
+  atMs: 0,
+  clockMs: 0,
+  answeredClockMs: 0,
+  nth: 1,
+  nthOfAll: 1,
+  documents: 0,
+  retryAfterMs: 1_000,
+  rule: null,
+}
+const { retryAfterMs: _, ...LATER } = REFUSED
+
+const OBSERVED: Observation = {
+  calls: [],
+  payments: [],
+  deliveries: [],
+  events: 0,
+  exitCode: 0,
+  isHung: false,
+  hits: [],
+  probeDifferences: [],
+  durationMs: 1,
+  output: '',
+}
+
+const verdictOf = (...calls: SeenCall[]) =>
+  judge(
+    [],
+    { ...OBSERVED, calls },
+    { baselines: [OBSERVED, OBSERVED], maxRetries: 20, deadlineMs: 30_000, hasProbe: false },
+  )
+
+/** A call that is refused after some time, and one of equal content that comes some time after the refusal. */
+function retryAfter(refusalMs: number, pauseMs: number) {
+  const at = refusalMs + pauseMs
+  return verdictOf(
+    { ...REFUSED, atMs: refusalMs, answeredClockMs: refusalMs },
+    { ...LATER, status: 200, beganMs: at, atMs: at, clockMs: at, answeredClockMs: at },
+  )
+}
+
+t.test('Retry-After counts from the response, also if that was slow', async (t) => {
+  t.match(retryAfter(0, 600), { verdict: 'retry_storm', level: 'error' })
+  t.match(retryAfter(2_000, 600), { verdict: 'retry_storm' })
+  t.match(retryAfter(2_000, 1_050), { verdict: 'passed' })
+})
+
+t.test('a caller that has moved the clock of its client has waited', async (t) => {
+  const again = { ...LATER, beganMs: 10, atMs: 10, clockMs: 1_000, answeredClockMs: 1_000 }
+  t.match(verdictOf(REFUSED, again), { verdict: 'passed' })
+})
+
+t.test('equal calls of independent parts of a program are no retries', async (t) => {
+  const soon = { ...LATER, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
+  const calls = [REFUSED, soon]
+  const judging = { maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
+  const usual = { ...OBSERVED, calls: [LATER, LATER] }
+  t.match(judge([], { ...OBSERVED, calls }, { ...judging, baselines: [usual, usual] }), {
+    verdict: 'passed',
+  })
+  t.match(
+    judge([], { ...OBSERVED, calls: [...calls, soon] }, { ...judging, baselines: [usual, usual] }),
+    { verdict: 'retry_storm' },
+  )
+})
+
+t.test('another call, or one of another client, is no retry', async (t) => {
+  const soon = { ...LATER, status: 200, beganMs: 10, atMs: 10, clockMs: 10, answeredClockMs: 10 }
+  t.match(verdictOf(REFUSED, { ...soon, content: 'POST /v1/transaction {"amount":1}' }), {
+    verdict: 'passed',
+  })
+  t.match(verdictOf(REFUSED, { ...soon, client: 'other' }), { verdict: 'passed' })
+})
+
+const payment = (paise: number): SeenPayment => ({
+  client: 'default',
+  transaction_id: `${paise}`,
+  keys: [`payer account ${paise}`, `account ${paise}`, `${paise}`, 'any'],
+  key: `${paise}`,
+  paise,
+  statusAtEnd: 'SUCCESS',
+  status: 'SUCCESS',
+  wasPaid: true,
+})
+const paying = (...paise: number[]): Observation => ({ ...OBSERVED, payments: paise.map(payment) })
+
+t.test('two runs that pay other amounts differ', async (t) => {
+  const first = paying(100, 25_050, 25_050)
+  t.strictSame(baselineDifferences(first, paying(25_050, 100, 25_050)), [])
+  t.strictSame(baselineDifferences(first, paying(100, 25_050, 7)), [
+    'amounts paid: 250.50 only in the first run, 0.07 only in the second',
+  ])
+  t.strictSame(baselineDifferences(first, paying(100, 25_050)), [
+    'amounts paid: 250.50 only in the first run, none only in the second',
+  ])
+})
+
+t.test('with --unstable, payments of other amounts are counted', async (t) => {
+  const runs = [paying(100, 200), paying(300, 400)] as const
+  const level = keyLevelOf(...runs)
+  const baselines = runs.map((one) => withLevel(one, level))
+  const judging = { baselines, maxRetries: 20, deadlineMs: 30_000, hasProbe: false }
+  t.match(judge([], withLevel(paying(500, 600), level), judging), { verdict: 'passed' })
+  t.match(judge([], withLevel(paying(500, 600, 700), level), judging), {
+    verdict: 'paid_twice',
+    happened: 'a payment was made 3 times; without the fault it is made twice',
+  })
+})
