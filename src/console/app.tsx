@@ -3,10 +3,10 @@ import { Copy } from './act.tsx'
 import { BASE, callOf, curlOfCall, onResponse, type SentCall, textOf, watchCalls } from './api.ts'
 import { untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
-import { Choice } from './fields.tsx'
 import { keepFocus } from './focus.ts'
 import { type State, watchState } from './live.ts'
 import { type Route, useRoute, useScrollToTop } from './route.ts'
+import { At, Theme, Times, useZoneSetting, ZoneProvider } from './settings.tsx'
 import { useVisibleTab } from './tabs.ts'
 import { AdminToken } from './token.tsx'
 import type { Client } from './types.ts'
@@ -63,7 +63,7 @@ function View({
       return id === undefined ? (
         <Deliveries client={client} reload={reload} />
       ) : (
-        <OneDelivery id={id} />
+        <OneDelivery id={id} clock={client.clock} />
       )
     case 'requests':
       return id === undefined ? <Requests /> : <OneRequest id={id} />
@@ -88,29 +88,6 @@ function View({
   }
 }
 
-const THEME = 'payout-sandbox theme'
-
-/** The choice of the theme: light, dark, or that of the system. */
-function Theme() {
-  const [theme, setTheme] = useState(localStorage.getItem(THEME) ?? 'system')
-  useEffect(() => {
-    document.documentElement.dataset['theme'] = theme
-    localStorage.setItem(THEME, theme)
-  }, [theme])
-  return (
-    <Choice
-      label="Theme"
-      value={theme}
-      values={[
-        ['system', 'System'],
-        ['light', 'Light'],
-        ['dark', 'Dark'],
-      ]}
-      onChange={setTheme}
-    />
-  )
-}
-
 function Now({ client }: { client: Client }) {
   const { clock } = client
   const now = useNow(clock)
@@ -118,9 +95,7 @@ function Now({ client }: { client: Client }) {
   const next = clock.next_timer_at === null ? undefined : Date.parse(clock.next_timer_at) - now
   return (
     <div class="now">
-      <time dateTime={text}>
-        {text.slice(0, 10)} <b>{text.slice(11, 19)}</b>
-      </time>
+      <At at={text} />
       <span class="hint">
         {clock.mode === 'frozen' ? 'frozen' : clock.speed === 1 ? 'real time' : `× ${clock.speed}`}
         {next === undefined ? ', nothing scheduled' : `, next ${untilText(next)}`}
@@ -192,6 +167,7 @@ const Deleted = () => (
 export function App() {
   const route = useRoute()
   const [state, setState] = useState<State>('connecting')
+  const [zone, setZone] = useZoneSetting()
   const {
     data: client,
     problem,
@@ -212,7 +188,7 @@ export function App() {
   // Shows the effect of calls from this page, even if the stream has no event for them.
   useEffect(() => onResponse(() => void reload()), [reload])
   return (
-    <>
+    <ZoneProvider value={zone}>
       <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
         Skip to the content
       </button>
@@ -239,6 +215,7 @@ export function App() {
         <div class="more">
           <a href="/docs">Service API</a>
           <a href="/docs?api=admin">Admin API</a>
+          <Times zone={zone} onChange={setZone} />
           <Theme />
         </div>
       </div>
@@ -253,6 +230,6 @@ export function App() {
         )}
       </main>
       <LastCall />
-    </>
+    </ZoneProvider>
   )
 }

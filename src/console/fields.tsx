@@ -1,6 +1,7 @@
 // Fields of forms.
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
+import { searchTest } from '../model/search.ts'
 import { useUrlField } from './route.ts'
 
 /** Fields with their button. Enter in a field presses the button. */
@@ -97,16 +98,27 @@ export function Fold({ title, children }: { title: string; children: ComponentCh
 /** The words that a text must contain, in any order. */
 export type Search = {
   text: string
+  /** The words for the server; absent: none. */
+  query: string | undefined
   set: (text: string) => void
   /** Whether a text contains all words. */
   finds: (text: string) => boolean
 }
 
+/** A text without the signs that only the page puts into amounts. */
+const plainText = (text: string): string => text.replace(/₹|(?<=\d),(?=\d)/g, '')
+
 /** The search of a list, whose words are in the URL. */
 export function useSearch(): Search {
   const [text, set] = useUrlField('search')
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  return { text, set, finds: (other) => words.every((word) => other.toLowerCase().includes(word)) }
+  const query = plainText(text)
+  const isFound = searchTest(query)
+  return {
+    text,
+    query: query || undefined,
+    set,
+    finds: (other) => isFound?.(plainText(other)) ?? true,
+  }
 }
 
 /** The field of a search. */

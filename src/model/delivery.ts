@@ -59,6 +59,7 @@ export const DeliveryFault = z
     signature: z.exactOptional(z.enum(['wrong', 'missing'])),
     timestamp: z.exactOptional(z.literal('stale')),
     body: z.exactOptional(z.literal('truncated')),
+    lost_attempts: z.exactOptional(z.int().min(1).max(10)),
   })
   .meta({ id: 'DeliveryFault' })
 export type DeliveryFault = z.infer<typeof DeliveryFault>

@@ -19,19 +19,12 @@ export const pageSize = (defaultLimit: number, max: number) => wholeNumber(defau
 export const listQuery = (defaultLimit: number) =>
   z.object({ page: wholeNumber(1, LAST_PAGE), limit: pageSize(defaultLimit, MAX_LIMIT) })
 
-/** `listQuery` with a search: the words that a row must contain, in any order. */
-export const searchQuery = (defaultLimit: number) =>
-  listQuery(defaultLimit).extend({ search: z.string().max(200).default('') })
+/** The words that a row must contain, in any order. */
+export const SearchText = z.string().max(200).default('')
 
-/** Returns a test whether a text contains all words of a search; `undefined` if there are no words. */
-export function searchTest(search: string): ((text: string) => boolean) | undefined {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  if (words.length === 0) return undefined
-  return (text) => {
-    const lower = text.toLowerCase()
-    return words.every((word) => lower.includes(word))
-  }
-}
+/** `listQuery` with a search. */
+export const searchQuery = (defaultLimit: number) =>
+  listQuery(defaultLimit).extend({ search: SearchText })
 
 /** The requested part of a list. */
 export type ListQuery = { page: number; limit: number }

@@ -91,6 +91,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     type: PaymentRow['transaction_type'],
     { payer_id, account }: Parties,
     steps: readonly TransactionStep[],
+    setBy?: SetBy,
   ) {
     const now = clock.iso()
     const transaction_id = random.uuid()
@@ -120,7 +121,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       // Present from the start: a field that is added later would give each such row a hidden class of its own, which
       // needs more memory than the row.
       earlier: undefined,
-      set_by: undefined,
+      set_by: setBy,
     }
     return lifecycle.begin(row, steps)
   }
@@ -138,9 +139,12 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       steps: readonly TransactionStep[] = DEFAULT_STEPS,
       parties = checkInput(input),
     ) => store.change(() => make(input, 'debit', parties, steps)),
-    /** Creates an incoming payment, for the `credit` action of a scenario. */
-    credit: (input: CreateTransaction, steps: readonly TransactionStep[] = DEFAULT_STEPS) =>
-      store.change(() => make(input, 'credit', checkInput(input), steps)),
+    /** Creates a payment for a timeline: a `credit` or a payout. */
+    createByTimeline: (
+      type: PaymentRow['transaction_type'],
+      input: CreateTransaction,
+      steps: readonly TransactionStep[] = DEFAULT_STEPS,
+    ) => store.change(() => make(input, type, checkInput(input), steps, 'timeline')),
     /** Changes the status of a payment on request and cancels its scheduled steps. */
     simulate: lifecycle.simulate,
     /** One page of all payments. */

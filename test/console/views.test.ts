@@ -46,11 +46,11 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await go('payments')
     const rows = page.getByRole('table', { name: 'Payments' })
     const first = rows.getByRole('row').nth(1)
-    await first.getByText('123.50 INR').waitFor()
+    await first.getByText('₹123.50').waitFor()
     await first.getByText('PROCESSING').waitFor()
     await first.getByText('view-1').waitFor()
     await first.getByRole('link').click()
-    await page.getByRole('heading', { name: /123\.50 INR to/ }).waitFor()
+    await page.getByRole('heading', { name: /₹123\.50 to/ }).waitFor()
   })
 
   await t.test('deliveries, and one with request, response and signature', async (t) => {

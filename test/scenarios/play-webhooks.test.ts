@@ -112,14 +112,6 @@ t.test('webhook-bad-signatures: each event of a payment is forged in its own way
   t.equal(codeOf('user.created'), 'ok', 'other events are as they should be')
 })
 
-t.test('live-demo: its payments send events while time passes', async (t) => {
-  const { hook, box } = await play(t, 'live-demo')
-  await box.advance('1m')
-  t.ok(hook.received.length >= 9)
-  t.ok(hook.types().includes(FAILED))
-  t.ok(hook.received.every(({ verdict }) => verdict.ok))
-})
-
 t.test('drop: the event is recorded and never sent; the others come', async (t) => {
   const { hook, box, list } = await play(t, [
     { name: 'lost', when: { event: PROCESSING }, then: { drop: true } },

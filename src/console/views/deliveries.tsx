@@ -1,10 +1,12 @@
+import { EVENTS } from '../../scenarios/words.ts'
 import { callOf } from '../api.ts'
 import { useLoaded, usePages } from '../data.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
-import type { Attempt, Client, Delivery } from '../types.ts'
-import { At, Card, Chip, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
+import { At } from '../settings.tsx'
+import type { Attempt, Client, Clock, Delivery } from '../types.ts'
+import { Card, Chip, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
 import { Redeliver } from './send.tsx'
 import { deliveryText } from './story.ts'
 import { NoReceiver } from './webhook.tsx'
@@ -49,9 +51,14 @@ const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recor
 export function Deliveries({ client, reload }: { client: Client; reload: () => void }) {
   const search = useSearch()
   const [status, setStatus] = useUrlField('status')
+  const [event, setEvent] = useUrlField('event')
   const { total, problem, at, want } = usePages(
     'listDeliveries',
-    { search: search.text || undefined, status: status || undefined },
+    {
+      search: search.query,
+      status: status || undefined,
+      event: event || undefined,
+    },
     (page) => page.deliveries,
     ['delivery', 'change'],
   )
@@ -67,6 +74,7 @@ export function Deliveries({ client, reload }: { client: Client; reload: () => v
           values={[['', 'any'], ...STATES]}
           onChange={setStatus}
         />
+        <Choice label="Event" value={event} values={[['', 'any'], ...EVENTS]} onChange={setEvent} />
       </div>
       <Problem text={problem} />
       {total !== undefined && (
@@ -77,17 +85,25 @@ export function Deliveries({ client, reload }: { client: Client; reload: () => v
           at={at}
           want={want}
           href={hrefOf}
-          empty={status === '' && search.text === '' ? 'No events yet.' : 'No delivery matches.'}
+          empty={
+            status === '' && event === '' && search.text === ''
+              ? 'No events yet.'
+              : 'No delivery matches.'
+          }
         />
       )}
     </>
   )
 }
 
-/** Says how a delivery ended, and why nobody has received it. */
-function resultText(delivery: Delivery): string {
+/** Says how a delivery ended, why nobody has received it, and that a clock that stands still keeps it back. */
+function resultText(delivery: Delivery, clock: Clock): string {
   const reason = delivery.attempts.at(-1)?.error?.message
-  return reason === undefined ? deliveryText(delivery) : `${deliveryText(delivery)}: ${reason}`
+  const text =
+    reason === undefined ? deliveryText(delivery) : `${deliveryText(delivery)}: ${reason}`
+  return clock.mode === 'frozen' && delivery.status === 'pending'
+    ? `${text}. The clock is frozen: nothing is sent until you advance or resume it`
+    : text
 }
 
 const FORGED = {
@@ -178,7 +194,7 @@ function Received({ eventId }: { eventId: string }) {
   )
 }
 
-export function OneDelivery({ id }: { id: string }) {
+export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
   const {
     data: delivery,
     problem,
@@ -213,7 +229,7 @@ export function OneDelivery({ id }: { id: string }) {
                     ),
                   ],
                   ['Payment', paymentText(delivery)],
-                  ['Result', resultText(delivery)],
+                  ['Result', resultText(delivery, clock)],
                   ['Created', <At key="at" at={delivery.created_at} />],
                   [
                     'Next attempt',

@@ -3,9 +3,10 @@ import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { untilText, useNow } from '../clock.ts'
 import { useLoaded } from '../data.ts'
-import { Form, Input } from '../fields.tsx'
+import { Form, Input, SearchField, useSearch } from '../fields.tsx'
+import { At } from '../settings.tsx'
 import type { Client, Timer } from '../types.ts'
-import { At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
+import { Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
 import { RunTimer } from './send.tsx'
 import { Webhook } from './webhook.tsx'
 
@@ -86,11 +87,13 @@ function TimerText({ timer }: { timer: Timer }) {
 }
 
 function Timers({ client, reload }: { client: Client; reload: () => void }) {
+  const search = useSearch()
+  const query = { limit: MAX_TIMERS, search: search.query }
   const {
     data,
     problem,
     reload: reloadTimers,
-  } = useLoaded(callOf('listTimers', { query: { limit: MAX_TIMERS } }), [
+  } = useLoaded(callOf('listTimers', { query }), [
     'timer',
     'change',
     'delivery',
@@ -106,8 +109,15 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
   const more = client.clock.pending_timers - (data?.timers.length ?? 0)
   return (
     <Card title="Pending timers" wide>
+      {(client.clock.pending_timers > 0 || search.text !== '') && (
+        <div class="row">
+          <SearchField search={search} placeholder="SUCCESS, webhook, id" />
+        </div>
+      )}
       <Problem text={problem} />
-      {data?.timers.length === 0 && <p class="empty">No pending timers</p>}
+      {data?.timers.length === 0 && (
+        <p class="empty">{search.text === '' ? 'No pending timers' : 'No timer matches.'}</p>
+      )}
       {data !== undefined && data.timers.length > 0 && (
         <Scroll label="Timers">
           <table class="stack">
@@ -147,7 +157,11 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
           </table>
         </Scroll>
       )}
-      {more > 0 && data !== undefined && <p class="hint">and {more} more</p>}
+      {data?.timers.length === MAX_TIMERS && more > 0 && (
+        <p class="hint">
+          {search.text === '' ? `and ${more} more` : `The first ${MAX_TIMERS} that match.`}
+        </p>
+      )}
     </Card>
   )
 }

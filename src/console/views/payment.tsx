@@ -4,8 +4,10 @@ import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Choice, Input } from '../fields.tsx'
+import { rupeesText } from '../format.ts'
+import { At } from '../settings.tsx'
 import type { Clock, Payment, PaymentWithAll } from '../types.ts'
-import { At, Card, Chip, Facts, HttpStatus, Problem } from '../ui.tsx'
+import { Card, Chip, Facts, HttpStatus, Problem } from '../ui.tsx'
 import { Trigger } from './send.tsx'
 import { Timeline } from './timeline.tsx'
 
@@ -128,7 +130,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
     <>
       {crumbs}
       <h2>
-        {payment.amount} {payment.currency_code} to {payment.history.account_holder_name}{' '}
+        {rupeesText(payment.amount, payment.currency_code)} to {payment.history.account_holder_name}{' '}
         <Chip state={payment.history.status} />
       </h2>
       <Problem text={problem} />

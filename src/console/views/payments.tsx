@@ -1,9 +1,11 @@
 import { usePages } from '../data.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { rupeesText } from '../format.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
+import { At } from '../settings.tsx'
 import type { Payment } from '../types.ts'
-import { At, Chip, Problem } from '../ui.tsx'
+import { Chip, Problem } from '../ui.tsx'
 import { MakePayment } from './make.tsx'
 
 const COLUMNS: readonly Column<Payment>[] = [
@@ -12,7 +14,7 @@ const COLUMNS: readonly Column<Payment>[] = [
     // Wide enough for the largest amount.
     width: '11rem',
     end: true,
-    show: ({ amount, currency_code }) => `${amount} ${currency_code}`,
+    show: ({ amount, currency_code }) => rupeesText(amount, currency_code),
   },
   { title: 'Status', width: '7.5rem', show: ({ history }) => <Chip state={history.status} /> },
   { title: 'To', width: 'minmax(0, 3fr)', show: ({ history }) => history.account_holder_name },
@@ -39,7 +41,7 @@ export function Payments() {
   const [status, setStatus] = useUrlField('status')
   const { total, problem, at, want } = usePages(
     'readTransactions',
-    { search: search.text || undefined, status: status || undefined },
+    { search: search.query, status: status || undefined },
     (page) => page.transactions,
     ['change'],
   )

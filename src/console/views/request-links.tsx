@@ -31,6 +31,7 @@ export function Made({ call }: { call: LoggedRequest }) {
   const [view, ...path] = MAKERS[operation ?? ''] ?? []
   if (view === undefined) return <>nothing: it reads or changes</>
   const id = valueAt(response, ...path)
+  if (call.status !== null && call.status >= 400) return <>nothing: the call was rejected</>
   if (typeof id === 'string') return <a href={`#/${view}/${id}`}>{NOUNS[operation!]}</a>
   if (reference === null) return <>the response has no id</>
   return (

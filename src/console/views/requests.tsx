@@ -2,11 +2,13 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Act, Copy } from '../act.tsx'
 import { BASE, callOf, curlOf, read } from '../api.ts'
 import { useEvents, useLoaded } from '../data.ts'
-import { SearchField, useSearch } from '../fields.tsx'
+import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { listen } from '../live.ts'
+import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, listRows, Rows } from '../rows.tsx'
+import { At } from '../settings.tsx'
 import type { LoggedRequest, ShortRequest } from '../types.ts'
-import { At, Card, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
+import { Card, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
 import { Made, RuleOfRequest } from './request-links.tsx'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
@@ -103,6 +105,15 @@ function useRequests() {
   return { calls, problem, reload: load }
 }
 
+const STATUSES = [
+  ['', 'any'],
+  ['2', '2xx: success'],
+  ['4', '4xx: rejected'],
+  ['5', '5xx: the service failed'],
+  ['broken', 'broken connection'],
+] as const
+const statusClass = (status: number | null) => (status === null ? 'broken' : String(status)[0])
+
 const textOf = (call: ShortRequest) =>
   [
     call.method,
@@ -111,22 +122,27 @@ const textOf = (call: ShortRequest) =>
     call.status,
     call.rule,
     call.fault,
-    call.amount,
-    call.reference_id,
+    paymentText(call),
   ].join(' ')
 
 export function Requests() {
   const { calls, problem, reload } = useRequests()
   const search = useSearch()
+  const [status, setStatus] = useUrlField('status')
   const found = useMemo(
-    () => calls?.filter((call) => search.finds(textOf(call))),
-    [calls, search.text],
+    () =>
+      calls?.filter(
+        (call) =>
+          (status === '' || statusClass(call.status) === status) && search.finds(textOf(call)),
+      ),
+    [calls, search.text, status],
   )
   return (
     <>
       <h2>Requests</h2>
       <div class="row">
         <SearchField search={search} placeholder="POST 422, a path, a reference" />
+        <Choice label="Status" value={status} values={STATUSES} onChange={setStatus} />
         <Act
           label="Clear the log"
           confirm="Deletes all calls from the log. Nothing else changes."
@@ -146,9 +162,9 @@ export function Requests() {
             {...listRows(found)}
             href={hrefOf}
             empty={
-              search.text === ''
+              calls!.length === 0
                 ? 'The service has not received any calls yet.'
-                : 'No call matches the search.'
+                : 'No call matches.'
             }
           />
         </>

@@ -4,8 +4,8 @@ import { OPERATIONS } from '../../scenarios/words.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
-import { Choice, Form, Input } from '../fields.tsx'
-import { Card, Problem } from '../ui.tsx'
+import { Choice, Form, Input, type Search } from '../fields.tsx'
+import { Card, Found, Problem } from '../ui.tsx'
 
 const STEP_STATUSES = {
   createTransaction: ['transaction', ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']],
@@ -134,14 +134,15 @@ export function RuleForm({
 }
 
 /** The form for a rule, and the list of the pushed rules. */
-export function Rules() {
+export function Rules({ finds }: Pick<Search, 'finds'>) {
   const { data, problem, reload } = useLoaded(callOf('listRules'), ['scenario', 'request'])
+  const found = data?.rules.filter(({ definition }) => finds(JSON.stringify(definition)))
   return (
     <Card title="Push a rule in front of the active scenario" wide>
       <RuleForm onDone={() => void reload()} />
       <Problem text={problem} />
       <ul class="list">
-        {data?.rules.map(({ rule_id, hits, definition }) => (
+        {found?.map(({ rule_id, hits, definition }) => (
           <li key={rule_id}>
             <code>{JSON.stringify(definition)}</code>
             <span class="hint">hits: {hits}</span>
@@ -155,6 +156,7 @@ export function Rules() {
           </li>
         ))}
       </ul>
+      <Found found={found} of={data?.rules} noun="rule" />
     </Card>
   )
 }

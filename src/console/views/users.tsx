@@ -1,10 +1,12 @@
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded, usePages } from '../data.ts'
-import { SearchField, useSearch } from '../fields.tsx'
+import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
+import { At } from '../settings.tsx'
 import type { BankAccount, KycRecord, User } from '../types.ts'
-import { At, Card, Chip, Facts, Heads, Problem, Scroll } from '../ui.tsx'
+import { Card, Chip, Facts, Heads, Problem, Scroll } from '../ui.tsx'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
 const COLUMNS: readonly Column<User>[] = [
@@ -36,14 +38,16 @@ const COLUMNS: readonly Column<User>[] = [
     show: ({ created_at }) => <At at={created_at} />,
   },
 ]
+const KYC_STATUSES = ['pending', 'success', 'failed', 'none']
 const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
 
 /** The list of the users; `count` is their number. */
 export function Users({ count }: { count: number }) {
   const search = useSearch()
+  const [kyc, setKyc] = useUrlField('kyc')
   const { total, problem, at, want } = usePages(
     'readUsers',
-    { search: search.text || undefined },
+    { search: search.query, kyc: kyc || undefined },
     (page) => page.users,
     ['change', 'request'],
   )
@@ -53,6 +57,7 @@ export function Users({ count }: { count: number }) {
       <MakeUser count={count} />
       <div class="row">
         <SearchField search={search} placeholder="e-mail, mobile, id" />
+        <Choice label="KYC" value={kyc} values={[['', 'any'], ...KYC_STATUSES]} onChange={setKyc} />
       </div>
       <Problem text={problem} />
       {total !== undefined && (
@@ -64,9 +69,9 @@ export function Users({ count }: { count: number }) {
           want={want}
           href={hrefOf}
           empty={
-            search.text === ''
+            search.text === '' && kyc === ''
               ? 'No users yet. Make one above, or with POST /v1/user.'
-              : 'No user matches the search.'
+              : 'No user matches.'
           }
         />
       )}

@@ -4,12 +4,13 @@ import { BankAccount } from '../../model/bank-account.ts'
 import { Delivery } from '../../model/delivery.ts'
 import { Uuid } from '../../model/formats.ts'
 import { HistoryRecord } from '../../model/history.ts'
-import { KycRecord } from '../../model/kyc.ts'
-import { type ListQuery, pageFields, pageOf, searchQuery, searchTest } from '../../model/list.ts'
+import { KycRecord, KycStatus } from '../../model/kyc.ts'
+import { type ListQuery, pageFields, pageOf, searchQuery } from '../../model/list.ts'
 import { RequestInShort } from '../../model/logged-request.ts'
 import { maskLogText } from '../../model/mask.ts'
 import { rupeesOf } from '../../model/money.ts'
 import { PaymentStatus, PaymentStep, stepsOf } from '../../model/payment.ts'
+import { searchTest } from '../../model/search.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
 import { type PaymentRequests, requestsOfPayment } from '../../requests/payment-requests.ts'
@@ -20,8 +21,11 @@ import type { World } from '../../world/world.ts'
 import { ClockResponse, clockResponse, Timer, timerResponse } from './clock.ts'
 import { listDeliveries } from './webhooks.ts'
 
-const UserQuery = searchQuery(50)
+const UserQuery = searchQuery(50).extend({
+  kyc: z.enum([...KycStatus.options, 'none']).optional(),
+})
 const PaymentQuery = searchQuery(50).extend({ status: PaymentStatus.optional() })
+type KycFilter = z.output<typeof UserQuery>['kyc']
 // A payment never has more events than this.
 const MAX_EVENTS = 100
 
@@ -46,6 +50,13 @@ const userResponse = (
   kyc: kyc.ofUser(entry.id).map((one) => JSON.parse(views.kyc(one))),
   bank_accounts: bankAccounts.ofUser(entry.id).map((one) => JSON.parse(views.bankAccount(one))),
 })
+
+/** Whether a user has a KYC record with this status; `none`: no record at all. */
+function hasKyc({ kyc }: World, userId: string, status: NonNullable<KycFilter>): boolean {
+  const records = kyc.ofUser(userId)
+  if (status === 'none') return records.length === 0
+  return records.some(({ row }) => row.kyc_status === status)
+}
 
 /** One page of the rows that a query finds, newest first; without a filter it reads only the rows of the page. */
 function pageOfFound<R>(
@@ -137,7 +148,8 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readUsers',
-    summary: 'List users with their KYC records and bank accounts, newest first; search',
+    summary:
+      'List users with their KYC records and bank accounts, newest first; search, and filter by the status of a KYC record (none: no record)',
     query: UserQuery,
     response: z
       .strictObject({
@@ -146,11 +158,15 @@ export const dataCalls = [
       })
       .meta({ id: 'UsersWithAll' }),
     handle(world, { query }) {
-      const test = searchTest(query.search)
+      const { search, kyc } = query
+      const test = searchTest(search)
+      const isFound = ({ user_id, email, mobile }: UserEntry['row']) =>
+        (kyc === undefined || hasKyc(world, user_id, kyc)) &&
+        (test?.(`${user_id} ${email} ${mobile}`) ?? true)
       const { total, entries } = pageOfFound(
         world.users.list,
         query,
-        test && (({ user_id, email, mobile }) => test(`${user_id} ${email} ${mobile}`)),
+        kyc || test ? isFound : undefined,
       )
       return {
         ...pageOf(query, total),

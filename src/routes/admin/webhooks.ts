@@ -8,8 +8,9 @@ import {
   ListDeliveriesResponse,
 } from '../../model/delivery.ts'
 import { text, Uuid } from '../../model/formats.ts'
-import { pagesOf, searchTest } from '../../model/list.ts'
+import { pagesOf } from '../../model/list.ts'
 import { rupeesOf } from '../../model/money.ts'
+import { searchTest } from '../../model/search.ts'
 import { EVENTS } from '../../scenarios/words.ts'
 import { readTarget } from '../../webhooks/addresses.ts'
 import { attemptDetails } from '../../webhooks/attempt-request.ts'
