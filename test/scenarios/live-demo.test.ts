@@ -15,7 +15,7 @@ type Payment = {
 }
 type Delivery = { event: string; status: string; attempts: { error: { code: string } | null }[] }
 
-t.test('live-demo: four minutes at speed 60 have something of everything', async (t) => {
+t.test('live-demo: two minutes at speed 60 have something of everything', async (t) => {
   const box = await start(t)
   await box.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = box.app.server.address() as AddressInfo
@@ -23,20 +23,23 @@ t.test('live-demo: four minutes at speed 60 have something of everything', async
   const inbox = `http://127.0.0.1:${port}/__admin/webhooks/inbox`
   await box.post('/v1/clientWebhook', { url: inbox, webhook_secret: 'a-secret-of-the-demo' })
   const usersNow = async () => (await box.get('/__admin/users')).body.total
-  const payments = async (): Promise<Payment[]> =>
-    (await box.get('/__admin/transactions?limit=100')).body.transactions
+  const payments = async () => (await box.get('/__admin/transactions?limit=100')).body
+  const newPayments = async (): Promise<Payment[]> => {
+    const { total, transactions } = await payments()
+    return transactions.slice(0, total - before.payments)
+  }
   const deliveries = async (query: string): Promise<Delivery[]> =>
     (await box.get(`/__admin/webhooks/deliveries?limit=100&${query}`)).body.deliveries
   const kycOf = async (id: string) =>
     (await deliveries(`resource_id=${id}`)).map(({ event }) => event)
-  const before = { users: await usersNow(), payments: (await payments()).length }
+  const before = { users: await usersNow(), payments: (await payments()).total }
   await box.put('/__admin/scenario', { name: 'live-demo' })
 
   await t.test('in the first ten minutes', async (t) => {
     await box.advance('10m')
     t.equal(await usersNow(), before.users + 3)
     t.same(await kycOf(REVIEWED), ['kyc.pending'], 'a document is under review')
-    const made = (await payments()).slice(0, -before.payments)
+    const made = await newPayments()
     t.ok(made.length >= 7, `${made.length} payments`)
     const types = new Set(made.map(({ transaction_type: type }) => type))
     t.same([...types].sort(), ['credit', 'debit'])
@@ -44,14 +47,14 @@ t.test('live-demo: four minutes at speed 60 have something of everything', async
     t.ok(states.has('PROCESSING') && states.has('SUCCESS') && states.has('FAILED'), [...states])
   })
 
-  await t.test('after four hours', async (t) => {
-    await box.advance('230m')
-    t.ok((await usersNow()) >= before.users + 10)
-    const made = (await payments()).slice(0, 95)
+  await t.test('after two hours', async (t) => {
+    await box.advance('110m')
+    t.ok((await usersNow()) >= before.users + 6)
+    const made = await newPayments()
     const sizes = new Set(made.map(({ amount }) => amount))
     t.ok(sizes.size >= 8 && sizes.has('1245000.00'), [...sizes])
     const people = new Set(made.flatMap((one) => [one.from_user_id, one.to_user_id]))
-    t.ok(people.size >= 20, `${people.size} users take part`)
+    t.ok(people.size >= 15, `${people.size} users take part`)
     const reasons = new Set(made.map(({ history }) => history.metadata?.reason).filter(Boolean))
     t.same([...reasons].sort(), [
       'bank_account_closed',
@@ -73,7 +76,7 @@ t.test('live-demo: four minutes at speed 60 have something of everything', async
 
   await t.test('the inbox has every event; a failure needs a retry', async (t) => {
     const failures = await deliveries('event=transaction.failed')
-    t.ok(failures.length >= 10)
+    t.ok(failures.length >= 8)
     for (const { status, attempts } of failures) {
       t.equal(status, 'delivered')
       t.same(
