@@ -13,8 +13,8 @@ export type Column<T> = {
   show: (row: T) => ComponentChildren
 }
 
-/** The width of an instant, with the longest name of a zone. */
-export const AT_WIDTH = '15rem'
+/** The width of an instant with its zone. */
+export const AT_WIDTH = '13.5rem'
 
 const ROW_HEIGHT = 40
 // Rows rendered above and below the visible ones.

@@ -63,13 +63,13 @@ export function useTimes() {
   }
 }
 
-/** An instant on the client's clock, with its zone. */
-export function At({ at }: { at: string }) {
+/** An instant on the client's clock, with its zone; `short`: the time of the day alone. */
+export function At({ at, short = false }: { at: string; short?: boolean }) {
   const { wallOf, zoneOf } = useTimes()
   const { day, time } = wallOf(at)
   return (
     <time dateTime={at} title={at}>
-      {day} <b>{time}</b> <span class="zone">{zoneOf(at)}</span>
+      {!short && day} <b>{time}</b> {!short && <span class="zone">{zoneOf(at)}</span>}
     </time>
   )
 }

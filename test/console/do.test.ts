@@ -205,6 +205,36 @@ t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
     await see(/^\d of \d+ assumptions$/)
   })
 
+  await t.test('an amount is found as the page shows it', async () => {
+    await pay({ amount: 1245000 })
+    await go('payments?search=₹12,45,000.00')
+    await rowsAre('Payments', 1)
+  })
+
+  await t.test('the filters of the lists are in the URL too', async () => {
+    await go('users?kyc=pending')
+    await rowsAre('Users', (await get('/__admin/users?kyc=pending')).body.total)
+    await go('requests?status=5')
+    await see('No call matches.')
+    await page.getByLabel('Status', { exact: true }).selectOption('2')
+    await opened.until(`location.hash === '#/requests?status=2'`)
+    await go('deliveries?event=kyc.failed')
+    await see('No delivery matches.')
+    await go('overview?search=success')
+    const timers = page.getByRole('region', { name: 'Timers' }).getByRole('row')
+    await timers.getByText('SUCCESS').first().waitFor()
+    await timers.getByText('PROCESSING').first().waitFor({ state: 'detached' })
+    await post('/__admin/rules', { when: { operation: 'getUser' }, then: { delay: '1ms' } })
+    await post('/__admin/snapshots', { name: 'ready' })
+    await go('control?search=getuser')
+    await page.reload()
+    await page.locator('.list code').getByText('getUser').waitFor()
+    await see('No snapshot matches the search.')
+    await see('No client matches the search.')
+    await page.getByLabel('Search').fill('ready')
+    await see('No rule matches the search.')
+  })
+
   await t.test('a delivery that nobody receives says why', async () => {
     const { deliveries } = (await get('/__admin/webhooks/deliveries?search=find-me')).body
     await go(`deliveries/${deliveries[0].delivery_id}`)

@@ -37,7 +37,10 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     await advance('2d')
     const after = await lineOf(id, 6)
     t.match(after[3], /^00:00:03 \+3s SUCCESS UTR \d{12} transaction.success delivered \(204\)$/)
-    t.same(after.slice(4), ['2026-01-03 UTC', '00:00:01 now: no steps left, the payment stays SUCCESS'])
+    t.same(after.slice(4), [
+      '2026-01-03 UTC',
+      '00:00:01 now: no steps left, the payment stays SUCCESS',
+    ])
   })
 
   await t.test('in one instant, lines are in the order of the changes', async (t) => {

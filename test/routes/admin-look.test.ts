@@ -117,6 +117,18 @@ t.test('lists are searched by all words, and paged', async (t) => {
   const deliveries = await list('webhooks/deliveries?search=searched-2')
   t.equal(deliveries.total, 3)
   t.match(deliveries.deliveries[0], { amount: '2.00', reference_id: 'searched-2' })
+  t.equal((await list('timers?search=success')).timers.length, 1)
+  t.equal((await list('timers?search=success%20kyc')).timers.length, 0)
+  const all = (await list('users?limit=100')).users
+  for (const kyc of ['pending', 'failed']) {
+    const ofStatus = all.filter((user: { kyc: { kyc_status: string }[] }) =>
+      user.kyc.some(({ kyc_status: status }) => status === kyc),
+    )
+    t.ok(ofStatus.length > 0)
+    t.same((await list(`users?limit=100&kyc=${kyc}`)).users.slice(0, ofStatus.length), ofStatus)
+  }
+  const without = (await list('users?limit=100&kyc=none')).users
+  t.ok(without.length > 0 && without.every(({ kyc }: { kyc: unknown[] }) => kyc.length === 0))
   const { users } = await list('users?limit=1')
   t.match(await list(`users?search=${users[0].email.toUpperCase()}`), { total: 1, users })
   const { requests } = await list('requests?limit=1')

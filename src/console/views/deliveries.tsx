@@ -24,7 +24,8 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Status', width: '7rem', show: ({ status }) => <Chip state={status} /> },
   {
     title: 'Response',
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(4.5rem, 2fr)',
+    minor: true,
     show: ({ attempts }) => {
       const last = attempts.at(-1)
       return last ? <ResponseStatus attempt={last} /> : '–'
@@ -32,16 +33,23 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
   {
     title: 'Payment',
-    width: 'minmax(0, 2fr)',
-    minor: true,
+    width: 'minmax(9.5rem, 4fr)',
     show: (delivery) => paymentText(delivery),
   },
-  { title: 'Attempts', width: '5rem', minor: true, show: ({ attempts }) => attempts.length },
   {
-    title: 'Next attempt',
-    width: AT_WIDTH,
+    title: 'Attempts',
+    width: '10rem',
     minor: true,
-    show: ({ next_attempt_at }) => (next_attempt_at === null ? '–' : <At at={next_attempt_at} />),
+    show: ({ attempts, next_attempt_at: next }) => (
+      <>
+        {attempts.length}
+        {next !== null && (
+          <>
+            , next <At short at={next} />
+          </>
+        )}
+      </>
+    ),
   },
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]

@@ -50,7 +50,7 @@ export function Payments() {
       <h2>Payments</h2>
       <MakePayment />
       <div class="row">
-        <SearchField search={search} placeholder="reference, amount, name" />
+        <SearchField search={search} placeholder="reference or amount" />
         <Choice
           label="Status"
           value={status}

@@ -28,13 +28,13 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
   },
   {
     title: 'Payment',
-    width: 'minmax(0, 2fr)',
-    minor: true,
+    width: 'minmax(0, 4fr)',
     show: (call) => paymentText(call),
   },
   {
     title: 'Rule',
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(0, 3fr)',
+    minor: true,
     show: ({ rule, fault }) => [rule, fault && `fault ${fault}`].filter(Boolean).join(', ') || '–',
   },
   {
@@ -141,7 +141,7 @@ export function Requests() {
     <>
       <h2>Requests</h2>
       <div class="row">
-        <SearchField search={search} placeholder="POST 422, a path, a reference" />
+        <SearchField search={search} placeholder="POST 422, a reference" />
         <Choice label="Status" value={status} values={STATUSES} onChange={setStatus} />
         <Act
           label="Clear the log"

@@ -66,7 +66,7 @@ export function Webhook({ client, reload }: WithClient) {
   const [secret] = useState(newSecret)
   const { fields, set } = useFields({ url: '', secret })
   return (
-    <Card title="Webhook">
+    <Card title="Webhook" wide>
       <Receiver url={client.webhook_url} />
       <div class="row">
         <UseInbox client={client} reload={reload} />
