@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Copy } from './act.tsx'
 import { BASE, callOf, curlOfCall, onResponse, type SentCall, textOf, watchCalls } from './api.ts'
-import { untilText, useNow } from './clock.ts'
+import { spanText, untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
 import { keepFocus } from './focus.ts'
 import { type State, watchState } from './live.ts'
@@ -92,13 +92,18 @@ function Now({ client }: { client: Client }) {
   const { clock } = client
   const now = useNow(clock)
   const text = new Date(now).toISOString()
+  const isFrozen = clock.mode === 'frozen'
   const next = clock.next_timer_at === null ? undefined : Date.parse(clock.next_timer_at) - now
   return (
     <div class="now">
       <At at={text} />
       <span class="hint">
-        {clock.mode === 'frozen' ? 'frozen' : clock.speed === 1 ? 'real time' : `× ${clock.speed}`}
-        {next === undefined ? ', nothing scheduled' : `, next ${untilText(next)}`}
+        {isFrozen ? 'frozen' : clock.speed === 1 ? 'real time' : `× ${clock.speed}`}
+        {next === undefined
+          ? ', nothing scheduled'
+          : isFrozen
+            ? `: next timer ${spanText(next)} ahead`
+            : `, next ${untilText(next)}`}
       </span>
     </div>
   )

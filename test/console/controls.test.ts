@@ -66,7 +66,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   const clock = async () => (await get('/__admin/clock')).body
 
   await t.test('resume, freeze, speed, advance, next; each shows its call', async (t) => {
-    const hint = page.getByText('The clock is frozen: resume it to use this speed.')
+    const hint = page.getByText('The clock is frozen: no step and no retry happens')
     await hint.waitFor()
     t.equal(await press(opened, 'Resume'), 'POST /__admin/clock/resume 200')
     t.equal((await clock()).mode, 'real')

@@ -15,7 +15,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
   await advance('1s')
 
   await t.test('overview: client, clock, scenario, counts, next timers', async () => {
-    await see('next in')
+    await see('frozen: next timer')
     const main = page.locator('main')
     const { body: client } = await get('/__admin/client')
     for (const count of [client.counts.users, client.counts.transactions])

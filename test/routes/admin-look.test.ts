@@ -99,7 +99,7 @@ t.test('a payment says who decided it, and has its calls', async (t) => {
 })
 
 t.test('lists are searched by all words, and paged', async (t) => {
-  const { get, pay, advance } = await start(t)
+  const { get, put, pay, advance } = await start(t)
   for (let i = 1; i <= 3; i++) await pay({ amount: i, reference_id: `searched-${i}` })
   await advance('1m')
   await pay({ amount: 9, reference_id: 'searched-4' })
@@ -119,6 +119,9 @@ t.test('lists are searched by all words, and paged', async (t) => {
   t.match(deliveries.deliveries[0], { amount: '2.00', reference_id: 'searched-2' })
   t.equal((await list('timers?search=success')).timers.length, 1)
   t.equal((await list('timers?search=success%20kyc')).timers.length, 0)
+  const timeline = [{ after: '1h', do: { payout: { amount: 5, remark: 'rent' } } }]
+  await put('/__admin/scenario', { definition: { timeline } })
+  t.match((await list('timers?search=rent')).timers, [{ kind: 'timeline.entry' }])
   const all = (await list('users?limit=100')).users
   for (const kyc of ['pending', 'failed']) {
     const ofStatus = all.filter((user: { kyc: { kyc_status: string }[] }) =>

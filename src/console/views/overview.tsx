@@ -53,10 +53,10 @@ function ClockControls({ client, reload }: { client: Client; reload: () => void 
         />
       </Form>
       {mode === 'frozen' && (
-        <>
-          <p class="hint">The clock is frozen: resume it to use this speed.</p>
-          <p class="hint">No step and no retry happens until you advance or resume it.</p>
-        </>
+        <p class="hint">
+          The clock is frozen: no step and no retry happens until you advance or resume it. Resume
+          it to use this speed.
+        </p>
       )}
     </Card>
   )
@@ -71,7 +71,9 @@ const VIEWS: Readonly<Record<string, string>> = {
 /** What a timer does, with a link to its payment or delivery. */
 function TimerText({ timer }: { timer: Timer }) {
   const { kind, resource_id, payload } = timer
-  const word = payload['status'] ?? payload['event'] ?? ''
+  // The action of a timeline is a word with its fields.
+  const [action] = Object.keys((payload['do'] ?? {}) as object)
+  const word = payload['status'] ?? payload['event'] ?? action ?? ''
   const view = VIEWS[kind]
   return (
     <>
@@ -204,8 +206,8 @@ export function Overview({ client, reload }: { client: Client; reload: () => voi
         />
       </Card>
       <ClockControls client={client} reload={reload} />
-      <Webhook client={client} reload={reload} />
       <Timers client={client} reload={reload} />
+      <Webhook client={client} reload={reload} />
     </div>
   )
 }

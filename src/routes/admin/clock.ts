@@ -112,7 +112,7 @@ export const timerResponse = ({
 })
 
 const textOfTimer = ({ timer_id, kind, resource_id, payload }: TimerRow): string =>
-  [timer_id, kind, resource_id, ...Object.values(payload)].join(' ')
+  [timer_id, kind, resource_id, JSON.stringify(payload)].join(' ')
 
 /** Advances the clock, runs the timers that are due, and stores the new time. */
 async function advanceWith(
