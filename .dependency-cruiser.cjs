@@ -61,7 +61,7 @@ module.exports = {
       to: {
         path: '^src',
         pathNot:
-          '^src/(console|scenarios/words\\.ts$|model/(admin-routes|delivery-result|feed-kinds)\\.ts$)',
+          '^src/(console|scenarios/words\\.ts$|model/(admin-routes|delivery-result|feed-kinds|search)\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },
