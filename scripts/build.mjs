@@ -72,7 +72,8 @@ const built = await Promise.all([
   }),
 ])
 
-cpSync(join(root, 'scripts/loader.cjs'), join(dist, 'loader.cjs'))
+for (const name of ['loader.cjs', 'user-cache.cjs'])
+  cpSync(join(root, 'scripts', name), join(dist, name))
 writeFileSync(
   join(dist, 'bin.cjs'),
   `#!/usr/bin/env node

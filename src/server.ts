@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { channel } from 'node:diagnostics_channel'
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type App, buildApp } from './app.ts'
@@ -197,6 +198,9 @@ export async function assemble(options: Options, content: Content, log: Log) {
   return { sandbox, app, adminToken }
 }
 
+// The loader of the package then stores V8's code cache (scripts/user-cache.cjs).
+const listening = channel('payout-sandbox.listening')
+
 /** What the start of a server can be given besides its options. `unref`: it does not keep the process alive. */
 type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'worldOpened'>> & {
   unref?: boolean
@@ -246,6 +250,7 @@ export async function startServer(
     throw error
   }
   if (unref) app.unref()
+  listening.publish({ url: origin })
   const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
   let closing: Promise<void> | undefined
   return {
