@@ -50,7 +50,7 @@ t.test(
     t.strictSame(await startAndKill(one, { NODE_DISABLE_COMPILE_CACHE: '1' }), [], 'switched off')
     const [file, ...more] = await startAndKill(one)
     t.strictSame(more, [])
-    t.ok(file!.endsWith(`-${process.version}-${process.arch}`), file)
+    t.ok(file!.endsWith(`-${process.version}-${process.arch}`), file!)
     t.equal(statSync(file!).mode & 0o777, 0o600)
     t.equal(statSync(join(file!, '..')).mode & 0o777, 0o700)
 
