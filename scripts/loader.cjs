@@ -9,11 +9,11 @@ const file = join(__dirname, 'payout-sandbox.cjs')
 const built = `${file}.${process.version}-${process.arch}.cache`
 
 function load() {
-  const source = readFileSync(file)
+  const source = readFileSync(file, 'utf8')
   const own = existsSync(built) ? undefined : require('./user-cache.cjs').userCache(source)
   const cachedData = own ? own.read() : readFileSync(built)
   const script = new vm.Script(
-    `(function (exports, require, module, __filename, __dirname) {${source.toString('utf8')}\n})`,
+    `(function (exports, require, module, __filename, __dirname) {${source}\n})`,
     {
       filename: file,
       cachedData,
