@@ -27,6 +27,7 @@ import { replay } from './replay.ts'
 import { requests } from './requests.ts'
 import { reset } from './reset.ts'
 import { scenario } from './scenario.ts'
+import { schema } from './schema.ts'
 import { snapshot } from './snapshot.ts'
 import { start } from './start.ts'
 import { sweep } from './sweep.ts'
@@ -70,6 +71,7 @@ export const COMMANDS: readonly Command[] = [
   conform,
   health,
   openapi,
+  schema,
   completionOf(() => COMMANDS),
   help,
 ]
