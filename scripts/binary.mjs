@@ -108,9 +108,11 @@ function billOf(version, node) {
 
 /** The licences of all that is inside; a release of Node has its own beside it. */
 function licencesOf(maker) {
-  const ofNode = join(dirname(maker), '../LICENSE')
-  if (!existsSync(ofNode))
-    throw new Problem(`--node takes the bin/node of an unpacked release: there is no ${ofNode}`)
+  const ofNode = ['LICENSE', '../LICENSE']
+    .map((path) => join(dirname(maker), path))
+    .find((file) => existsSync(file))
+  if (ofNode === undefined)
+    throw new Problem(`--node takes the Node of an unpacked release: no LICENSE is near ${maker}`)
   const files = [join(root, 'LICENSE'), join(root, 'dist/THIRD-PARTY-LICENSES.txt'), ofNode]
   return files.map((file) => readFileSync(file, 'utf8')).join(`\n${'-'.repeat(80)}\n\n`)
 }
