@@ -6,7 +6,9 @@ if [ ! -e "$dir/pid" ]; then
   echo '::warning title=payout-sandbox::there is no sandbox to finish: the step with do: start did not succeed'
   exit 0
 fi
-mapfile -t sandbox < "$dir/command"
+sandbox=()
+# The bash of macOS has no mapfile.
+while read -r word; do sandbox+=("$word"); done < "$dir/command"
 pid=$(cat "$dir/pid")
 
 {

@@ -26,7 +26,7 @@ dir=$RUNNER_TEMP/payout-sandbox
 [ ! -e "$dir" ] || fail 'this job has started a sandbox already; one is enough: each client /@name has its own data'
 mkdir -p "$dir/report"
 read -ra options <<< "$SANDBOX_OPTIONS"
-"${sandbox[@]}" start --memory --port 0 --json --record "$dir/report/run.ndjson" "${options[@]}" \
+"${sandbox[@]}" start --memory --port 0 --json --record "$dir/report/run.ndjson" ${options[@]+"${options[@]}"} \
   > "$dir/ready.json" 2> "$dir/report/log.txt" < /dev/null &
 pid=$!
 
@@ -35,10 +35,12 @@ ended() {
   fail 'the sandbox did not start; its message is above'
 }
 # One line of JSON comes when it listens.
-until [ -s "$dir/ready.json" ]; do
+for ((i = 0; i < 600; i++)); do
+  [ ! -s "$dir/ready.json" ] || break
   kill -0 "$pid" 2> /dev/null || ended
   sleep 0.1
 done
+[ -s "$dir/ready.json" ] || ended
 field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$dir/ready.json"; }
 url=$(field url) admin_url=$(field admin_url) token=$(field token) admin_token=$(field admin_token)
 [ -z "$admin_token" ] || echo "::add-mask::$admin_token"
