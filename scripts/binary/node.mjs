@@ -10,6 +10,9 @@ const NODES = JSON.parse(readFileSync(new URL('nodes.json', import.meta.url), 'u
 /** Node could not be installed, or is not the one that nodes.json names. */
 export class NoNode extends Error {}
 
+// npm adds a stack to some complaints.
+const firstLines = (text) => text.trim().split('\n').slice(0, 4).join('\n')
+
 function run(program, args, cwd) {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     cwd,
@@ -17,7 +20,7 @@ function run(program, args, cwd) {
     shell: process.platform === 'win32',
   })
   if (status !== 0)
-    throw new NoNode(`${program} ${args.join(' ')} failed: ${(error?.message ?? stderr).trim()}`)
+    throw new NoNode(`${program} ${args.join(' ')} failed: ${firstLines(error?.message ?? stderr)}`)
   return stdout.trim()
 }
 
