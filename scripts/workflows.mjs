@@ -23,6 +23,8 @@ const FOLDER = '.github/workflows'
 const RUNNERS = ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15', 'windows-2025']
 const PINNED = /^[\w.-]+\/[\w./-]+@[0-9a-f]{40}$/
 const MAX_MS = 120_000
+// The single executable of this machine.
+const TARGET = `${process.platform}-${process.arch}`
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (name) => readFileSync(join(root, name), 'utf8')
@@ -83,19 +85,18 @@ function runOffline(steps) {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
   Object.assign(env, {
     GITHUB_REF_NAME: `v${JSON.parse(read('package.json')).version}`,
-    TARGET: 'linux-x64',
+    TARGET,
     no_proxy: '127.0.0.1',
   })
   const binary = join(root, 'binary')
-  const made =
-    existsSync(binary) &&
-    readdirSync(binary).filter((name) => !name.includes('-arm64') && !name.includes('-win-'))
+  const made = existsSync(binary)
+    ? readdirSync(binary).filter((name) => name.includes(`-${TARGET}`))
+    : []
   try {
-    if (made)
-      for (const folder of ['binary', 'assets'])
-        for (const name of made) cpSync(join(binary, name), join(copy, folder, name))
+    for (const folder of ['binary', 'assets'])
+      for (const name of made) cpSync(join(binary, name), join(copy, folder, name))
     for (const { id, name, run } of steps) {
-      if (!made && ['offline-run', 'offline-checksums'].includes(id)) {
+      if (made.length === 0 && ['offline-run', 'offline-checksums'].includes(id)) {
         console.log(`       left out: ${name}: npm run binary makes what it needs`)
         continue
       }
