@@ -1,4 +1,4 @@
-// Starts the bundle once, sends a few calls, and stores V8's code cache.
+// Starts the bundle once, sends a few calls, and stores V8's code cache: beside the bundle, or in the file of the argument.
 'use strict'
 const { readFileSync, writeFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
@@ -38,7 +38,8 @@ async function warm() {
   process.stdout.write = () => true
   await main(['--help'], {})
   process.stdout.write = write
-  writeFileSync(`${file}.${process.version}-${process.arch}.cache`, script.createCachedData())
+  const beside = `${file}.${process.version}-${process.arch}.cache`
+  writeFileSync(process.argv[2] ?? beside, script.createCachedData())
 }
 
 warm().catch((error) => {

@@ -130,6 +130,17 @@ async function use(): Promise<string> {
 export { use }
 `
 
+function checkExamples() {
+  const examples = join(installed, 'examples')
+  const first = join(examples, 'first-payout')
+  const quietly = ['--offline', '--no-audit', '--no-fund', '--loglevel=error']
+  const npm = run('npm', ['install', ...quietly], { cwd: first })
+  const tests = npm.status === 0 ? run('npm', ['test'], { cwd: first }) : npm
+  check(tests.status === 0, 'its example first-payout runs where it lies', tests.output)
+  const shell = run('bash', [join(examples, 'ci/shell.sh')])
+  check(shell.status === 0, 'its example for a shell runs where it lies', shell.output)
+}
+
 function checkImports() {
   const required = `const { startSandbox } = require('payout-sandbox')\nvoid (async () => {${PROGRAM}})()\n`
   writeFileSync(join(home, 'run.mjs'), `import { startSandbox } from 'payout-sandbox'\n${PROGRAM}`)
@@ -229,6 +240,7 @@ try {
   checkManifest()
   checkLinks()
   await checkCommand()
+  checkExamples()
   checkImports()
   checkTypes()
   checkBill()

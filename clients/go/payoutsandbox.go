@@ -20,7 +20,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -50,9 +49,13 @@ func Run(m *testing.M, options ...string) int {
 	if program == "" {
 		program = "payout-sandbox"
 	}
-	process := exec.Command(program, append([]string{"start", "--memory", "--port", "0", "--json"}, options...)...)
+	process := exec.Command(program, append([]string{"start", "--memory", "--port", "0", "--json", "--stop-with-stdin"}, options...)...)
 	process.Env = append([]string{"PAYOUT_SANDBOX_CLOCK=frozen", "PAYOUT_SANDBOX_LOG_LEVEL=warn"}, os.Environ()...)
 	process.Stderr = struct{ io.Writer }{os.Stderr} // go test waits for all that have its own stderr
+	stdin, err := process.StdinPipe()
+	if err != nil {
+		log.Fatal(err)
+	}
 	stdout, err := process.StdoutPipe()
 	if err == nil {
 		err = process.Start()
@@ -63,18 +66,12 @@ func Run(m *testing.M, options ...string) int {
 	var ready struct {
 		URL        string
 		AdminToken string `json:"admin_token"`
-		PID        int
 	}
 	if json.NewDecoder(stdout).Decode(&ready) != nil {
 		log.Fatalf("%s did not start: %v; see its message", program, process.Wait())
 	}
 	defer process.Wait()
-	defer func() {
-		// The process itself may be npx. Windows has no signals.
-		if server, err := os.FindProcess(ready.PID); err != nil || server.Signal(syscall.SIGTERM) != nil {
-			process.Process.Kill()
-		}
-	}()
+	defer stdin.Close() // this stops it
 	serviceURL, adminToken = ready.URL, ready.AdminToken
 	return m.Run()
 }

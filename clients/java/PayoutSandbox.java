@@ -3,6 +3,7 @@ import static java.util.stream.Collectors.joining;
 
 import com.sun.net.httpserver.*;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.math.BigDecimal;
 import java.net.*;
 import java.net.http.*;
@@ -17,7 +18,8 @@ import javax.crypto.spec.SecretKeySpec;
 public final class PayoutSandbox implements AutoCloseable {
   private static final HttpClient HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final String root, adminToken;
-  private Optional<ProcessHandle> server = Optional.empty();
+  /** A sandbox that this object started stops when this ends. */
+  private OutputStream stdin = OutputStream.nullOutputStream();
 
   /** Finds the sandbox at PAYOUT_SANDBOX_URL, or starts one with these options: in memory, with a frozen clock. */
   public PayoutSandbox(String... options) throws IOException, InterruptedException {
@@ -29,7 +31,7 @@ public final class PayoutSandbox implements AutoCloseable {
 
   private Map<String, Object> start(String... options) throws IOException, InterruptedException {
     String program = Objects.requireNonNullElse(System.getenv("PAYOUT_SANDBOX_BIN"), "payout-sandbox");
-    List<String> words = new ArrayList<>(List.of(program, "start", "--memory", "--port", "0", "--json"));
+    List<String> words = new ArrayList<>(List.of(program, "start", "--memory", "--port", "0", "--json", "--stop-with-stdin"));
     words.addAll(List.of(options));
     ProcessBuilder builder = new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT);
     builder.environment().putIfAbsent("PAYOUT_SANDBOX_CLOCK", "frozen");
@@ -38,13 +40,12 @@ public final class PayoutSandbox implements AutoCloseable {
     String line = process.inputReader().readLine();
     if (line == null) throw new IOException(program + " ended with " + process.waitFor() + "; see its message");
     Map<String, Object> ready = get(Json.read(line));
-    server = ProcessHandle.of(PayoutSandbox.<Number>get(ready, "pid").longValue()); // the process may be npx
-    Runtime.getRuntime().addShutdownHook(new Thread(this::close));
+    stdin = process.getOutputStream();
     return ready;
   }
 
   /** Stops the sandbox, if this object started it. */
-  @Override public void close() { server.ifPresent(ProcessHandle::destroy); }
+  @Override public void close() throws IOException { stdin.close(); }
 
   /** Returns the client with this name: a-z, 0-9 and -. The first call to it creates it. */
   public World world(String name) { return new World(root + "/@" + name, "sbx_" + name, adminToken); }

@@ -20,7 +20,7 @@ public final class PayoutSandboxExtension implements ParameterResolver {
   public PayoutSandboxExtension(String... options) { this.options = List.of(options); }
 
   private record Shared(PayoutSandbox sandbox) implements CloseableResource {
-    @Override public void close() { sandbox.close(); }
+    @Override public void close() throws java.io.IOException { sandbox.close(); }
   }
 
   private record Leased(PayoutSandbox.World world) implements CloseableResource {

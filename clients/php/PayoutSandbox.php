@@ -20,8 +20,8 @@ final class Sandbox
 {
     private string $root;
     private ?string $adminToken;
-    private int $pid = 0;
     private mixed $process = null;
+    private mixed $stdin = null;
 
     public function __construct(string ...$options)
     {
@@ -33,14 +33,14 @@ final class Sandbox
     private function start(array $options): string
     {
         $program = getenv('PAYOUT_SANDBOX_BIN') ?: 'payout-sandbox';
-        $command = [$program, 'start', '--memory', '--port', '0', '--json', ...$options];
+        $command = [$program, 'start', '--memory', '--port', '0', '--json', '--stop-with-stdin', ...$options];
         $env = getenv() + ['PAYOUT_SANDBOX_CLOCK' => 'frozen', 'PAYOUT_SANDBOX_LOG_LEVEL' => 'warn'];
-        $this->process = proc_open($command, [1 => ['pipe', 'w'], 2 => STDERR], $pipes, null, $env);
+        $this->process = proc_open($command, [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes, null, $env);
         $ready = $this->process ? json_decode((string) fgets($pipes[1]), true) : null;
         if ($ready === null) {
             throw new \RuntimeException("$program did not start; see its message, or set PAYOUT_SANDBOX_BIN");
         }
-        [$this->pid, $this->adminToken] = [$ready['pid'], $ready['admin_token'] ?? null];
+        [$this->stdin, $this->adminToken] = [$pipes[0], $ready['admin_token'] ?? null];
         register_shutdown_function([$this, 'close']);
         return $ready['url'];
     }
@@ -56,8 +56,7 @@ final class Sandbox
     public function close(): void
     {
         if ($this->process) {
-            // Not proc_terminate alone: the process may be npx.
-            function_exists('posix_kill') ? posix_kill($this->pid, 15) : proc_terminate($this->process);
+            fclose($this->stdin);
             proc_close($this->process);
             $this->process = null;
         }

@@ -14,7 +14,6 @@ import json
 import os
 import secrets
 import shutil
-import signal
 import subprocess
 import threading
 import time
@@ -138,16 +137,18 @@ class Sandbox(contextlib.AbstractContextManager):
         self._admin_token = os.environ.get("PAYOUT_SANDBOX_ADMIN_TOKEN")
         if not url:
             ready = self._start(options)
-            url, self._pid, self._admin_token = ready["url"], ready["pid"], ready.get("admin_token")
+            url, self._admin_token = ready["url"], ready.get("admin_token")
         self.root = url.split("/@")[0].removesuffix("/v1")
 
     def _start(self, options: tuple[str, ...]) -> dict:
         program = shutil.which(os.environ.get("PAYOUT_SANDBOX_BIN") or "payout-sandbox")
         if program is None:
             raise FileNotFoundError("found no payout-sandbox: set PAYOUT_SANDBOX_BIN or PAYOUT_SANDBOX_URL")
-        words = [program, "start", "--memory", "--port", "0", "--json", *options]
+        words = [program, "start", "--memory", "--port", "0", "--json", "--stop-with-stdin", *options]
         env = {"PAYOUT_SANDBOX_CLOCK": "frozen", "PAYOUT_SANDBOX_LOG_LEVEL": "warn", **os.environ}
-        self._process = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         line = self._process.stdout.readline()
         if not line:
             self._process.communicate()
@@ -162,8 +163,7 @@ class Sandbox(contextlib.AbstractContextManager):
     def close(self) -> None:
         """Stops the sandbox, if this object started it."""
         if self._process and self._process.poll() is None:
-            os.kill(self._pid, signal.SIGTERM)  # the process itself may be npx
-            self._process.communicate()
+            self._process.communicate()  # closes its standard input
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -28,6 +28,7 @@ import { replay } from './replay.ts'
 import { requests } from './requests.ts'
 import { reset } from './reset.ts'
 import { scenario } from './scenario.ts'
+import { schema } from './schema.ts'
 import { snapshot } from './snapshot.ts'
 import { start } from './start.ts'
 import { sweep } from './sweep.ts'
@@ -72,6 +73,7 @@ export const COMMANDS: readonly Command[] = [
   mcp,
   health,
   openapi,
+  schema,
   completionOf(() => COMMANDS),
   help,
 ]

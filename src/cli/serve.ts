@@ -144,23 +144,38 @@ export async function startOrExplain(options: Options): Promise<RunningServer> {
   }
 }
 
-/** Serves until a signal. Resolves with the exit code. */
-export async function serve(options: Options, json: boolean): Promise<number> {
+/** How `start` prints its addresses, and what ends it besides a signal. */
+type ServeOptions = { json: boolean; stopWithStdin: boolean }
+
+/** Calls `onEnd` when standard input ends: when the program that holds its other end closes it, or is killed. */
+function onEndOfStdin(onEnd: () => void) {
+  process.stdin.on('error', () => {})
+  // The end of a stream arrives only if somebody reads it.
+  process.stdin.once('close', onEnd).resume()
+}
+
+/** Serves until a signal, or until standard input ends. Resolves with the exit code. */
+export async function serve(options: Options, how: ServeOptions): Promise<number> {
   const server = await startOrExplain(options)
   const ready = readyOf(server, options)
   return new Promise((resolve, reject) => {
     let isStopping = false
-    const stop = () => {
-      // A second signal exits immediately.
-      if (isStopping) process.exit(1)
+    function stop() {
+      if (isStopping) return
       isStopping = true
+      // It would keep the process alive.
+      if (how.stopWithStdin) process.stdin.destroy()
       server.close().then(() => resolve(0), reject)
     }
-    process.on('SIGINT', stop)
-    process.on('SIGTERM', stop)
     // A closed terminal or a service manager sends SIGHUP; without a handler it would end the process immediately.
-    process.on('SIGHUP', stop)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => {
+        // A second signal exits immediately.
+        if (isStopping) process.exit(1)
+        stop()
+      })
+    if (how.stopWithStdin) onEndOfStdin(stop)
     // Last, because a program that reads this line can send a signal immediately.
-    process.stdout.write(json ? jsonLine(ready) : banner(ready, server))
+    process.stdout.write(how.json ? jsonLine(ready) : banner(ready, server))
   })
 }

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { call } from './program.ts'
+import { call, PROGRAM } from './program.ts'
 
 const MAX_MS = 10_000
 
@@ -12,8 +10,7 @@ const MAX_MS = 10_000
 async function limited(t: Test, most: number) {
   const line = `ulimit -n ${most}; exec "$0" "$@" start --memory --port 0 --json --log-level warn`
   const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...env } = process.env
-  const program = join(PACKAGE_ROOT, 'dist/bin.cjs')
-  const child = spawn('sh', ['-c', line, process.execPath, program], {
+  const child = spawn('sh', ['-c', line, ...PROGRAM], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { call, serve, spawned } from './program.ts'
+import { call, PROGRAM, serve, spawned } from './program.ts'
 
 /** Runs a command whose reader of this output is gone before it writes. */
 async function unread(output: 'stdout' | 'stderr', args: readonly string[], cwd?: string) {
@@ -51,8 +50,8 @@ t.test('a server goes on without the readers of its output, and stops cleanly', 
 const skip = existsSync('/dev/full') ? false : 'no /dev/full here'
 t.test('output that cannot be written for another reason is an error', { skip }, async (t) => {
   const full = openSync('/dev/full', 'w')
-  const bin = join(PACKAGE_ROOT, 'dist/bin.cjs')
-  const { status, stderr } = spawnSync(process.execPath, [bin, 'openapi'], {
+  const [command, ...first] = PROGRAM
+  const { status, stderr } = spawnSync(command, [...first, 'openapi'], {
     stdio: ['ignore', full, 'pipe'],
     encoding: 'utf8',
   })

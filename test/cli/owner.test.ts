@@ -3,11 +3,9 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { NO_NAMESPACES, type Place, placed } from '../torture/owner-process.ts'
-import { call, run, serve } from './program.ts'
+import { call, PROGRAM, run, serve } from './program.ts'
 
-const PROGRAM = join(PACKAGE_ROOT, 'dist/bin.cjs')
 const user = (n: number) => ({ email: `u${n}@example.com`, mobile: `98765000${10 + n}` })
 const skip = NO_NAMESPACES
 
@@ -15,7 +13,7 @@ const skip = NO_NAMESPACES
 async function startIn(t: Test, place: Place, host: string, data: string) {
   const [command, ...args] = placed(
     place,
-    [process.execPath, PROGRAM, 'start', '--json', '--port', '0', '--data', data],
+    [...PROGRAM, 'start', '--json', '--port', '0', '--data', data],
     host,
   )
   const { NODE_OPTIONS: _, NODE_EXTRA_CA_CERTS: __, ...env } = process.env
@@ -153,8 +151,7 @@ t.test(
         'mount --bind "$0" "$1" && shift && exec "$@"',
         source,
         data,
-        process.execPath,
-        PROGRAM,
+        ...PROGRAM,
         'start',
         '--port',
         '0',

@@ -2,13 +2,21 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 
-/** The built program. */
-export const BIN: string = join(PACKAGE_ROOT, 'dist/bin.cjs')
+const binary = process.env['SANDBOX_BINARY']
+
+/** The command of the built program: of dist, or the single executable that SANDBOX_BINARY names. */
+export const PROGRAM: readonly [command: string, ...args: string[]] =
+  binary === undefined
+    ? [process.execPath, join(PACKAGE_ROOT, 'dist/bin.cjs')]
+    : [resolve(PACKAGE_ROOT, binary)]
+
+/** The folder of the fixtures and scenarios of the program, as it prints it: a single executable has them inside. */
+export const FILES_ROOT: string = binary === undefined ? PACKAGE_ROOT : PROGRAM[0]
 const MAX_MS = 30_000
 
 const environment = (more: Record<string, string> = {}) => {
@@ -43,11 +51,13 @@ function stopOf(child: ChildProcess, ended: Promise<Ended>): Running['stop'] {
 
 /** Runs the built program in a process of its own. */
 export function spawned(args: readonly string[], options: RunOptions & { heapMb?: number }) {
-  const heap = options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`]
-  const child = spawn(process.execPath, [...heap, BIN, ...args], {
-    env: environment(options.env),
+  const { heapMb } = options
+  const heap = heapMb === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heapMb}` }
+  const [command, ...first] = PROGRAM
+  const child = spawn(command, [...first, ...args], {
+    env: environment({ ...options.env, ...heap }),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
   })
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -102,8 +112,10 @@ function readUntil(end: string, stream: Readable, take: (text: string) => void):
   })
 }
 
-/** Runs the built program in a process that has run others before, if one is idle. */
-export function shared(args: readonly string[], { env, cwd }: RunOptions): Running {
+/** Runs the built program in a process that has run others before, if one is idle; a single executable has none. */
+export function shared(args: readonly string[], options: RunOptions): Running {
+  if (binary !== undefined) return spawned(args, options)
+  const { env, cwd } = options
   const child = idle.pop() ?? startProgramProcess()
   keepAlive(child, true)
   const printed = { stdout: '', stderr: '' }

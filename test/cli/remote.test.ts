@@ -427,6 +427,7 @@ const LOCAL_COMMANDS = [
   'conform',
   'completion',
   'openapi',
+  'schema',
   'sweep',
   'help',
   'mcp',

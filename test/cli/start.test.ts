@@ -1,9 +1,10 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { call, run, saying, serve, shared } from './program.ts'
+import { call, PROGRAM, run, saying, serve, shared } from './program.ts'
 
 t.test('one JSON line tells a program where to call', async (t) => {
   const { ready, port, stop, child } = await serve(t, ['--memory'], { alone: true })
@@ -17,6 +18,61 @@ t.test('one JSON line tells a program where to call', async (t) => {
     pid: child.pid,
   })
   t.equal((await stop()).code, 0)
+})
+
+t.test('with --stop-with-stdin it ends with standard input, and keeps its data', async (t) => {
+  const data = join(t.testdir({}), 'db.json')
+  const { url, child, stop } = await serve(t, ['--data', data, '--stop-with-stdin'], {
+    alone: true,
+  })
+  child.stdin!.write('nobody reads this\n')
+  await call(`${url}/user`, { email: 'kept@example.com', mobile: '9876543210' })
+  child.stdin!.end()
+  const [code] = await once(child, 'close')
+  t.equal(code, 0)
+  t.match(readFileSync(data, 'utf8'), 'kept@example.com', 'one tidy document is left')
+
+  const signalled = await serve(t, ['--memory', '--stop-with-stdin'], { alone: true })
+  t.equal((await signalled.stop('SIGTERM')).code, 0, 'a signal stops it too, and it ends')
+  await stop()
+})
+
+t.test('with --stop-with-stdin it does not outlive a killed program that started it', async (t) => {
+  const starter = `require('node:child_process').spawn(process.argv[1], process.argv.slice(2), {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  })`
+  const words = ['start', '--memory', '--port', '0', '--json', '--stop-with-stdin']
+  const parent = spawn(process.execPath, ['-e', starter, ...PROGRAM, ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(parent.stdout, 'data')
+  const { pid } = JSON.parse(String(line))
+  t.teardown(() => {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  })
+  parent.kill('SIGKILL')
+  // Its output closes when it ends, because it has the last copy.
+  const isClosed = once(parent, 'close').then(() => true)
+  const timer = new Promise<boolean>((resolve) => setTimeout(resolve, 10_000, false).unref())
+  t.ok(await Promise.race([isClosed, timer]))
+})
+
+t.test('it serves its console and its API page', async (t) => {
+  const { ready, stop } = await serve(t)
+  for (const [page, name] of [
+    ['console_url', ''],
+    ['console_url', 'app.js'],
+    ['docs_url', ''],
+    ['docs_url', '/swagger-ui-bundle.js'],
+  ]) {
+    const { status } = await fetch(`${ready[page!]}${name}`)
+    t.equal(status, 200, `${page} ${name}`)
+  }
+  await stop()
 })
 
 t.test('each signal that asks for an end is a graceful stop', async (t) => {

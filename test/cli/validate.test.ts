@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { run } from './program.ts'
+import { FILES_ROOT, run } from './program.ts'
 
 const rule = 'rules: [{ when: { operation: getUser }, then: { delay: 1s } }]\n'
 const user = {
@@ -152,7 +151,7 @@ t.test('without a file all that a start would read is checked', async (t) => {
   t.equal(shipped.code, 0)
   t.match(shipped.stdout, /^No problem in \d+ files:\n/)
   for (const file of ['scenarios/default.yaml', 'fixtures/users.json'])
-    t.ok(shipped.stdout.includes(`  ${join(PACKAGE_ROOT, file)}\n`))
+    t.ok(shipped.stdout.includes(`  ${join(FILES_ROOT, file)}\n`))
   const own = await run(['validate', '--scenarios', 'scenarios'], { cwd })
   t.equal(own.code, 1)
   t.ok(own.stdout.includes(PROBLEMS.typo) && own.stdout.includes(PROBLEMS.unknown))

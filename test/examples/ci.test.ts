@@ -55,18 +55,24 @@ t.test('the Compose file starts the tests once the sandbox is healthy', async (t
   t.equal(given['PAYOUT_SANDBOX_ADMIN_TOKEN'], environment.PAYOUT_SANDBOX_ADMIN_TOKEN)
 })
 
-t.test('the Testcontainers test is JavaScript that names what there is', async (t) => {
-  const file = 'examples/ci/testcontainers.test.mjs'
-  const text = read(file)
-  const { status, stderr } = spawnSync(process.execPath, ['--check', join(PACKAGE_ROOT, file)], {
-    encoding: 'utf8',
-  })
-  t.equal(status, 0, stderr)
-  t.match(text, `const PORT = ${PORT}\n`)
-  for (const [name] of text.matchAll(/PAYOUT_SANDBOX_\w+/g)) t.ok(optionNames.includes(name), name)
-  const [, waited] = /Wait\.forHttp\('\/__admin([^']+)', PORT\)/.exec(text)!
-  t.ok(ADMIN_CALLS.some(({ url, open }) => url === waited && open))
-})
+t.test(
+  'each Testcontainers example waits for the ready call on the port of the image',
+  async (t) => {
+    t.ok(ADMIN_CALLS.some(({ url, open }) => url === '/ready' && open))
+    for (const [file, waits] of Object.entries({
+      'node/payout-sandbox-container.mjs': /Wait\.forHttp\('\/__admin\/ready', PORT\)/,
+      'java/PayoutSandboxContainer.java': /Wait\.forHttp\("\/__admin\/ready"\)\.forPort\(PORT\)/,
+      'python/payout_sandbox_container.py': /HttpWaitStrategy\(PORT, "\/__admin\/ready"\)/,
+      'go/sandbox_test.go': /wait\.ForHTTP\("\/__admin\/ready"\)\.WithPort\(port\)/,
+    })) {
+      const text = read(`examples/testcontainers/${file}`)
+      t.match(text, waits, file)
+      t.match(text, new RegExp(`port\\s+= "?${PORT}\\b`, 'i'), file)
+      for (const [name] of text.matchAll(/PAYOUT_SANDBOX_[A-Z_]+/g))
+        t.ok([...optionNames, ...FOR_TESTS].includes(name), name)
+    }
+  },
+)
 
 /** Runs the shell recipe as it lies or a copy of it, around the program that it finds or around another one. */
 function shell({ sandbox = '', script = join(PACKAGE_ROOT, 'examples/ci/shell.sh'), cwd = '/' }) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { SweepDocument } from '../../src/sweep/report/sweep-json.ts'
-import { BIN, run, spawned } from '../cli/program.ts'
+import { PROGRAM, run, spawned } from '../cli/program.ts'
 import { smallClient } from './small-client.ts'
 
 /** A client, and the sweep of it on the command line. */
@@ -107,7 +107,7 @@ t.test(
     t.equal(code, 1, stderr)
     const document: SweepDocument = JSON.parse(readFileSync(join(cwd, 'report/sweep.json'), 'utf8'))
     const { reproduce } = document.findings[0]!
-    const line = reproduce.replace('payout-sandbox', `'${process.execPath}' '${BIN}'`)
+    const line = reproduce.replace('payout-sandbox', PROGRAM.map((word) => `'${word}'`).join(' '))
     const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
     const again = spawnSync('bash', ['-c', line], { cwd, env, encoding: 'utf8' })
     t.equal(again.status, 0, `${line}\n${again.stderr}`)

