@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { connectAgent, MODERN, type Mode } from '../mcp/agent.ts'
 import { integratePayment } from '../mcp/script.ts'
-import { BIN, run, serve } from './program.ts'
+import { run, serve } from './program.ts'
 
 type StdioOptions = { env?: Record<string, string>; cwd?: string; mode?: Mode }
 
@@ -97,7 +97,7 @@ function timesRun(folder: string, text: string): number {
   type Range = { startOffset: number; endOffset: number; count: number }
   const ranges: Range[] = bundle.functions.flatMap((one: { ranges: Range[] }) => one.ranges)
   // The loader adds less in front than the function has around the text.
-  const at = readFileSync(join(dirname(BIN), 'payout-sandbox.cjs'), 'utf8').indexOf(text)
+  const at = readFileSync(join(PACKAGE_ROOT, 'dist/payout-sandbox.cjs'), 'utf8').indexOf(text)
   const around = ranges.filter((one) => one.startOffset <= at && at < one.endOffset)
   return around.reduce((a, b) =>
     b.endOffset - b.startOffset < a.endOffset - a.startOffset ? b : a,
