@@ -6,6 +6,7 @@ import { BadOption, type Options } from '../config/options.ts'
 import { countOf } from '../model/count-text.ts'
 import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/printable.ts'
+import { prepareReport } from '../report/report.ts'
 import type { SweepOptions } from '../sweep/sweep.ts'
 import type { Plan, SweepResult } from '../sweep/types.ts'
 import { type Command, CommandFailed, type Input } from './command.ts'
@@ -255,7 +256,7 @@ export const sweep: Command = {
     setMaxListeners(0, stop.signal)
     const own = readSweepOptions(input, stop.signal)
     const report = flags['report'] === undefined ? undefined : String(flags['report'])
-    const { prepareReport, writeReport } = await import('../sweep/report/write-report.ts')
+    const { writeSweepReport } = await import('../sweep/report/write-report.ts')
     if (report !== undefined) prepareReport(report)
     const { killPrograms } = await import('../sweep/program.ts')
     const release = stopOnSignals(stop, killPrograms)
@@ -265,7 +266,7 @@ export const sweep: Command = {
       const { countsText } = await import('../sweep/report/words.ts')
       const { groupsOf } = await import('../sweep/report/groups.ts')
       const { sweepJson } = await import('../sweep/report/sweep-json.ts')
-      if (report !== undefined) writeReport(result, report)
+      if (report !== undefined) writeSweepReport(result, report)
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))
