@@ -42,7 +42,11 @@ const COUNT_FLAGS = {
   'at-most': ['N', 'maximum number of matches'],
 } as const
 
-type VerifyError = { error: string; message: string; errors: readonly { field: string; message: string }[] }
+type VerifyError = {
+  error: string
+  message: string
+  errors: readonly { field: string; message: string }[]
+}
 
 /** The verification as one test. */
 function verifyReport(body: object, ms: number, failed: VerifyError | undefined): Report {
