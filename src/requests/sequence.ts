@@ -64,7 +64,7 @@ function brokenOrder(
   )
   const misses = nearestRequests(match, rest)
   const message = [
-    `Step ${found.length + 1} of ${steps.length} did not come${after}: ${valueText(definition, '', hideSecrets)}.`,
+    `Step ${found.length + 1} of ${steps.length}, ${valueText(definition, '', hideSecrets)}, did not come${after}.`,
     cameText(rest, found.length === 0),
     early.length > 0 ? ` It came too early: ${describeRequest(early.at(-1)!)}.` : '',
     dropped > 0 ? ` The log has discarded ${countOf(dropped, 'older call')}.` : '',

@@ -462,7 +462,7 @@ t.test('verify takes an order of calls, and says where it broke', async (t) => {
     operation,
   })) as [object, object, object]
   t.match((await sequence(user)).body, {
-    message: 'Step 1 of 1 did not come: {"operation":"createUser"}. The log is empty.',
+    message: 'Step 1 of 1, {"operation":"createUser"}, did not come. The log is empty.',
     errors: [],
   })
   await box.post('/v1/user', USER)
@@ -481,7 +481,7 @@ t.test('verify takes an order of calls, and says where it broke', async (t) => {
     status: false,
     code: 409,
     error: 'verification_failed',
-    message: `Step 2 of 2 did not come after req_3 POST /v1/transaction, which is step 1: {"operation":"createUser"}. Then came req_4 GET /v1/kyc/${ASHA}. It came too early: req_1 POST /v1/user. Closest: req_4 GET /v1/kyc/${ASHA}: operation: expected "createUser", found "getKyc".`,
+    message: `Step 2 of 2, {"operation":"createUser"}, did not come after req_3 POST /v1/transaction, which is step 1. Then came req_4 GET /v1/kyc/${ASHA}. It came too early: req_1 POST /v1/user. Closest: req_4 GET /v1/kyc/${ASHA}: operation: expected "createUser", found "getKyc".`,
     data: null,
     errors: [
       {
@@ -498,10 +498,10 @@ t.test('verify takes an order of calls, and says where it broke', async (t) => {
   })
   t.match((await sequence(user, { ...pay, body: { amount: 6 } }, kyc)).body, {
     message:
-      /^Step 2 of 3 did not come after req_1 .*, which is step 1: .+ Then came req_2 GET \S+, and 2 more calls\. Closest: req_3 POST \/v1\/transaction: body\.amount: expected 6, found 5\.$/,
+      /^Step 2 of 3, .+, did not come after req_1 POST \S+, which is step 1\. Then came req_2 GET \S+, and 2 more calls\. Closest: req_3 POST \/v1\/transaction: body\.amount: expected 6, found 5\.$/,
   })
   const twice = (await sequence(pay, pay)).body
-  t.match(twice.message, /^Step 2 of 2 did not come after req_3 /)
+  t.match(twice.message, /^Step 2 of 2, .+, did not come after req_3 /)
   t.notMatch(twice.message, 'too early', 'a call is one step only')
   t.match((await sequence(kyc, kyc, kyc)).body.message, ' No call came after it.')
   t.match(
