@@ -19,7 +19,7 @@ const FLOORS = [
   '^src/(http|log\\.ts)',
   '^src/routes',
   '^src/app\\.ts',
-  '^src/((server|index)\\.ts|admin|replay)',
+  '^src/((server|index)\\.ts|admin|mcp|replay)',
   '^src/(conform|sweep)',
   '^src/cli',
   '^src/bundle\\.ts',
@@ -61,7 +61,7 @@ module.exports = {
       to: {
         path: '^src',
         pathNot:
-          '^src/(console|scenarios/words\\.ts$|model/(admin-routes|delivery-result|feed-kinds)\\.ts$)',
+          '^src/(console|scenarios/words\\.ts$|model/(admin-routes|delivery-result|feed-kinds|search)\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -88,6 +88,16 @@ module.exports = {
       },
       to: {
         path: '^src/(cli/(serve|check-files|generate-fixtures|generated-rows)|admin/admin-arguments|index|runtime|json|storage|time|tables|scenarios|active-scenario|payouts|webhooks|requests|content|world|http|log|routes|app|server|replay|conform|sweep)',
+        dependencyTypesNot: ['dynamic-import', 'type-only'],
+      },
+    },
+    {
+      // A start loads neither the server for agents nor the SDK.
+      name: 'mcp-loads-late',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/mcp' },
+      to: {
+        path: '^src/mcp|node_modules/@modelcontextprotocol',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     },

@@ -12,7 +12,9 @@ RUN npm run build
 
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 WORKDIR /app
-COPY package.json LICENSE ./
+COPY package.json LICENSE README.md ./
+# The pages that an agent can read.
+COPY docs docs
 COPY --from=build /app/dist dist
 COPY --from=build /app/fixtures fixtures
 COPY --from=build /app/scenarios scenarios

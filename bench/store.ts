@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { buildApp } from '../src/app.ts'
 import { readFixtures } from '../src/content/fixtures.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
+import { answerMcp } from '../src/server.ts'
 import { openSandbox } from '../src/world/sandbox.ts'
 import type { World } from '../src/world/world.ts'
 
@@ -33,6 +34,7 @@ const app = await buildApp(sandbox, {
   admin: true,
   cors: undefined,
   explain: false,
+  answerMcp,
   log,
 })
 await app.listen({ port: 0, host: '127.0.0.1' })

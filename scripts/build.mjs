@@ -42,11 +42,20 @@ const separateGenerate = {
 // others only for schemas that it compiles itself and for `inject`.
 const ABSENT =
   /^(?:supports-color|@fastify\/ajv-compiler|@fastify\/fast-json-stringify-compiler|light-my-request)$/
+// The SDK of MCP imports Ajv through this at once, for forms that our server never shows.
+const MCP_SHIMS = '@modelcontextprotocol/server/_shims'
 const withoutAbsent = {
   name: 'absent',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: ABSENT }, ({ path }) => ({ path, namespace: 'absent' }))
     onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: "throw new Error('absent')" }))
+    onResolve({ filter: new RegExp(`^${MCP_SHIMS}$`) }, ({ path }) => ({
+      path,
+      namespace: 'shims',
+    }))
+    onLoad({ filter: /.*/, namespace: 'shims' }, () => ({
+      contents: 'exports.process = process; exports.DefaultJsonSchemaValidator = class {}',
+    }))
   },
 }
 const built = await Promise.all([
@@ -63,7 +72,8 @@ const built = await Promise.all([
   }),
 ])
 
-cpSync(join(root, 'scripts/loader.cjs'), join(dist, 'loader.cjs'))
+for (const name of ['loader.cjs', 'user-cache.cjs'])
+  cpSync(join(root, 'scripts', name), join(dist, name))
 writeFileSync(
   join(dist, 'bin.cjs'),
   `#!/usr/bin/env node

@@ -157,7 +157,7 @@ function checkTypes() {
   ]) {
     // Without the types of Node, and without skipLibCheck.
     const strictly = ['--noEmit', '--strict', '--target', 'es2022']
-    const { status, output } = run(process.execPath, [TSC, ...strictly, ...options, file])
+    const { status, output } = run(process.execPath, [...TSC, ...strictly, ...options, file])
     check(status === 0, what, output)
   }
 }

@@ -26,19 +26,21 @@ await post(`${sandbox.url}/clientWebhook`, {
   url: `${sandbox.adminUrl}/webhooks/inbox`,
   webhook_secret: 'whsec_c2NyZWVuc2hvdHMtb2YtdGhlLWNvbnNvbGU=',
 })
-const pay = (amount, remark) =>
-  post(`${sandbox.url}/transaction`, {
-    from_user_id: '00000000-0000-4000-8000-000000000001',
-    to_user_id: '00000000-0000-4000-8000-000000000003',
-    benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
-    amount,
-    remark,
-  })
-await pay(1500, 'invoice 17')
-await pay(249.5, 'refund')
-await post(`${sandbox.adminUrl}/clock/advance`, { by: '1m' })
-await pay(99.93, 'deposit')
-const { data } = await pay(75_000, 'salary')
+// Two hours of a busy day, then a payment of the example program that is still on its way.
+await fetch(`${sandbox.adminUrl}/scenario`, {
+  method: 'PUT',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ name: 'live-demo' }),
+})
+await post(`${sandbox.adminUrl}/clock/advance`, { by: '111m' })
+const { data } = await post(`${sandbox.url}/transaction`, {
+  from_user_id: '00000000-0000-4000-8000-000000000001',
+  to_user_id: '00000000-0000-4000-8000-000000000003',
+  benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
+  amount: 75_000,
+  reference_id: 'SAL-2026-01',
+  remark: 'salary',
+})
 await post(`${sandbox.adminUrl}/clock/advance`, { by: '2s' })
 
 const browser = await chromium.launch({
@@ -49,7 +51,7 @@ const SHOTS = [
   [
     'console-overview',
     'overview',
-    { colorScheme: 'light', viewport: { width: 1240, height: 680 } },
+    { colorScheme: 'light', viewport: { width: 1240, height: 860 } },
   ],
   [
     'console-payment',

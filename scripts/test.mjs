@@ -82,9 +82,8 @@ function needsOf(sources) {
     build,
     browser,
     tools: own.includes('test/tools.ts'),
-    // Processes do the work of those that need the build, and memory is measured without what other files leave. The
-    // files that need a browser share its connection and a page.
-    alone: !browser && (build || own.some((name) => /\bmemoryUsage\b/.test(textOf(name)))),
+    // These are measured without what other files leave.
+    alone: own.some((name) => /\b(?:memoryUsage|getActiveResourcesInfo)\b/.test(textOf(name))),
   }
 }
 

@@ -25,7 +25,7 @@ const flat = (text) =>
 // tsc also writes the types of the files that these import.
 const all = mkdtempSync(join(tmpdir(), 'payout-sandbox-types-'))
 try {
-  const args = [TSC, '-p', join(root, 'tsconfig.build.json'), '--outDir', all]
+  const args = [...TSC, '-p', join(root, 'tsconfig.build.json'), '--outDir', all]
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(stdout)
   mkdirSync(out, { recursive: true })

@@ -8,9 +8,11 @@ import { serveDocs } from './http/docs-page.ts'
 import { type AppShape, createGuardedApp } from './http/guarded-app.ts'
 import { createHostCheck } from './http/host-guard.ts'
 import { createServers, type ServerLimits } from './http/listening.ts'
+import type { McpHandler } from './http/mcp-request.ts'
 import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.ts'
 import type { Operation } from './http/operation.ts'
 import { serveAdmin } from './http/serve-admin.ts'
+import { serveMcp } from './http/serve-mcp.ts'
 import { serveOperation } from './http/serve-operation.ts'
 import { assumptionCalls } from './routes/admin/assumptions.ts'
 import { clientCalls } from './routes/admin/clients.ts'
@@ -74,6 +76,8 @@ export type AppOptions = Omit<AppShape, 'isWatched'> &
     /** `undefined`: the admin API needs no token. */
     adminToken: string | undefined
     log: Log
+    /** Answers agents; it is above the admin API, which it calls. */
+    answerMcp: McpHandler
     /** How long the reader of a large response may take for its next chunk, real ms. */
     patienceMs?: number | undefined
     /** Called for every request and its response. */
@@ -99,6 +103,7 @@ async function createRoutes(shape: AppShape): Promise<FastifyInstance> {
       for (const call of shape.admin ? ADMIN_CALLS : healthCalls) serveAdmin(admin, call, shape)
       if (!shape.admin) return
       serveConsole(admin)
+      serveMcp(admin)
       serveAdminDocument(admin, ADMIN_CALLS)
     },
     { prefix: '/__admin' },
@@ -121,13 +126,14 @@ function routesOf({ admin, cors, explain, isWatched }: AppShape): Promise<Fastif
 }
 
 function depsFor(sandbox: Sandbox, options: AppOptions): AppDeps {
-  const { log, adminToken, allowHost, patienceMs, watch } = options
+  const { log, adminToken, allowHost, patienceMs, watch, answerMcp } = options
   const name = `The sandbox is sending ${MAX_LARGE_ANSWERS} large responses`
   return {
     sandbox,
     log,
     adminToken,
     watch,
+    answerMcp,
     choice: createClientResolver(sandbox),
     isHostAllowed: createHostCheck(allowHost),
     largeBodies: createGate(1, 'The sandbox is reading another large body'),

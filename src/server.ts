@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { channel } from 'node:diagnostics_channel'
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type App, buildApp } from './app.ts'
@@ -6,6 +7,7 @@ import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
 import { type FixtureWorlds, readFixtures, shippedWorlds } from './content/fixtures.ts'
 import { hostNameOf } from './http/host-guard.ts'
+import type { McpHandler } from './http/mcp-request.ts'
 import { createLog } from './log.ts'
 import { problemText } from './model/problem.ts'
 import { shareDescriptors } from './runtime/descriptor-budget.ts'
@@ -151,6 +153,10 @@ type Content = Pick<
   watch?: RequestObserver | undefined
 }
 
+/** Answers agents; loaded only when one calls. */
+export const answerMcp: McpHandler = async (request) =>
+  (await import('./mcp/http.ts')).answerMcp(request)
+
 /** Opens the sandbox of these options, and its app, which does not listen yet. */
 export async function assemble(options: Options, content: Content, log: Log) {
   const { watch, file, ...parts } = content
@@ -184,12 +190,16 @@ export async function assemble(options: Options, content: Content, log: Log) {
     admin: !options['no-admin'],
     cors: options.cors,
     explain: options.explain,
+    answerMcp,
     watch,
     maxConnections: connections,
     log,
   })
   return { sandbox, app, adminToken }
 }
+
+// The loader of the package then stores V8's code cache (scripts/user-cache.cjs).
+const listening = channel('payout-sandbox.listening')
 
 /** What the start of a server can be given besides its options. `unref`: it does not keep the process alive. */
 type Given = Partial<Pick<SandboxConfig, 'fixtures' | 'library' | 'worldOpened'>> & {
@@ -240,6 +250,7 @@ export async function startServer(
     throw error
   }
   if (unref) app.unref()
+  listening.publish({ url: origin })
   const watch = options.watch ? await watchLibrary(options, sandbox, log) : undefined
   let closing: Promise<void> | undefined
   return {

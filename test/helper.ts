@@ -9,6 +9,7 @@ import type { Endpoint } from '../src/http/endpoint.ts'
 import { ErrorResponse } from '../src/model/envelope.ts'
 import { shippedLibrary } from '../src/scenarios/library.ts'
 import { readLibrary } from '../src/scenarios/read-library.ts'
+import { answerMcp } from '../src/server.ts'
 import { openSandbox, type Sandbox, type SandboxConfig } from '../src/world/sandbox.ts'
 
 /** A sandbox that honours Idempotency-Key. */
@@ -121,6 +122,7 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     admin: true,
     cors: undefined,
     explain: false,
+    answerMcp,
     log: options.sandbox?.log ?? silent,
     ...options.app,
   })

@@ -6,7 +6,8 @@ import type { BankAccounts } from '../payouts/bank-accounts.ts'
 import type { Kyc } from '../payouts/kyc.ts'
 import type { Payments } from '../payouts/payments.ts'
 import type { Users } from '../payouts/users.ts'
-import type { TimelineAction } from '../scenarios/compiled.ts'
+import type { TimelineAction, TimelinePayment } from '../scenarios/compiled.ts'
+import type { Table } from '../storage/table.ts'
 import { kindOf, type ResourceKind, resourceIdOf } from '../tables/resource-ids.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 
@@ -22,8 +23,10 @@ export type ResourceAction = Exclude<
   TimelineAction,
   { use: string } | { rule: unknown } | { reset: true }
 >
-type Credit = Extract<TimelineAction, { credit: unknown }>['credit']
 type Simulate = Extract<TimelineAction, { simulate: unknown }>['simulate']
+
+// Among these newest rows, a timeline chooses who pays and who receives.
+const MAX_NEWEST = 100
 
 function findRow<T>(rows: Iterable<T>, matches: (row: T) => boolean): T | undefined {
   for (const row of rows) if (matches(row)) return row
@@ -44,15 +47,13 @@ export class TimelineActions {
 
   /** Runs an action. Throws a `SandboxError` if it is impossible now. */
   run(action: ResourceAction) {
-    const { events, payments } = this.#deps
+    const { events } = this.#deps
     if ('trigger' in action)
       events.emit(action.trigger, this.#idOf(kindOf(action.trigger), action.resource), true)
     else if ('simulate' in action) this.#simulate(action.simulate)
-    else if ('credit' in action) {
-      const { amount, remark, reference_id } = action.credit
-      const more = { ...(remark && { remark }), ...(reference_id && { reference_id }) }
-      payments.credit({ amount, currency_code: 'INR', ...this.#partiesOf(action.credit), ...more })
-    } else for (let i = 0; i < action.create_users; i++) this.#createUser()
+    else if ('credit' in action) this.#pay('credit', action.credit)
+    else if ('payout' in action) this.#pay('debit', action.payout)
+    else for (let i = 0; i < action.create_users; i++) this.#createUser()
   }
 
   #idOf(kind: ResourceKind, resource: string) {
@@ -63,33 +64,64 @@ export class TimelineActions {
     const { payments, kyc, bankAccounts } = this.#deps
     const id = this.#idOf(kind, resource)
     if (kind === 'transaction')
-      payments.simulate(id, { status: status as 'SUCCESS', ...(reason && { reason }) })
+      payments.simulate(id, {
+        status: status as 'SUCCESS',
+        set_by: 'timeline',
+        ...(reason && { reason }),
+      })
     else if (kind === 'kyc')
       kyc.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
     else
       bankAccounts.simulate(id, { status: status as 'success', ...(reason && { message: reason }) })
   }
 
-  /** Chooses payer, receiver and account for a credit; the action can name each of them. */
-  #partiesOf(credit: Credit) {
+  #pay(type: 'credit' | 'debit', payment: TimelinePayment) {
+    const { amount, remark, reference_id, transaction } = payment
+    const input = {
+      amount,
+      currency_code: 'INR' as const,
+      ...this.#partiesOf(payment),
+      ...(remark && { remark }),
+      ...(reference_id && { reference_id }),
+    }
+    this.#deps.payments.createByTimeline(type, input, transaction)
+  }
+
+  /** A random one of the newest rows that match: a timeline that runs often must not search a long table. */
+  #pick<R>(table: Table<R>, matches: (row: R) => boolean): R | undefined {
+    const rows = table.page('all', 'all', 0, MAX_NEWEST).map(({ row }) => row)
+    const found = rows.filter(matches)
+    return found[Math.floor(this.#deps.random.fraction() * found.length)]
+  }
+
+  #hasKyc = (userId: string): boolean =>
+    this.#tables.kyc
+      .page('user', userId, 0, MAX_NEWEST)
+      .some(({ row }) => row.kyc_status === 'success')
+
+  /** Chooses payer, receiver and account for a payment, at random; the action can name each of them. */
+  #partiesOf({ from_user_id, to_user_id, benif_bank_id }: TimelinePayment) {
     const matches = (row: BankAccountRow) =>
       row.bank_status === 'success' &&
-      row.bank_id === (credit.benif_bank_id ?? row.bank_id) &&
-      row.user_id === (credit.to_user_id ?? row.user_id) &&
-      row.user_id !== credit.from_user_id
-    const account = findRow(this.#tables.bank_accounts.rows(), matches)
+      row.bank_id === (benif_bank_id ?? row.bank_id) &&
+      row.user_id === (to_user_id ?? row.user_id) &&
+      row.user_id !== from_user_id
+    const { bank_accounts: accounts, users } = this.#tables
+    const account = this.#pick(accounts, matches) ?? findRow(accounts.rows(), matches)
     if (!account)
       throw new SandboxError(
         'not_found',
-        'No user with a verified bank account can receive this credit. Add a bank account, or change to_user_id or benif_bank_id.',
+        'No user with a verified bank account can receive this payment. Add a bank account, or change to_user_id or benif_bank_id.',
       )
+    const isOther = ({ user_id }: { user_id: string }) => user_id !== account.user_id
     const payer =
-      credit.from_user_id ??
-      this.#tables.users.page('all', 'all', 0, 2).find(({ id }) => id !== account.user_id)?.id
+      from_user_id ??
+      this.#pick(users, (row) => isOther(row) && this.#hasKyc(row.user_id))?.user_id ??
+      findRow(users.rows(), isOther)?.user_id
     if (payer === undefined)
       throw new SandboxError(
         'not_found',
-        'There is no second user who could pay this credit. Create one, or set from_user_id.',
+        'There is no second user who could make this payment. Create one, or set from_user_id.',
       )
     return { from_user_id: payer, to_user_id: account.user_id, benif_bank_id: account.bank_id }
   }

@@ -62,6 +62,8 @@ const GROWING_TABLES: readonly [word: string, table: keyof typeof MAX_ROWS][] = 
   ['create_users', 'users'],
   ['credit', 'payments'],
   ['credit', 'deliveries'],
+  ['payout', 'payments'],
+  ['payout', 'deliveries'],
   ['trigger', 'deliveries'],
   ['rule', 'rules'],
 ]

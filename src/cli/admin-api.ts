@@ -110,8 +110,14 @@ export type AdminApi = <Id extends AdminCallId>(
   args?: UncheckedArguments<Id>,
 ) => Promise<ResponseBody<Id>>
 
+/** The sandbox and the client of the command line. */
+export const targetOf = (input: Input): Target => ({
+  base: clientUrl(input),
+  token: adminTokenOf(input),
+})
+
 /** Connects to the sandbox of the command line. */
 export function connect(input: Input, timeoutMs?: number): AdminApi {
-  const target = { base: clientUrl(input), token: adminTokenOf(input), timeoutMs }
+  const target = { ...targetOf(input), timeoutMs }
   return createCaller(target, (failed) => commandFailure(target, failed))
 }

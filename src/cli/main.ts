@@ -19,6 +19,7 @@ import { exec } from './exec.ts'
 import { explore } from './explore.ts'
 import { generate } from './generate.ts'
 import { health } from './health.ts'
+import { mcp } from './mcp.ts'
 import { openapi } from './openapi.ts'
 import { parseArguments } from './options.ts'
 import { ignoreGoneReaders } from './output.ts'
@@ -68,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
   record,
   replay,
   conform,
+  mcp,
   health,
   openapi,
   completionOf(() => COMMANDS),

@@ -4,8 +4,8 @@ import { type AdminApi, connect } from './admin-api.ts'
 import { type Command, CommandFailed, checkArguments, type Input } from './command.ts'
 import { optionFlag } from './options.ts'
 
-/** The flags of every command that calls a running sandbox. */
-const REMOTE_FLAGS: Command['flags'] = {
+/** The flags that name a running sandbox and a client. */
+export const ADDRESS_FLAGS: Command['flags'] = {
   url: [
     'URL',
     'URL of the sandbox; may end with /@name of a client (default: built from --host and --port) (env: PAYOUT_SANDBOX_URL)',
@@ -14,6 +14,11 @@ const REMOTE_FLAGS: Command['flags'] = {
   host: optionFlag('host', 'address that the sandbox listens on, instead of --url'),
   client: ['NAME', 'client to use, same as /@name in the URL (default: the default client)'],
   'admin-token': optionFlag('admin-token', 'admin token of the sandbox, if it requires one'),
+}
+
+/** The flags of every command that calls a running sandbox. */
+const REMOTE_FLAGS: Command['flags'] = {
+  ...ADDRESS_FLAGS,
   json: ['', 'print the response or the error as one line of JSON'],
 }
 

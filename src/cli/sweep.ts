@@ -198,10 +198,10 @@ function readSweepOptions(input: Input, signal: AbortSignal): OwnOptions {
   }
 }
 
-/** Makes the sweep, and returns its result. */
-async function runSweep(
-  { knownFindings: known, ...own }: OwnOptions,
+/** Makes the sweep, with its recordings in a folder. */
+async function runSweepIn(
   folder: string,
+  { knownFindings: known, ...own }: OwnOptions,
 ): Promise<SweepResult> {
   const { explainStartError } = await import('./serve.ts')
   const { openContent, stderrLog } = await import('../server.ts')
@@ -232,6 +232,24 @@ async function runSweep(
   }
 }
 
+/** Makes the sweep of a command line, writes its report if it names a folder, and returns its result. */
+export async function runSweep(input: Input, signal: AbortSignal): Promise<SweepResult> {
+  const { report } = input.flags
+  // Each run that happens at the same time listens.
+  setMaxListeners(0, signal)
+  const own = readSweepOptions(input, signal)
+  const { writeSweepReport } = await import('../sweep/report/write-report.ts')
+  if (report !== undefined) prepareReport(String(report))
+  const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
+  try {
+    const result = await runSweepIn(folder, own)
+    if (report !== undefined) writeSweepReport(result, String(report))
+    return result
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 export const sweep: Command = {
   name: 'sweep',
   summary: 'run a program under everything that the contract permits, and report what breaks',
@@ -252,21 +270,14 @@ export const sweep: Command = {
   async run(input) {
     const { flags } = input
     const stop = new AbortController()
-    // Each run that happens at the same time listens.
-    setMaxListeners(0, stop.signal)
-    const own = readSweepOptions(input, stop.signal)
-    const report = flags['report'] === undefined ? undefined : String(flags['report'])
-    const { writeSweepReport } = await import('../sweep/report/write-report.ts')
-    if (report !== undefined) prepareReport(report)
     const { killPrograms } = await import('../sweep/program.ts')
     const release = stopOnSignals(stop, killPrograms)
-    const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
     try {
-      const result = await runSweep(own, folder)
+      const result = await runSweep(input, stop.signal)
+      const report = flags['report'] === undefined ? undefined : String(flags['report'])
       const { countsText } = await import('../sweep/report/words.ts')
       const { groupsOf } = await import('../sweep/report/groups.ts')
       const { sweepJson } = await import('../sweep/report/sweep-json.ts')
-      if (report !== undefined) writeSweepReport(result, report)
       process.stdout.write(
         flags['json']
           ? jsonLine(sweepJson(result))
@@ -275,7 +286,6 @@ export const sweep: Command = {
       if (stop.signal.aborted) return INTERRUPTED
       return result.findings.some(({ level, isKnown }) => level === 'error' && !isKnown) ? 1 : 0
     } finally {
-      rmSync(folder, { recursive: true, force: true })
       release()
     }
   },

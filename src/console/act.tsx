@@ -1,12 +1,10 @@
 // Buttons that do something, and the dialog that asks first.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { ResponseBody } from '../admin/contract.ts'
-import type { AdminCallId } from '../model/admin-routes.ts'
-import { type Call, type EffectOf, send, textOf } from './api.ts'
+import { type Call, type CallId, type EffectOf, type Response, send, textOf } from './api.ts'
 
-/** A button that sends an admin call and shows that call. With `confirm`, a dialog with this text asks first. */
-export function Act<Id extends AdminCallId>({
+/** A button that sends a call and shows that call. With `confirm`, a dialog with this text asks first. */
+export function Act<Id extends CallId>({
   label,
   call,
   confirm,
@@ -20,8 +18,8 @@ export function Act<Id extends AdminCallId>({
   label: string
   call: Call<Id>
   confirm?: string
-  onDone?: (response: ResponseBody<Id>) => void
-  effectOf?: EffectOf<ResponseBody<Id>> | undefined
+  onDone?: (response: Response<Id>) => void
+  effectOf?: EffectOf<Response<Id>> | undefined
   disabled?: boolean
   /** Shows the call only as a tooltip and to screen readers, for lists with many similar buttons. */
   quiet?: boolean

@@ -1,20 +1,48 @@
-// All calls to the server: admin calls of the client that the page's path names.
+// All calls to the server, for the client that the page's path names.
 import type { ResponseBody, UncheckedArguments } from '../admin/contract.ts'
 import { type AdminCallId, adminTarget } from '../model/admin-routes.ts'
+import { CallError, type ErrorBody, errorBodyOf, errorOf } from './call-error.ts'
+import {
+  fetchService,
+  hasAccessToken,
+  isServiceCall,
+  type SERVICE_ROOT,
+  type ServiceCallId,
+  type ServiceResponses,
+} from './service.ts'
 
-/** One admin call; `path` follows `/__admin`. */
-export type Call<Id extends AdminCallId = AdminCallId> = ReturnType<typeof adminTarget> & {
+type FetchResponse = globalThis.Response
+/** A call of the admin API or of the service. */
+export type CallId = AdminCallId | ServiceCallId
+
+/** The response of a call of the admin API or of the service. */
+export type Response<Id extends CallId> = Id extends AdminCallId
+  ? ResponseBody<Id>
+  : Id extends ServiceCallId
+    ? ServiceResponses[Id]
+    : never
+
+/** One call; `path` follows `root`. */
+export type Call<Id extends CallId = CallId> = {
   id: Id
+  method: string
+  root: '/__admin' | typeof SERVICE_ROOT
+  path: string
   body?: unknown
 }
 
-/** Creates a call from its arguments. */
+/** Creates an admin call from its arguments. */
 export function callOf<Id extends AdminCallId>(
   id: Id,
   args: UncheckedArguments<Id> = {},
 ): Call<Id> {
   const { body } = args
-  return { id, ...adminTarget(id, args), ...(body !== undefined && { body }) }
+  return {
+    id,
+    root: '/__admin',
+    ...adminTarget(id, args),
+    ...(body !== undefined && { body }),
+  }
 }
 
 /** The effect of a call, if its status does not show it: the receiver may have rejected a webhook. */
@@ -25,15 +53,6 @@ export type EffectOf<T> = (response: T) => Effect | Promise<Effect | undefined>
 
 /** A call that was sent: its status (missing: pending; 0: no response), its effect, and the error message if it failed. */
 export type SentCall = Call & { status?: number; effect?: Effect; problem?: string }
-
-/** A call that was rejected, or got no response (status 0). */
-export class CallError extends Error {
-  readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
 
 const CLIENT = /^\/@([^/]+)\//.exec(location.pathname)?.[1]
 /** The client's base path: empty for the default client. */
@@ -55,7 +74,11 @@ export function setAsk(next: Ask) {
 }
 
 /** Sends one request, with a token if there is one. Throws `CallError` if there is no response. */
-async function fetchOnce(token: string | null, url: string, init: RequestInit): Promise<Response> {
+async function fetchOnce(
+  token: string | null,
+  url: string,
+  init: RequestInit,
+): Promise<FetchResponse> {
   const headers = new Headers(init.headers)
   try {
     if (token !== null) headers.set('x-admin-token', token)
@@ -69,16 +92,6 @@ async function fetchOnce(token: string | null, url: string, init: RequestInit): 
     return await fetch(url, { ...init, headers })
   } catch {
     throw new CallError(0, 'The sandbox does not respond. Is it running?')
-  }
-}
-
-type ErrorBody = { message?: string; error?: string }
-
-async function errorBodyOf(response: Response): Promise<ErrorBody> {
-  try {
-    return await response.json()
-  } catch {
-    return {}
   }
 }
 
@@ -116,7 +129,7 @@ export function requestToken(): Promise<void> {
 }
 
 /** Fetches with the admin token; asks for it if it is missing or wrong. */
-async function fetchWithToken(url: string, init: RequestInit): Promise<Response> {
+async function fetchWithToken(url: string, init: RequestInit): Promise<FetchResponse> {
   const token = sessionStorage.getItem(TOKEN)
   const response = await fetchOnce(token, url, init)
   if (response.ok) return response
@@ -126,10 +139,7 @@ async function fetchWithToken(url: string, init: RequestInit): Promise<Response>
     if (sessionStorage.getItem(TOKEN) === token) await requestToken()
     return fetchWithToken(url, init)
   }
-  throw new CallError(
-    response.status,
-    errorBody.message ?? `The server responded with ${response.status}.`,
-  )
+  throw errorOf(response.status, errorBody)
 }
 
 /** The status of a call for a client that was deleted. */
@@ -152,7 +162,7 @@ async function checkClient() {
 }
 
 /** Sends an admin call of the client. Throws `CallError`. */
-export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+export async function request(path: string, init: RequestInit = {}): Promise<FetchResponse> {
   if (mustCheckClient) await checkClient()
   return fetchWithToken(`${BASE}/__admin${path}`, init)
 }
@@ -160,6 +170,13 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 /** Returns the JSON response of a GET call. Throws `CallError`. */
 export const read = async <Id extends AdminCallId>({ path }: Call<Id>): Promise<ResponseBody<Id>> =>
   (await request(path)).json()
+
+/** Sends a call to its API. Throws `CallError`. */
+async function fetchCall(call: Call, init: RequestInit): Promise<FetchResponse> {
+  if (!isServiceCall(call)) return request(call.path, init)
+  if (mustCheckClient) await checkClient()
+  return fetchService(urlOf(call), init)
+}
 
 const watchers = new Set<(sent: SentCall) => void>()
 
@@ -180,19 +197,19 @@ function notify(sent: SentCall) {
 }
 
 /** Sends a call and notifies all watchers. Throws `CallError`. */
-export async function send<Id extends AdminCallId>(
+export async function send<Id extends CallId>(
   call: Call<Id>,
-  effectOf?: EffectOf<ResponseBody<Id>>,
-): Promise<ResponseBody<Id>> {
-  const { method, path, body } = call
+  effectOf?: EffectOf<Response<Id>>,
+): Promise<Response<Id>> {
+  const { method, body } = call
   const json = body !== undefined && {
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
   }
   notify(call)
   try {
-    const response = await request(path, { method, ...json })
-    const responseBody: ResponseBody<Id> = await response.json()
+    const response = await fetchCall(call, { method, ...json })
+    const responseBody: Response<Id> = await response.json()
     const effect = await effectOf?.(responseBody)
     notify({ ...call, status: response.status, ...(effect && { effect }) })
     return responseBody
@@ -203,9 +220,11 @@ export async function send<Id extends AdminCallId>(
   }
 }
 
+const urlOf = ({ root, path }: Call): string => `${BASE}${root}${path}`
+
 /** Formats a call as one readable line. */
-export const textOf = ({ method, path, body }: Call): string =>
-  `${method} ${BASE}/__admin${path}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`
+export const textOf = (call: Call): string =>
+  `${call.method} ${urlOf(call)}${call.body === undefined ? '' : ` ${JSON.stringify(call.body)}`}`
 
 /** Quotes a text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
@@ -229,16 +248,22 @@ export function curlOf({
   ].join(' ')
 }
 
-/** Formats an admin call as a curl command. The token is a variable, so that the shell history does not contain it. */
-export const curlOfCall = ({ method, path, body }: Call): string => {
-  const token = sessionStorage.getItem(TOKEN) === null ? '' : ' -H "X-Admin-Token: $ADMIN_TOKEN"'
+/** The header with the token of a call, as an option of curl; empty if the call has none. */
+function tokenOption(call: Call): string {
+  if (isServiceCall(call)) return hasAccessToken() ? ' -H "Authorization: Bearer $TOKEN"' : ''
+  return sessionStorage.getItem(TOKEN) === null ? '' : ' -H "X-Admin-Token: $ADMIN_TOKEN"'
+}
+
+/** Formats a call as a curl command. The token is a variable, so that the shell history does not contain it. */
+export const curlOfCall = (call: Call): string => {
+  const { method, body } = call
   const line = curlOf({
     method,
-    url: `${location.origin}${BASE}/__admin${path}`,
+    url: `${location.origin}${urlOf(call)}`,
     ...(body !== undefined && {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     }),
   })
-  return line + token
+  return line + tokenOption(call)
 }

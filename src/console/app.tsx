@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Copy } from './act.tsx'
 import { BASE, callOf, curlOfCall, onResponse, type SentCall, textOf, watchCalls } from './api.ts'
-import { untilText, useNow } from './clock.ts'
+import { spanText, untilText, useNow } from './clock.ts'
 import { useLoaded } from './data.ts'
-import { Choice } from './fields.tsx'
 import { keepFocus } from './focus.ts'
 import { type State, watchState } from './live.ts'
 import { type Route, useRoute, useScrollToTop } from './route.ts'
+import { At, Theme, Times, useZoneSetting, ZoneProvider } from './settings.tsx'
 import { useVisibleTab } from './tabs.ts'
 import { AdminToken } from './token.tsx'
 import type { Client } from './types.ts'
@@ -15,6 +15,7 @@ import { Assumptions } from './views/assumptions.tsx'
 import { ClientMenu } from './views/clients.tsx'
 import { Control } from './views/control.tsx'
 import { Deliveries, OneDelivery } from './views/deliveries.tsx'
+import { Explore } from './views/explore.tsx'
 import { MagicValues } from './views/magic-values.tsx'
 import { Overview } from './views/overview.tsx'
 import { OnePayment } from './views/payment.tsx'
@@ -34,6 +35,7 @@ const VIEWS = [
   ['assumptions', 'Assumptions'],
   ['magic-values', 'Magic values'],
   ['sweep', 'Sweep'],
+  ['explore', 'Explore'],
   ['control', 'Control'],
 ] as const
 
@@ -54,11 +56,15 @@ function View({
     case 'overview':
       return <Overview client={client} reload={reload} />
     case 'users':
-      return id === undefined ? <Users /> : <OneUser id={id} />
+      return id === undefined ? <Users count={client.counts.users} /> : <OneUser id={id} />
     case 'payments':
       return id === undefined ? <Payments /> : <OnePayment id={id} clock={client.clock} />
     case 'deliveries':
-      return id === undefined ? <Deliveries /> : <OneDelivery id={id} />
+      return id === undefined ? (
+        <Deliveries client={client} reload={reload} />
+      ) : (
+        <OneDelivery id={id} clock={client.clock} />
+      )
     case 'requests':
       return id === undefined ? <Requests /> : <OneRequest id={id} />
     case 'scenarios':
@@ -69,6 +75,8 @@ function View({
       return <MagicValues />
     case 'sweep':
       return <Sweep />
+    case 'explore':
+      return <Explore />
     case 'control':
       return <Control client={client} />
     default:
@@ -80,51 +88,40 @@ function View({
   }
 }
 
-const THEME = 'payout-sandbox theme'
-
-/** The choice of the theme: light, dark, or that of the system. */
-function Theme() {
-  const [theme, setTheme] = useState(localStorage.getItem(THEME) ?? 'system')
-  useEffect(() => {
-    document.documentElement.dataset['theme'] = theme
-    localStorage.setItem(THEME, theme)
-  }, [theme])
-  return (
-    <Choice
-      label="Theme"
-      value={theme}
-      values={[
-        ['system', 'System'],
-        ['light', 'Light'],
-        ['dark', 'Dark'],
-      ]}
-      onChange={setTheme}
-    />
-  )
-}
-
 function Now({ client }: { client: Client }) {
   const { clock } = client
   const now = useNow(clock)
   const text = new Date(now).toISOString()
+  const isFrozen = clock.mode === 'frozen'
   const next = clock.next_timer_at === null ? undefined : Date.parse(clock.next_timer_at) - now
   return (
     <div class="now">
-      <time dateTime={text}>
-        {text.slice(0, 10)} <b>{text.slice(11, 19)}</b>
-      </time>
+      <At at={text} />
       <span class="hint">
-        {clock.mode === 'frozen' ? 'frozen' : clock.speed === 1 ? 'real time' : `× ${clock.speed}`}
-        {next === undefined ? ', nothing scheduled' : `, next ${untilText(next)}`}
+        {isFrozen ? 'frozen' : clock.speed === 1 ? 'real time' : `× ${clock.speed}`}
+        {next === undefined
+          ? ', nothing scheduled'
+          : isFrozen
+            ? `: next timer ${spanText(next)} ahead`
+            : `, next ${untilText(next)}`}
       </span>
     </div>
   )
 }
 
-/** The last call that changes something, and its result. */
+// A call that waits longer than this says why, ms.
+const LATE_MS = 1_500
+
+/** The last call that changes something, and its result: its effect if it has one, otherwise its status. */
 function LastCall() {
   const [sent, setSent] = useState<SentCall>()
+  const [isLate, setLate] = useState(false)
   useEffect(() => watchCalls(setSent), [])
+  useEffect(() => {
+    setLate(false)
+    const timer = setTimeout(() => setLate(true), LATE_MS)
+    return () => clearTimeout(timer)
+  }, [sent])
   return (
     <footer class={sent?.problem || sent?.effect?.isBad ? 'failed' : ''}>
       <div
@@ -133,13 +130,23 @@ function LastCall() {
         aria-busy={sent !== undefined && sent.status === undefined}
       >
         {sent === undefined ? (
-          <span class="hint">Each button shows the admin call that it sends.</span>
+          <span class="hint">Each button shows the call that it sends.</span>
         ) : (
           <>
             <code>{textOf(sent)}</code>{' '}
-            <b>{sent.status === undefined ? 'waiting…' : sent.status || 'no response'}</b>
+            <b>
+              {sent.status === undefined
+                ? 'waiting…'
+                : (sent.effect?.text ?? (sent.status || 'no response'))}
+            </b>
+            {sent.status === undefined && isLate && (
+              <span>
+                {' '}
+                The sandbox has not responded yet. A rule may delay this call or hold its
+                connection: see the rules in Control.
+              </span>
+            )}
             {sent.problem && <span> {sent.problem}</span>}
-            {sent.effect && <span> {sent.effect.text}</span>}
           </>
         )}
       </div>
@@ -165,6 +172,7 @@ const Deleted = () => (
 export function App() {
   const route = useRoute()
   const [state, setState] = useState<State>('connecting')
+  const [zone, setZone] = useZoneSetting()
   const {
     data: client,
     problem,
@@ -185,7 +193,7 @@ export function App() {
   // Shows the effect of calls from this page, even if the stream has no event for them.
   useEffect(() => onResponse(() => void reload()), [reload])
   return (
-    <>
+    <ZoneProvider value={zone}>
       <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
         Skip to the content
       </button>
@@ -212,6 +220,7 @@ export function App() {
         <div class="more">
           <a href="/docs">Service API</a>
           <a href="/docs?api=admin">Admin API</a>
+          <Times zone={zone} onChange={setZone} />
           <Theme />
         </div>
       </div>
@@ -226,6 +235,6 @@ export function App() {
         )}
       </main>
       <LastCall />
-    </>
+    </ZoneProvider>
   )
 }

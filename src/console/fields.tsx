@@ -1,6 +1,8 @@
 // Fields of forms.
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
+import { searchTest } from '../model/search.ts'
+import { useUrlField } from './route.ts'
 
 /** Fields with their button. Enter in a field presses the button. */
 export const Form = ({ children }: { children: ComponentChildren }) => (
@@ -73,3 +75,57 @@ export function Input({
     </div>
   )
 }
+
+/** The values of the fields of a form, and a setter for each of them. */
+export function useFields<T extends object>(start: T) {
+  const [fields, setFields] = useState(start)
+  const set = (field: keyof T) => (value: string) =>
+    setFields((before) => ({ ...before, [field]: value }))
+  return { fields, set }
+}
+
+/** A form that the user opens. It reads nothing from the server until then. */
+export function Fold({ title, children }: { title: string; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen && children}
+    </details>
+  )
+}
+
+/** The words that a text must contain, in any order. */
+export type Search = {
+  text: string
+  /** The words for the server; absent: none. */
+  query: string | undefined
+  set: (text: string) => void
+  /** Whether a text contains all words. */
+  finds: (text: string) => boolean
+}
+
+/** A text without the signs that only the page puts into amounts. */
+const plainText = (text: string): string => text.replace(/₹|(?<=\d),(?=\d)/g, '')
+
+/** The search of a list, whose words are in the URL. */
+export function useSearch(): Search {
+  const [text, set] = useUrlField('search')
+  const query = plainText(text)
+  const isFound = searchTest(query)
+  return {
+    text,
+    query: query || undefined,
+    set,
+    finds: (other) => isFound?.(plainText(other)) ?? true,
+  }
+}
+
+/** The field of a search. */
+export const SearchField = ({
+  search: { text, set },
+  placeholder,
+}: {
+  search: Search
+  placeholder: string
+}) => <Input label="Search" type="search" placeholder={placeholder} value={text} onInput={set} />

@@ -1,4 +1,4 @@
-// The route of the page, such as `#/payments/ID`.
+// The route of the page, such as `#/payments/ID`, and the fields that it has, such as `#/payments?search=rent`.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { focusOn } from './focus.ts'
 
@@ -15,7 +15,8 @@ function decoded(part: string): string {
 
 /** Parses the hash of the URL. */
 function routeOf(hash: string): Route {
-  const [, view = '', id = ''] = hash.split('/')
+  const [path = ''] = hash.split('?')
+  const [, view = '', id = ''] = path.split('/')
   return { view: view || 'overview', id: id === '' ? undefined : decoded(id) }
 }
 
@@ -43,4 +44,30 @@ export function useScrollToTop({ view, id }: Route) {
     }
     isFirst.current = false
   }, [view, id])
+}
+
+/** Returns the fields of the URL: what follows `?` in its hash. */
+function urlFields(): URLSearchParams {
+  const at = location.hash.indexOf('?')
+  return new URLSearchParams(at === -1 ? '' : location.hash.slice(at))
+}
+
+/** A field of a view whose value is in the URL, so that a link and the way back have it too; empty by default. */
+export function useUrlField(name: string): [string, (value: string) => void] {
+  const [value, setValue] = useState(() => urlFields().get(name) ?? '')
+  useEffect(() => {
+    const changed = () => setValue(urlFields().get(name) ?? '')
+    addEventListener('hashchange', changed)
+    return () => removeEventListener('hashchange', changed)
+  }, [name])
+  function change(next: string) {
+    const fields = urlFields()
+    if (next === '') fields.delete(name)
+    else fields.set(name, next)
+    const [path] = location.hash.split('?')
+    // The entry of the browser's history stays the same: a search is not one step back for each letter.
+    history.replaceState(null, '', fields.size > 0 ? `${path}?${fields}` : path)
+    setValue(next)
+  }
+  return [value, change]
 }

@@ -13,8 +13,8 @@ export type Column<T> = {
   show: (row: T) => ComponentChildren
 }
 
-/** The width of an instant. */
-export const AT_WIDTH = '12rem'
+/** The width of an instant with its zone. */
+export const AT_WIDTH = '13.5rem'
 
 const ROW_HEIGHT = 40
 // Rows rendered above and below the visible ones.

@@ -15,4 +15,4 @@ export type Delivery = PaymentWithAll['deliveries'][number]
 export type Attempt = Delivery['attempts'][number]
 export type LoggedRequest = ResponseBody<'getRequest'>
 /** A call of the service in short, as the event stream sends it. */
-export type ShortRequest = Omit<LoggedRequest, 'query' | 'headers' | 'body' | 'response'>
+export type ShortRequest = PaymentWithAll['requests'][number]

@@ -1,6 +1,7 @@
 // Parts that the views share.
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { rupeesText } from './format.ts'
 
 /** A labelled part of a view. */
 export function Card({
@@ -72,12 +73,17 @@ export const HttpStatus = ({ status }: { status: number | null }) => (
   </span>
 )
 
-/** An instant on the client's clock. */
-export const At = ({ at }: { at: string }) => (
-  <time dateTime={at} title={at}>
-    {at.slice(0, 10)} <b>{at.slice(11, 19)}</b>
-  </time>
-)
+/** The amount and the reference of the payment that a call or a delivery is about. */
+export const paymentText = ({
+  amount,
+  reference_id: reference,
+}: {
+  amount: string | null
+  reference_id: string | null
+}): string =>
+  [amount === null ? null : rupeesText(amount), reference]
+    .filter((part) => part !== null)
+    .join(', ') || '–'
 
 /** Pairs of a name and a value. */
 export const Facts = ({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) => (
@@ -118,6 +124,24 @@ export const Prose = ({ text }: { text: string }) => (
       .map((part, i) => (i % 3 === 1 && part !== undefined ? <code key={i}>{part}</code> : part))}
   </>
 )
+
+/** Says that a search hides entries of a list. */
+export const Found = ({
+  found,
+  of: all,
+  noun,
+}: {
+  found: readonly unknown[] | undefined
+  of: readonly unknown[] | undefined
+  noun: string
+}) =>
+  !found || !all || found.length === all.length ? null : (
+    <p class="empty">
+      {found.length === 0
+        ? `No ${noun} matches the search.`
+        : `The search hides ${all.length - found.length}.`}
+    </p>
+  )
 
 /** The error of a read; nothing if there is none. */
 export const Problem = ({ text }: { text: string | undefined }) =>

@@ -15,6 +15,24 @@ const amount = z.string().refine((rupees) => (paiseOf(rupees) ?? 0) >= MIN_PAISE
   error: 'must be rupees such as "2500.00", from 1.00 to 9999999999.99',
 })
 
+const payment = z.strictObject({
+  amount,
+  to_user_id: text.optional(),
+  from_user_id: text.optional(),
+  benif_bank_id: text.optional(),
+  reference_id: z.string().max(100).optional(),
+  remark: z.string().max(50).optional(),
+  transaction: z
+    .array(
+      z.strictObject({
+        ...PaymentFailure.partial().shape,
+        status: PaymentStatus,
+        after_ms: afterMs,
+      }),
+    )
+    .optional(),
+})
+
 /** The actions of a timeline, as they are stored. */
 const ACTIONS: Readonly<Record<string, z.ZodType>> = {
   trigger: z.strictObject({ trigger: z.enum(EVENTS), resource: text }),
@@ -34,16 +52,8 @@ const ACTIONS: Readonly<Record<string, z.ZodType>> = {
       }),
     ]),
   }),
-  credit: z.strictObject({
-    credit: z.strictObject({
-      amount,
-      to_user_id: text.optional(),
-      from_user_id: text.optional(),
-      benif_bank_id: text.optional(),
-      reference_id: z.string().max(100).optional(),
-      remark: z.string().max(50).optional(),
-    }),
-  }),
+  credit: z.strictObject({ credit: payment }),
+  payout: z.strictObject({ payout: payment }),
   create_users: z.strictObject({ create_users: z.int().min(1).max(1_000) }),
   use: z.strictObject({ use: text }),
   rule: z.strictObject({ rule: z.looseObject({}) }),

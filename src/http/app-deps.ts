@@ -4,6 +4,7 @@ import type { RequestObserver } from '../world/recorder.ts'
 import type { Log, Sandbox } from '../world/sandbox.ts'
 import type { ClientResolver } from './clients.ts'
 import type { Gate } from './concurrency-limit.ts'
+import type { McpHandler } from './mcp-request.ts'
 
 /** What the routes need of the sandbox that a request is for. All sandboxes of a process share the routes. */
 export type AppDeps = {
@@ -20,6 +21,7 @@ export type AppDeps = {
   hangingSockets: Set<Socket>
   /** Called for every request and its response. */
   watch: RequestObserver | undefined
+  answerMcp: McpHandler
 }
 
 const DEPS = Symbol('the sandbox of the request')

@@ -25,7 +25,8 @@ const acceptRawBody = (app: FastifyInstance) => {
   })
 }
 
-function checkAdminToken(request: FastifyRequest) {
+/** Throws if the request does not have the admin token, and the sandbox requires one. */
+export function checkAdminToken(request: FastifyRequest) {
   const { adminToken } = depsOf(request)
   if (adminToken === undefined) return
   const sent = request.headers['x-admin-token']

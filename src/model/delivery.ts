@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Timestamp } from './formats.ts'
-import { listFields, listQuery } from './list.ts'
+import { listFields, searchQuery } from './list.ts'
 
 /** An event as stored: its body's bytes are fixed when it is made. */
 export const EventRow = z.strictObject({
@@ -59,6 +59,7 @@ export const DeliveryFault = z
     signature: z.exactOptional(z.enum(['wrong', 'missing'])),
     timestamp: z.exactOptional(z.literal('stale')),
     body: z.exactOptional(z.literal('truncated')),
+    lost_attempts: z.exactOptional(z.int().min(1).max(10)),
   })
   .meta({ id: 'DeliveryFault' })
 export type DeliveryFault = z.infer<typeof DeliveryFault>
@@ -95,6 +96,8 @@ export const Delivery = z
     event_id: z.string().nullable(),
     event: z.string(),
     resource_id: z.string(),
+    amount: z.string().nullable().meta({ description: 'Of the payment; null: not a payment.' }),
+    reference_id: z.string().nullable().meta({ description: 'Of the payment.' }),
     status: DeliveryStatus,
     created_at: Timestamp,
     next_attempt_at: Timestamp.nullable(),
@@ -112,7 +115,7 @@ export const DeliveryDetail = Delivery.extend({ body: z.string().nullable() }).m
 })
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>
 
-export const DeliveryQuery = listQuery(50).extend({
+export const DeliveryQuery = searchQuery(50).extend({
   status: DeliveryStatus.optional(),
   event: z.string().max(64).optional(),
   resource_id: z.string().max(64).optional(),

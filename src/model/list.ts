@@ -19,6 +19,13 @@ export const pageSize = (defaultLimit: number, max: number) => wholeNumber(defau
 export const listQuery = (defaultLimit: number) =>
   z.object({ page: wholeNumber(1, LAST_PAGE), limit: pageSize(defaultLimit, MAX_LIMIT) })
 
+/** The words that a row must contain, in any order. */
+export const SearchText = z.string().max(200).default('')
+
+/** `listQuery` with a search. */
+export const searchQuery = (defaultLimit: number) =>
+  listQuery(defaultLimit).extend({ search: SearchText })
+
 /** The requested part of a list. */
 export type ListQuery = { page: number; limit: number }
 

@@ -22,6 +22,8 @@ export const LoggedRequest = z
     body_size: z
       .int()
       .meta({ description: 'Number of characters of the body; 0 if no body was read.' }),
+    amount: z.string().nullable().meta({ description: 'Of a new payment, as it was sent.' }),
+    reference_id: z.string().nullable().meta({ description: 'Of a new payment.' }),
     status: z.int().nullable().meta({ description: 'null: a scenario broke the connection.' }),
     response: z.unknown().meta({ description: 'null: no body, or longer than 4 Ki characters.' }),
     response_size: z.int(),
@@ -36,6 +38,17 @@ export const LoggedRequest = z
   })
   .meta({ id: 'LoggedRequest' })
 export type LoggedRequest = z.infer<typeof LoggedRequest>
+
+/** A call without its headers, query and bodies. */
+export const RequestInShort = LoggedRequest.omit({
+  query: true,
+  headers: true,
+  body: true,
+  body_size: true,
+  response: true,
+  response_size: true,
+}).meta({ id: 'RequestInShort' })
+export type RequestInShort = z.infer<typeof RequestInShort>
 
 export const RequestQuery = z.object({
   operation: z.string().max(64).optional(),

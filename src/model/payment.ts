@@ -16,6 +16,10 @@ export const PaymentFailure = z
   .meta({ id: 'PaymentFailure' })
 export type PaymentFailure = z.infer<typeof PaymentFailure>
 
+/** Who can set the status of a payment outside its steps: an admin call, or the timeline of a scenario. */
+export const SetBy = z.enum(['call', 'timeline'])
+export type SetBy = z.infer<typeof SetBy>
+
 /**
  * The one stored row behind both views of a payment: `/transaction` and `/transaction/history`.
  * Paise as an integer, full account number; the views mask.
@@ -47,6 +51,8 @@ export const PaymentRow = z.strictObject({
   earlier: z
     .strictObject({ PROCESSING: Timestamp.optional(), SUCCESS: Timestamp.optional() })
     .optional(),
+  /** Who set the status that it has, if not the steps with which it began. */
+  set_by: SetBy.optional(),
 })
 export type PaymentRow = z.infer<typeof PaymentRow>
 

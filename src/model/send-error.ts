@@ -23,6 +23,7 @@ export const SEND_ERRORS = {
   response_compressed: 'A compressed 2xx response: delivered; it was not decompressed.',
   address_not_allowed: 'The address rules do not allow this address.',
   bad_request: 'The URL or a header is invalid, so no request was sent.',
+  lost: 'A webhook rule with `lost_attempts` lost the attempt: the receiver never saw it.',
   closed: 'The sandbox stopped during the attempt.',
   failed: 'Any other error; the message contains the error text of the system.',
 } as const

@@ -74,7 +74,8 @@ export const LIST_KNOWN_KEYS: z.core.ParseContext<Issue> = {
 
 /** The message for an unknown key, with the known key that was probably meant if one is similar. */
 export function unknownField(key: string, { message }: Issue): string {
-  const known = message.startsWith(KNOWN_KEYS) ? message.slice(KNOWN_KEYS.length).split(' ') : []
+  const list = message.startsWith(KNOWN_KEYS) ? message.slice(KNOWN_KEYS.length) : ''
+  const known = list === '' ? [] : list.split(' ')
   return `is an unknown field${didYouMean(key, known)}`
 }
 

@@ -3,7 +3,7 @@ import { userHistory } from '../assumptions/user-history.ts'
 import { nextStatuses } from '../model/lifecycle.ts'
 import type { ListQuery } from '../model/list.ts'
 import { paiseOf } from '../model/money.ts'
-import { failureOf, type PaymentRow, type PaymentStatus } from '../model/payment.ts'
+import { failureOf, type PaymentRow, type PaymentStatus, type SetBy } from '../model/payment.ts'
 import type { CreateTransaction } from '../model/transaction.ts'
 import type { TransactionStep } from '../scenarios/compiled.ts'
 import { joinedIndexes, listPage } from '../tables/list-page.ts'
@@ -20,12 +20,13 @@ const DEFAULT_STEPS: readonly TransactionStep[] = [
 ]
 const DEFAULT_REASON = 'beneficiary_bank_failure'
 
-type PaymentTransition = Transition<TransactionStep>
+type Step = TransactionStep & { set_by?: SetBy }
+type PaymentTransition = Transition<Step>
 
-const payloads = new WeakMap<TransactionStep, PaymentTransition>()
+const payloads = new WeakMap<Step, PaymentTransition>()
 
 /** Returns the payload of a step's timer: one shared object for all payments that use the step. */
-function payloadOf(step: TransactionStep): PaymentTransition {
+function payloadOf(step: Step): PaymentTransition {
   let payload = payloads.get(step)
   if (!payload) {
     const { after_ms: _, ...rest } = step
@@ -55,7 +56,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
   const checkInput = createPaymentCheck(context)
   const utrs = createUtrs(context)
   const bothSides = joinedIndexes(payments, 'user', 'other_user')
-  const lifecycle = createLifecycle<'transaction', TransactionStep>(context, {
+  const lifecycle = createLifecycle<'transaction', Step>(context, {
     kind: 'transaction',
     noun: 'transaction',
     statusOf: ({ status }) => status,
@@ -78,6 +79,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     next.status = transition.status
     if (transition.status === 'SUCCESS') next.utr = utrs.atSuccess(row)
     next.failure = transition.status === 'FAILED' ? failureBy(transition) : null
+    if (transition.set_by) next.set_by = transition.set_by
     next.updated_at = clock.iso()
     if (row.status === 'PROCESSING') next.earlier = { ...row.earlier, PROCESSING: row.updated_at }
     if (row.status === 'SUCCESS') next.earlier = { SUCCESS: row.updated_at, ...row.earlier }
@@ -89,6 +91,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
     type: PaymentRow['transaction_type'],
     { payer_id, account }: Parties,
     steps: readonly TransactionStep[],
+    setBy?: SetBy,
   ) {
     const now = clock.iso()
     const transaction_id = random.uuid()
@@ -118,6 +121,7 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       // Present from the start: a field that is added later would give each such row a hidden class of its own, which
       // needs more memory than the row.
       earlier: undefined,
+      set_by: setBy,
     }
     return lifecycle.begin(row, steps)
   }
@@ -135,9 +139,12 @@ export function createPayments(context: WorldContext & PaymentCheckDeps) {
       steps: readonly TransactionStep[] = DEFAULT_STEPS,
       parties = checkInput(input),
     ) => store.change(() => make(input, 'debit', parties, steps)),
-    /** Creates an incoming payment, for the `credit` action of a scenario. */
-    credit: (input: CreateTransaction, steps: readonly TransactionStep[] = DEFAULT_STEPS) =>
-      store.change(() => make(input, 'credit', checkInput(input), steps)),
+    /** Creates a payment for a timeline: a `credit` or a payout. */
+    createByTimeline: (
+      type: PaymentRow['transaction_type'],
+      input: CreateTransaction,
+      steps: readonly TransactionStep[] = DEFAULT_STEPS,
+    ) => store.change(() => make(input, type, checkInput(input), steps, 'timeline')),
     /** Changes the status of a payment on request and cancels its scheduled steps. */
     simulate: lifecycle.simulate,
     /** One page of all payments. */

@@ -1,4 +1,4 @@
-import type { LoggedRequest } from '../model/logged-request.ts'
+import type { LoggedRequest, RequestInShort } from '../model/logged-request.ts'
 import { HIDDEN, isSecretName, maskLogText, maskResponse, maskValue } from '../model/mask.ts'
 import { type Budget, createRing } from '../runtime/ring-buffer.ts'
 
@@ -175,8 +175,25 @@ const maskedResponse = (answer: string): unknown =>
 const iso = (ms: number) => new Date(ms).toISOString()
 const round = (ms: number) => Math.round(ms * 1_000) / 1_000
 
+type PaymentFields = Pick<RequestInShort, 'amount' | 'reference_id'>
+const NO_PAYMENT: PaymentFields = { amount: null, reference_id: null }
+
+/** The amount and the reference of a new payment, as they were sent. */
+function paymentFields({ operation, body }: RequestLogEntry): PaymentFields {
+  if (operation !== 'createTransaction') return NO_PAYMENT
+  const { amount, reference_id: reference } = (parseJsonOrUndefined(body) ?? {}) as Record<
+    string,
+    unknown
+  >
+  const isAmount = typeof amount === 'number' || typeof amount === 'string'
+  return {
+    amount: isAmount ? maskLogText(String(amount)) : null,
+    reference_id: typeof reference === 'string' ? maskLogText(reference) : null,
+  }
+}
+
 /** An entry without its headers, query and bodies. */
-export const requestSummary = (call: RequestLogEntry) => ({
+export const requestSummary = (call: RequestLogEntry): RequestInShort => ({
   request_id: requestId(call),
   at: iso(call.at),
   wall_at: iso(call.wallAt),
@@ -184,6 +201,7 @@ export const requestSummary = (call: RequestLogEntry) => ({
   method: call.method,
   path: maskLogText(pathOf(call)),
   operation: call.operation ?? null,
+  ...paymentFields(call),
   status: call.status ?? null,
   rule: call.rule ? maskLogText(call.rule) : null,
   fault: call.fault ?? null,

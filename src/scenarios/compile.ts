@@ -11,6 +11,7 @@ import type {
   OperationRules,
   ResponseOutcome,
   TimelineAction,
+  TimelinePayment,
   Turn,
   WebhookOutcome,
 } from './compiled.ts'
@@ -44,6 +45,9 @@ const withDescription = (steps: OutcomeDefinition['transaction']) =>
     omitUndefined({ ...step, description }),
   )
 
+const paymentSteps = (steps: OutcomeDefinition['transaction']) =>
+  compileSteps(withDescription(steps) as typeof steps)
+
 function compileTurn(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
   if (definition === 'pass') return 'pass'
   const { kyc, bank, transaction, respond, delay, fault, at } = definition
@@ -56,7 +60,7 @@ function compileTurn(definition: OutcomeDefinition | 'pass'): Turn | 'pass' {
   const lifecycle = omitUndefined({
     kyc: compileSteps(kyc),
     bank: compileSteps(bank),
-    transaction: compileSteps(withDescription(transaction) as typeof transaction),
+    transaction: paymentSteps(transaction),
   }) as LifecycleOutcome
   return {
     whole: { ...response, ...lifecycle },
@@ -138,10 +142,22 @@ function compileWebhookRule(
   }
 }
 
+const compilePayment = ({
+  amount,
+  transaction,
+  ...more
+}: NonNullable<ActionDefinition['credit']>): TimelinePayment =>
+  omitUndefined({
+    ...more,
+    amount: rupeesOf(paiseOf(amount)!),
+    transaction: paymentSteps(transaction),
+  }) as TimelinePayment
+
 function compileAction(definition: ActionDefinition): TimelineAction {
-  const { trigger, resource = 'latest', simulate, credit } = definition
+  const { trigger, resource = 'latest', simulate, credit, payout } = definition
   if (trigger) return { trigger, resource }
-  if (credit) return { credit: { ...credit, amount: rupeesOf(paiseOf(credit.amount)!) } }
+  if (credit) return { credit: compilePayment(credit) }
+  if (payout) return { payout: compilePayment(payout) }
   if (simulate) {
     const { status, reason, ...which } = simulate
     const [kind, id] = Object.entries(which)[0] as ['transaction' | 'kyc' | 'bank', string]

@@ -65,6 +65,7 @@ export type WebhookOutcome = {
   signature?: 'wrong' | 'missing'
   timestamp?: 'stale'
   body?: 'truncated'
+  lost_attempts?: number
 }
 
 /** The common part of rules and webhook rules: what they match, and how often they act. */
@@ -96,6 +97,12 @@ export type CompiledWebhookRule = RuleLimits & {
   outcome: WebhookOutcome
 }
 
+/** A payment that a timeline creates; the amount has two decimals. */
+export type TimelinePayment = Omit<
+  NonNullable<ActionDefinition['credit']>,
+  'amount' | 'transaction'
+> & { amount: string; transaction?: readonly TransactionStep[] }
+
 /** An action of a timeline. */
 export type TimelineAction =
   | { trigger: EventName; resource: string }
@@ -107,7 +114,8 @@ export type TimelineAction =
         reason?: string
       }
     }
-  | { credit: Omit<NonNullable<ActionDefinition['credit']>, 'amount'> & { amount: string } }
+  | { credit: TimelinePayment }
+  | { payout: TimelinePayment }
   | { create_users: number }
   | { use: string }
   | { rule: RuleDefinition }

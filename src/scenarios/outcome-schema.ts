@@ -159,6 +159,10 @@ export const WebhookOutcome = z
         .literal('truncated')
         .optional()
         .meta({ description: 'The body is truncated after it is signed.' }),
+      lost_attempts: z.int().min(1).max(10).optional().meta({
+        description:
+          'The first attempts, this number of them, are lost on the way; then it is sent.',
+      }),
     },
     { error: isMissing('specify the outcome, such as then: { copies: 2 }') },
   )
@@ -168,7 +172,7 @@ export const WebhookOutcome = z
       const { drop, ...others } = then
       const names = Object.keys(others)
       if (isEmpty) {
-        const words = 'delay, copies, drop, hold_until, signature, timestamp or body'
+        const words = 'delay, copies, drop, hold_until, signature, timestamp, body or lost_attempts'
         report([], `an empty outcome; write ${words}`)
       }
       if (!drop || names.length === 0) return

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { parseDuration } from '../model/duration.ts'
 import { laterStatuses } from '../model/lifecycle.ts'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
-import { CheckState, PaymentState, Reason } from './lifecycle-schema.ts'
+import { CheckState, PaymentState, Reason, TransactionLifecycle } from './lifecycle-schema.ts'
 import { Rule } from './rule-schema.ts'
 import {
   type Check,
@@ -80,7 +80,8 @@ const Simulate = SimulateFields.check(
   }),
 )
 
-const Credit = z.strictObject({
+/** A payment that a timeline creates. */
+const TimelinePayment = z.strictObject({
   amount: Amount,
   to_user_id: Uuid.optional().meta({
     description:
@@ -90,9 +91,21 @@ const Credit = z.strictObject({
   benif_bank_id: Uuid.optional(),
   reference_id: text(100).optional(),
   remark: text(50).optional(),
+  transaction: TransactionLifecycle.optional().meta({
+    description: 'The steps of the payment; the default steps if it is missing.',
+  }),
 })
 
-const ACTIONS = ['trigger', 'simulate', 'credit', 'create_users', 'use', 'rule', 'reset'] as const
+const ACTIONS = [
+  'trigger',
+  'simulate',
+  'credit',
+  'payout',
+  'create_users',
+  'use',
+  'rule',
+  'reset',
+] as const
 
 function checkAction(action: Mapping, { report, isValid }: Check) {
   if (!isValid()) return
@@ -113,7 +126,10 @@ const Do = z
         description: 'The resource of `trigger`: latest (default) or an id.',
       }),
       simulate: Simulate.optional().meta({ description: 'Changes the status of one resource.' }),
-      credit: Credit.optional().meta({ description: 'Creates an incoming payment.' }),
+      credit: TimelinePayment.optional().meta({ description: 'Creates an incoming payment.' }),
+      payout: TimelinePayment.optional().meta({
+        description: 'Creates an outgoing payment. The rules for calls do not decide about it.',
+      }),
       create_users: z
         .int()
         .min(1)

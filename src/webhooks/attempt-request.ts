@@ -4,7 +4,7 @@ import { VERSION } from '../config/version.ts'
 import type { DeliveryAttempt, DeliveryFault, StoredAttempt } from '../model/delivery.ts'
 import { maskLogText, maskText } from '../model/mask.ts'
 import type { WebhookRow } from '../model/webhook.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Runtime, SendResult } from '../runtime/runtime.ts'
 import type { Clock } from '../time/clock.ts'
 import type { SendLane } from './send-limit.ts'
 import { SIGNATURE_SCHEMES } from './signature-schemes.ts'
@@ -96,6 +96,18 @@ const signatureCount = ({
 /** The first half of a body, as a broken sender or proxy sends it. */
 const firstHalf = (body: Buffer) => body.subarray(0, Math.ceil(body.length / 2))
 
+/** The result of an attempt that a scenario loses. */
+const LOST: SendResult = {
+  ok: false,
+  duration_ms: 0,
+  response: '',
+  truncated: false,
+  error: {
+    code: 'lost',
+    message: 'a webhook rule lost this attempt on the way: the receiver never saw it',
+  },
+}
+
 /** Signs and sends single attempts, and returns their results as they are stored. */
 export function createAttemptSender({
   clock,
@@ -153,7 +165,10 @@ export function createAttemptSender({
         'x-webhook-attempt': String(number),
       }
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
-      const result = await runtime.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
+      const isLost = number <= (fault.lost_attempts ?? 0)
+      const result = isLost
+        ? LOST
+        : await runtime.send({ url, headers, body, ...(deadlineMs && { deadlineMs }) })
       const {
         ok,
         status,

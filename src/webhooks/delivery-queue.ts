@@ -70,11 +70,12 @@ export class DeliveryQueue {
   ): DeliveryRow {
     const { clock, random } = this.#deps
     const { event_id, type, resource_id, created_at } = event
-    const { delay, drop, holdUntil, signature, timestamp, body } = outcome
+    const { delay, drop, holdUntil, signature, timestamp, body, lost_attempts } = outcome
     const fault: DeliveryFault = {
       ...(signature && { signature }),
       ...(timestamp && { timestamp }),
       ...(body && { body }),
+      ...(lost_attempts && { lost_attempts }),
     }
     const held = holdUntil !== undefined && isReachable(holdUntil, resource_id, this.#tables)
     const row: DeliveryRow = {

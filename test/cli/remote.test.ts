@@ -429,6 +429,7 @@ const LOCAL_COMMANDS = [
   'openapi',
   'sweep',
   'help',
+  'mcp',
 ]
 
 t.test('--url, --client, --admin-token and --json work on every remote command', async (t) => {

@@ -4,7 +4,7 @@ import { DEFAULT_READINGS } from '../../src/assumptions/readings.ts'
 import { conform } from '../../src/conform/conform.ts'
 import { assumeOptions } from '../../src/conform/measure.ts'
 import { MEASURES, NOT_MEASURABLE } from '../../src/conform/measures.ts'
-import { type Alter, held, lines, sandbox } from './proxy.ts'
+import { type Alter, held, sandbox } from './proxy.ts'
 
 /** Checks a sandbox of these readings. */
 async function check(t: Tap, assume: Record<string, string>, write = true) {
@@ -68,29 +68,6 @@ t.test('without --write only reads are measured', async (t) => {
   t.equal(idempotency_key, 'measured with --write only')
   t.equal(rate_limit, NOT_MEASURABLE['rate_limit'])
 })
-
-t.test(
-  'each other reading of a measured assumption is measured, and is no difference',
-  async (t) => {
-    for (const { name, default: usual, readings, form } of ASSUMPTIONS) {
-      if (!Object.hasOwn(MEASURES, name) || NEED_PAYMENTS.includes(name)) continue
-      const others = [...Object.keys(readings), ...(form ? [form.example] : [])]
-      for (const reading of others.filter((one) => one !== usual)) {
-        const label = `${name}=${reading}`
-        const report = await check(t, { [name]: reading })
-        t.equal(readingsOf(report)[name], reading, label)
-        t.strictSame(assumeOptions(report.assumptions), [`--assume ${label}`])
-        // The contract lists the fields of each object: a new one is a difference.
-        if (label === 'new_words=some') continue
-        // A page of users is then smaller than the default size, which is a default of the sandbox.
-        const notes = name === 'largest_page' ? ['GET /users data.limit: 50; 20'] : []
-        t.strictSame(lines(report.notes), notes, label)
-        // The contract requires a token for the history and the profile.
-        if (label !== 'token=off') t.strictSame(lines(report.differs), [], label)
-      }
-    }
-  },
-)
 
 const isError = ({ status }: { status: number }) => status >= 400
 

@@ -60,7 +60,11 @@ const LISTENED = [
 ]
 
 // Each frame of a transition is rendered, and a check of colours may see one in between.
-const CONTEXT = { viewport: { width: 1200, height: 800 }, reducedMotion: 'reduce' } as const
+const CONTEXT = {
+  viewport: { width: 1200, height: 800 },
+  reducedMotion: 'reduce',
+  timezoneId: 'Asia/Kolkata',
+} as const
 
 /** The pages that no test uses now. A new page takes Chromium a second: a process, and a profile for its context. */
 const freePages = new WeakMap<Browser, Page[]>()

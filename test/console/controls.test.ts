@@ -66,7 +66,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
   const clock = async () => (await get('/__admin/clock')).body
 
   await t.test('resume, freeze, speed, advance, next; each shows its call', async (t) => {
-    const hint = page.getByText('The clock is frozen: resume it to use this speed.')
+    const hint = page.getByText('The clock is frozen: no step and no retry happens')
     await hint.waitFor()
     t.equal(await press(opened, 'Resume'), 'POST /__admin/clock/resume 200')
     t.equal((await clock()).mode, 'real')
@@ -200,7 +200,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Event', { exact: true }).selectOption('transaction.processing')
     t.match(
       await press(opened, 'Trigger'),
-      `"event":"transaction.processing","resource_id":"${id}"} 200 delivered (200)`,
+      `"event":"transaction.processing","resource_id":"${id}"} delivered (200)`,
     )
     await page.locator('.timeline').getByText('transaction.processing').first().waitFor()
     await put('/__admin/scenario', { name: 'default' })
@@ -222,7 +222,7 @@ t.test('every control with its effect', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Event', { exact: true }).selectOption('kyc.failed')
     t.equal(
       await press(opened, 'Trigger'),
-      'POST /__admin/webhooks/trigger {"event":"kyc.failed"} 200 delivered (200)',
+      'POST /__admin/webhooks/trigger {"event":"kyc.failed"} delivered (200)',
     )
     t.equal((await get('/__admin/webhooks/deliveries?event=kyc.failed')).body.total, 1)
   })

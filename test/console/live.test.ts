@@ -28,7 +28,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
     page.on('framenavigated', () => loads++)
     const first = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
     await pay({ amount: 4321, remark: 'live' })
-    await first.getByText('4321.00 INR').waitFor()
+    await first.getByText('₹4,321.00').waitFor()
     await first.getByText('PENDING').waitFor()
     await advance('1m')
     await first.getByText('SUCCESS').waitFor()
@@ -106,7 +106,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
       wired: true,
       prepare: payments(500),
     })
-    await page.getByText('500.00 INR').waitFor()
+    await page.getByText('₹500.00').waitFor()
     await wire.cut()
     await page.getByText('lost', { exact: true }).waitFor()
     let reads = 0
@@ -123,7 +123,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
     await scroll(400 * 40 + 5)
     t.ok(reads > 0 && reads <= 4, `${reads} reads`)
     await wire.restore()
-    await page.getByText('99.00 INR', { exact: true }).waitFor()
+    await page.getByText('₹99.00', { exact: true }).waitFor()
     await until(`document.querySelector('[role=alert]') === null`)
   })
 
@@ -134,31 +134,31 @@ t.test('live', { skip: noBrowser }, async (t) => {
     const link = (text: string) => table.getByRole('link', { name: text, exact: true })
     const topOf = async (text: string) => (await link(text).boundingBox())!.y
     await page.getByText('live', { exact: true }).waitFor()
-    await link('500.00 INR').waitFor()
+    await link('₹500.00').waitFor()
     // From here on, the page knows the newest row.
     await settle()
 
-    await link('498.00 INR').focus()
-    const before = await topOf('498.00 INR')
+    await link('₹498.00').focus()
+    const before = await topOf('₹498.00')
     for (let i = 0; i < 30; i++) await pay({ amount: 7000 + i })
     await page.getByRole('button', { name: '30 new ↑' }).waitFor()
-    t.equal(await page.evaluate('document.activeElement.textContent'), '498.00 INR')
-    t.equal(await topOf('498.00 INR'), before, 'with the focus on a row')
+    t.equal(await page.evaluate('document.activeElement.textContent'), '₹498.00')
+    t.equal(await topOf('₹498.00'), before, 'with the focus on a row')
 
     await page.evaluate('document.activeElement.blur()')
     await page.evaluate(`document.querySelector('.rows').scrollTop = ${40 * 300}`)
-    await link('230.00 INR').waitFor()
-    const place = await topOf('230.00 INR')
+    await link('₹230.00').waitFor()
+    const place = await topOf('₹230.00')
     await pay({ amount: 8000 })
     await page.getByRole('button', { name: '31 new ↑' }).waitFor()
-    t.equal(await topOf('230.00 INR'), place, 'further down')
+    t.equal(await topOf('₹230.00'), place, 'further down')
 
     await page.getByRole('button', { name: '31 new ↑' }).click()
-    await link('8000.00 INR').waitFor()
+    await link('₹8,000.00').waitFor()
     t.equal(await page.locator('.news').count(), 0)
     await page.evaluate('document.activeElement.blur()')
     await pay({ amount: 8001 })
-    await link('8001.00 INR').waitFor()
+    await link('₹8,001.00').waitFor()
     t.equal(
       await page.evaluate(`document.querySelector('.rows').scrollTop`),
       0,
@@ -171,20 +171,20 @@ t.test('live', { skip: noBrowser }, async (t) => {
     const opened = await openConsole(t, browser, { view: 'payments', prepare: payments(500) })
     const { page, until } = opened
     const table = page.getByRole('table', { name: 'Payments' })
-    await table.getByText('500.00 INR').waitFor()
+    await table.getByText('₹500.00').waitFor()
     await page.evaluate(`document.querySelector('.rows').scrollTop = ${40 * 300}`)
-    const link = table.getByRole('link', { name: '195.00 INR' })
+    const link = table.getByRole('link', { name: '₹195.00' })
     await link.focus()
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: '195.00 INR' }).waitFor()
+    await page.getByRole('heading', { name: '₹195.00' }).waitFor()
     await page.goBack()
     await link.waitFor()
     t.equal(await page.evaluate(`document.querySelector('.rows').scrollTop`), 40 * 300)
-    await until(`document.activeElement.textContent === '195.00 INR'`)
+    await until(`document.activeElement.textContent === '₹195.00'`)
     await page.getByRole('link', { name: 'Users', exact: true }).click()
     await page.getByRole('table', { name: 'Users' }).waitFor()
     await page.getByRole('link', { name: 'Payments', exact: true }).click()
-    await table.getByText('500.00 INR').waitFor()
+    await table.getByText('₹500.00').waitFor()
   })
 
   await t.test(
@@ -199,7 +199,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
         },
       })
       const table = page.getByRole('table', { name: 'Payments' })
-      await table.getByRole('row').nth(1).getByText('10000.00 INR').waitFor()
+      await table.getByRole('row').nth(1).getByText('₹10,000.00').waitFor()
       t.equal(Number(await table.getAttribute('aria-rowcount')), 10_001 + before)
       const renderedRows = async () => page.getByRole('row').count()
       t.ok((await renderedRows()) < 60)
@@ -219,7 +219,7 @@ t.test('live', { skip: noBrowser }, async (t) => {
       await page.evaluate(
         `(() => { const box = document.querySelector('.rows'); box.scrollTop = ${40 * 9_990} })()`,
       )
-      await table.getByText('8.00 INR', { exact: true }).waitFor()
+      await table.getByText('₹8.00', { exact: true }).waitFor()
       t.ok((await renderedRows()) < 60)
       assertNoErrors(t)
     },

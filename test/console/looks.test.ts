@@ -90,6 +90,20 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     t.equal(await backOf(), light)
   })
 
+  await t.test('times in UTC, or the stored choice of the local time', async (t) => {
+    const now = page.locator('header time')
+    t.match(await now.textContent(), /^2026-01-01 00:00:\d\d UTC$/)
+    await page.getByLabel('Times').selectOption('local')
+    t.match(await now.textContent(), /^2026-01-01 05:30:\d\d IST$/)
+    await page.reload()
+    await page.getByLabel('Times').waitFor()
+    t.match(await now.textContent(), ' IST')
+    await show(opened, 'payments')
+    await page.getByRole('table', { name: 'Payments' }).getByText('05:30:00 IST').first().waitFor()
+    await page.getByLabel('Times').selectOption('utc')
+    t.match(await now.textContent(), ' UTC')
+  })
+
   await t.test(
     'each view: from this host, as wide as a phone, accessible, also if dark',
     async (t) => {
@@ -148,6 +162,20 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     t.same(violations.filter(isSerious), [])
   })
 
+  await t.test('an accessibility check of open forms, which fit on a phone', async (t) => {
+    for (const view of ['payments', `users/${ROHAN}`]) {
+      await page.setViewportSize(PHONE)
+      await show(opened, view)
+      for (const summary of await page.locator('main .fold > summary').all()) await summary.click()
+      await page.locator('main .fold form').last().waitFor()
+      await settle()
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width, view)
+      await page.setViewportSize(SCREEN)
+      const { violations } = await page.evaluate<AxeResult>(axeRun())
+      t.same(violations.filter(isSerious), [], view)
+    }
+  })
+
   await t.test(
     'by keyboard: skip to the content, go to a view, see which view is active',
     async (t) => {
@@ -173,7 +201,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
     await page.setViewportSize(PHONE)
     await show(opened, 'payments')
     const row = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1)
-    await row.getByText('12.93 INR').waitFor()
+    await row.getByText('₹12.93').waitFor()
     t.equal(await row.getByText('debit').isVisible(), false, 'minor columns are hidden')
     t.equal(await row.getByText('2026-01-01').isVisible(), true)
     await page.getByRole('link', { name: 'Control' }).click()
@@ -226,7 +254,7 @@ t.test('looks', { skip: noBrowser }, async (t) => {
         await page.setViewportSize({ width, height: 800 })
         await settle()
         const cut = await page.evaluate<string[]>(`(() => {
-          const matters = /INR|PROC|PEND|\\d\\d:\\d\\d:\\d\\d|transaction/
+          const matters = /₹|PROC|PEND|\\d\\d:\\d\\d:\\d\\d|transaction/
           return [...document.querySelectorAll('.rows .body .line > span')]
             .filter((cell) => cell.scrollWidth > cell.clientWidth && matters.test(cell.textContent))
             .map((cell) => cell.textContent)

@@ -27,17 +27,20 @@ t.test('a payment as one line of time', { skip: noBrowser }, async (t) => {
     const id = await newPayment({ amount: 123.5 })
     await advance('1s')
     t.same(await lineOf(id, 5), [
-      '2026-01-01',
-      '00:00:00 PENDING created, 123.50 INR transaction.pending delivered (204)',
+      '2026-01-01 UTC',
+      '00:00:00 PENDING created, ₹123.50 transaction.pending delivered (204)',
       '00:00:01 +1s PROCESSING transaction.processing delivered (204)',
-      '00:00:01 now (the clock is frozen)',
+      '00:00:01 now (the clock is frozen: nothing happens until you advance it)',
       '00:00:03 in 2s becomes SUCCESS',
     ])
     t.equal(await page.locator('.timeline .ahead').count(), 1)
     await advance('2d')
     const after = await lineOf(id, 6)
     t.match(after[3], /^00:00:03 \+3s SUCCESS UTR \d{12} transaction.success delivered \(204\)$/)
-    t.same(after.slice(4), ['2026-01-03', '00:00:01 now: no steps left, the payment stays SUCCESS'])
+    t.same(after.slice(4), [
+      '2026-01-03 UTC',
+      '00:00:01 now: no steps left, the payment stays SUCCESS',
+    ])
   })
 
   await t.test('in one instant, lines are in the order of the changes', async (t) => {

@@ -13,6 +13,7 @@ const VIEWS = [
   'assumptions',
   'magic-values',
   'sweep',
+  'explore',
   'control',
 ]
 

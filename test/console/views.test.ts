@@ -15,7 +15,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
   await advance('1s')
 
   await t.test('overview: client, clock, scenario, counts, next timers', async () => {
-    await see('next in')
+    await see('frozen: next timer')
     const main = page.locator('main')
     const { body: client } = await get('/__admin/client')
     for (const count of [client.counts.users, client.counts.transactions])
@@ -46,11 +46,11 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await go('payments')
     const rows = page.getByRole('table', { name: 'Payments' })
     const first = rows.getByRole('row').nth(1)
-    await first.getByText('123.50 INR').waitFor()
+    await first.getByText('₹123.50').waitFor()
     await first.getByText('PROCESSING').waitFor()
     await first.getByText('view-1').waitFor()
     await first.getByRole('link').click()
-    await page.getByRole('heading', { name: /123\.50 INR to/ }).waitFor()
+    await page.getByRole('heading', { name: /₹123\.50 to/ }).waitFor()
   })
 
   await t.test('deliveries, and one with request, response and signature', async (t) => {
@@ -78,7 +78,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     await page.getByRole('group', { name: 'Response' }).getByText('received').waitFor()
     await go('deliveries')
     await page.getByLabel('Status', { exact: true }).selectOption('failed')
-    await see('No delivery has this status.')
+    await see('No delivery matches.')
   })
 
   await t.test('a signature that a rule forged', async (t) => {
@@ -109,7 +109,7 @@ t.test('every view with data', { skip: noBrowser }, async (t) => {
     const rows = page.getByRole('table', { name: 'Requests' })
     await rows.getByText('closed for the view').waitFor()
     const all = await rows.getByRole('row').count()
-    await page.getByLabel('Filter').fill('get 503')
+    await page.getByLabel('Search').fill('get 503')
     await page.getByText(`1 of ${all - 1} calls`).waitFor()
     t.equal(await rows.getByRole('row').count(), 2)
     await rows.getByRole('link').click()

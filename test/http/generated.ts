@@ -71,7 +71,7 @@ export async function programOf<Use>(
   mkdirSync(modules)
   symlinkSync(join(TOOLS, 'node_modules/openapi-fetch'), join(modules, 'openapi-fetch'))
   generator(dir)
-  run([TSC, '-p', dir])
+  run([...TSC, '-p', dir])
   const outfile = join(dir, 'use.mjs')
   await build({
     entryPoints: [join(dir, 'use.ts')],

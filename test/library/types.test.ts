@@ -143,6 +143,6 @@ t.test('the published types are whole by themselves for an ES module in TypeScri
   }
   for (const name of ['condition.d.ts', 'feed-kinds.d.ts'])
     t.notMatch(readFileSync(join(installed, 'dist/types', name), 'utf8'), 'import', name)
-  const checked = run([TSC, '-p', dir])
+  const checked = run([...TSC, '-p', dir])
   t.equal(checked.status, 0, checked.text)
 })

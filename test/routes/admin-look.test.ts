@@ -46,6 +46,98 @@ t.test('a payment comes in both views, with its events and what is still to come
   t.equal((await get(`/__admin/transactions/${ASHA}`)).status, 404)
 })
 
+t.test('a payment says who decided it, and has its calls', async (t) => {
+  const { get, post, put, pay, advance } = await start(t)
+  const idOf = async (more: object) => (await pay(more)).body.data[0].transaction_id
+  const shown = async (id: string) => (await get(`/__admin/transactions/${id}`)).body
+  const decided = async (id: string) => (await shown(id)).decided_by
+  const plain = await idOf({ amount: 10 })
+  t.same(await decided(plain), { by: 'default', rule: null })
+  const magic = await idOf({ amount: 10.91 })
+  t.match(await decided(magic), { by: 'magic_value', rule: /^default: / })
+  await post(`/__admin/simulate/transactions/${magic}`, { status: 'FAILED' })
+  t.match(await decided(magic), { by: 'call', rule: /^default: / })
+
+  // The response is lost, and the retry is rejected: both belong to the payment.
+  const rule = { name: 'lost', times: 1, then: { fault: 'reset', at: 'after' } }
+  await post('/__admin/rules', { ...rule, when: { operation: 'createTransaction' } })
+  // Without a socket, a broken connection gives no error.
+  void pay({ reference_id: 'order-7' })
+  const again = await pay({ reference_id: 'order-7' })
+  t.ok([201, 409].includes(again.status))
+  const [lost] = (await get('/__admin/transactions?search=order-7')).body.transactions.slice(-1)
+  const { requests, decided_by: by } = await shown(lost.transaction_id)
+  t.match(by, { by: 'rule', rule: /lost/ })
+  t.same(
+    requests.map(({ status, reference_id: reference }: Record<string, unknown>) => [
+      status,
+      reference,
+    ]),
+    [
+      [again.status, 'order-7'],
+      [null, 'order-7'],
+    ],
+  )
+  await get(`/v1/transaction/${plain}`)
+  t.same(
+    (await shown(plain)).requests.map(({ method }: { method: string }) => method),
+    ['GET', 'POST'],
+  )
+
+  const stuck = await idOf({ amount: 11 })
+  const simulate = { transaction: 'latest', status: 'SUCCESS' }
+  const timeline = [{ after: '1ms', do: { simulate } }]
+  await put('/__admin/scenario', { definition: { timeline } })
+  await advance('2ms')
+  t.equal((await decided(stuck)).by, 'timeline')
+  await post('/__admin/reset', { parts: ['requests'] })
+  t.same(await decided(plain), { by: 'unknown', rule: null })
+  const { body: state } = await get('/__admin/state')
+  const other = await start(t)
+  t.equal((await other.put('/__admin/state', state)).status, 200)
+  t.equal((await other.get(`/__admin/transactions/${stuck}`)).body.decided_by.by, 'timeline')
+})
+
+t.test('lists are searched by all words, and paged', async (t) => {
+  const { get, put, pay, advance } = await start(t)
+  for (let i = 1; i <= 3; i++) await pay({ amount: i, reference_id: `searched-${i}` })
+  await advance('1m')
+  await pay({ amount: 9, reference_id: 'searched-4' })
+  const list = async (query: string) => (await get(`/__admin/${query}`)).body
+  t.match(await list('transactions?search=SEARCHED&limit=3'), { total: 4, total_pages: 2 })
+  const second = await list('transactions?search=searched&limit=3&page=2')
+  t.same(
+    second.transactions.map(({ reference_id: one }: { reference_id: string }) => one),
+    ['searched-1'],
+  )
+  t.equal((await list('transactions?search=searched&status=PENDING')).total, 1)
+  t.equal((await list('transactions?search=searched-2%202.00')).total, 1)
+  t.equal((await list('transactions?search=searched-2%203.00')).total, 0)
+  t.equal((await get('/__admin/transactions?status=success')).status, 400)
+  const deliveries = await list('webhooks/deliveries?search=searched-2')
+  t.equal(deliveries.total, 3)
+  t.match(deliveries.deliveries[0], { amount: '2.00', reference_id: 'searched-2' })
+  t.equal((await list('timers?search=success')).timers.length, 1)
+  t.equal((await list('timers?search=success%20kyc')).timers.length, 0)
+  const timeline = [{ after: '1h', do: { payout: { amount: 5, remark: 'rent' } } }]
+  await put('/__admin/scenario', { definition: { timeline } })
+  t.match((await list('timers?search=rent')).timers, [{ kind: 'timeline.entry' }])
+  const all = (await list('users?limit=100')).users
+  for (const kyc of ['pending', 'failed']) {
+    const ofStatus = all.filter((user: { kyc: { kyc_status: string }[] }) =>
+      user.kyc.some(({ kyc_status: status }) => status === kyc),
+    )
+    t.ok(ofStatus.length > 0)
+    t.same((await list(`users?limit=100&kyc=${kyc}`)).users.slice(0, ofStatus.length), ofStatus)
+  }
+  const without = (await list('users?limit=100&kyc=none')).users
+  t.ok(without.length > 0 && without.every(({ kyc }: { kyc: unknown[] }) => kyc.length === 0))
+  const { users } = await list('users?limit=1')
+  t.match(await list(`users?search=${users[0].email.toUpperCase()}`), { total: 1, users })
+  const { requests } = await list('requests?limit=1')
+  t.match(requests, [{ amount: '9', reference_id: 'searched-4' }])
+})
+
 t.test('the states a payment came into outlive its events', async (t) => {
   const { get, post, pay, advance } = await start(t)
   const id = (await pay()).body.data[0].transaction_id

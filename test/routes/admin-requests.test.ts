@@ -20,6 +20,8 @@ t.test('a call is in the log with all that is known of it', async (t) => {
   const [{ wall_at, duration_ms: durationMs, headers, response: answer, ...rest }] = requests
   t.strictSame(rest, {
     request_id: 'req_1',
+    amount: null,
+    reference_id: null,
     at: '2026-01-01T00:00:00.000Z',
     method: 'POST',
     path: '/v1/user',

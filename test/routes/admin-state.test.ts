@@ -607,6 +607,18 @@ t.test(
           { after: '1h', do: { simulate: { kyc: 'latest', status: 'failed', reason: 'x' } } },
           { after: '1h', do: { simulate: { transaction: 'latest', status: 'FAILED' } } },
           { after: '1h', do: { credit: { amount: 5, remark: 'r' } } },
+          {
+            after: '1h',
+            do: {
+              payout: {
+                amount: 5,
+                transaction: [
+                  { status: 'PENDING' },
+                  { status: 'FAILED', after: '1m', reason: 'gateway_down' },
+                ],
+              },
+            },
+          },
           { after: '1h', do: { use: 'slow' } },
           {
             after: '1h',
@@ -646,6 +658,10 @@ t.test(
       ['payload.do', entry({}, { creat_users: 1 })],
       ['payload.do', entry({}, { constructor: 1 })],
       ['payload.do.credit.amount', entry({}, { credit: { amount: 'x' } })],
+      [
+        'payload.do.payout.transaction[0].after_ms',
+        entry({}, { payout: { amount: '5.00', transaction: [{ status: 'PENDING' }] } }),
+      ],
       [
         'payload.do.simulate.status',
         entry({}, { simulate: { kind: 'kyc', resource: 'latest', status: 'SUCCESS' } }),

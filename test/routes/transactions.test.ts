@@ -188,7 +188,7 @@ t.test('a success may be sent back late, and nothing else moves', async (t) => {
 
 t.test('an incoming payment is a credit in the receiver’s history', async (t) => {
   const { sandbox, get } = await start(t)
-  const { transaction_id } = sandbox.default.payments.credit({
+  const { transaction_id } = sandbox.default.payments.createByTimeline('credit', {
     ...BODY,
     currency_code: 'INR',
   }).row

@@ -40,6 +40,7 @@ const SECTIONS: readonly (readonly [heading: string, node: Node])[] = [
   ['Action', defined('Action')],
   ['Simulate', at(defined('Action'), 'simulate')],
   ['Credit', at(defined('Action'), 'credit')],
+  ['Credit', at(defined('Action'), 'payout')],
   ['Expect', at(root, 'expect')],
 ]
 

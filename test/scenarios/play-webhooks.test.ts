@@ -112,12 +112,30 @@ t.test('webhook-bad-signatures: each event of a payment is forged in its own way
   t.equal(codeOf('user.created'), 'ok', 'other events are as they should be')
 })
 
-t.test('live-demo: its payments send events while time passes', async (t) => {
-  const { hook, box } = await play(t, 'live-demo')
-  await box.advance('1m')
-  t.ok(hook.received.length >= 9)
-  t.ok(hook.types().includes(FAILED))
-  t.ok(hook.received.every(({ verdict }) => verdict.ok))
+t.test('lost_attempts: the receiver sees the event with a retry', async (t) => {
+  const { hook, box, list } = await play(t, [
+    { name: 'weak line', when: { event: PENDING }, then: { lost_attempts: 2 } },
+  ])
+  await box.pay()
+  await box.advance('1s')
+  t.same(hook.types(), [PROCESSING])
+  await box.advance('1h')
+  const pending = hook.received.filter(({ type }) => type === PENDING)
+  t.same(
+    pending.map(({ headers }) => headers['x-webhook-attempt']),
+    ['3'],
+  )
+  const [delivery] = await list(`?event=${PENDING}`)
+  t.match(delivery, {
+    status: 'delivered',
+    rule: 'inline: weak line',
+    fault: { lost_attempts: 2 },
+    attempts: [
+      { error: { code: 'lost' }, status: null },
+      { error: { code: 'lost' } },
+      { ok: true },
+    ],
+  })
 })
 
 t.test('drop: the event is recorded and never sent; the others come', async (t) => {

@@ -404,34 +404,6 @@ for (const name of [
   })
 }
 
-t.test('live-demo: users and payments come in by themselves', async (t) => {
-  const box = await start(t)
-  const usersNow = async () => (await box.get('/v1/users')).body.data.total_users
-  const before = await usersNow()
-  await box.put('/__admin/scenario', { name: 'live-demo' })
-  await box.advance('0s')
-  t.equal(await usersNow(), before + 2)
-  await box.advance('10m')
-  t.equal(await usersNow(), before + 12)
-  const { body } = await box.get('/v1/transaction/history?limit=100', TOKEN)
-  const mine = body.data.transactions.filter(
-    (one: { created_at: string }) => one.created_at >= at(0),
-  )
-  const large = mine.filter((one: { amount: string }) => one.amount === '98000.00')
-  const small = mine.filter((one: { amount: string }) => one.amount === '2500.00')
-  t.equal(small.length, 40, 'one each 15 seconds')
-  t.equal(large.length, 10, 'one a minute')
-  t.ok(
-    large.every(
-      (one: { status: string; metadata: { reason: string } }) =>
-        one.status === 'FAILED' && one.metadata.reason === 'beneficiary_bank_offline',
-    ),
-    'the large ones fail',
-  )
-  t.ok(small.slice(1).every((one: { status: string }) => one.status === 'SUCCESS'))
-  t.equal(small[0].remark, 'live demo')
-})
-
 t.test('magic PANs and Aadhaars', async (t) => {
   const box = await start(t)
   const pan = async (number: string) => {

@@ -526,14 +526,14 @@ const BROKEN: readonly (readonly [what: string, text: string, problems: readonly
     'two actions at once',
     'timeline:\n  - do: { use: slow, create_users: 1 }\n',
     [
-      '2:9: 2 actions (create_users, use); `do` takes exactly one of trigger, simulate, credit, create_users, use, rule or reset',
+      '2:9: 2 actions (create_users, use); `do` takes exactly one of trigger, simulate, credit, payout, create_users, use, rule or reset',
     ],
   ],
   [
     'no action',
     'timeline:\n  - after: 1s\n    do: {}\n',
     [
-      '3:9: no action; `do` takes exactly one of trigger, simulate, credit, create_users, use, rule or reset',
+      '3:9: no action; `do` takes exactly one of trigger, simulate, credit, payout, create_users, use, rule or reset',
     ],
   ],
   [
@@ -696,8 +696,9 @@ t.test('no file of 64 KiB takes long, right or wrong', async (t) => {
     ),
   }
   for (const [what, text] of Object.entries(files)) {
-    const best = Math.min(...[1, 2, 3].map(() => timed(() => read(text)).ms))
-    // Four times what the slowest takes on an idle machine.
+    let best = Number.POSITIVE_INFINITY
+    // Four times what the slowest takes on an idle machine; on a busy one, one of three is enough.
+    for (let n = 0; n < 3 && best >= 1_000; n++) best = Math.min(best, timed(() => read(text)).ms)
     t.ok(best < 1_000, `${what}: ${best.toFixed(0)} ms`)
   }
 })

@@ -5,6 +5,7 @@ import { buildApp } from '../../src/app.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { fixturesOf } from '../../src/content/fixtures.ts'
 import { shippedLibrary } from '../../src/scenarios/library.ts'
+import { answerMcp } from '../../src/server.ts'
 import { openSandbox } from '../../src/world/sandbox.ts'
 
 const [file, fixtures, compactFrom] = process.argv.slice(2) as [string, string, string]
@@ -28,6 +29,7 @@ const app = await buildApp(sandbox, {
   admin: true,
   cors: undefined,
   explain: false,
+  answerMcp,
   log,
 })
 await app.listen({ port: 0, host: '127.0.0.1' })

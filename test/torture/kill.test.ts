@@ -101,7 +101,7 @@ t.test(
       ])
       if (port !== undefined) return { child, port, ended }
       counts['refused starts']++
-      t.fail(`a start is refused: ${printed().slice(-500)}`)
+      t.fail(`a start is refused: ${printed().slice(0, 2_000)}`)
       return undefined
     }
 

@@ -3,7 +3,8 @@ import type { ResponseBody } from '../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
-import { Input } from '../fields.tsx'
+import { SearchField, useSearch } from '../fields.tsx'
+import { useUrlField } from '../route.ts'
 import { Card, Problem, Prose } from '../ui.tsx'
 
 type Assumption = ResponseBody<'listAssumptions'>['assumptions'][number]
@@ -42,9 +43,7 @@ const textOf = ({ name, question, section, basis, why, reading, readings }: Assu
     why,
     reading,
     ...readings.flatMap((one) => [one.reading, one.does]),
-  ]
-    .join(' ')
-    .toLowerCase()
+  ].join(' ')
 
 /** A choice of the list, and the reading: the same text, or what the user writes for a form such as `N/minute`. */
 type Picked = { choice: string; reading: string }
@@ -189,11 +188,11 @@ export function Assumptions() {
     'assumptions',
     'scenario',
   ])
-  const [filter, setFilter] = useState('')
-  const [onlyChanged, setOnlyChanged] = useState(false)
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+  const search = useSearch()
+  const [changed, setChanged] = useUrlField('changed')
+  const onlyChanged = changed !== ''
   const found = data?.assumptions.filter(
-    (one) => (!onlyChanged || isChanged(one)) && words.every((word) => textOf(one).includes(word)),
+    (one) => (!onlyChanged || isChanged(one)) && search.finds(textOf(one)),
   )
   const groups = [...new Set(found?.map(groupOf))].sort((a, b) => Number(a) - Number(b))
   const done = () => void reload()
@@ -205,18 +204,12 @@ export function Assumptions() {
         default is stated (the contract implies it), custom (similar providers do so) or guessed.
       </p>
       <div class="row">
-        <Input
-          label="Filter"
-          type="search"
-          placeholder="webhook, 409, guessed"
-          value={filter}
-          onInput={setFilter}
-        />
+        <SearchField search={search} placeholder="webhook, 409, guessed" />
         <label class="check">
           <input
             type="checkbox"
             checked={onlyChanged}
-            onChange={({ currentTarget }) => setOnlyChanged(currentTarget.checked)}
+            onChange={({ currentTarget }) => setChanged(currentTarget.checked ? 'yes' : '')}
           />
           only changed
         </label>

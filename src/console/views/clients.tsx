@@ -3,9 +3,9 @@ import type { ResponseBody } from '../../admin/contract.ts'
 import { Act, Copy, Dialog } from '../act.tsx'
 import { BASE, callOf, onResponse } from '../api.ts'
 import { useLoaded } from '../data.ts'
-import { Form, Input } from '../fields.tsx'
+import { Form, Input, type Search } from '../fields.tsx'
 import type { Client } from '../types.ts'
-import { Card, Problem } from '../ui.tsx'
+import { Card, Found, Problem } from '../ui.tsx'
 
 const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
 
@@ -85,8 +85,9 @@ const Token = ({ created, onClose }: { created: Created; onClose: () => void }) 
 )
 
 /** The list of the clients, and a form that creates one. */
-export function Clients({ client }: { client: Client }) {
+export function Clients({ client, finds }: { client: Client } & Pick<Search, 'finds'>) {
   const { data, problem } = useClients()
+  const found = data?.clients.filter((one) => finds(`${one.name} ${one.scenario}`))
   const [name, setName] = useState('')
   const [isFork, setFork] = useState(false)
   const [created, setCreated] = useState<Created>()
@@ -96,7 +97,7 @@ export function Clients({ client }: { client: Client }) {
       <p class="hint">Each client has its own world. To see another client, open its base path.</p>
       <Problem text={problem} />
       <ul class="list">
-        {data?.clients.map((one) => (
+        {found?.map((one) => (
           <li key={one.name}>
             <a href={`${consoleUrlOf(one.name)}${location.hash}`}>{one.name}</a>
             <span class="hint">{one.scenario}</span>
@@ -112,6 +113,7 @@ export function Clients({ client }: { client: Client }) {
           </li>
         ))}
       </ul>
+      <Found found={found} of={data?.clients} noun="client" />
       <Form>
         <Input label="Name" value={name} placeholder="worker-3" onInput={setName} />
         <label class="check">

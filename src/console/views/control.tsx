@@ -3,9 +3,10 @@ import { EVENTS } from '../../scenarios/words.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
-import { Choice, Form, Input } from '../fields.tsx'
+import { Choice, Form, Input, type Search, SearchField, useSearch } from '../fields.tsx'
+import { At } from '../settings.tsx'
 import type { Client } from '../types.ts'
-import { At, Card, Problem } from '../ui.tsx'
+import { Card, Found, Problem } from '../ui.tsx'
 import { Clients } from './clients.tsx'
 import { Rules } from './rule-form.tsx'
 import { Trigger } from './send.tsx'
@@ -60,8 +61,9 @@ function Reset({ client }: { client: Client }) {
   )
 }
 
-function Snapshots({ client }: { client: Client }) {
+function Snapshots({ client, finds }: { client: Client } & Pick<Search, 'finds'>) {
   const { data, problem, reload } = useLoaded(callOf('listSnapshots'), ['recheck'])
+  const found = data?.snapshots.filter((one) => finds(one.name))
   const [name, setName] = useState('ready')
   const done = () => void reload()
   return (
@@ -81,7 +83,7 @@ function Snapshots({ client }: { client: Client }) {
       </Form>
       <Problem text={problem} />
       <ul class="list">
-        {data?.snapshots.map((one) => (
+        {found?.map((one) => (
           <li key={one.name}>
             <span>
               {one.name} <At at={one.taken_at} />
@@ -104,21 +106,26 @@ function Snapshots({ client }: { client: Client }) {
           </li>
         ))}
       </ul>
+      <Found found={found} of={data?.snapshots} noun="snapshot" />
     </Card>
   )
 }
 
 /** The controls for the whole world of the client. */
 export function Control({ client }: { client: Client }) {
+  const search = useSearch()
   return (
     <>
       <h2>Control</h2>
+      <div class="row">
+        <SearchField search={search} placeholder="rule, snapshot or client" />
+      </div>
       <div class="cards">
-        <Rules />
+        <Rules finds={search.finds} />
         <TriggerEvent />
         <Reset client={client} />
-        <Snapshots client={client} />
-        <Clients client={client} />
+        <Snapshots client={client} finds={search.finds} />
+        <Clients client={client} finds={search.finds} />
       </div>
     </>
   )

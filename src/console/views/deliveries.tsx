@@ -1,11 +1,15 @@
-import { useState } from 'preact/hooks'
+import { EVENTS } from '../../scenarios/words.ts'
 import { callOf } from '../api.ts'
 import { useLoaded, usePages } from '../data.ts'
-import { Choice } from '../fields.tsx'
+import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
-import type { Attempt, Delivery } from '../types.ts'
-import { At, Card, Chip, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
+import { At } from '../settings.tsx'
+import type { Attempt, Client, Clock, Delivery } from '../types.ts'
+import { Card, Chip, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
 import { Redeliver } from './send.tsx'
+import { deliveryText } from './story.ts'
+import { NoReceiver } from './webhook.tsx'
 
 /** The status of the receiver's response, or the error code if there is none. */
 const ResponseStatus = ({ attempt: { status, error } }: { attempt: Attempt }) =>
@@ -20,42 +24,65 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Status', width: '7rem', show: ({ status }) => <Chip state={status} /> },
   {
     title: 'Response',
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(4.5rem, 2fr)',
+    minor: true,
     show: ({ attempts }) => {
       const last = attempts.at(-1)
       return last ? <ResponseStatus attempt={last} /> : '–'
     },
   },
-  { title: 'Attempts', width: '5rem', minor: true, show: ({ attempts }) => attempts.length },
   {
-    title: 'Next attempt',
-    width: AT_WIDTH,
+    title: 'Payment',
+    width: 'minmax(9.5rem, 4fr)',
+    show: (delivery) => paymentText(delivery),
+  },
+  {
+    title: 'Attempts',
+    width: '10rem',
     minor: true,
-    show: ({ next_attempt_at }) => (next_attempt_at === null ? '–' : <At at={next_attempt_at} />),
+    show: ({ attempts, next_attempt_at: next }) => (
+      <>
+        {attempts.length}
+        {next !== null && (
+          <>
+            , next <At short at={next} />
+          </>
+        )}
+      </>
+    ),
   },
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
 const hrefOf = ({ delivery_id }: Delivery) => `#/deliveries/${delivery_id}`
 const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recorded']
 
-export function Deliveries() {
-  const [status, setStatus] = useState('')
+export function Deliveries({ client, reload }: { client: Client; reload: () => void }) {
+  const search = useSearch()
+  const [status, setStatus] = useUrlField('status')
+  const [event, setEvent] = useUrlField('event')
   const { total, problem, at, want } = usePages(
     'listDeliveries',
-    { status: status || undefined },
+    {
+      search: search.query,
+      status: status || undefined,
+      event: event || undefined,
+    },
     (page) => page.deliveries,
     ['delivery', 'change'],
   )
   return (
     <>
       <h2>Webhook deliveries</h2>
+      <NoReceiver client={client} reload={reload} />
       <div class="row">
+        <SearchField search={search} placeholder="event, reference, id" />
         <Choice
           label="Status"
           value={status}
           values={[['', 'any'], ...STATES]}
           onChange={setStatus}
         />
+        <Choice label="Event" value={event} values={[['', 'any'], ...EVENTS]} onChange={setEvent} />
       </div>
       <Problem text={problem} />
       {total !== undefined && (
@@ -66,11 +93,25 @@ export function Deliveries() {
           at={at}
           want={want}
           href={hrefOf}
-          empty={status === '' ? 'No events yet.' : 'No delivery has this status.'}
+          empty={
+            status === '' && event === '' && search.text === ''
+              ? 'No events yet.'
+              : 'No delivery matches.'
+          }
         />
       )}
     </>
   )
+}
+
+/** Says how a delivery ended, why nobody has received it, and that a clock that stands still keeps it back. */
+function resultText(delivery: Delivery, clock: Clock): string {
+  const reason = delivery.attempts.at(-1)?.error?.message
+  const text =
+    reason === undefined ? deliveryText(delivery) : `${deliveryText(delivery)}: ${reason}`
+  return clock.mode === 'frozen' && delivery.status === 'pending'
+    ? `${text}. The clock is frozen: nothing is sent until you advance or resume it`
+    : text
 }
 
 const FORGED = {
@@ -161,7 +202,7 @@ function Received({ eventId }: { eventId: string }) {
   )
 }
 
-export function OneDelivery({ id }: { id: string }) {
+export function OneDelivery({ id, clock }: { id: string; clock: Clock }) {
   const {
     data: delivery,
     problem,
@@ -195,6 +236,8 @@ export function OneDelivery({ id }: { id: string }) {
                       <code>{delivery.resource_id}</code>
                     ),
                   ],
+                  ['Payment', paymentText(delivery)],
+                  ['Result', resultText(delivery, clock)],
                   ['Created', <At key="at" at={delivery.created_at} />],
                   [
                     'Next attempt',

@@ -1,9 +1,11 @@
 import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
+import { SearchField, useSearch } from '../fields.tsx'
 import { Problem, Scroll } from '../ui.tsx'
 
 export function MagicValues() {
   const { data, problem } = useLoaded(callOf('listMagicValues'), ['scenario'])
+  const search = useSearch()
   return (
     <>
       <h2>Magic values</h2>
@@ -11,6 +13,9 @@ export function MagicValues() {
         The default scenario acts on these values. It applies where no rule of the active scenario
         matches.
       </p>
+      <div class="row">
+        <SearchField search={search} placeholder="PAN, .92, closed" />
+      </div>
       <Problem text={problem} />
       {data && (
         <Scroll label="Magic values">
@@ -24,16 +29,18 @@ export function MagicValues() {
               </tr>
             </thead>
             <tbody>
-              {data.magic_values.map(({ where, operation, value, outcome }) => (
-                <tr key={`${operation} ${where} ${value}`}>
-                  <td>{where}</td>
-                  <td class="whole">
-                    <code>{value}</code>
-                  </td>
-                  <td>{outcome}</td>
-                  <td>{operation}</td>
-                </tr>
-              ))}
+              {data.magic_values
+                .filter((one) => search.finds(Object.values(one).join(' ')))
+                .map(({ where, operation, value, outcome }) => (
+                  <tr key={`${operation} ${where} ${value}`}>
+                    <td>{where}</td>
+                    <td class="whole">
+                      <code>{value}</code>
+                    </td>
+                    <td>{outcome}</td>
+                    <td>{operation}</td>
+                  </tr>
+                ))}
             </tbody>
           </table>
         </Scroll>

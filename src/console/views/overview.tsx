@@ -3,10 +3,12 @@ import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { untilText, useNow } from '../clock.ts'
 import { useLoaded } from '../data.ts'
-import { Form, Input } from '../fields.tsx'
+import { Form, Input, SearchField, useSearch } from '../fields.tsx'
+import { At } from '../settings.tsx'
 import type { Client, Timer } from '../types.ts'
-import { At, Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
+import { Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
 import { RunTimer } from './send.tsx'
+import { Webhook } from './webhook.tsx'
 
 const MAX_TIMERS = 20
 // An instant starts with a year; a duration does not.
@@ -50,7 +52,12 @@ function ClockControls({ client, reload }: { client: Client; reload: () => void 
           onDone={reload}
         />
       </Form>
-      {mode === 'frozen' && <p class="hint">The clock is frozen: resume it to use this speed.</p>}
+      {mode === 'frozen' && (
+        <p class="hint">
+          The clock is frozen: no step and no retry happens until you advance or resume it. Resume
+          it to use this speed.
+        </p>
+      )}
     </Card>
   )
 }
@@ -64,7 +71,9 @@ const VIEWS: Readonly<Record<string, string>> = {
 /** What a timer does, with a link to its payment or delivery. */
 function TimerText({ timer }: { timer: Timer }) {
   const { kind, resource_id, payload } = timer
-  const word = payload['status'] ?? payload['event'] ?? ''
+  // The action of a timeline is a word with its fields.
+  const [action] = Object.keys((payload['do'] ?? {}) as object)
+  const word = payload['status'] ?? payload['event'] ?? action ?? ''
   const view = VIEWS[kind]
   return (
     <>
@@ -80,11 +89,13 @@ function TimerText({ timer }: { timer: Timer }) {
 }
 
 function Timers({ client, reload }: { client: Client; reload: () => void }) {
+  const search = useSearch()
+  const query = { limit: MAX_TIMERS, search: search.query }
   const {
     data,
     problem,
     reload: reloadTimers,
-  } = useLoaded(callOf('listTimers', { query: { limit: MAX_TIMERS } }), [
+  } = useLoaded(callOf('listTimers', { query }), [
     'timer',
     'change',
     'delivery',
@@ -100,8 +111,15 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
   const more = client.clock.pending_timers - (data?.timers.length ?? 0)
   return (
     <Card title="Pending timers" wide>
+      {(client.clock.pending_timers > 0 || search.text !== '') && (
+        <div class="row">
+          <SearchField search={search} placeholder="SUCCESS, webhook, id" />
+        </div>
+      )}
       <Problem text={problem} />
-      {data?.timers.length === 0 && <p class="empty">No pending timers</p>}
+      {data?.timers.length === 0 && (
+        <p class="empty">{search.text === '' ? 'No pending timers' : 'No timer matches.'}</p>
+      )}
       {data !== undefined && data.timers.length > 0 && (
         <Scroll label="Timers">
           <table class="stack">
@@ -141,7 +159,11 @@ function Timers({ client, reload }: { client: Client; reload: () => void }) {
           </table>
         </Scroll>
       )}
-      {more > 0 && data !== undefined && <p class="hint">and {more} more</p>}
+      {data?.timers.length === MAX_TIMERS && more > 0 && (
+        <p class="hint">
+          {search.text === '' ? `and ${more} more` : `The first ${MAX_TIMERS} that match.`}
+        </p>
+      )}
     </Card>
   )
 }
@@ -180,12 +202,12 @@ export function Overview({ client, reload }: { client: Client; reload: () => voi
                 {client.scenario}
               </a>,
             ],
-            ['Webhook', client.webhook_url ?? 'none: events are recorded, not sent'],
           ]}
         />
       </Card>
       <ClockControls client={client} reload={reload} />
       <Timers client={client} reload={reload} />
+      <Webhook client={client} reload={reload} />
     </div>
   )
 }

@@ -4,8 +4,10 @@ import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
 import { Choice, Input } from '../fields.tsx'
-import type { Clock, Payment } from '../types.ts'
-import { Card, Chip, Facts, Problem } from '../ui.tsx'
+import { rupeesText } from '../format.ts'
+import { At } from '../settings.tsx'
+import type { Clock, Payment, PaymentWithAll } from '../types.ts'
+import { Card, Chip, Facts, HttpStatus, Problem } from '../ui.tsx'
 import { Trigger } from './send.tsx'
 import { Timeline } from './timeline.tsx'
 
@@ -49,9 +51,54 @@ function ChangeStatus({ payment }: { payment: Payment }) {
         />
         <Trigger event={event} resource={transaction_id} />
       </div>
+      <p>
+        <a href={`#/explore?transaction_id=${transaction_id}`}>Send its events in every order</a>
+      </p>
     </Card>
   )
 }
+
+const DECIDED: Readonly<Record<PaymentWithAll['decided_by']['by'], string>> = {
+  rule: 'a rule',
+  magic_value: 'a magic value',
+  default: 'no rule: the default steps',
+  call: 'by hand: an admin call set the status',
+  timeline: 'the timeline of the scenario',
+  unknown:
+    'unknown: the request log has no call that made it (fixtures, a timeline, or an old call)',
+}
+
+/** Who decided what happens to the payment. */
+const Decided = ({ decided: { by, rule } }: { decided: PaymentWithAll['decided_by'] }) => (
+  <>
+    {by === 'magic_value' ? <a href="#/magic-values">{DECIDED[by]}</a> : DECIDED[by]}
+    {rule !== null && (
+      <>
+        {by === 'call' || by === 'timeline' ? '; before, ' : ': '}
+        <b>{rule}</b>
+      </>
+    )}
+  </>
+)
+
+/** The calls in the log that concern the payment. */
+const Calls = ({ requests }: { requests: PaymentWithAll['requests'] }) => (
+  <Card title="Requests">
+    {requests.length === 0 && <p class="empty">The request log has no call about it.</p>}
+    <ul class="list">
+      {requests.map(({ request_id, method, path, status, rule, at }) => (
+        <li key={request_id}>
+          <a href={`#/requests/${request_id}`}>
+            {method} {path}
+          </a>
+          <HttpStatus status={status} />
+          {rule !== null && <span class="hint">{rule}</span>}
+          <At at={at} />
+        </li>
+      ))}
+    </ul>
+  </Card>
+)
 
 /** A link to a user. Shows the email address when it is loaded. */
 function UserLink({ id }: { id: string }) {
@@ -64,6 +111,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
     'change',
     'delivery',
     'timer',
+    'request',
   ])
   const crumbs = (
     <p class="crumbs">
@@ -82,13 +130,16 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
     <>
       {crumbs}
       <h2>
-        {payment.amount} {payment.currency_code} to {payment.history.account_holder_name}{' '}
+        {rupeesText(payment.amount, payment.currency_code)} to {payment.history.account_holder_name}{' '}
         <Chip state={payment.history.status} />
       </h2>
       <Problem text={problem} />
       <div class="cards">
         <Card title="Timeline" wide>
           <Timeline all={data} clock={clock} />
+          {clock.mode === 'frozen' && clock.next_timer_at !== null && (
+            <Act label="To the next timer" call={callOf('advanceClockToNext')} />
+          )}
         </Card>
         <Card title="Payment">
           <Facts
@@ -96,6 +147,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
               ['Id', <code key="id">{payment.transaction_id}</code>],
               ['From', <UserLink key="from" id={payment.from_user_id} />],
               ['To', <UserLink key="to" id={payment.to_user_id} />],
+              ['Decided by', <Decided key="decided" decided={data.decided_by} />],
               ['Account', <code key="account">{payment.history.account_number}</code>],
               ['Bank', payment.history.bank_name],
               ['Type', payment.transaction_type],
@@ -106,6 +158,7 @@ export function OnePayment({ id, clock }: { id: string; clock: Clock }) {
             ]}
           />
         </Card>
+        <Calls requests={data.requests} />
         <ChangeStatus payment={payment} />
       </div>
     </>

@@ -1,7 +1,12 @@
 import { usePages } from '../data.ts'
+import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { rupeesText } from '../format.ts'
+import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
+import { At } from '../settings.tsx'
 import type { Payment } from '../types.ts'
-import { At, Chip, Problem } from '../ui.tsx'
+import { Chip, Problem } from '../ui.tsx'
+import { MakePayment } from './make.tsx'
 
 const COLUMNS: readonly Column<Payment>[] = [
   {
@@ -9,7 +14,7 @@ const COLUMNS: readonly Column<Payment>[] = [
     // Wide enough for the largest amount.
     width: '11rem',
     end: true,
-    show: ({ amount, currency_code }) => `${amount} ${currency_code}`,
+    show: ({ amount, currency_code }) => rupeesText(amount, currency_code),
   },
   { title: 'Status', width: '7.5rem', show: ({ history }) => <Chip state={history.status} /> },
   { title: 'To', width: 'minmax(0, 3fr)', show: ({ history }) => history.account_holder_name },
@@ -28,18 +33,31 @@ const COLUMNS: readonly Column<Payment>[] = [
   },
   { title: 'Created', width: AT_WIDTH, show: ({ created_at }) => <At at={created_at} /> },
 ]
+const STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const
 const hrefOf = ({ transaction_id }: Payment) => `#/payments/${transaction_id}`
 
 export function Payments() {
+  const search = useSearch()
+  const [status, setStatus] = useUrlField('status')
   const { total, problem, at, want } = usePages(
     'readTransactions',
-    {},
+    { search: search.query, status: status || undefined },
     (page) => page.transactions,
     ['change'],
   )
   return (
     <>
       <h2>Payments</h2>
+      <MakePayment />
+      <div class="row">
+        <SearchField search={search} placeholder="reference or amount" />
+        <Choice
+          label="Status"
+          value={status}
+          values={[['', 'any'], ...STATUSES]}
+          onChange={setStatus}
+        />
+      </div>
       <Problem text={problem} />
       {total !== undefined && (
         <Rows
@@ -49,7 +67,11 @@ export function Payments() {
           at={at}
           want={want}
           href={hrefOf}
-          empty="No payments yet. POST /v1/transaction creates one."
+          empty={
+            search.text === '' && status === ''
+              ? 'No payments yet. Make one above, or with POST /v1/transaction.'
+              : 'No payment matches.'
+          }
         />
       )}
     </>

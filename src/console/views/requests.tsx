@@ -2,11 +2,14 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Act, Copy } from '../act.tsx'
 import { BASE, callOf, curlOf, read } from '../api.ts'
 import { useEvents, useLoaded } from '../data.ts'
-import { Input } from '../fields.tsx'
+import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { listen } from '../live.ts'
+import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, listRows, Rows } from '../rows.tsx'
+import { At } from '../settings.tsx'
 import type { LoggedRequest, ShortRequest } from '../types.ts'
-import { At, Card, Facts, HttpStatus, Problem, Text } from '../ui.tsx'
+import { Card, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
+import { Made, RuleOfRequest } from './request-links.tsx'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [
   {
@@ -24,8 +27,14 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
     show: ({ status }) => <HttpStatus status={status} />,
   },
   {
+    title: 'Payment',
+    width: 'minmax(0, 4fr)',
+    show: (call) => paymentText(call),
+  },
+  {
     title: 'Rule',
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(0, 3fr)',
+    minor: true,
     show: ({ rule, fault }) => [rule, fault && `fault ${fault}`].filter(Boolean).join(', ') || '–',
   },
   {
@@ -96,29 +105,44 @@ function useRequests() {
   return { calls, problem, reload: load }
 }
 
-const textOf = ({ method, path, operation, status, rule, fault }: ShortRequest) =>
-  [method, path, operation, status, rule, fault].join(' ').toLowerCase()
+const STATUSES = [
+  ['', 'any'],
+  ['2', '2xx: success'],
+  ['4', '4xx: rejected'],
+  ['5', '5xx: the service failed'],
+  ['broken', 'broken connection'],
+] as const
+const statusClass = (status: number | null) => (status === null ? 'broken' : String(status)[0])
+
+const textOf = (call: ShortRequest) =>
+  [
+    call.method,
+    call.path,
+    call.operation,
+    call.status,
+    call.rule,
+    call.fault,
+    paymentText(call),
+  ].join(' ')
 
 export function Requests() {
   const { calls, problem, reload } = useRequests()
-  const [filter, setFilter] = useState('')
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
-  const key = words.join(' ')
+  const search = useSearch()
+  const [status, setStatus] = useUrlField('status')
   const found = useMemo(
-    () => calls?.filter((call) => words.every((word) => textOf(call).includes(word))),
-    [calls, key],
+    () =>
+      calls?.filter(
+        (call) =>
+          (status === '' || statusClass(call.status) === status) && search.finds(textOf(call)),
+      ),
+    [calls, search.text, status],
   )
   return (
     <>
       <h2>Requests</h2>
       <div class="row">
-        <Input
-          label="Filter"
-          type="search"
-          placeholder="POST 422, a path, a rule"
-          value={filter}
-          onInput={setFilter}
-        />
+        <SearchField search={search} placeholder="POST 422, a reference" />
+        <Choice label="Status" value={status} values={STATUSES} onChange={setStatus} />
         <Act
           label="Clear the log"
           confirm="Deletes all calls from the log. Nothing else changes."
@@ -138,9 +162,9 @@ export function Requests() {
             {...listRows(found)}
             href={hrefOf}
             empty={
-              filter === ''
+              calls!.length === 0
                 ? 'The service has not received any calls yet.'
-                : 'No call matches the filter.'
+                : 'No call matches.'
             }
           />
         </>
@@ -202,12 +226,15 @@ export function OneRequest({ id }: { id: string }) {
                   ['At', <At key="at" at={call.at} />],
                   ['Operation', call.operation],
                   ['Rule', call.rule ?? 'none'],
+                  ['Made', <Made key="made" call={call} />],
+                  ['Payment', paymentText(call)],
                   ['Fault', call.fault],
                   ['Duration', `${call.duration_ms} ms`],
                   ['Replayed response', call.replayed ? 'yes (Idempotency-Key)' : null],
                 ]}
               />
             </Card>
+            <RuleOfRequest call={call} />
             <Card title="Headers">
               <Facts facts={Object.entries(call.headers).map(([name, value]) => [name, value])} />
             </Card>

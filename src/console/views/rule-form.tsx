@@ -1,10 +1,11 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { OPERATIONS } from '../../scenarios/words.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
-import { Choice, Form, Input } from '../fields.tsx'
-import { Card, Problem } from '../ui.tsx'
+import { Choice, Form, Input, type Search } from '../fields.tsx'
+import { Card, Found, Problem } from '../ui.tsx'
 
 const STEP_STATUSES = {
   createTransaction: ['transaction', ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']],
@@ -49,11 +50,18 @@ function thenOf({ operation, outcome, status, delay, fault, at, end, after }: Va
   return { [noun]: [first, { status: last, after: after || '0s' }] }
 }
 
-/** A short form that pushes a rule, and the list of the pushed rules. */
-export function Rules() {
-  const { data, problem, reload } = useLoaded(callOf('listRules'), ['scenario', 'request'])
+/** A short form that pushes a rule. With `of`, the rule is for these calls, and `children` choose them. */
+export function RuleForm({
+  of,
+  onDone,
+  children,
+}: {
+  of?: { operation: string; more: object }
+  onDone: () => void
+  children?: ComponentChildren
+}) {
   const [form, setForm] = useState<Values>({
-    operation: 'createTransaction',
+    operation: of?.operation ?? 'createTransaction',
     outcome: 'status',
     status: '503',
     delay: '2s',
@@ -69,61 +77,72 @@ export function Rules() {
   const shown = outcomes.some(([name]) => name === outcome) ? outcome : 'status'
   const call = callOf('pushRule', {
     body: {
-      when: { operation },
+      when: { operation, ...of?.more },
       ...(form.once && { times: 1 }),
       then: thenOf({ ...form, outcome: shown }),
     },
   })
   return (
-    <Card title="Push a rule in front of the active scenario" wide>
-      <Form>
+    <Form>
+      {children ?? (
         <Choice
           label="When"
           value={operation}
           values={['*', ...OPERATIONS]}
           onChange={set('operation')}
         />
-        <Choice label="Then" value={shown} values={outcomes} onChange={set('outcome')} />
-        {shown === 'status' && <Input label="Status" value={form.status} onInput={set('status')} />}
-        {shown === 'delay' && <Input label="Delay" value={form.delay} onInput={set('delay')} />}
-        {shown === 'fault' && (
-          <>
-            <Choice label="Fault" value={form.fault} values={FAULTS} onChange={set('fault')} />
-            <Choice
-              label="Fault at"
-              value={form.at}
-              values={[
-                ['before', 'before the operation'],
-                ['after', 'after the operation'],
-              ]}
-              onChange={set('at')}
-            />
-          </>
-        )}
-        {shown === 'steps' && hasSteps(operation) && (
-          <>
-            <Choice
-              label="Status"
-              value={form.end}
-              values={STEP_STATUSES[operation][1]}
-              onChange={set('end')}
-            />
-            <Input label="After (5s, 1d)" value={form.after} onInput={set('after')} />
-          </>
-        )}
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={form.once}
-            onChange={({ currentTarget }) => setForm({ ...form, once: currentTarget.checked })}
+      )}
+      <Choice label="Then" value={shown} values={outcomes} onChange={set('outcome')} />
+      {shown === 'status' && <Input label="Status" value={form.status} onInput={set('status')} />}
+      {shown === 'delay' && <Input label="Delay" value={form.delay} onInput={set('delay')} />}
+      {shown === 'fault' && (
+        <>
+          <Choice label="Fault" value={form.fault} values={FAULTS} onChange={set('fault')} />
+          <Choice
+            label="Fault at"
+            value={form.at}
+            values={[
+              ['before', 'before the operation'],
+              ['after', 'after the operation'],
+            ]}
+            onChange={set('at')}
           />
-          once
-        </label>
-        <Act submit label="Push the rule" call={call} onDone={() => void reload()} />
-      </Form>
+        </>
+      )}
+      {shown === 'steps' && hasSteps(operation) && (
+        <>
+          <Choice
+            label="Status"
+            value={form.end}
+            values={STEP_STATUSES[operation][1]}
+            onChange={set('end')}
+          />
+          <Input label="After (5s, 1d)" value={form.after} onInput={set('after')} />
+        </>
+      )}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={form.once}
+          onChange={({ currentTarget }) => setForm({ ...form, once: currentTarget.checked })}
+        />
+        once
+      </label>
+      <Act submit label="Push the rule" call={call} onDone={onDone} />
+    </Form>
+  )
+}
+
+/** The form for a rule, and the list of the pushed rules. */
+export function Rules({ finds }: Pick<Search, 'finds'>) {
+  const { data, problem, reload } = useLoaded(callOf('listRules'), ['scenario', 'request'])
+  const found = data?.rules.filter(({ definition }) => finds(JSON.stringify(definition)))
+  return (
+    <Card title="Push a rule in front of the active scenario" wide>
+      <RuleForm onDone={() => void reload()} />
       <Problem text={problem} />
       <ul class="list">
-        {data?.rules.map(({ rule_id, hits, definition }) => (
+        {found?.map(({ rule_id, hits, definition }) => (
           <li key={rule_id}>
             <code>{JSON.stringify(definition)}</code>
             <span class="hint">hits: {hits}</span>
@@ -137,6 +156,7 @@ export function Rules() {
           </li>
         ))}
       </ul>
+      <Found found={found} of={data?.rules} noun="rule" />
     </Card>
   )
 }

@@ -2,6 +2,7 @@ import type { ResponseBody } from '../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded } from '../data.ts'
+import { SearchField, useSearch } from '../fields.tsx'
 import { Card, Problem, Scroll } from '../ui.tsx'
 
 type Listed = ResponseBody<'listScenarios'>
@@ -55,6 +56,7 @@ export function Scenarios() {
   const { data, problem, reload } = useLoaded(callOf('listScenarios'), ['scenario'])
   const { data: active } = useLoaded(callOf('getScenario'), ['scenario', 'request'])
   const done = () => void reload()
+  const search = useSearch()
   return (
     <>
       <h2>Scenarios</h2>
@@ -62,6 +64,9 @@ export function Scenarios() {
         A scenario says how the service behaves. When you activate or restart one, its hits start at
         0 and its timeline starts.
       </p>
+      <div class="row">
+        <SearchField search={search} placeholder="late, webhook" />
+      </div>
       <Problem text={problem} />
       {data && data.problems.length > 0 && (
         <Card title="The changed files were rejected" wide>
@@ -99,14 +104,16 @@ export function Scenarios() {
             }}
           />
         )}
-        {data?.scenarios.map((scenario) => (
-          <ScenarioItem
-            key={scenario.name}
-            isActive={scenario.active}
-            reload={done}
-            scenario={scenario}
-          />
-        ))}
+        {data?.scenarios
+          .filter(({ name, title, description }) => search.finds(`${name} ${title} ${description}`))
+          .map((scenario) => (
+            <ScenarioItem
+              key={scenario.name}
+              isActive={scenario.active}
+              reload={done}
+              scenario={scenario}
+            />
+          ))}
       </ul>
     </>
   )

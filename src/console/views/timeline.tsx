@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { spanText, untilText, useNow } from '../clock.ts'
+import { rupeesText } from '../format.ts'
+import { useTimes } from '../settings.tsx'
 import type { Clock, Delivery, Payment, PaymentWithAll, Timer } from '../types.ts'
 import { Chip } from '../ui.tsx'
 import { attemptText, copyOf, deliveryText, type Moment, storyOf } from './story.ts'
@@ -11,7 +13,7 @@ function Detail({ payment, status }: { payment: Payment; status: Moment['status'
   if (status === 'PENDING')
     return (
       <>
-        created, <b>{amount}</b> {currency_code}
+        created, <b>{rupeesText(amount, currency_code)}</b>
       </>
     )
   if (status === 'SUCCESS') return <>{utr !== null && `UTR ${utr}`}</>
@@ -111,18 +113,22 @@ const attemptLine = ({ delivery_id, event, attempts, next_attempt_at }: Delivery
 const secondOf = (at: string) => at.slice(0, 19)
 
 /** Returns a function that formats an instant as a time of day: with milliseconds if another instant is in the same second. */
-function timesOf(instants: readonly string[]): (at: string) => string {
+function timesOf(
+  instants: readonly string[],
+  wallOf: ReturnType<typeof useTimes>['wallOf'],
+): (at: string) => string {
   const inSecond = new Map<string, Set<string>>()
   for (const at of instants) {
     const second = secondOf(at)
     inSecond.set(second, (inSecond.get(second) ?? new Set()).add(at))
   }
-  return (at) => at.slice(11, (inSecond.get(secondOf(at))?.size ?? 0) > 1 ? 23 : 19)
+  return (at) => wallOf(at)[(inSecond.get(secondOf(at))?.size ?? 0) > 1 ? 'exact' : 'time']
 }
 
 /** The history of a payment, its current status and its pending steps, as one line. */
 export function Timeline({ all, clock }: { all: PaymentWithAll; clock: Clock }) {
   const now = useNow(clock)
+  const { wallOf, zoneOf } = useTimes()
   const { transaction: payment, steps, deliveries, timers } = all
   const story = storyOf(steps, deliveries)
   const waiting = deliveries.filter(
@@ -131,11 +137,12 @@ export function Timeline({ all, clock }: { all: PaymentWithAll; clock: Clock }) 
   const ahead = [...timers.map(stepLine), ...waiting.map(attemptLine)].sort((a, b) =>
     a.at.localeCompare(b.at),
   )
-  const timeOf = timesOf([
+  const instants = [
     ...story.map(({ at }) => at),
     ...ahead.map(({ at }) => at),
     ...deliveries.flatMap(({ attempts }) => attempts.map(({ at }) => at)),
-  ])
+  ]
+  const timeOf = timesOf(instants, wallOf)
   const lines: Line[] = [
     ...story.map((moment) => pastLine(moment, payment, timeOf)),
     {
@@ -146,7 +153,7 @@ export function Timeline({ all, clock }: { all: PaymentWithAll; clock: Clock }) 
         ahead.length === 0
           ? `now: no steps left, the payment stays ${payment.history.status}`
           : clock.mode === 'frozen'
-            ? 'now (the clock is frozen)'
+            ? 'now (the clock is frozen: nothing happens until you advance it)'
             : 'now',
     },
     ...ahead.map((line) => ({ ...line, hint: untilText(Date.parse(line.at) - now) })),
@@ -155,12 +162,13 @@ export function Timeline({ all, clock }: { all: PaymentWithAll; clock: Clock }) 
   return (
     <ol class="timeline">
       {lines.map(({ key, at, class: kind, what, hint }) => {
-        const isNewDay = day !== at.slice(0, 10)
-        day = at.slice(0, 10)
+        const { day: thisDay } = wallOf(at)
+        const isNewDay = day !== thisDay
+        day = thisDay
         return [
           isNewDay && (
             <li key={day} class="day">
-              {day}
+              {day} {zoneOf(at)}
             </li>
           ),
           <li key={key} class={kind}>

@@ -1,9 +1,13 @@
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
 import { useLoaded, usePages } from '../data.ts'
+import { Choice, SearchField, useSearch } from '../fields.tsx'
+import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
+import { At } from '../settings.tsx'
 import type { BankAccount, KycRecord, User } from '../types.ts'
-import { At, Card, Chip, Facts, Heads, Problem, Scroll } from '../ui.tsx'
+import { Card, Chip, Facts, Heads, Problem, Scroll } from '../ui.tsx'
+import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
 const COLUMNS: readonly Column<User>[] = [
   { title: 'E-mail', width: 'minmax(0, 3fr)', show: ({ email }) => email },
@@ -34,16 +38,27 @@ const COLUMNS: readonly Column<User>[] = [
     show: ({ created_at }) => <At at={created_at} />,
   },
 ]
+const KYC_STATUSES = ['pending', 'success', 'failed', 'none']
 const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
 
-export function Users() {
-  const { total, problem, at, want } = usePages('readUsers', {}, (page) => page.users, [
-    'change',
-    'request',
-  ])
+/** The list of the users; `count` is their number. */
+export function Users({ count }: { count: number }) {
+  const search = useSearch()
+  const [kyc, setKyc] = useUrlField('kyc')
+  const { total, problem, at, want } = usePages(
+    'readUsers',
+    { search: search.query, kyc: kyc || undefined },
+    (page) => page.users,
+    ['change', 'request'],
+  )
   return (
     <>
       <h2>Users</h2>
+      <MakeUser count={count} />
+      <div class="row">
+        <SearchField search={search} placeholder="e-mail, mobile, id" />
+        <Choice label="KYC" value={kyc} values={[['', 'any'], ...KYC_STATUSES]} onChange={setKyc} />
+      </div>
       <Problem text={problem} />
       {total !== undefined && (
         <Rows
@@ -53,7 +68,11 @@ export function Users() {
           at={at}
           want={want}
           href={hrefOf}
-          empty="No users yet. POST /v1/user creates one."
+          empty={
+            search.text === '' && kyc === ''
+              ? 'No users yet. Make one above, or with POST /v1/user.'
+              : 'No user matches.'
+          }
         />
       )}
     </>
@@ -134,10 +153,12 @@ const Account = ({ account }: { account: BankAccount }) => (
 )
 
 export function OneUser({ id }: { id: string }) {
-  const { data: user, problem } = useLoaded(callOf('readUser', { params: { id } }), [
-    'change',
-    'request',
-  ])
+  const {
+    data: user,
+    problem,
+    reload,
+  } = useLoaded(callOf('readUser', { params: { id } }), ['change', 'request'])
+  const done = () => void reload()
   return (
     <>
       <p class="crumbs">
@@ -175,6 +196,7 @@ export function OneUser({ id }: { id: string }) {
                   </table>
                 </Scroll>
               )}
+              <SubmitKyc userId={user.user_id} onDone={done} />
             </Card>
             <Card title="Bank accounts" wide>
               {user.bank_accounts.length === 0 ? (
@@ -191,6 +213,7 @@ export function OneUser({ id }: { id: string }) {
                   </table>
                 </Scroll>
               )}
+              <AddAccount userId={user.user_id} onDone={done} />
             </Card>
           </div>
         </>

@@ -3,7 +3,9 @@ import { adminCall } from '../../http/admin-call.ts'
 import { parseDuration } from '../../model/duration.ts'
 import { callerGone, type ErrorCode, SandboxError } from '../../model/errors.ts'
 import { isClockTime, Timestamp } from '../../model/formats.ts'
+import { SearchText } from '../../model/list.ts'
 import { quoteInput } from '../../model/mask.ts'
+import { searchTest } from '../../model/search.ts'
 import type { AdvanceOptions, AdvanceResult } from '../../time/advance.ts'
 import type { TimerRow } from '../../time/scheduler.ts'
 import type { World } from '../../world/world.ts'
@@ -108,6 +110,9 @@ export const timerResponse = ({
   ...(resource_id !== undefined && { resource_id }),
   payload,
 })
+
+const textOfTimer = ({ timer_id, kind, resource_id, payload }: TimerRow): string =>
+  [timer_id, kind, resource_id, JSON.stringify(payload)].join(' ')
 
 /** Advances the clock, runs the timers that are due, and stores the new time. */
 async function advanceWith(
@@ -218,12 +223,15 @@ export const clockCalls = [
   }),
   adminCall({
     id: 'listTimers',
-    summary: 'List the pending timers, soonest first',
+    summary: 'List the pending timers, soonest first; search',
     response: z.strictObject({ timers: z.array(Timer) }).meta({ id: 'Timers' }),
-    query: z.object({ limit: TimerCount.optional() }),
-    handle: ({ scheduler }, { query: { limit } }) => ({
-      timers: scheduler.pending().slice(0, limit).map(timerResponse),
-    }),
+    query: z.object({ limit: TimerCount.optional(), search: SearchText }),
+    handle({ scheduler }, { query: { limit, search } }) {
+      const test = searchTest(search)
+      const all = scheduler.pending()
+      const found = test ? all.filter((timer) => test(textOfTimer(timer))) : all
+      return { timers: found.slice(0, limit).map(timerResponse) }
+    },
   }),
   adminCall({
     id: 'deleteTimer',

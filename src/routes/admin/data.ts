@@ -4,16 +4,28 @@ import { BankAccount } from '../../model/bank-account.ts'
 import { Delivery } from '../../model/delivery.ts'
 import { Uuid } from '../../model/formats.ts'
 import { HistoryRecord } from '../../model/history.ts'
-import { KycRecord } from '../../model/kyc.ts'
-import { listQuery, pageFields, pageOf } from '../../model/list.ts'
-import { PaymentStep, stepsOf } from '../../model/payment.ts'
+import { KycRecord, KycStatus } from '../../model/kyc.ts'
+import { type ListQuery, pageFields, pageOf, searchQuery } from '../../model/list.ts'
+import { RequestInShort } from '../../model/logged-request.ts'
+import { maskLogText } from '../../model/mask.ts'
+import { rupeesOf } from '../../model/money.ts'
+import { PaymentStatus, PaymentStep, stepsOf } from '../../model/payment.ts'
+import { searchTest } from '../../model/search.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
+import { type PaymentRequests, requestsOfPayment } from '../../requests/payment-requests.ts'
+import { requestSummary } from '../../requests/request-log.ts'
+import type { Entry } from '../../storage/entry.ts'
+import { WHOLE_LIST } from '../../tables/list-page.ts'
 import type { World } from '../../world/world.ts'
 import { ClockResponse, clockResponse, Timer, timerResponse } from './clock.ts'
 import { listDeliveries } from './webhooks.ts'
 
-const ListQuery = listQuery(50)
+const UserQuery = searchQuery(50).extend({
+  kyc: z.enum([...KycStatus.options, 'none']).optional(),
+})
+const PaymentQuery = searchQuery(50).extend({ status: PaymentStatus.optional() })
+type KycFilter = z.output<typeof UserQuery>['kyc']
 // A payment never has more events than this.
 const MAX_EVENTS = 100
 
@@ -38,6 +50,53 @@ const userResponse = (
   kyc: kyc.ofUser(entry.id).map((one) => JSON.parse(views.kyc(one))),
   bank_accounts: bankAccounts.ofUser(entry.id).map((one) => JSON.parse(views.bankAccount(one))),
 })
+
+/** Whether a user has a KYC record with this status; `none`: no record at all. */
+function hasKyc({ kyc }: World, userId: string, status: NonNullable<KycFilter>): boolean {
+  const records = kyc.ofUser(userId)
+  if (status === 'none') return records.length === 0
+  return records.some(({ row }) => row.kyc_status === status)
+}
+
+/** One page of the rows that a query finds, newest first; without a filter it reads only the rows of the page. */
+function pageOfFound<R>(
+  list: (query: ListQuery, first: 'newest') => { total: number; entries: Entry<R>[] },
+  query: ListQuery,
+  isFound: ((row: R) => boolean) | undefined,
+) {
+  if (!isFound) return list(query, 'newest')
+  const found = list(WHOLE_LIST, 'newest').entries.filter(({ row }) => isFound(row))
+  const from = (query.page - 1) * query.limit
+  return { total: found.length, entries: found.slice(from, from + query.limit) }
+}
+
+// One template: a search reads every payment.
+const textOfPayment = (row: PaymentEntry['row']): string =>
+  `${row.reference_id ?? row.client_transaction_id} ${rupeesOf(row.paise)} ${row.status} ${row.transaction_type} ${row.account_name} ${row.remark} ${row.utr ?? ''} ${row.failure?.reason ?? ''} ${row.transaction_id}`
+
+/** Who decided what happens to a payment. */
+const DecidedBy = z
+  .strictObject({
+    by: z.enum(['rule', 'magic_value', 'default', 'call', 'timeline', 'unknown']).meta({
+      description:
+        'unknown: the log does not have the call that created the payment, or the payment is not from a call.',
+    }),
+    rule: z.string().nullable().meta({ description: 'The rules that matched the call.' }),
+  })
+  .meta({ id: 'DecidedBy' })
+
+function decidedBy(
+  { scenarios }: World,
+  { set_by: setBy }: PaymentEntry['row'],
+  { created }: PaymentRequests,
+): z.infer<typeof DecidedBy> {
+  const rule = created?.rule ?? null
+  if (setBy) return { by: setBy, rule }
+  if (!created) return { by: 'unknown', rule }
+  if (rule === null) return { by: 'default', rule }
+  const isMagic = scenarios.magicValues().some((one) => rule === `default: ${one.rule}`)
+  return { by: isMagic ? 'magic_value' : 'rule', rule: maskLogText(rule) }
+}
 
 /** The calls that read a client's data without calling the service: no rule is counted, no fault happens, no request is logged. */
 export const dataCalls = [
@@ -89,8 +148,9 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readUsers',
-    summary: 'List users with their KYC records and bank accounts, newest first',
-    query: ListQuery,
+    summary:
+      'List users with their KYC records and bank accounts, newest first; search, and filter by the status of a KYC record (none: no record)',
+    query: UserQuery,
     response: z
       .strictObject({
         ...pageFields,
@@ -98,7 +158,16 @@ export const dataCalls = [
       })
       .meta({ id: 'UsersWithAll' }),
     handle(world, { query }) {
-      const { total, entries } = world.users.list(query, 'newest')
+      const { search, kyc } = query
+      const test = searchTest(search)
+      const isFound = ({ user_id, email, mobile }: UserEntry['row']) =>
+        (kyc === undefined || hasKyc(world, user_id, kyc)) &&
+        (test?.(`${user_id} ${email} ${mobile}`) ?? true)
+      const { total, entries } = pageOfFound(
+        world.users.list,
+        query,
+        kyc || test ? isFound : undefined,
+      )
       return {
         ...pageOf(query, total),
         users: entries.map((entry) => userResponse(world, entry)),
@@ -115,8 +184,8 @@ export const dataCalls = [
   }),
   adminCall({
     id: 'readTransactions',
-    summary: 'List payments in both views, newest first',
-    query: ListQuery,
+    summary: 'List payments in both views, newest first; search, and filter by status',
+    query: PaymentQuery,
     response: z
       .strictObject({
         ...pageFields,
@@ -124,7 +193,15 @@ export const dataCalls = [
       })
       .meta({ id: 'Payments' }),
     handle(world, { query }) {
-      const { total, entries } = world.payments.list(query, 'newest')
+      const { status, search } = query
+      const test = searchTest(search)
+      const isFound = (row: PaymentEntry['row']) =>
+        (status === undefined || row.status === status) && (test?.(textOfPayment(row)) ?? true)
+      const { total, entries } = pageOfFound(
+        world.payments.list,
+        query,
+        status || test ? isFound : undefined,
+      )
       return {
         ...pageOf(query, total),
         transactions: entries.map((entry) => paymentResponse(world, entry)),
@@ -134,13 +211,16 @@ export const dataCalls = [
   adminCall({
     id: 'readTransaction',
     summary:
-      'Return a payment with its status history, its events with all attempts, and its pending timers',
+      'Return a payment with its status history, who decided it, its calls, its events with all attempts, and its pending timers',
     params: z.object({ id: Uuid }),
     response: z
       .strictObject({
         transaction: Payment,
         // The statuses that it has had and when each began, oldest first.
         steps: z.array(PaymentStep),
+        decided_by: DecidedBy,
+        // The calls in the log that concern it, newest first.
+        requests: z.array(RequestInShort),
         deliveries: z.array(Delivery),
         timers: z.array(Timer),
       })
@@ -148,10 +228,13 @@ export const dataCalls = [
     errors: ['not_found'],
     handle(world, { params: { id } }) {
       const entry = world.payments.get(id)
-      const query = { page: 1, limit: MAX_EVENTS, resource_id: entry.id }
+      const query = { page: 1, limit: MAX_EVENTS, resource_id: entry.id, search: '' }
+      const requests = requestsOfPayment(world.requests.newestFirst(), entry.row)
       return {
         transaction: paymentResponse(world, entry),
         steps: stepsOf(entry.row),
+        decided_by: decidedBy(world, entry.row, requests),
+        requests: requests.all.slice(0, MAX_EVENTS).map(requestSummary),
         deliveries: listDeliveries(world, query).deliveries,
         timers: world.scheduler.ofResource(entry.id).map(timerResponse),
       }

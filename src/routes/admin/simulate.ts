@@ -20,7 +20,11 @@ export const simulateCalls = [
       .meta({ id: 'MovedTransaction' }),
     errors: ['invalid_transition'],
     handle({ payments }, { params, body: { status, reason: why } }) {
-      const { row } = payments.simulate(params.id, { status, ...(why && { reason: why }) })
+      const { row } = payments.simulate(params.id, {
+        status,
+        set_by: 'call',
+        ...(why && { reason: why }),
+      })
       return { transaction_id: row.transaction_id, status: row.status }
     },
   }),

@@ -84,7 +84,7 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
   const matches = predicateOf(tests)
   const wantsBody = tests.some(({ path }) => path[0] === 'body')
   const take = (row: DeliveryRow) => {
-    const data = deliveryResponse(row)
+    const data = deliveryResponse(world, row)
     // The event of an old delivery may have been deleted.
     const event: EventRow | undefined = wantsBody ? deliveries.eventOf(row) : undefined
     const body = event && { body: event.body }
@@ -95,7 +95,7 @@ async function forDelivery(world: World, value: object, timeoutMs: number) {
       firstOf([...deliveries.all()].reverse(), take, world.runtime.yieldsToOthers),
     onEvent: ({ kind, subject }) => (kind === 'delivery' ? take(subject) : undefined),
     timeoutError() {
-      const records = newestFirst([...deliveries.all()]).map(deliveryResponse)
+      const records = newestFirst([...deliveries.all()]).map((row) => deliveryResponse(world, row))
       const recordTests = tests.filter(({ path }) => path[0] !== 'body')
       const misses = nearestRecords(
         records,

@@ -9,6 +9,8 @@ import {
 } from '../../model/delivery.ts'
 import { text, Uuid } from '../../model/formats.ts'
 import { pagesOf } from '../../model/list.ts'
+import { rupeesOf } from '../../model/money.ts'
+import { searchTest } from '../../model/search.ts'
 import { EVENTS } from '../../scenarios/words.ts'
 import { readTarget } from '../../webhooks/addresses.ts'
 import { attemptDetails } from '../../webhooks/attempt-request.ts'
@@ -22,12 +24,22 @@ const MAX_ORDERS = 10_000
 const DeliveryPath = z.object({ id: z.string().min(1).max(64) })
 const iso = (ms: number) => new Date(ms).toISOString()
 
+/** The amount and the reference of the payment that an event is about. */
+function paymentFields({ tables }: World, resource_id: string) {
+  const payment = tables.tables.payments.get(resource_id)
+  return {
+    amount: payment ? rupeesOf(payment.paise) : null,
+    reference_id: payment?.reference_id ?? null,
+  }
+}
+
 /** Returns the JSON of a delivery, without its body. */
-export const deliveryResponse = (row: DeliveryRow): Delivery => ({
+export const deliveryResponse = (world: World, row: DeliveryRow): Delivery => ({
   delivery_id: row.delivery_id,
   event_id: row.event_id,
   event: row.event,
   resource_id: row.resource_id,
+  ...paymentFields(world, row.resource_id),
   status: row.status,
   created_at: row.created_at,
   next_attempt_at: row.next_attempt_at === null ? null : iso(row.next_attempt_at),
@@ -37,11 +49,15 @@ export const deliveryResponse = (row: DeliveryRow): Delivery => ({
   attempts: row.attempts.map((attempt) => attemptDetails(row.event_id, attempt)),
 })
 
-const recordedResponse = ({ delivery_id, event, resource_id, at }: RecordedEvent): Delivery => ({
+const recordedResponse = (
+  world: World,
+  { delivery_id, event, resource_id, at }: RecordedEvent,
+): Delivery => ({
   delivery_id,
   event_id: null,
   event,
   resource_id,
+  ...paymentFields(world, resource_id),
   status: 'recorded',
   created_at: iso(at),
   next_attempt_at: null,
@@ -51,18 +67,31 @@ const recordedResponse = ({ delivery_id, event, resource_id, at }: RecordedEvent
   attempts: [],
 })
 
-const deliveryDetail = ({ deliveries }: World, row: DeliveryRow): DeliveryDetail => ({
-  ...deliveryResponse(row),
-  body: deliveries.eventOf(row).body,
+const deliveryDetail = (world: World, row: DeliveryRow): DeliveryDetail => ({
+  ...deliveryResponse(world, row),
+  body: world.deliveries.eventOf(row).body,
 })
 
+type SearchedDelivery = Pick<DeliveryRow, 'delivery_id' | 'event' | 'resource_id'> &
+  Partial<Pick<DeliveryRow, 'event_id' | 'status' | 'rule'>>
+
+/** What a search in the deliveries reads. */
+function textOf(world: World, one: SearchedDelivery): string {
+  const { amount, reference_id: reference } = paymentFields(world, one.resource_id)
+  const { delivery_id: id, event_id: eventId, event, resource_id: resource, rule } = one
+  return [id, eventId, event, resource, one.status ?? 'recorded', rule, amount, reference].join(' ')
+}
+
 /** Returns the deliveries that match a query, newest first. Events that were only recorded are older than all deliveries. */
-export function listDeliveries({ deliveries }: World, query: z.output<typeof DeliveryQuery>) {
-  const { page, limit, status, event, resource_id } = query
-  const matchesQuery = (one: { status?: string; event: string; resource_id: string }) =>
+export function listDeliveries(world: World, query: z.output<typeof DeliveryQuery>) {
+  const { deliveries } = world
+  const { page, limit, status, event, resource_id, search } = query
+  const isFound = searchTest(search)
+  const matchesQuery = (one: SearchedDelivery) =>
     (status === undefined || (one.status ?? 'recorded') === status) &&
     (event === undefined || one.event === event) &&
-    (resource_id === undefined || one.resource_id === resource_id)
+    (resource_id === undefined || one.resource_id === resource_id) &&
+    (isFound?.(textOf(world, one)) ?? true)
   const rows = [...deliveries.all()].filter(matchesQuery).reverse()
   const recorded = deliveries.recorded().filter(matchesQuery).reverse()
   const from = (page - 1) * limit
@@ -73,10 +102,10 @@ export function listDeliveries({ deliveries }: World, query: z.output<typeof Del
     limit,
     total_pages: pagesOf(total, limit),
     deliveries: [
-      ...rows.slice(from, from + limit).map(deliveryResponse),
+      ...rows.slice(from, from + limit).map((row) => deliveryResponse(world, row)),
       ...recorded
         .slice(Math.max(0, from - rows.length), Math.max(0, from + limit - rows.length))
-        .map(recordedResponse),
+        .map((one) => recordedResponse(world, one)),
     ],
   }
 }
@@ -97,7 +126,7 @@ export const webhookCalls = [
   adminCall({
     id: 'listDeliveries',
     summary:
-      'List deliveries and their attempts, newest first; filter by status, event and resource_id',
+      'List deliveries and their attempts, newest first; search, and filter by status, event and resource_id',
     query: DeliveryQuery,
     response: ListDeliveriesResponse,
     handle: (world, { query }) => listDeliveries(world, query),
@@ -109,7 +138,7 @@ export const webhookCalls = [
     response: DeliveryDetail,
     handle(world, { params: { id } }) {
       const old = world.deliveries.recorded().find(({ delivery_id }) => delivery_id === id)
-      if (old) return { ...recordedResponse(old), body: null }
+      if (old) return { ...recordedResponse(world, old), body: null }
       return deliveryDetail(world, world.deliveries.get(id))
     },
   }),
@@ -132,9 +161,12 @@ export const webhookCalls = [
     response: z
       .strictObject({ event_id: z.string(), deliveries: z.array(Delivery) })
       .meta({ id: 'Triggered' }),
-    async handle({ deliveries }, { body: { event, resource_id, override } }) {
-      const rows = await deliveries.trigger(event, resource_id, override)
-      return { event_id: rows[0]!.event_id, deliveries: rows.map(deliveryResponse) }
+    async handle(world, { body: { event, resource_id, override } }) {
+      const rows = await world.deliveries.trigger(event, resource_id, override)
+      return {
+        event_id: rows[0]!.event_id,
+        deliveries: rows.map((row) => deliveryResponse(world, row)),
+      }
     },
   }),
   adminCall({

@@ -1,0 +1,91 @@
+import { createAdminClient } from '../admin/admin-client.ts'
+import { createCaller } from '../admin/caller.ts'
+import type { Connection } from '../mcp/tool.ts'
+import { printableLine } from '../model/printable.ts'
+import { targetOf } from './admin-api.ts'
+import { type Command, checkArguments, type Input } from './command.ts'
+import { gatherOptions } from './options.ts'
+import { ADDRESS_FLAGS } from './remote.ts'
+
+const PROBE_MS = 1_000
+
+/** Whether the command line or the environment names a sandbox. */
+const hasAddress = ({ flags, env }: Input) =>
+  ['url', 'port', 'host'].some((name) => flags[name] !== undefined) ||
+  Boolean(env['PAYOUT_SANDBOX_URL'])
+
+/** Whether a sandbox responds at the address that `start` has by default. */
+function isRunning(input: Input): Promise<boolean> {
+  const call = createCaller(
+    { ...targetOf(input), timeoutMs: PROBE_MS },
+    ({ url }) => new Error(`no sandbox at ${url}`),
+  )
+  return call('getHealth').then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The sandbox that an agent uses; `close` stops it, if it is an own one. */
+type Sandbox = { connection: Connection; close?: () => Promise<void> }
+
+function connectionOf(base: URL, adminToken: string | undefined, token?: string): Connection {
+  const at = base.href.replace(/\/$/, '')
+  return {
+    admin: createAdminClient({ url: at, token: adminToken }),
+    base: at,
+    service: `${at}/v1`,
+    token,
+  }
+}
+
+/** Connects to the sandbox of the command line; without one, starts an own one in memory. */
+async function connectOrStart(input: Input): Promise<Sandbox> {
+  const { base, token: adminToken } = targetOf(input)
+  if (hasAddress(input) || (await isRunning(input)))
+    return { connection: connectionOf(base, adminToken, input.env['PAYOUT_SANDBOX_TOKEN']) }
+  const options = gatherOptions({ port: '0', memory: true }, input.env, { 'log-level': 'warn' })
+  const { startOrExplain } = await import('./serve.ts')
+  const server = await startOrExplain(options)
+  const own = new URL(base.pathname, server.url)
+  const token = own.pathname === '/' ? server.token : undefined
+  process.stderr.write(
+    `${printableLine(`payout-sandbox: no sandbox runs, so this one was started: ${server.url}`)}\n`,
+  )
+  return { connection: connectionOf(own, server.adminToken, token), close: server.close }
+}
+
+/** A signal that is aborted when the program must end. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(name, () => stop.abort())
+  return stop.signal
+}
+
+export const mcp: Command = {
+  name: 'mcp',
+  summary: 'connect an agent (MCP over stdin and stdout) to a sandbox',
+  usage: [
+    [
+      'mcp',
+      'connect an agent to a running sandbox; if none runs, start one in memory that ends with the agent',
+    ],
+  ],
+  flags: ADDRESS_FLAGS,
+  examples: ['mcp', 'mcp --url http://127.0.0.1:4310/@agent'],
+  async run(input) {
+    checkArguments('mcp', '', input.args)
+    const { connection, close } = await connectOrStart(input)
+    const [{ serveAgent }, { createSweepTool }, { sweepForAgent }] = await Promise.all([
+      import('../mcp/stdio.ts'),
+      import('../mcp/tools/sweep.ts'),
+      import('./mcp-sweep.ts'),
+    ])
+    const sweep = createSweepTool((args, signal) => sweepForAgent(input.env, args, signal))
+    const { stdin, stdout } = process
+    await serveAgent(connection, [sweep], { stdin, stdout, stop: stopSignal() })
+    await close?.()
+    return 0
+  },
+}

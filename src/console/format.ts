@@ -1,0 +1,36 @@
+// Amounts and times as texts. No part of the page: a test needs no browser.
+
+const AMOUNT = /^(\d+)(?:\.(\d{1,2}))?$/
+
+/** Formats an amount as people in India read it: `₹12,45,000.00`. A text that is no amount stays as it is. */
+export function rupeesText(amount: string, currency = 'INR'): string {
+  const [, whole, paise = ''] = AMOUNT.exec(amount) ?? []
+  if (whole === undefined) return amount
+  // The last three digits, then pairs.
+  const grouped = whole.replace(/\B(?=(?:\d{2})*\d{3}$)/g, ',')
+  const text = `${grouped}.${paise.padEnd(2, '0')}`
+  return currency === 'INR' ? `₹${text}` : `${text} ${currency}`
+}
+
+/** Where times are: in UTC, or where the browser is. */
+export type Zone = 'utc' | 'local'
+
+/** Formats an instant as `2026-01-01 05:30:00.000` in a zone; `offset` is that of the browser, in minutes east of UTC. */
+export function wallTime(at: string, zone: Zone, offset = -new Date(at).getTimezoneOffset()) {
+  const moved = zone === 'utc' ? at : new Date(Date.parse(at) + offset * 60_000).toISOString()
+  return { day: moved.slice(0, 10), time: moved.slice(11, 19), exact: moved.slice(11, 23) }
+}
+
+const named = new Map<string | undefined, Intl.DateTimeFormat>()
+
+/** The short name of a zone at an instant: `UTC`, `IST`, `GMT+1`; `place` is that of the browser. */
+export function zoneName(at: string, zone: Zone, place?: string): string {
+  if (zone === 'utc') return 'UTC'
+  let format = named.get(place)
+  if (!format) {
+    // In English as it is written in India, where `IST` has a name.
+    format = new Intl.DateTimeFormat('en-IN', { timeZone: place, timeZoneName: 'short' })
+    named.set(place, format)
+  }
+  return format.formatToParts(Date.parse(at)).find(({ type }) => type === 'timeZoneName')!.value
+}

@@ -1,0 +1,66 @@
+// Calls of the service, which the page sends as an integration does: rules and faults act on them.
+import type * as z from 'zod'
+import type { AddBankAccountResponse } from '../model/bank-account.ts'
+import type { SubmitKycResponse } from '../model/kyc.ts'
+import type { TransactionsResponse } from '../model/transaction.ts'
+import type { CreateUserResponse } from '../model/user.ts'
+import type { UpdatedWebhookResponse } from '../model/webhook.ts'
+import { CallError, errorBodyOf, errorOf } from './call-error.ts'
+
+export const SERVICE_ROOT = '/v1'
+
+/** The method and the path of each call that the page sends. */
+const ROUTES = {
+  createUser: ['POST', '/user'],
+  addBankAccount: ['POST', '/bank'],
+  submitKyc: ['POST', '/kyc'],
+  createTransaction: ['POST', '/transaction'],
+  createWebhook: ['POST', '/clientWebhook'],
+  updateWebhook: ['PUT', '/clientWebhook'],
+} as const
+
+export type ServiceCallId = keyof typeof ROUTES
+
+/** The responses of these calls, unless a rule replaces them. */
+export type ServiceResponses = {
+  createUser: z.output<typeof CreateUserResponse>
+  addBankAccount: z.output<typeof AddBankAccountResponse>
+  submitKyc: z.output<typeof SubmitKycResponse>
+  createTransaction: z.output<typeof TransactionsResponse>
+  createWebhook: z.output<typeof UpdatedWebhookResponse>
+  updateWebhook: z.output<typeof UpdatedWebhookResponse>
+}
+
+/** Creates a call of the service; the sandbox validates its body. */
+export function serviceCall<Id extends ServiceCallId>(id: Id, body: object) {
+  const [method, path] = ROUTES[id]
+  return { id, method, root: SERVICE_ROOT, path, body } as const
+}
+
+export const isServiceCall = ({ root }: { root: string }): boolean => root === SERVICE_ROOT
+
+let accessToken = ''
+
+/** Sets the access token of all later calls; empty: none is sent. */
+export function setAccessToken(token: string) {
+  accessToken = token
+}
+
+export const hasAccessToken = (): boolean => accessToken !== ''
+
+/** Fetches from the service. Throws `CallError`. */
+export async function fetchService(url: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers)
+  let response: Response
+  try {
+    if (accessToken !== '') headers.set('authorization', `Bearer ${accessToken}`)
+    response = await fetch(url, { ...init, headers })
+  } catch {
+    throw new CallError(
+      0,
+      'The connection ended without a response. Requests shows whether a rule did this.',
+    )
+  }
+  if (response.ok) return response
+  throw errorOf(response.status, await errorBodyOf(response))
+}

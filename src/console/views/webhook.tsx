@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks'
+import { Act } from '../act.tsx'
+import { BASE, callOf } from '../api.ts'
+import { Form, Input, useFields } from '../fields.tsx'
+import { serviceCall } from '../service.ts'
+import type { Client } from '../types.ts'
+import { Card } from '../ui.tsx'
+import { AccessToken } from './make.tsx'
+
+const inboxUrl = () => `${location.origin}${BASE}/__admin${callOf('receiveWebhook').path}`
+
+/** A new secret in the form that the webhook libraries create. */
+function newSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(24))
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`
+}
+
+/** Says where the events go. */
+function Receiver({ url }: { url: string | null }) {
+  if (url === null)
+    return (
+      <p>Nobody receives the events: no webhook is registered, so they are recorded, not sent.</p>
+    )
+  return (
+    <p>
+      Events are sent to <code>{url}</code>
+      {url === inboxUrl() &&
+        ', the built-in inbox. It accepts every event and checks its signature'}
+      .
+    </p>
+  )
+}
+
+/** Creates the client's webhook, or changes it. */
+const webhookCall = ({ webhook_url: old }: Client, url: string, secret: string) =>
+  serviceCall(old === null ? 'createWebhook' : 'updateWebhook', { url, webhook_secret: secret })
+
+type WithClient = { client: Client; reload: () => void }
+
+/** Registers the built-in inbox with one click. */
+function UseInbox({ client, reload }: WithClient) {
+  const [secret] = useState(newSecret)
+  return (
+    <Act
+      quiet
+      label="Use the inbox"
+      disabled={client.webhook_url === inboxUrl()}
+      call={webhookCall(client, inboxUrl(), secret)}
+      onDone={reload}
+    />
+  )
+}
+
+/** A line above the deliveries if nobody receives them. */
+export const NoReceiver = (props: WithClient) =>
+  props.client.webhook_url !== null ? null : (
+    <div class="row">
+      <Receiver url={null} />
+      <UseInbox {...props} />
+      <a href="#/overview">Register another receiver</a>
+    </div>
+  )
+
+/** The receiver of the client's events: the built-in inbox, or any URL. */
+export function Webhook({ client, reload }: WithClient) {
+  const [secret] = useState(newSecret)
+  const { fields, set } = useFields({ url: '', secret })
+  return (
+    <Card title="Webhook" wide>
+      <Receiver url={client.webhook_url} />
+      <div class="row">
+        <UseInbox client={client} reload={reload} />
+      </div>
+      <Form>
+        <Input
+          label="URL"
+          value={fields.url}
+          placeholder={`${location.protocol}//127.0.0.1:8080/webhook`}
+          onInput={set('url')}
+        />
+        <Input label="Secret" value={fields.secret} onInput={set('secret')} />
+        <AccessToken />
+        <Act
+          quiet
+          submit
+          label="Set the webhook"
+          disabled={fields.url === ''}
+          call={webhookCall(client, fields.url, fields.secret)}
+          onDone={reload}
+        />
+      </Form>
+    </Card>
+  )
+}

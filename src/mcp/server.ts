@@ -1,0 +1,152 @@
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import { VERSION } from '../config/version.ts'
+import { didYouMean } from '../model/closest-word.ts'
+import { fieldErrors, LIST_KNOWN_KEYS } from '../model/validation-errors.ts'
+import { PROMPTS } from './prompts.ts'
+import { listResources } from './resources.ts'
+import { type Connection, explainError, type Tool, ToolError, type ToolResult } from './tool.ts'
+import { callTools } from './tools/calls.ts'
+import { paymentTools } from './tools/payments.ts'
+import { scenarioTools } from './tools/scenarios.ts'
+import { shortText } from './tools/text.ts'
+import { webhookTools } from './tools/webhooks.ts'
+import { worldTools } from './tools/world.ts'
+
+/** The tools that every server has. */
+export const TOOLS: readonly Tool[] = [
+  ...worldTools,
+  ...callTools,
+  ...paymentTools,
+  ...webhookTools,
+  ...scenarioTools,
+]
+
+const INSTRUCTIONS =
+  'A sandbox of an Indian payout API; it moves no money. Start with the tool look. Payments, KYC and webhooks happen on a clock that advance_clock moves. The resource payout-sandbox://contract/createTransaction has the call that pays; each other call has one, too.'
+
+/** Checks the arguments of a tool; throws if they are invalid. */
+function readArguments({ name, input }: Tool, given: object): object {
+  const result = input.safeParse(given, LIST_KNOWN_KEYS)
+  if (result.success) return result.data
+  const errors = fieldErrors(result.error, given)
+  const lines = errors.map(({ field, message }) => `- ${field} ${message}`)
+  throw new ToolError(
+    `The arguments of ${name} are invalid:\n${lines.join('\n')}`,
+    'correct them and call the tool again.',
+  )
+}
+
+// An agent reads each result again with every later step.
+const MAX_TEXT = 12_000
+
+const contentOf = ({ text, next }: ToolResult) => ({
+  content: [{ type: 'text' as const, text: `${shortText(text, MAX_TEXT)}\n\nNext: ${next}` }],
+})
+
+const unknown = (what: string, name: string, known: readonly string[]) =>
+  new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no ${what} ${JSON.stringify(name)}${didYouMean(name, known) || '.'} List the ${what}s that exist.`,
+  )
+
+function addTools(server: Server, tools: readonly Tool[], connection: Connection) {
+  server.setRequestHandler('tools/list', () => ({
+    tools: tools.map(({ name, title, description, readOnly = false, input }) => {
+      // The version of the dialect is the default one of the protocol.
+      const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' })
+      return {
+        name,
+        title,
+        description,
+        inputSchema: inputSchema as { type: 'object' },
+        annotations: { readOnlyHint: readOnly, openWorldHint: false },
+      }
+    }),
+  }))
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
+    const tool = tools.find(({ name }) => name === params.name)
+    if (!tool)
+      throw unknown(
+        'tool',
+        params.name,
+        tools.map(({ name }) => name),
+      )
+    try {
+      return contentOf(
+        await tool.run(readArguments(tool, params.arguments ?? {}), connection, signal),
+      )
+    } catch (error) {
+      return { ...contentOf(explainError(error)), isError: true }
+    }
+  })
+}
+
+function addResources(server: Server, connection: Connection) {
+  server.setRequestHandler('resources/list', () => ({
+    resources: listResources().map(({ read: _, ...resource }) => resource),
+  }))
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const resources = listResources()
+    const found = resources.find((one) => one.uri === uri)
+    if (!found)
+      throw unknown(
+        'resource',
+        uri,
+        resources.map((one) => one.uri),
+      )
+    return { contents: [{ uri, mimeType: found.mimeType, text: await found.read(connection) }] }
+  })
+}
+
+function addPrompts(server: Server) {
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: PROMPTS.map(({ text: _, arguments: given, ...prompt }) => ({
+      ...prompt,
+      arguments: [...given],
+    })),
+  }))
+  server.setRequestHandler('prompts/get', ({ params }) => {
+    const found = PROMPTS.find(({ name }) => name === params.name)
+    if (!found)
+      throw unknown(
+        'prompt',
+        params.name,
+        PROMPTS.map(({ name }) => name),
+      )
+    const given = params.arguments ?? {}
+    const missing = found.arguments.find(({ name, required }) => required && !given[name])
+    if (missing)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `The prompt ${found.name} needs the argument ${missing.name}: ${missing.description}`,
+      )
+    return {
+      description: found.description,
+      messages: [
+        { role: 'user' as const, content: { type: 'text' as const, text: found.text(given) } },
+      ],
+    }
+  })
+}
+
+/** Creates an MCP server for one sandbox; `more` are tools that only some servers have. */
+export function createMcpServer(connection: Connection, more: readonly Tool[] = []): Server {
+  const server = new Server(
+    { name: 'payout-sandbox', version: VERSION },
+    {
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+      instructions: INSTRUCTIONS,
+      // Used only for forms that a server shows to the user, which this one does not do. The build leaves out the default one.
+      jsonSchemaValidator: {
+        getValidator: () => {
+          throw new Error('this server asks the user nothing')
+        },
+      },
+    },
+  )
+  addTools(server, [...TOOLS, ...more], connection)
+  addResources(server, connection)
+  addPrompts(server)
+  return server
+}

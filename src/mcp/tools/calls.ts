@@ -1,0 +1,137 @@
+// The tools about the calls of the service: to make one, and to see what the code sent.
+import * as z from 'zod'
+import { exchange } from '../../admin/exchange.ts'
+import { countOf } from '../../model/count-text.ts'
+import { defineTool, ToolError } from '../tool.ts'
+import { listText, requestLine, shortJson, shortText } from './text.ts'
+
+/** Conditions of a call, in the words of a scenario. */
+export const Match = z.record(z.string(), z.unknown()).meta({
+  description:
+    'Conditions as in the `when` of a rule, plus method, path and status, such as {"operation": "createTransaction", "body": {"amount": {"gt": 1000}}}.',
+})
+
+const MAX_ANSWER = 4_000
+const ORIGIN = 'http://sandbox'
+
+const callService = defineTool({
+  name: 'call_service',
+  title: 'Call the service',
+  description:
+    'Sends one call of the payout API and shows the response, to try it before you write code.',
+  input: z.strictObject({
+    method: z.enum(['GET', 'POST', 'PUT']),
+    path: z
+      .string()
+      .refine(
+        (path) => /^\/v1\/[^\s#]+$/.test(path) && new URL(path, ORIGIN).pathname.startsWith('/v1/'),
+        {
+          error: 'must be a path such as /v1/transaction',
+        },
+      )
+      .meta({
+        description:
+          'Such as /v1/users; the resources payout-sandbox://contract/... describe them.',
+      }),
+    body: z.record(z.string(), z.unknown()).optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+  }),
+  async run({ method, path, body, headers = {} }, { base, token }) {
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const sent = {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(text !== undefined && {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(text),
+      }),
+      ...headers,
+    }
+    const url = new URL(`${base}${path}`)
+    const answer = await exchange(url, { method, headers: sent }, text).catch((cause) => {
+      // A header that cannot be sent.
+      if (cause instanceof TypeError) throw cause
+      throw new ToolError(
+        `${method} ${path}: no response (${cause.message}).`,
+        'if a scenario or rule breaks the response on purpose, your code must expect this; find_requests shows whether the call arrived and which rule acted.',
+      )
+    })
+    return {
+      text: `${method} ${path}: ${answer.status}\n${shortText(answer.text, MAX_ANSWER)}`,
+      next:
+        answer.status >= 400
+          ? 'read message and errors: they say which field is wrong. The resource payout-sandbox://contract/OPERATION has the schema of a call.'
+          : answer.text.length > MAX_ANSWER
+            ? 'ask for less: a smaller limit, another page, or one record by its id.'
+            : 'a payment or a KYC record changes with time: advance_clock, then explain_payment.',
+    }
+  },
+})
+
+const findRequests = defineTool({
+  name: 'find_requests',
+  title: 'What did my code send?',
+  description: 'Lists the calls that arrived, newest first, with body and response.',
+  readOnly: true,
+  input: z.strictObject({
+    match: Match.default({}),
+    limit: z.int().min(1).max(50).default(10),
+  }),
+  async run({ match, limit }, { admin }) {
+    const found = await admin.requests.find({ match, limit })
+    const lines = found.requests.flatMap((one) => [
+      `${requestLine(one)} at ${one.at}\n  sent: ${shortJson(one.body)}\n  response: ${shortJson(one.response)}`,
+    ])
+    return {
+      text: listText('Calls', lines, found.total),
+      next:
+        found.total === 0
+          ? 'nothing matches: call again with an empty match. If that is empty too, your code calls another address; look shows the right one.'
+          : 'verify_requests asserts how many of them there must be.',
+    }
+  },
+})
+
+const verifyRequests = defineTool({
+  name: 'verify_requests',
+  title: 'Verify the calls',
+  description: 'Asserts how many calls match; if not, shows the closest ones.',
+  readOnly: true,
+  input: z.strictObject({
+    match: Match,
+    exactly: z.int().min(0).optional(),
+    at_least: z.int().min(0).optional(),
+    at_most: z.int().min(0).optional(),
+  }),
+  async run(body, { admin }) {
+    const { count } = await admin.requests.verify(body)
+    return {
+      text: `Verified: ${countOf(count, 'call matches', 'calls match')}.`,
+      next: 'put the same check into your test: POST /__admin/requests/verify.',
+    }
+  },
+})
+
+const waitFor = defineTool({
+  name: 'wait_for',
+  title: 'Wait for something',
+  description: 'Waits in real time until a request, delivery, transaction or KYC record matches.',
+  readOnly: true,
+  input: z.strictObject({
+    for: z.enum(['request', 'delivery', 'transaction', 'kyc']),
+    match: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .meta({ description: 'Fields, such as {"transaction_status": "success"}.' }),
+    timeout_ms: z.int().min(0).max(50_000).default(10_000),
+  }),
+  async run(body, { admin }) {
+    const waited = await admin.wait(body)
+    return {
+      text: `Found: ${shortJson(waited[body.for], 1_000)}`,
+      next: 'explain_payment shows how a payment came to its state; find_requests shows the calls.',
+    }
+  },
+})
+
+/** The tools for calls of the service. */
+export const callTools = [callService, findRequests, verifyRequests, waitFor]

@@ -1,0 +1,211 @@
+// The tools that make things fail, and that explain why something failed.
+import * as z from 'zod'
+import type { ResponseBody } from '../../admin/contract.ts'
+import type { LoggedRequest } from '../../model/logged-request.ts'
+import { OPERATIONS } from '../../scenarios/words.ts'
+import { type Connection, defineTool, ToolError } from '../tool.ts'
+import { Match } from './calls.ts'
+import { listText, requestLine } from './text.ts'
+
+type Rule = Parameters<Connection['admin']['rules']['push']>[0]
+type Then = Extract<Rule, { then?: unknown }>['then']
+type Options = {
+  status?: number | undefined
+  delay?: string | undefined
+  reason?: string | undefined
+}
+
+const FIRST_STEPS = [{ status: 'PENDING' }, { status: 'PROCESSING', after: '1s' }] as const
+
+/** The ways in which a call can fail, each with its outcome in the words of a rule. */
+const WAYS = {
+  error: ({ status = 500 }) => ({ respond: { status } }),
+  rate_limited: () => ({ respond: { status: 429, headers: { 'retry-after': '1' } } }),
+  response_lost: () => ({ fault: 'reset', at: 'after' }),
+  never_arrives: () => ({ fault: 'reset' }),
+  no_response: () => ({ fault: 'hang' }),
+  slow: ({ delay = '5s' }) => ({ delay }),
+  malformed: () => ({ fault: 'malformed' }),
+  payment_fails: ({ reason = 'beneficiary_bank_offline' }) => ({
+    transaction: [...FIRST_STEPS, { status: 'FAILED', after: '2s', reason }],
+  }),
+  payment_stays_pending: () => ({ transaction: [{ status: 'PENDING' }] }),
+} satisfies Record<string, (options: Options) => unknown>
+type Way = keyof typeof WAYS
+
+const makeCallFail = defineTool({
+  name: 'make_call_fail',
+  title: 'Make a call fail',
+  description:
+    'Pushes a rule, so that the next calls of an operation fail in a chosen way; or removes it.',
+  input: z.strictObject({
+    operation: z.enum(OPERATIONS).default('createTransaction'),
+    how: z
+      .enum(Object.keys(WAYS) as [Way, ...Way[]])
+      .optional()
+      .meta({
+        description:
+          'response_lost: the call has its effect, but the response does not arrive. never_arrives: it has no effect. payment_...: the call succeeds, and the payment goes wrong later.',
+      }),
+    times: z.int().min(1).default(1).meta({ description: 'How many calls fail.' }),
+    when: Match.optional().meta({
+      description: 'Only calls that fulfil these conditions, such as {"body": {"amount": 250}}.',
+    }),
+    status: z.int().min(400).max(599).optional().meta({ description: 'For error: 500.' }),
+    delay: z.string().optional().meta({ description: 'For slow: 5s.' }),
+    reason: z.string().optional().meta({ description: 'For payment_fails.' }),
+    remove: z.string().optional().meta({ description: 'The id of a pushed rule to remove.' }),
+  }),
+  async run({ operation, how, times, when = {}, remove, ...options }, { admin }) {
+    if (remove !== undefined) {
+      await admin.rules.delete(remove)
+      return { text: `Removed ${remove}.`, next: 'calls are decided by the scenario again.' }
+    }
+    if (how === undefined)
+      throw new ToolError(
+        'make_call_fail needs how (or remove); found neither.',
+        `call it again with how: one of ${Object.keys(WAYS).join(', ')}.`,
+      )
+    const rule = await admin.rules.push({
+      when: { operation, ...when },
+      times,
+      then: WAYS[how](options) as Then,
+    } as Rule)
+    const warnings = rule.warnings ?? []
+    return {
+      text: [
+        `Pushed ${rule.rule_id}: the next ${times === 1 ? operation : `${times} ${operation}`} that matches: ${how}.`,
+        ...warnings.map((warning) => `Warning: ${warning}`),
+      ].join('\n'),
+      next: `run your code, then find_requests. make_call_fail with remove: ${rule.rule_id} undoes it.`,
+    }
+  },
+})
+
+const KINDS = {
+  payment: (admin: Connection['admin']) => admin.simulate.transaction,
+  kyc: (admin: Connection['admin']) => admin.simulate.kyc,
+  bank_account: (admin: Connection['admin']) => admin.simulate.bankAccount,
+} as const
+
+const setStatus = defineTool({
+  name: 'set_status',
+  title: 'Decide a pending thing by hand',
+  description: 'Sets the status of a payment, KYC record or bank account, and sends its event.',
+  input: z.strictObject({
+    kind: z.enum(Object.keys(KINDS) as [keyof typeof KINDS, ...(keyof typeof KINDS)[]]),
+    id: z.string(),
+    status: z.string().meta({
+      description:
+        'PENDING, PROCESSING, SUCCESS or FAILED; success or failed for kyc and bank_account.',
+    }),
+    reason: z.string().optional(),
+  }),
+  async run({ kind, id, status, reason }, { admin }) {
+    const simulate = KINDS[kind](admin) as (id: string, to: object) => Promise<object>
+    const wanted = kind === 'payment' ? status.toUpperCase() : status.toLowerCase()
+    await simulate(id, { status: wanted, ...(reason !== undefined && { reason }) })
+    return {
+      text: `The ${kind.replace('_', ' ')} ${id} is ${wanted}.`,
+      next: 'read_webhooks shows the event; your code sees the status at its next call.',
+    }
+  },
+})
+
+type Payment = ResponseBody<'readTransactions'>['transactions'][number]
+
+/** Finds the newest payment, or the newest one with a reference. */
+async function findPayment({ admin }: Connection, reference: string | undefined): Promise<Payment> {
+  for (let page = 1; ; page++) {
+    const { transactions, total_pages } = await admin.transactions.list({ page, limit: 100 })
+    const found = transactions.find(
+      (one) => reference === undefined || one.reference_id === reference,
+    )
+    if (found) return found
+    if (page >= total_pages)
+      throw new ToolError(
+        reference === undefined
+          ? 'This client has no payment.'
+          : `No payment has the reference ${JSON.stringify(reference)}.`,
+        'find_requests with {"operation": "createTransaction"} shows whether your code tried to make it, and the response.',
+      )
+  }
+}
+
+/** Says what decided the course of a payment, from the call that made it. */
+async function deciderText(
+  { admin }: Connection,
+  made: LoggedRequest | undefined,
+): Promise<string> {
+  if (!made)
+    return 'Decided by: unknown; the request log does not have the call that made it (it may be in the fixtures)'
+  if (made.rule === null) return 'Decided by: no rule, so the standard course (or set_status)'
+  const { magic_values } = await admin.scenario.magicValues()
+  const magic = magic_values.filter(
+    ({ operation, rule }) => operation === 'createTransaction' && made.rule === `default: ${rule}`,
+  )
+  const [first] = magic
+  const why = first
+    ? `, a magic value: ${first.where} ${magic.map(({ value }) => value).join(' or ')} means ${first.outcome}`
+    : ''
+  return `Decided by: rule ${JSON.stringify(made.rule)}${why}`
+}
+
+const explainPayment = defineTool({
+  name: 'explain_payment',
+  title: 'Why is this payment in this state?',
+  description:
+    'Shows a payment: its course, its failure reason, what decided it, its events and what follows.',
+  readOnly: true,
+  input: z.strictObject({
+    transaction_id: z.string().optional(),
+    reference_id: z.string().optional().meta({
+      description: 'Your reference. Without both: the newest payment.',
+    }),
+  }),
+  async run({ transaction_id: id, reference_id: reference }, connection) {
+    const { admin } = connection
+    const wanted = id ?? (await findPayment(connection, reference)).transaction_id
+    const { transaction, steps, deliveries, timers } = await admin.transactions.get(wanted)
+    const calls = await admin.requests.list({ operation: 'createTransaction', limit: 1_000 })
+    const isOfIt = (one: LoggedRequest) => JSON.stringify(one.response ?? '').includes(wanted)
+    const made =
+      calls.requests.find(isOfIt) ??
+      calls.requests.find(
+        ({ body, response }) =>
+          response === null &&
+          transaction.reference_id !== null &&
+          (body as { reference_id?: unknown } | null)?.reference_id === transaction.reference_id,
+      )
+    const failure = transaction.history.metadata as { reason: string; description: string } | null
+    const [nextTimer] = timers
+    const text = [
+      `Payment ${wanted}: ${transaction.history.status}, ${transaction.amount} ${transaction.currency_code}, reference ${transaction.reference_id ?? '-'}, UTR ${transaction.utr ?? '-'}`,
+      `Course: ${steps.map(({ status, at }) => `${status} ${at}`).join(' -> ')}`,
+      ...(failure ? [`Failed because: ${failure.reason}: ${failure.description}`] : []),
+      await deciderText(connection, made),
+      ...(made ? [`Made by: ${requestLine(made)}`] : []),
+      listText(
+        'Events',
+        deliveries.map((one) => `${one.event} ${one.delivery_id}: ${one.status}`),
+      ),
+      listText(
+        'Will happen',
+        timers.map(({ at, kind }) => `${at} ${kind}`),
+      ),
+    ].join('\n')
+    return {
+      text,
+      next: nextTimer
+        ? `advance_clock with to: ${nextTimer.at} makes the next step happen.`
+        : failure
+          ? 'your code must show this reason and must not count the money as sent; a new attempt is a new payment.'
+          : transaction.history.status === 'SUCCESS'
+            ? 'nothing follows: the money is there, unless set_status changes it.'
+            : 'nothing follows by itself: it stays in this state until set_status decides it. Your code must not wait for ever.',
+    }
+  },
+})
+
+/** The tools that make things fail and explain failures. */
+export const paymentTools = [makeCallFail, setStatus, explainPayment]

@@ -1,0 +1,98 @@
+// The tools for webhooks: to send one, and to see what was sent and received.
+import * as z from 'zod'
+import { countOf } from '../../model/count-text.ts'
+import { nextAttempt, sentStatus } from '../../model/delivery-result.ts'
+import { EVENTS } from '../../scenarios/words.ts'
+import { defineTool, ToolError } from '../tool.ts'
+import { listText, shortJson } from './text.ts'
+
+const sendWebhook = defineTool({
+  name: 'send_webhook',
+  title: 'Send a webhook',
+  description: 'Sends an event now, or sends an earlier delivery again, to the registered webhook.',
+  input: z.strictObject({
+    event: z.enum(EVENTS).optional(),
+    resource_id: z
+      .string()
+      .optional()
+      .meta({ description: 'Default: the newest one of its kind.' }),
+    override: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'Fields that replace fields of the event.' }),
+    delivery_id: z.string().optional().meta({ description: 'Send this delivery again.' }),
+  }),
+  async run({ event, resource_id, override, delivery_id: id }, { admin: { webhooks } }) {
+    if ((event === undefined) === (id === undefined))
+      throw new ToolError(
+        `send_webhook takes exactly one of event and delivery_id; found ${event === undefined ? 'none' : 'both'}.`,
+        'call it again, for example with {"event": "webhook.test"}.',
+      )
+    const sent =
+      id === undefined
+        ? (
+            await webhooks.trigger({
+              event: event!,
+              ...(resource_id !== undefined && { resource_id }),
+              ...(override !== undefined && { override }),
+            })
+          ).deliveries
+        : [await webhooks.redeliver(id)]
+    const lines = sent.map((one) =>
+      [
+        `${one.delivery_id} ${one.event} for ${one.resource_id}: ${sentStatus(one)}`,
+        nextAttempt(one),
+      ]
+        .filter(Boolean)
+        .join('; '),
+    )
+    return {
+      text: listText('Sent', lines),
+      next: 'if the receiver rejected it, correct your handler and call send_webhook with this delivery_id.',
+    }
+  },
+})
+
+const readWebhooks = defineTool({
+  name: 'read_webhooks',
+  title: 'Read webhooks',
+  description:
+    'Lists the deliveries with the response of your receiver, and what the built-in inbox received.',
+  readOnly: true,
+  input: z.strictObject({
+    resource_id: z.string().optional().meta({ description: 'Only events of this resource.' }),
+    limit: z.int().min(1).max(50).default(10),
+  }),
+  async run({ resource_id, limit }, { admin, base }) {
+    const [{ deliveries, total }, inbox, { webhook_url }] = await Promise.all([
+      admin.webhooks.deliveries({ limit, ...(resource_id !== undefined && { resource_id }) }),
+      admin.inbox.list({ limit }),
+      admin.client(),
+    ])
+    const received = inbox.messages.map(
+      ({ type, verified, reason, body }) =>
+        `${type ?? 'unknown'}: ${verified ? 'signature verified' : `not verified (${reason})`} ${shortJson(body, 200)}`,
+    )
+    return {
+      text: [
+        `Webhook: ${webhook_url ?? 'none'}`,
+        listText(
+          'Deliveries',
+          deliveries.map(
+            (one) =>
+              `${one.delivery_id} ${one.event} ${one.resource_id}: ${sentStatus(one)}, ${countOf(one.attempts.length, 'attempt')}`,
+          ),
+          total,
+        ),
+        listText('Inbox', received, inbox.total),
+      ].join('\n'),
+      next:
+        webhook_url === null
+          ? `register one: call_service POST /v1/clientWebhook with url (your handler, or ${base}/__admin/webhooks/inbox for the built-in inbox) and webhook_secret.`
+          : 'send_webhook with a delivery_id sends one again.',
+    }
+  },
+})
+
+/** The tools for webhooks. */
+export const webhookTools = [sendWebhook, readWebhooks]

@@ -1,0 +1,172 @@
+// The tools that look at the world, and move it as a whole.
+import * as z from 'zod'
+import { lastResult } from '../../model/delivery-result.ts'
+import { RESET_PARTS } from '../../world/world-content.ts'
+import { defineTool, ToolError } from '../tool.ts'
+import { listText, requestLine, shortJson } from './text.ts'
+
+const SHOWN = 5
+const SHOWN_TIMERS = 10
+
+const look = defineTool({
+  name: 'look',
+  title: 'Look at the sandbox',
+  description: 'Shows the address, clock, scenario, counts, and what failed last.',
+  readOnly: true,
+  input: z.strictObject({}),
+  async run(_args, { admin, service, token }) {
+    const [client, log, payments, deliveries] = await Promise.all([
+      admin.client(),
+      admin.requests.list({ limit: 1_000 }),
+      admin.transactions.list({ limit: 100 }),
+      admin.webhooks.deliveries({ status: 'failed', limit: SHOWN }),
+    ])
+    const { clock, counts } = client
+    const failedCalls = log.requests.filter(({ status }) => status === null || status >= 400)
+    const failedPayments = payments.transactions.filter(
+      ({ history }) => history.status === 'FAILED',
+    )
+    const text = [
+      `Service: ${service}${token === undefined ? '' : ` (Authorization: Bearer ${token})`}`,
+      `Client: ${client.name}, ${client.status}; webhook: ${client.webhook_url ?? 'none'}`,
+      `Clock: ${clock.now}, ${clock.mode}, ${clock.pending_timers} timers pending, the next at ${clock.next_timer_at ?? '-'}`,
+      `Scenario: ${client.scenario}`,
+      `Counts: ${Object.entries(counts)
+        .map(([what, count]) => `${what} ${count}`)
+        .join(', ')}`,
+      listText('Failed calls', failedCalls.slice(0, SHOWN).map(requestLine), failedCalls.length),
+      listText(
+        'Failed payments of the newest 100',
+        failedPayments
+          .slice(0, SHOWN)
+          .map(
+            ({ transaction_id, amount, history }) =>
+              `${transaction_id} ${amount} ${history.updated_at}`,
+          ),
+        failedPayments.length,
+      ),
+      listText(
+        'Failed deliveries',
+        deliveries.deliveries.map(
+          (one) => `${one.delivery_id} ${one.event} ${one.resource_id}: ${lastResult(one)}`,
+        ),
+        deliveries.total,
+      ),
+    ].join('\n')
+    const next =
+      failedCalls.length > 0
+        ? 'find_requests shows a failed call with its body; explain_payment says why a payment failed.'
+        : clock.mode === 'frozen' && clock.pending_timers > 0
+          ? 'the clock is frozen, so pending payments stay pending until advance_clock.'
+          : 'call_service or your own code makes calls; then look again.'
+    return { text, next }
+  },
+})
+
+const advanceClock = defineTool({
+  name: 'advance_clock',
+  title: 'Make it be later',
+  description:
+    'Moves the clock by a duration, to an instant, or to the next timer, and runs what is due.',
+  input: z.strictObject({
+    by: z.string().optional().meta({ description: 'A duration such as 3s, 25m or 2d.' }),
+    to: z.string().optional().meta({ description: 'An instant such as 2026-01-02T00:00:00Z.' }),
+    next: z.literal(true).optional().meta({ description: 'Only to the next timer.' }),
+  }),
+  async run({ by, to, next }, { admin }) {
+    const given = [by, to, next].filter((one) => one !== undefined).length
+    if (given !== 1)
+      throw new ToolError(
+        `advance_clock takes exactly one of by, to and next; found ${given}.`,
+        'call it again, for example with {"by": "25m"}.',
+      )
+    const moved = next
+      ? await admin.clock.next()
+      : await admin.clock.advance(by === undefined ? { to: to! } : { by })
+    const lines = moved.fired.map(({ at, kind, resource_id = '', ...more }) =>
+      `${at} ${kind} ${resource_id} ${more['status'] ?? ''}`.trimEnd(),
+    )
+    return {
+      text: `It is ${moved.now}.\n${listText('Ran', lines.slice(0, SHOWN_TIMERS), moved.fired.length + (moved.left_out ?? 0))}`,
+      next:
+        moved.fired.length > 0
+          ? 'explain_payment shows a payment with its new state, read_webhooks the events that were sent.'
+          : 'nothing was due; look says when the next timer is.',
+    }
+  },
+})
+
+const snapshot = defineTool({
+  name: 'snapshot',
+  title: 'Save and restore the world',
+  description: 'Saves the whole state under a name, goes back to it, or says what changed since.',
+  input: z.strictObject({
+    do: z.enum(['save', 'restore', 'changes', 'list', 'delete']),
+    name: z.string().optional().meta({ description: 'Such as before-retry; not for list.' }),
+  }),
+  async run({ do: action, name }, { admin: { snapshots } }) {
+    if (action === 'list') {
+      const { snapshots: all } = await snapshots.list()
+      return {
+        text: listText(
+          'Snapshots',
+          all.map((one) => `${one.name}, taken at ${one.taken_at}`),
+        ),
+        next: 'snapshot with do: restore goes back to one of them.',
+      }
+    }
+    if (name === undefined)
+      throw new ToolError(
+        `snapshot with do: ${action} needs a name; found none.`,
+        'call it again with a name; do: list shows those that exist.',
+      )
+    if (action === 'save') {
+      const { taken_at, replaced } = await snapshots.save(name)
+      return {
+        text: `Saved ${name} at ${taken_at}${replaced ? '; it replaced an older one' : ''}.`,
+        next: `try anything, then call snapshot with do: restore and name: ${name}.`,
+      }
+    }
+    if (action === 'restore') {
+      const { now } = await snapshots.restore(name)
+      return { text: `Restored ${name}. It is ${now}.`, next: 'look shows the state.' }
+    }
+    if (action === 'delete') {
+      await snapshots.delete(name)
+      return { text: `Deleted ${name}.`, next: 'snapshot with do: list shows the others.' }
+    }
+    const { tables } = await snapshots.diff(name)
+    const lines = Object.entries(tables).map(([table, { added, removed, changed }]) =>
+      [
+        `${table}: ${added.length} added, ${removed.length} removed, ${changed.length} changed`,
+        ...added.slice(0, SHOWN).map((id) => `  added ${id}`),
+        ...removed.slice(0, SHOWN).map((id) => `  removed ${id}`),
+        ...changed.slice(0, SHOWN).map(({ id, fields }) => `  changed ${id}: ${shortJson(fields)}`),
+      ].join('\n'),
+    )
+    return {
+      text: listText(`Changes since ${name}`, lines),
+      next: `snapshot with do: restore and name: ${name} undoes them.`,
+    }
+  },
+})
+
+const reset = defineTool({
+  name: 'reset',
+  title: 'Start again',
+  description: 'Resets this client, or parts of it, to the state at the start.',
+  input: z.strictObject({
+    parts: z
+      .array(z.enum(RESET_PARTS))
+      .min(1)
+      .optional()
+      .meta({ description: 'Default: all parts. scenario also removes the pushed rules.' }),
+  }),
+  async run({ parts }, { admin }) {
+    const done = await admin.reset(parts === undefined ? {} : { parts })
+    return { text: `Reset: ${done.parts.join(', ')}.`, next: 'look shows the state.' }
+  },
+})
+
+/** The tools for the world as a whole. */
+export const worldTools = [look, advanceClock, snapshot, reset]

@@ -1,0 +1,139 @@
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import t, { type Test } from 'tap'
+import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { connectAgent, MODERN, type Mode } from '../mcp/agent.ts'
+import { integratePayment } from '../mcp/script.ts'
+import { BIN, run, serve } from './program.ts'
+
+type StdioOptions = { env?: Record<string, string>; cwd?: string; mode?: Mode }
+
+/** An agent that has started the built program. */
+async function stdioAgent(
+  t: Test,
+  args: readonly string[] = [],
+  { env = {}, cwd = t.testdir(), mode }: StdioOptions = {},
+) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [join(PACKAGE_ROOT, 'dist/bin.cjs'), 'mcp', ...args],
+    env: { PATH: process.env['PATH']!, ...env },
+    cwd,
+    stderr: 'pipe',
+  })
+  let stderr = ''
+  transport.stderr!.on('data', (chunk) => {
+    stderr += chunk
+  })
+  return { ...(await connectAgent(t, transport, mode)), transport, stderr: () => stderr }
+}
+
+// No sandbox runs at this port: the agent gets one of its own.
+const NOBODY = { PORT: '9' }
+
+t.test(
+  'without a sandbox, mcp starts one in memory; twenty calls integrate a payment',
+  async (t) => {
+    const { tool, stderr, transport, close } = await stdioAgent(t, [], {
+      env: { ...NOBODY, PAYOUT_SANDBOX_CLOCK: 'frozen' },
+      mode: MODERN,
+    })
+    await integratePayment(t, tool)
+    t.match(stderr(), /no sandbox runs, so this one was started: http:\/\/127\.0\.0\.1:\d+\/v1\n/)
+    const { pid } = transport
+    const [, url] = /^Service: (\S+)/.exec((await tool('look')).text)!
+    await close()
+    t.throws(() => process.kill(pid!, 0), 'the program ends with the agent')
+    await t.rejects(fetch(url!), 'and so does its sandbox')
+  },
+)
+
+t.test('mcp uses a running sandbox, and the client of its URL', async (t) => {
+  const { url, ready } = await serve(t, ['--memory', '--clock', 'frozen', '--admin-token', 's3'])
+  t.ok(ready['admin_token'])
+  const base = url.replace('/v1', '/@agent')
+  const env = { PAYOUT_SANDBOX_URL: base, PAYOUT_SANDBOX_ADMIN_TOKEN: 's3' }
+  const { tool, stderr } = await stdioAgent(t, [], { env })
+  t.equal(stderr(), '')
+  t.match((await tool('look')).text, /Service: \S+\/@agent\/v1\nClient: agent/)
+  const { tool: locked } = await stdioAgent(t, ['--url', url])
+  t.match(await locked('look'), {
+    isError: true,
+    text: /Rejected \(admin_token_required\)[\s\S]*Next: send the header X-Admin-Token, or give --admin-token/,
+  })
+})
+
+t.test('mcp says which sandbox does not respond, and what it does not take', async (t) => {
+  const { tool } = await stdioAgent(t, ['--url', 'http://127.0.0.1:9'])
+  t.match(await tool('look'), {
+    isError: true,
+    text: /No sandbox responds at http:\/\/127\.0\.0\.1:9[\s\S]*Next: start the sandbox/,
+  })
+  t.match(await run(['mcp', 'now']), { code: 2, stderr: /unexpected argument "now" for mcp/ })
+  t.match(await run(['mcp', '--url', 'nowhere']), { code: 2, stderr: /--url takes the URL/ })
+})
+
+t.test('a recording has what an agent did by HTTP, and replays', async (t) => {
+  const file = join(t.testdir(), 'run.jsonl')
+  const { adminUrl, stop } = await serve(t, ['--memory', '--clock', 'frozen', '--record', file])
+  const transport = new StreamableHTTPClientTransport(new URL(`${adminUrl}/mcp`))
+  const { tool, close } = await connectAgent(t, transport)
+  await integratePayment(t, tool)
+  await close()
+  await stop()
+  const text = readFileSync(file, 'utf8')
+  t.match(text, '/__admin/clock/advance')
+  t.notMatch(text, '"method":"POST","url":"/__admin/mcp"')
+  t.match(await run(['replay', file]), { code: 0 })
+})
+
+/** How often the bundle ran the innermost function around a text, by the coverage of one program. */
+function timesRun(folder: string, text: string): number {
+  const [name] = readdirSync(folder)
+  const { result } = JSON.parse(readFileSync(join(folder, name!), 'utf8'))
+  const bundle = result.find(({ url }: { url: string }) => url.endsWith('payout-sandbox.cjs'))
+  type Range = { startOffset: number; endOffset: number; count: number }
+  const ranges: Range[] = bundle.functions.flatMap((one: { ranges: Range[] }) => one.ranges)
+  // The loader adds less in front than the function has around the text.
+  const at = readFileSync(join(dirname(BIN), 'payout-sandbox.cjs'), 'utf8').indexOf(text)
+  const around = ranges.filter((one) => one.startOffset <= at && at < one.endOffset)
+  return around.reduce((a, b) =>
+    b.endOffset - b.startOffset < a.endOffset - a.startOffset ? b : a,
+  ).count
+}
+
+t.test('a start does not load the SDK; the first message of an agent does', async (t) => {
+  for (const isCalled of [false, true]) {
+    const folder = t.testdir()
+    const { adminUrl, stop } = await serve(t, ['--memory'], {
+      alone: true,
+      env: { NODE_V8_COVERAGE: folder },
+    })
+    const transport = new StreamableHTTPClientTransport(new URL(`${adminUrl}/mcp`))
+    if (isCalled) await connectAgent(t, transport)
+    await stop()
+    t.equal(timesRun(folder, '"tools/list"') > 0, isCalled)
+  }
+})
+
+t.test('run_sweep finds the bugs of the example, and says how to see them again', async (t) => {
+  const cwd = join(t.testdir(), 'sweep')
+  cpSync(join(PACKAGE_ROOT, 'examples/sweep'), cwd, { recursive: true })
+  const { tool, client } = await stdioAgent(t, [], { env: NOBODY, cwd })
+  t.ok((await client.listTools()).tools.some(({ name }) => name === 'run_sweep'))
+  const { text } = await tool('run_sweep', {
+    command: ['node', '--test', 'payouts.test.mjs'],
+    clock: 'frozen',
+    only: ['answer_lost'],
+    budget: '50s',
+  })
+  t.match(text, /paid_twice/)
+  t.match(text, /see it again: payout-sandbox exec/)
+  t.match(text, /\n\nNext: correct the first finding/)
+  t.match(await tool('run_sweep', { command: ['node', '-e', 'process.exit(3)'] }), {
+    isError: true,
+    text: /the command fails without any fault/,
+  })
+})

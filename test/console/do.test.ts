@@ -1,0 +1,269 @@
+import t from 'tap'
+import { ASHA, ROHAN } from '../helper.ts'
+import { exampleHandler, SECRET } from '../receiver.ts'
+import { noBrowser, type Opened, openBrowser, openConsole } from './browser.ts'
+
+/** Opens a form, and presses its button when the fields are filled. Returns the line of the call. */
+async function make(
+  { page }: Opened,
+  form: string,
+  button: string,
+  fields: Record<string, string> = {},
+) {
+  await page.locator('summary', { hasText: form }).click()
+  for (const [label, value] of Object.entries(fields))
+    await page.getByLabel(label, { exact: true }).fill(value)
+  return press(page, button)
+}
+
+/** Presses a button. Returns the line of its call when the response has arrived. */
+async function press(page: Opened['page'], name: string) {
+  await page.getByRole('button', { name, exact: true }).click()
+  return (await page.locator('footer [role=status]:not([aria-busy=true])').textContent())!
+}
+
+t.test('make something by hand', { skip: noBrowser }, async (t) => {
+  const opened = await openConsole(t, await openBrowser(t))
+  const { page, go, get, see, until, origin, assertNoErrors } = opened
+  const idOfPage = () => page.url().split('/').at(-1)!
+
+  await t.test('the inbox with one click', async (t) => {
+    await go('deliveries')
+    await see('Nobody receives the events: no webhook is registered')
+    t.match(await press(page, 'Use the inbox'), /^POST \/v1\/clientWebhook .* 200$/)
+    await page.getByText('Nobody receives').waitFor({ state: 'detached' })
+    t.equal((await get('/__admin/client')).body.webhook_url, `${origin}/__admin/webhooks/inbox`)
+    await go('overview')
+    await see('the built-in inbox. It accepts every event')
+  })
+
+  await t.test('a user, with the proposed values or with others', async (t) => {
+    await go('users')
+    t.match(await make(opened, 'Make a user', 'Make the user'), ' 201')
+    await page.getByRole('heading', { name: /^user\d+@example\.com$/ }).waitFor()
+    await go('users')
+    const fields = { 'E-mail': 'meera@example.com', Mobile: '9812312345' }
+    t.match(await make(opened, 'Make a user', 'Make the user', fields), ' 201')
+    await page.getByRole('heading', { name: 'meera@example.com' }).waitFor()
+  })
+
+  await t.test('a document and an account of the user; the verified event arrives', async (t) => {
+    const id = idOfPage()
+    t.match(await make(opened, 'Submit a document', 'Submit the document'), ' 201')
+    t.match(await make(opened, 'Add an account', 'Add the account'), ' 201')
+    await page.getByRole('region', { name: 'KYC records' }).getByText('success').waitFor()
+    await page.getByRole('region', { name: 'Accounts' }).getByText('success').waitFor()
+    const { body } = await get(`/__admin/users/${id}`)
+    t.match(body, { kyc: [{ kyc_status: 'success' }], bank_accounts: [{ bank_status: 'success' }] })
+    await page.getByLabel('Account number', { exact: true }).fill('1')
+    t.match(await press(page, 'Add the account'), /\/v1\/bank .* 400 /, 'a rejected value')
+    // On a frozen clock nothing is sent before it is advanced.
+    await opened.advance('1s')
+    const { messages } = (await get('/__admin/webhooks/inbox')).body
+    t.ok(messages.length > 0)
+    t.same([...new Set(messages.map(({ verified }: { verified: boolean }) => verified))], [true])
+  })
+
+  await t.test('a payment to this account, decided by a magic value', async (t) => {
+    await go('payments')
+    await page.locator('summary', { hasText: 'Make a payment' }).click()
+    await page.getByLabel('From', { exact: true }).selectOption(ASHA)
+    const account = page.getByLabel('To account')
+    const option = account.locator('option', { hasText: 'meera@example.com' })
+    await account.selectOption((await option.getAttribute('value'))!)
+    await page.getByLabel('Amount', { exact: true }).fill('250.91')
+    await page.getByLabel('Reference', { exact: true }).fill('rent-may')
+    t.match(await press(page, 'Make the payment'), /POST \/v1\/transaction .* 200$/)
+    await page.getByRole('heading', { name: /^₹250\.91 to/ }).waitFor()
+    const { transaction, decided_by, requests } = (await get(`/__admin/transactions/${idOfPage()}`))
+      .body
+    t.equal(transaction.reference_id, 'rent-may')
+    t.match(decided_by, { by: 'magic_value', rule: /^default: / })
+    await see(decided_by.rule)
+    t.equal(requests.length, 1)
+  })
+
+  await t.test('the payment links its request, which says what it made', async () => {
+    const href = page.url()
+    await page.getByRole('link', { name: 'POST /v1/transaction' }).click()
+    await page.getByRole('heading', { name: 'POST /v1/transaction' }).waitFor()
+    await page.getByRole('definition').getByText('₹250.91, rent-may').waitFor()
+    await page.getByRole('link', { name: 'a payment', exact: true }).click()
+    await page.waitForURL(href)
+  })
+
+  await t.test(
+    'the frozen clock says that nothing happens, and goes to the next timer',
+    async (t) => {
+      await see('the clock is frozen: nothing happens until you advance it')
+      t.match(await press(page, 'To the next timer'), 'POST /__admin/clock/next 200')
+      await page.locator('.timeline').getByText('PROCESSING').first().waitFor()
+    },
+  )
+
+  await t.test('a status that was set by hand says so', async () => {
+    await press(page, 'FAILED')
+    await see('by hand: an admin call set the status')
+  })
+
+  await t.test('a rule out of the request: the next payment with this reference', async (t) => {
+    await page.getByRole('link', { name: 'POST /v1/transaction' }).click()
+    await page.getByLabel('For calls').waitFor()
+    t.equal(await page.getByLabel('For calls').inputValue(), 'reference_id')
+    await page.getByLabel('For calls').selectOption('amount')
+    t.match(
+      await press(page, 'Push the rule'),
+      '{"when":{"operation":"createTransaction","body":{"amount":250.91}},"times":1,"then":{"respond":{"status":503}}} 200',
+    )
+    await page.waitForURL(/#\/control$/)
+    t.equal((await opened.pay({ amount: 250 })).status, 200)
+    t.equal((await opened.pay({ amount: 250.91 })).status, 503)
+  })
+
+  await t.test('a call that waits says why', async (t) => {
+    const push = (fault: string) =>
+      opened.post('/__admin/rules', { when: { operation: 'createUser' }, then: { fault } })
+    await push('hang')
+    await go('users')
+    await page.locator('summary', { hasText: 'Make a user' }).click()
+    await page.getByRole('button', { name: 'Make the user' }).click()
+    await see('A rule may delay this call or hold its connection')
+    t.match(await page.locator('footer').textContent(), 'waiting…')
+    // The browser sends the call once more when its connection ends.
+    await push('reset')
+    opened.app.server.closeAllConnections()
+    await see('The connection ended without a response')
+    await until(`!document.querySelector('footer').textContent.includes('waiting')`)
+  })
+
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
+})
+
+t.test('a client that requires its token', { skip: noBrowser }, async (t) => {
+  const assume = { token: 'strict' }
+  const opened = await openConsole(t, await openBrowser(t), { view: 'users', assume })
+  const { page, assertNoErrors } = opened
+  t.match(await make(opened, 'Make a user', 'Make the user'), / 401 /)
+  await page.getByLabel('Access token of the client').fill('sbx_test_token')
+  t.match(await press(page, 'Make the user'), / 201$/)
+  t.match(
+    await page.locator('footer').getByRole('button').getAttribute('title'),
+    '-H "Authorization: Bearer $TOKEN"',
+  )
+  assertNoErrors(t)
+})
+
+t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
+  const opened = await openConsole(t, await openBrowser(t))
+  const { page, go, get, pay, put, post, advance, see, assertNoErrors } = opened
+  await pay({ amount: 41, reference_id: 'find-me' })
+  await advance('1m')
+  await pay({ amount: 42, reference_id: 'not-this' })
+  const { email } = (await get(`/__admin/users/${ROHAN}`)).body
+  /** The number of rows that a list shows, without its heading. */
+  const rowsAre = (label: string, count: number) =>
+    opened.until(
+      `document.querySelector('[role=table][aria-label="${label}"]')?.ariaRowCount === '${count + 1}'`,
+    )
+
+  await t.test('a search of each list is in the URL, and a link has it', async (t) => {
+    await go('payments')
+    await page.getByLabel('Search').fill('FIND-me 41.00')
+    await rowsAre('Payments', 1)
+    t.match(page.url(), /#\/payments\?search=FIND-me\+41\.00$/)
+    await page.getByRole('table', { name: 'Payments' }).getByRole('link').click()
+    await page.getByRole('heading', { name: /^₹41\.00/ }).waitFor()
+    await page.goBack()
+    await rowsAre('Payments', 1)
+    t.equal(await page.getByLabel('Search').inputValue(), 'FIND-me 41.00')
+    await page.getByLabel('Status', { exact: true }).selectOption('FAILED')
+    await see('No payment matches.')
+    await page.reload()
+    await see('No payment matches.')
+    t.equal(await page.getByLabel('Status', { exact: true }).inputValue(), 'FAILED')
+
+    await go(`users?search=${email}`)
+    await rowsAre('Users', 1)
+    await go('requests?search=find-me')
+    await rowsAre('Requests', 1)
+    await page.getByRole('table', { name: 'Requests' }).getByText('₹41.00, find-me').waitFor()
+    await go('deliveries?search=find-me')
+    await rowsAre('Deliveries', 3)
+    await page
+      .getByRole('table', { name: 'Deliveries' })
+      .getByText('₹41.00, find-me')
+      .first()
+      .waitFor()
+    await go('magic-values?search=.91')
+    const table = page.getByRole('region', { name: 'Magic values' })
+    await table.getByRole('row').nth(1).waitFor()
+    t.equal(await table.getByRole('row').count(), 2)
+    await go('scenarios?search=no-webhooks')
+    await page.getByRole('link', { name: 'no-webhooks' }).waitFor()
+    await page.getByRole('link', { name: 'slow', exact: true }).waitFor({ state: 'detached' })
+    await go('assumptions?search=rate_limit')
+    await see(/^\d of \d+ assumptions$/)
+  })
+
+  await t.test('an amount is found as the page shows it', async () => {
+    await pay({ amount: 1245000 })
+    await go('payments?search=₹12,45,000.00')
+    await rowsAre('Payments', 1)
+  })
+
+  await t.test('the filters of the lists are in the URL too', async () => {
+    await go('users?kyc=pending')
+    await rowsAre('Users', (await get('/__admin/users?kyc=pending')).body.total)
+    await go('requests?status=5')
+    await see('No call matches.')
+    await page.getByLabel('Status', { exact: true }).selectOption('2')
+    await opened.until(`location.hash === '#/requests?status=2'`)
+    await go('deliveries?event=kyc.failed')
+    await see('No delivery matches.')
+    await go('overview?search=success')
+    const timers = page.getByRole('region', { name: 'Timers' }).getByRole('row')
+    await timers.getByText('SUCCESS').first().waitFor()
+    await timers.getByText('PROCESSING').first().waitFor({ state: 'detached' })
+    await post('/__admin/rules', { when: { operation: 'getUser' }, then: { delay: '1ms' } })
+    await post('/__admin/snapshots', { name: 'ready' })
+    await go('control?search=getuser')
+    await page.reload()
+    await page.locator('.list code').getByText('getUser').waitFor()
+    await see('No snapshot matches the search.')
+    await see('No client matches the search.')
+    await page.getByLabel('Search').fill('ready')
+    await see('No rule matches the search.')
+  })
+
+  await t.test('a delivery that nobody receives says why', async () => {
+    const { deliveries } = (await get('/__admin/webhooks/deliveries?search=find-me')).body
+    await go(`deliveries/${deliveries[0].delivery_id}`)
+    await see('not sent: no webhook was set')
+    const webhook = { url: 'http://127.0.0.1:1/nobody', webhook_secret: SECRET }
+    await post('/v1/clientWebhook', webhook)
+    const made = await post('/__admin/webhooks/trigger', { event: 'transaction.success' })
+    await go(`deliveries/${made.body.deliveries[0].delivery_id}`)
+    await see(/not delivered after 1 attempt, will be retried: nothing listens on 127\.0\.0\.1:1/)
+  })
+
+  await t.test('explore finds the planted bug of a handler', async (t) => {
+    const base = await exampleHandler(t, 'handler-with-bug.mjs')
+    await put('/v1/clientWebhook', { url: `${base}/webhook`, webhook_secret: SECRET })
+    const id = (await pay()).body.data[0].transaction_id
+    await advance('10s')
+    await go(`payments/${id}`)
+    await page.getByRole('link', { name: 'Send its events in every order' }).click()
+    await page.getByLabel('URL of the state').fill(`${base}/state/{transaction_id}`)
+    await page.getByRole('button', { name: 'Explore', exact: true }).click()
+    await see('Orders tried: 1. The last one has a different final state.')
+    const found = page.getByRole('region', { name: 'The shortest order with a different state' })
+    t.same(await found.locator('ol li').allTextContents(), [
+      'transaction.pending',
+      'transaction.success',
+      'transaction.processing',
+    ])
+    await found.getByText('/status', { exact: true }).waitFor()
+  })
+
+  await t.test('the page reports no errors', async (t) => assertNoErrors(t))
+})

@@ -1,0 +1,40 @@
+import { writeFileSync } from 'node:fs'
+import t from 'tap'
+import { llmsText } from '../src/mcp/resources.ts'
+import { TOOLS } from '../src/mcp/server.ts'
+import { createSweepTool } from '../src/mcp/tools/sweep.ts'
+import { hold, pathOf, read, updating } from './held-page.ts'
+import { startAgent } from './mcp/agent.ts'
+
+const PAGE = 'docs/agents.md'
+const sweep = createSweepTool(() => Promise.reject(new Error('not called')))
+
+t.test('docs/agents.md lists the tools, the resources and the prompts', async (t) => {
+  const rows = [...TOOLS, sweep].map(
+    ({ name, description, input }) =>
+      `| \`${name}\` | ${description} | ${Object.keys(input.shape)
+        .map((one) => `\`${one}\``)
+        .join(', ')} |\n`,
+  )
+  hold(t, PAGE, 'tools', `| tool | what it does | arguments |\n|---|---|---|\n${rows.join('')}`)
+  const { client } = await startAgent(t)
+  const { resources } = await client.listResources()
+  const fixed = resources
+    .filter(({ uri, mimeType }) => mimeType === 'application/json' && !uri.includes('contract/'))
+    .map(({ uri, description }) => `| \`${uri}\` | ${description} |\n`)
+  hold(t, PAGE, 'resources', `| resource | content |\n|---|---|\n${fixed.join('')}`)
+  const { prompts } = await client.listPrompts()
+  const shown = prompts.map(({ name, description }) => `| \`${name}\` | ${description} |\n`)
+  hold(t, PAGE, 'prompts', `| prompt | for |\n|---|---|\n${shown.join('')}`)
+})
+
+t.test('the configurations of docs/agents.md are JSON', async (t) => {
+  const blocks = [...read(PAGE).matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text!)
+  t.equal(blocks.length, 3)
+  for (const block of blocks) t.ok(JSON.parse(block).mcpServers['payout-sandbox'])
+})
+
+t.test('llms.txt lists the pages', async (t) => {
+  if (updating) writeFileSync(pathOf('llms.txt'), llmsText())
+  else t.equal(read('llms.txt'), llmsText())
+})

@@ -1,0 +1,115 @@
+import t from 'tap'
+import { llmsText } from '../../src/mcp/resources.ts'
+import { start } from '../helper.ts'
+import { startAgent } from './agent.ts'
+
+t.test('the resources are the contract, the schema, the assumptions and each page', async (t) => {
+  const { client, put } = await startAgent(t)
+  const { resources } = await client.listResources()
+  t.ok(resources.length > 20)
+  const read = async (uri: string) => {
+    const { contents } = await client.readResource({ uri })
+    return (contents[0] as { text: string }).text
+  }
+  for (const { uri, description } of resources) {
+    t.ok((await read(uri)).length > 500, uri)
+    t.match(description, /^[A-Z].+\.$/, uri)
+  }
+  t.ok(JSON.parse(await read('payout-sandbox://contract')).paths['/transaction'])
+  const call = await read('payout-sandbox://contract/createTransaction')
+  t.ok(call.length < 20_000)
+  const { paths, components } = JSON.parse(call)
+  t.strictSame(Object.keys(paths), ['/transaction'])
+  t.strictSame(Object.keys(paths['/transaction']), ['post'])
+  for (const [, name] of call.matchAll(/"#\/components\/schemas\/(\w+)"/g))
+    t.ok(components.schemas[name!], name!)
+  t.ok(JSON.parse(await read('payout-sandbox://scenario-schema')).properties.rules)
+  t.match(await read('payout-sandbox://docs/webhooks.md'), /^# /)
+  await put('/__admin/assumptions', { idempotency_key: 'honoured' })
+  t.match(await read('payout-sandbox://assumptions'), /"reading": "honoured",\n\s+"source": "call"/)
+  await t.rejects(read('payout-sandbox://docs/webhook.md'), /did you mean/)
+  await t.rejects(read('payout-sandbox://docs/../package.json'), /There is no resource/)
+})
+
+t.test('the prompts name the tools to use', async (t) => {
+  const { client } = await startAgent(t)
+  const { prompts } = await client.listPrompts()
+  const { tools } = await client.listTools()
+  const names = [...tools.map(({ name }) => name), 'run_sweep']
+  t.equal(prompts.length, 2)
+  for (const { name } of prompts) {
+    const given = { language: 'Python', test: 'pays once' }
+    const { messages } = await client.getPrompt({ name, arguments: given })
+    const { text } = messages[0]!.content as { text: string }
+    t.match(text, name === 'integrate_payment' ? ' in Python' : 'The test: pays once')
+    const named = [...text.matchAll(/\b[a-z]+_[a-z]+\b/g)].map(([word]) => word)
+    const used = named.filter((word) => names.includes(word))
+    t.ok(used.length >= 3, `${name} uses ${used}`)
+    for (const [, uri] of text.matchAll(/payout-sandbox:\/\/(\S+?)(?=[\s,]| )/g))
+      t.ok(llmsText().includes(uri!) || uri!.startsWith('contract/'), uri!)
+  }
+  await t.rejects(
+    client.getPrompt({ name: 'find_out_why_a_test_failed' }),
+    /needs the argument test/,
+  )
+  await t.rejects(client.getPrompt({ name: 'integrate' }), /There is no prompt "integrate"/)
+})
+
+t.test('the tools use the client of the base path, and create it at the first call', async (t) => {
+  const { tool, sandbox } = await startAgent(t, { at: '/@agent' })
+  t.notOk(sandbox.worlds.has('agent'), 'to connect creates no client')
+  const { text } = await tool('look')
+  t.match(text, /Service: http:\S+\/@agent\/v1/)
+  t.match(text, 'Client: agent')
+  await tool('advance_clock', { by: '1h' })
+  t.equal(sandbox.default.clock.iso(), '2026-01-01T00:00:00.000Z')
+})
+
+t.test('the endpoint has the guards of the admin API', async (t) => {
+  const guarded = { app: { adminToken: 'secret' } }
+  await t.rejects(startAgent(t, guarded), /admin_token_required/)
+  const { tool } = await startAgent(t, { ...guarded, headers: { 'x-admin-token': 'secret' } })
+  t.notOk((await tool('look')).isError, 'the tools send the token too')
+  const { call } = await start(t)
+  const at = (headers: Record<string, string>, method: 'GET' | 'POST' = 'POST') =>
+    call(method, '/__admin/mcp', method === 'POST' ? {} : undefined, headers)
+  t.match(await at({ origin: 'https://other.example' }), { status: 403 })
+  t.match(await at({ host: 'other.example' }), { status: 403 })
+  t.match(await at({ authorization: 'Bearer unknown' }), { status: 401 })
+  t.match(await at({}, 'GET'), { status: 405, headers: { allow: 'POST' } })
+  const { call: without } = await start(t, { app: { admin: false } })
+  t.equal((await without('POST', '/__admin/mcp', {})).status, 404)
+})
+
+t.test(
+  'a message without a version is answered; one of an unknown version is rejected',
+  async (t) => {
+    const { origin } = await startAgent(t)
+    const list = async (version: Record<string, string>) => {
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+      const at = `${origin}/__admin/mcp`
+      const response = await fetch(at, {
+        method: 'POST',
+        headers: { ...headers, ...version },
+        body,
+      })
+      return { status: response.status, text: await response.text() }
+    }
+    t.match(await list({}), { status: 200, text: /"name":"look"/ })
+    t.match(await list({ 'mcp-protocol-version': '1' }), { status: 400, text: /Unsupported/ })
+  },
+)
+
+t.test('a tool that does not exist, and an unknown argument, get a suggestion', async (t) => {
+  const { tool } = await startAgent(t)
+  await t.rejects(tool('lok'), /There is no tool "lok"; did you mean "look"/)
+  t.match(await tool('advance_clock', { bye: '3s' }), {
+    isError: true,
+    text: /- bye is an unknown field; did you mean "?by"?/,
+  })
+  t.match(await tool('look', { at: 'this' }), { isError: true, text: /- at is an unknown field\n/ })
+})

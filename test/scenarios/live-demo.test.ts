@@ -1,0 +1,94 @@
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { start } from '../helper.ts'
+
+const REVIEWED = 'd0000000-0000-4000-8000-000000000006'
+const REJECTED = 'd0000000-0000-4000-8000-000000000014'
+
+type Payment = {
+  transaction_id: string
+  amount: string
+  transaction_type: string
+  from_user_id: string
+  to_user_id: string
+  history: { status: string; metadata: { reason: string } | null }
+}
+type Delivery = { event: string; status: string; attempts: { error: { code: string } | null }[] }
+
+t.test('live-demo: two minutes at speed 60 have something of everything', async (t) => {
+  const box = await start(t)
+  await box.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = box.app.server.address() as AddressInfo
+  // What one click in the console does.
+  const inbox = `http://127.0.0.1:${port}/__admin/webhooks/inbox`
+  await box.post('/v1/clientWebhook', { url: inbox, webhook_secret: 'a-secret-of-the-demo' })
+  const usersNow = async () => (await box.get('/__admin/users')).body.total
+  const payments = async () => (await box.get('/__admin/transactions?limit=100')).body
+  const newPayments = async (): Promise<Payment[]> => {
+    const { total, transactions } = await payments()
+    return transactions.slice(0, total - before.payments)
+  }
+  const deliveries = async (query: string): Promise<Delivery[]> =>
+    (await box.get(`/__admin/webhooks/deliveries?limit=100&${query}`)).body.deliveries
+  const kycOf = async (id: string) =>
+    (await deliveries(`resource_id=${id}`)).map(({ event }) => event)
+  const before = { users: await usersNow(), payments: (await payments()).total }
+  await box.put('/__admin/scenario', { name: 'live-demo' })
+
+  await t.test('in the first ten minutes', async (t) => {
+    await box.advance('10m')
+    t.equal(await usersNow(), before.users + 3)
+    t.same(await kycOf(REVIEWED), ['kyc.pending'], 'a document is under review')
+    const made = await newPayments()
+    t.ok(made.length >= 7, `${made.length} payments`)
+    const types = new Set(made.map(({ transaction_type: type }) => type))
+    t.same([...types].sort(), ['credit', 'debit'])
+    const states = new Set(made.map(({ history }) => history.status))
+    for (const state of ['PROCESSING', 'SUCCESS', 'FAILED']) t.ok(states.has(state), state)
+  })
+
+  await t.test('after two hours', async (t) => {
+    await box.advance('110m')
+    t.ok((await usersNow()) >= before.users + 6)
+    const made = await newPayments()
+    const sizes = new Set(made.map(({ amount }) => amount))
+    t.ok(sizes.size >= 8 && sizes.has('1245000.00'), [...sizes].join(', '))
+    const people = new Set(made.flatMap((one) => [one.from_user_id, one.to_user_id]))
+    t.ok(people.size >= 15, `${people.size} users take part`)
+    const reasons = new Set(made.map(({ history }) => history.metadata?.reason).filter(Boolean))
+    t.same([...reasons].sort(), [
+      'bank_account_closed',
+      'beneficiary_bank_rejected',
+      'npci_beneficiary_timeout',
+      'transaction_limit_exceeded',
+    ])
+    const { body } = await box.get('/__admin/transactions?limit=1&search=returned+failed')
+    const late = await box.get(`/__admin/transactions/${body.transactions[0].transaction_id}`)
+    t.same(
+      late.body.steps.map(({ status }: { status: string }) => status),
+      ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'],
+      'one was reversed after its success',
+    )
+    t.equal(late.body.decided_by.by, 'timeline')
+    t.same(await kycOf(REVIEWED), ['kyc.success', 'kyc.pending'])
+    t.same(await kycOf(REJECTED), ['kyc.failed', 'kyc.pending'])
+  })
+
+  await t.test('the inbox has every event; a failure needs a retry', async (t) => {
+    const failures = await deliveries('event=transaction.failed')
+    t.ok(failures.length >= 8)
+    for (const { status, attempts } of failures) {
+      t.equal(status, 'delivered')
+      t.same(
+        attempts.map(({ error }) => error?.code ?? null),
+        ['lost', null],
+      )
+    }
+    t.same(await deliveries('status=failed'), [])
+    const { messages } = (await box.get('/__admin/webhooks/inbox?limit=100')).body
+    t.equal(messages.length, 100)
+    t.ok(messages.every(({ verified }: { verified: boolean }) => verified))
+    const failed = messages.filter(({ type }: { type: string }) => type === 'transaction.failed')
+    t.ok(failed.length > 0 && failed.every(({ attempt }: { attempt: number }) => attempt === 2))
+  })
+})
