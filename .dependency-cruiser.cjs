@@ -1,9 +1,9 @@
 // The floors, lowest first: a file imports only from its own floor and those below it.
 const FLOORS = [
   '^src/model',
-  '^src/report',
   '^src/assumptions',
   '^src/config',
+  '^src/report',
   '^src/runtime',
   '^src/json',
   '^src/storage',

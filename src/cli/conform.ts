@@ -5,6 +5,8 @@ import type { Finding } from '../conform/findings.ts'
 import { countOf } from '../model/count-text.ts'
 import { jsonLine } from '../model/printable.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
+import { conformReport, conformResult } from './conform-report.ts'
+import { openReport, REPORT_FLAG } from './report.ts'
 import { prepareFile } from './save-file.ts'
 import { quoteShellArguments } from './shell-quote.ts'
 import { table } from './text-table.ts'
@@ -71,7 +73,7 @@ const readingTable = ({ assumptions, not_measured }: ConformReport) =>
 
 /** The text of a report; `assume` are the options of `start` for its readings. */
 function reportText({ assume, ...report }: ConformReport & { assume: readonly string[] }) {
-  const { ok, against, calls, checked, differs, notes, unchecked, created, more } = report
+  const { ok, differs, notes, unchecked, created, more } = report
   const section = (title: string, rows: string) => `${title}\n\n${rows}\n`
   const sections = [
     ...(ok ? [] : [section('Differs from the contract', findingTable(differs))]),
@@ -118,9 +120,7 @@ function reportText({ assume, ...report }: ConformReport & { assume: readonly st
         ]),
     ...(more === 0 ? [] : [`… and ${more} more findings\n\n`]),
   ]
-  const summary = ok ? 'No differences' : countOf(differs.length, 'difference')
-  const noteCount = notes.length === 0 ? '' : `, ${countOf(notes.length, 'note')}`
-  return `${sections.join('')}${summary}${noteCount}: ${countOf(calls, 'call')} to ${against}, ${countOf(checked.length, 'endpoint')} checked\n`
+  return `${sections.join('')}${conformResult(report)}\n`
 }
 
 export const conform: Command = {
@@ -145,6 +145,7 @@ export const conform: Command = {
       'save the measured readings, for start --assume-file FILE; an existing file is replaced',
     ],
     json: ['', 'print the report as one line of JSON'],
+    ...REPORT_FLAG,
   },
   examples: [
     'conform --against http://127.0.0.1:4310/v1 --token sbx_test_token',
@@ -156,9 +157,11 @@ export const conform: Command = {
     checkArguments('conform', '', args)
     const [base, token] = [parseBaseUrl(flags['against']), tokenOf(input)]
     const file = flags['save'] === undefined ? undefined : String(flags['save'])
+    const writeReport = openReport(flags)
     const output = file === undefined ? undefined : prepareFile('--save', file)
     const { conform: run } = await import('../conform/conform.ts')
     const { assumeOptions } = await import('../conform/measure.ts')
+    const startedAt = performance.now()
     let report: ConformReport
     try {
       report = await run({ base, token, write: flags['write'] === true })
@@ -167,6 +170,7 @@ export const conform: Command = {
       throw error
     }
     output?.save(await savedReadings(report))
+    writeReport(conformReport(report, performance.now() - startedAt))
     process.stdout.write(
       flags['json']
         ? jsonLine(report)

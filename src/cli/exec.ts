@@ -3,9 +3,14 @@ import { constants } from 'node:os'
 import type { PreviousScenario } from '../active-scenario/expectations.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
 import { programEnvironment } from '../config/program-environment.ts'
+import { countOf } from '../model/count-text.ts'
+import { printableLine } from '../model/printable.ts'
+import type { TestCase } from '../report/junit.ts'
+import type { Report } from '../report/report.ts'
 import type { Command } from './command.ts'
 import { gatherOptions, optionFlag, START_FLAGS } from './options.ts'
-import { expectTable } from './scenario.ts'
+import { openReport, REPORT_FLAG } from './report.ts'
+import { expectedCount, expectTable } from './scenario.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 // The exit codes of a shell for a program that does not exist or cannot be run.
@@ -62,14 +67,50 @@ function runProgram(
   })
 }
 
-/** Prints the unmet expectations of a scenario. Returns whether all are met. */
-function checkExpectations({ name, expect }: PreviousScenario): boolean {
+/** Prints the unmet expectations of a scenario. */
+function printUnmet({ name, expect }: PreviousScenario) {
   const unmet = expect.filter(({ met }) => !met)
-  if (unmet.length === 0) return true
+  if (unmet.length === 0) return
   printError(
     `the requests do not match the expectations of scenario ${name}:\n${expectTable(unmet)}`.trimEnd(),
   )
-  return false
+}
+
+/** The program and each expectation of a scenario as tests. */
+function execReport(
+  program: readonly string[],
+  ms: number,
+  code: number,
+  scenarios: readonly PreviousScenario[],
+): Report {
+  const command = printableLine(program.join(' '))
+  const ran: TestCase = {
+    name: command,
+    group: 'exec',
+    ms,
+    ...(code !== 0 && {
+      outcome: { kind: 'failure', type: 'exit_code', message: `exit code ${code}` },
+    }),
+  }
+  const expected = scenarios.flatMap(({ name, expect }) =>
+    expect.map(
+      (one): TestCase => ({
+        name: `scenario ${name} expects ${one.operation}: ${expectedCount(one)}`,
+        group: 'exec.expectations',
+        ms: 0,
+        ...(!one.met && {
+          outcome: { kind: 'failure', type: 'expectation', message: `found ${one.found}` },
+        }),
+      }),
+    ),
+  )
+  const unmet = expected.filter(({ outcome }) => outcome).length
+  return {
+    title: 'payout-sandbox exec',
+    subject: command,
+    result: `exit code ${code}, ${countOf(unmet, 'unmet expectation')}`,
+    tests: [ran, ...expected],
+  }
 }
 
 const LOG_LEVEL = 'warn'
@@ -88,6 +129,7 @@ const EXEC_FLAGS: Command['flags'] = {
       `default: ${LOG_LEVEL}`,
     ),
   ],
+  ...REPORT_FLAG,
 }
 
 export const exec: Command = {
@@ -103,6 +145,7 @@ export const exec: Command = {
   examples: [
     'exec -- npm test',
     'exec --clock frozen --scenario provider-outage -- node --test',
+    'exec --report report -- npm test',
     'exec --data ./run.json --log-level info -- sh -c \'curl "$PAYOUT_SANDBOX_URL/users"\'',
   ],
   takesProgram: true,
@@ -110,8 +153,10 @@ export const exec: Command = {
     if (program.length === 0)
       throw new BadOption('exec needs a program after --, such as payout-sandbox exec -- npm test')
     // The variables PORT and PAYOUT_SANDBOX_PORT are for the program, and each run starts with a new world.
-    const ownFlags = { port: '0', memory: flags['data'] === undefined, ...flags }
+    const { report: _, ...startFlags } = flags
+    const ownFlags = { port: '0', memory: flags['data'] === undefined, ...startFlags }
     const options = gatherOptions(ownFlags, env, { 'log-level': LOG_LEVEL })
+    const report = openReport(flags)
     const signals = forwardSignals()
     const { startOrExplain } = await import('./serve.ts')
     const server = await startOrExplain(options)
@@ -121,14 +166,18 @@ export const exec: Command = {
       await server.close()
       return exitCodeOf(early)
     }
+    const startedAt = performance.now()
     const code = await runProgram(
       program,
       programEnvironment(env, server, !options['no-admin']),
       signals,
     )
     const { previous = [], ...active } = sandbox.default.scenarios.describe()
-    const unmet = [...previous, active].filter((one) => !checkExpectations(one))
+    const scenarios = [...previous, active]
+    for (const one of scenarios) printUnmet(one)
+    report(execReport(program, performance.now() - startedAt, code, scenarios))
     await server.close()
-    return code === 0 && unmet.length > 0 ? 1 : code
+    const isMet = scenarios.every(({ expect }) => expect.every(({ met }) => met))
+    return code === 0 && !isMet ? 1 : code
   },
 }

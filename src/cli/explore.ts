@@ -1,6 +1,9 @@
 import type { ResponseBody } from '../admin/contract.ts'
 import { BadOption } from '../config/options.ts'
+import { countOf } from '../model/count-text.ts'
+import type { Report } from '../report/report.ts'
 import { remoteCommand } from './remote.ts'
+import { openReport, REPORT_FLAG } from './report.ts'
 import { oneLine } from './text-table.ts'
 import { parseWholeNumber } from './values.ts'
 
@@ -13,12 +16,21 @@ const line = (name: string, value: unknown) => `  ${name.padEnd(12)} ${oneLine(v
 const replayText = ({ sequence, state }: Replay) =>
   line('events', sequence.join(', ')) + line('state', JSON.stringify(state))
 
-function explorationText({ orders_tried, in_order, found, ignored }: Exploration): string {
-  const tried = `${orders_tried} ${orders_tried === 1 ? 'order' : 'orders'} tried`
+/** The result in one line. */
+function resultText({ orders_tried: tried, found }: Exploration): string {
+  const result = found
+    ? 'this order ends in another state than the right order'
+    : 'all end in the same state as the right order'
+  return `${countOf(tried, 'order')} tried; ${result}`
+}
+
+function explorationText(exploration: Exploration): string {
+  const { in_order, found, ignored } = exploration
+  const result = `${resultText(exploration)}\n`
   const ignoredLine = ignored.length > 0 ? line('not compared', ignored.join(', ')) : ''
-  if (!found) return `${tried}; all end in the same state as the right order\n${ignoredLine}`
+  if (!found) return result + ignoredLine
   return [
-    `${tried}; this order ends in another state than the right order\n`,
+    result,
     replayText(found),
     line('rejected', found.rejected),
     line('differs at', found.differs_at.join(', ')),
@@ -26,6 +38,30 @@ function explorationText({ orders_tried, in_order, found, ignored }: Exploration
     replayText(in_order),
     ignoredLine,
   ].join('')
+}
+
+/** The exploration as one test. */
+function exploreReport(transaction: string, ms: number, exploration: Exploration): Report {
+  const { found } = exploration
+  const test = {
+    name: `each order of the events of ${transaction} ends in the same state`,
+    group: 'explore',
+    ms,
+  }
+  return {
+    title: 'payout-sandbox explore',
+    subject: transaction,
+    result: resultText(exploration),
+    tests: [
+      found
+        ? {
+            ...test,
+            outcome: { kind: 'failure', type: 'wrong_state', message: found.sequence.join(', ') },
+            details: explorationText(exploration),
+          }
+        : test,
+    ],
+  }
 }
 
 export const explore = remoteCommand({
@@ -42,15 +78,20 @@ export const explore = remoteCommand({
           'URL at which your program returns its view of the payment; contains {transaction_id} (required)',
         ],
         'max-orders': ['N', 'maximum number of orders to try (default: 100)'],
+        ...REPORT_FLAG,
       },
-      async run(api, [transaction_id], { probe, 'max-orders': max }) {
+      async run(api, [transaction_id], flags) {
+        const { probe, 'max-orders': max } = flags
         if (probe === undefined)
           throw new BadOption(
             'explore needs --probe URL, such as --probe http://localhost:3000/payments/{transaction_id}',
           )
         const maxOrders = max && parseWholeNumber('--max-orders', String(max), 1, MAX_ORDERS)
         const body = { transaction_id, probe, ...(maxOrders && { max_orders: maxOrders }) }
+        const report = openReport(flags)
+        const startedAt = performance.now()
         const response = await api('exploreWebhooks', { body })
+        report(exploreReport(transaction_id!, performance.now() - startedAt, response))
         return { response, text: explorationText(response), failed: response.found !== null }
       },
     },

@@ -19,12 +19,12 @@ export async function sweepForAgent(
   const { countsText } = await import('../sweep/report/words.ts')
   return {
     counts: countsText(result),
-    isPartial: result.isPartial,
-    findings: result.findings.map(({ finding, level, verdict, plan, happened, reproduce }) => ({
+    isPartial: result.leftOut > 0,
+    findings: result.findings.map(({ finding, level, verdict, what, happened, reproduce }) => ({
       id: finding,
       level,
       verdict,
-      what: plan.map(({ what }) => what).join('; and '),
+      what,
       happened,
       reproduce,
     })),

@@ -3,7 +3,9 @@ import { BadOption } from '../config/options.ts'
 import { countOf } from '../model/count-text.ts'
 import { jsonLine, printable } from '../model/printable.ts'
 import type { ReplayDifference } from '../replay/differences.ts'
+import type { Report } from '../report/report.ts'
 import { type Command, checkArguments } from './command.ts'
+import { openReport, REPORT_FLAG } from './report.ts'
 
 /** Formats counts by kind, the most frequent first. */
 function countsText(label: string, counts: Readonly<Record<string, number>>): string {
@@ -15,6 +17,34 @@ function countsText(label: string, counts: Readonly<Record<string, number>>): st
 function differenceText({ at, what, recorded, found }: ReplayDifference): string {
   if (recorded === undefined) return `${at}: ${what}\n`
   return `${at}: ${what}\n- recorded  ${recorded}\n+ replayed  ${found}\n`
+}
+
+/** The comparison as one test. */
+function replayReport(
+  file: string,
+  ms: number,
+  result: string,
+  difference: ReplayDifference | undefined,
+): Report {
+  const test = { name: `every response is as recorded in ${file}`, group: 'replay', ms }
+  return {
+    title: 'payout-sandbox replay',
+    subject: file,
+    result,
+    tests: [
+      difference
+        ? {
+            ...test,
+            outcome: {
+              kind: 'failure',
+              type: 'differs',
+              message: `${difference.at}: ${difference.what}`,
+            },
+            details: differenceText(difference),
+          }
+        : test,
+    ],
+  }
 }
 
 export const replay: Command = {
@@ -31,9 +61,11 @@ export const replay: Command = {
       '',
       'print the result as one line of JSON: ok, calls, webhooks, webhook_events, timers, timer_kinds, difference',
     ],
+    ...REPORT_FLAG,
   },
-  examples: ['replay run.ndjson', 'replay run.ndjson --json'],
-  async run({ args, flags: { json } }) {
+  examples: ['replay run.ndjson', 'replay run.ndjson --json', 'replay run.ndjson --report report'],
+  async run({ args, flags }) {
+    const { json } = flags
     checkArguments('replay', 'FILE', args)
     const [file] = args as [string]
     let text: string
@@ -42,6 +74,8 @@ export const replay: Command = {
     } catch (error) {
       throw new BadOption(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
     }
+    const report = openReport(flags)
+    const startedAt = performance.now()
     const { BadRecording } = await import('../replay/recording.ts')
     const { replayRun } = await import('../replay/replayer.ts')
     const { optionsOf, stderrLog } = await import('../server.ts')
@@ -51,17 +85,24 @@ export const replay: Command = {
     })
     for (const note of notes) process.stderr.write(printable(`payout-sandbox: ${note}\n`))
     const ok = difference === undefined
+    const { calls, webhooks, webhook_events, timers, timer_kinds } = counts
+    const totals = [
+      countOf(calls, 'call'),
+      countOf(webhooks, 'webhook'),
+      countOf(timers, 'timer'),
+    ].join(', ')
+    const result = ok
+      ? `${totals}: no differences, every byte is as recorded`
+      : `differs from the recording, after ${totals}`
+    report(replayReport(file, performance.now() - startedAt, result, difference))
     if (json) {
-      const result = { ok, ...counts, difference: difference ?? null }
-      process.stdout.write(jsonLine(result))
+      process.stdout.write(jsonLine({ ok, ...counts, difference: difference ?? null }))
       return ok ? 0 : 1
     }
-    const { calls, webhooks, webhook_events, timers, timer_kinds } = counts
-    const totals = [countOf(calls, 'call'), countOf(webhooks, 'webhook'), countOf(timers, 'timer')]
     process.stdout.write(
       ok
-        ? `${totals.join(', ')}: no differences, every byte is as recorded\n${countsText('webhooks', webhook_events)}${countsText('timers', timer_kinds)}`
-        : `differs from the recording, after ${totals.join(', ')}\n${printable(differenceText(difference))}`,
+        ? `${result}\n${countsText('webhooks', webhook_events)}${countsText('timers', timer_kinds)}`
+        : `${result}\n${printable(differenceText(difference))}`,
     )
     return ok ? 0 : 1
   },

@@ -1,5 +1,9 @@
 import type { ResponseBody } from '../admin/contract.ts'
+import { BadOption } from '../config/options.ts'
+import type { Report } from '../report/report.ts'
+import { CommandFailed } from './command.ts'
 import { remoteCommand } from './remote.ts'
+import { openReport, REPORT_FLAG } from './report.ts'
 import { table } from './text-table.ts'
 import { parseJsonObject, parseWholeNumber } from './values.ts'
 
@@ -37,6 +41,32 @@ const COUNT_FLAGS = {
   'at-least': ['N', 'minimum number of matches (default: 1, if no other number is given)'],
   'at-most': ['N', 'maximum number of matches'],
 } as const
+
+type VerifyError = {
+  error: string
+  message: string
+  errors: readonly { field: string; message: string }[]
+}
+
+/** The verification as one test. */
+function verifyReport(body: object, ms: number, failed: VerifyError | undefined): Report {
+  const subject = JSON.stringify(body)
+  const test = { name: subject, group: 'verify', ms }
+  return {
+    title: 'payout-sandbox requests verify',
+    subject,
+    result: failed?.message ?? 'Verified',
+    tests: [
+      failed
+        ? {
+            ...test,
+            outcome: { kind: 'failure', type: failed.error, message: failed.message },
+            details: failed.errors.map(({ field, message }) => `${field}: ${message}`).join('\n'),
+          }
+        : test,
+    ],
+  }
+}
 
 export const requests = remoteCommand({
   name: 'requests',
@@ -80,23 +110,43 @@ export const requests = remoteCommand({
       },
     },
     verify: {
-      syntax: 'MATCH',
+      syntax: 'MATCH [MATCH...]',
       description:
-        'check the number of matching requests; on failure print the closest ones and exit 1',
-      flags: COUNT_FLAGS,
-      async run(api, [text], flags) {
+        'check the number of matching requests, or with several MATCH that they came in this order; on failure print the closest ones and exit 1',
+      flags: { ...COUNT_FLAGS, ...REPORT_FLAG },
+      async run(api, texts, flags) {
         const expected = (name: keyof typeof COUNT_FLAGS) =>
           flags[name] === undefined
             ? undefined
             : parseWholeNumber(`--${name}`, String(flags[name]), 0, MAX_EXPECTED_COUNT)
-        const body = {
-          match: parseJsonObject('requests verify', text!),
+        const counts = {
           exactly: expected('exactly'),
           at_least: expected('at-least'),
           at_most: expected('at-most'),
         }
-        const response = await api('verifyRequests', { body })
-        return { response, text: `ok, ${response.count} found\n` }
+        const hasCount = Object.values(counts).some((count) => count !== undefined)
+        if (texts.length > 1 && hasCount)
+          throw new BadOption(
+            `requests verify takes ${Object.keys(COUNT_FLAGS)
+              .map((name) => `--${name}`)
+              .join(', ')} with one MATCH only; several MATCH are an order`,
+          )
+        const matches = texts.map((text) => parseJsonObject('requests verify', text))
+        const report = openReport(flags)
+        const startedAt = performance.now()
+        const body = matches.length > 1 ? { sequence: matches } : { match: matches[0]!, ...counts }
+        const write = (failed?: VerifyError) =>
+          report(verifyReport(body, performance.now() - startedAt, failed))
+        try {
+          const response = await api('verifyRequests', { body })
+          write()
+          return { response, text: `ok, ${response.count} found\n` }
+        } catch (error) {
+          const failed =
+            error instanceof CommandFailed && (error.response as VerifyError | undefined)
+          if (failed && failed.error === 'verification_failed') write(failed)
+          throw error
+        }
       },
     },
     clear: {
@@ -112,6 +162,7 @@ export const requests = remoteCommand({
     'requests --status 422 --limit 10',
     'requests find \'{"operation": "createTransaction", "body": {"amount": {"gt": 1000}}}\'',
     'requests verify \'{"operation": "createUser"}\' --exactly 1',
+    'requests verify \'{"operation": "submitKyc"}\' \'{"operation": "createTransaction"}\'',
     'requests clear',
   ],
 })

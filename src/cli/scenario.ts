@@ -9,7 +9,7 @@ const titleText = ({ name, title }: Pick<ActiveScenario, 'name' | 'title'>) =>
   oneLine(title === null ? name : `${name}: ${title}`)
 
 /** The expected number of requests: `1`, `at least 1`, `at most 3` or `1 to 3`. */
-function expectedCount({ at_least: atLeast, at_most: atMost }: Expectation): string {
+export function expectedCount({ at_least: atLeast, at_most: atMost }: Expectation): string {
   if (atLeast === atMost) return String(atLeast)
   if (atMost === undefined) return `at least ${atLeast}`
   return atLeast === undefined ? `at most ${atMost}` : `${atLeast} to ${atMost}`

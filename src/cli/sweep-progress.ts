@@ -9,11 +9,10 @@ export function createSweepProgress() {
   let bar: ReturnType<typeof progressBar> | undefined
   let [label, total] = ['', 0]
   return {
-    show({ done, left, found, plan }: Progress) {
+    show({ done, left, found, what }: Progress) {
       const perRun = (performance.now() - startedAt) / done
       const time = formatDuration(Math.ceil((perRun * left) / 1_000) * 1_000)
-      const now = plan.map(({ what }) => what).join('; and ')
-      label = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: ${now.slice(0, 60)}`
+      label = `${done} of ${done + left} runs, ${countOf(found, 'finding')}, ${time} left: ${what.slice(0, 60)}`
       // With pairs of faults there are more runs than at the start.
       if (total !== done + left) {
         total = done + left

@@ -7,11 +7,11 @@ const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']
 /** The findings of a sweep as tables for a terminal: what was done, what happened, and how to see it again. */
 export function sweepTable(groups: readonly (readonly [Finding, ...Finding[]])[]): string {
   const rows = groups.flatMap((group) =>
-    group.map(({ finding, verdict, level, isKnown, plan, happened }, i) => [
+    group.map(({ finding, verdict, level, isKnown, what, happened }, i) => [
       finding,
       isKnown ? 'known' : level,
       verdict,
-      plan.map(({ what }) => what).join('; and '),
+      what,
       i === 0 ? happened : `the same as in ${group[0].finding}`,
     ]),
   )

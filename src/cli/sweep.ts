@@ -6,6 +6,7 @@ import { BadOption, type Options } from '../config/options.ts'
 import { countOf } from '../model/count-text.ts'
 import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/printable.ts'
+import { prepareReport } from '../report/report.ts'
 import type { SweepOptions } from '../sweep/sweep.ts'
 import type { Plan, SweepResult } from '../sweep/types.ts'
 import { type Command, CommandFailed, type Input } from './command.ts'
@@ -237,12 +238,12 @@ export async function runSweep(input: Input, signal: AbortSignal): Promise<Sweep
   // Each run that happens at the same time listens.
   setMaxListeners(0, signal)
   const own = readSweepOptions(input, signal)
-  const { prepareReport, writeReport } = await import('../sweep/report/write-report.ts')
+  const { writeSweepReport } = await import('../sweep/report/write-report.ts')
   if (report !== undefined) prepareReport(String(report))
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-sweep-'))
   try {
     const result = await runSweepIn(folder, own)
-    if (report !== undefined) writeReport(result, String(report))
+    if (report !== undefined) writeSweepReport(result, String(report))
     return result
   } finally {
     rmSync(folder, { recursive: true, force: true })

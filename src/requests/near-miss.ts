@@ -35,7 +35,8 @@ export const failedChecks = (checks: readonly Check[], parts: CallParts): Failed
 
 type Redact = (value: unknown, name: string) => unknown
 
-function valueText(value: unknown, name: string, redact: Redact): string {
+/** A value as JSON, shortened and masked. */
+export function valueText(value: unknown, name: string, redact: Redact): string {
   if (value === undefined) return 'nothing'
   const text = JSON.stringify(redact(value, name))
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text

@@ -151,7 +151,8 @@ export function compileMatch(definition: MatchDefinition, store: SandboxTables):
 // ---- near misses
 
 const IDENTIFYING_FIELDS = new Set(['operation', 'method', 'path'])
-const describeRequest = (call: RequestLogEntry) =>
+/** A request in a message: its id, method and path. */
+export const describeRequest = (call: RequestLogEntry): string =>
   `${requestId(call)} ${call.method} ${maskLogText(pathOf(call))}`
 
 /** The requests that almost match. */
@@ -171,17 +172,17 @@ export const nearestRequestText = (misses: readonly NearMiss[], count: number): 
   missText(misses, count === 0 ? ' The log is empty.' : '')
 
 /** The error of an invalid `match`. */
-export function invalidMatch([first, ...more]: readonly Pick<
-  Problem,
-  'path' | 'message'
->[]): SandboxError {
+export function invalidMatch(
+  [first, ...more]: readonly Pick<Problem, 'path' | 'message'>[],
+  field = 'match',
+): SandboxError {
   return new SandboxError(
     'validation_failed',
-    `The match is invalid: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
+    `${field === 'match' ? 'The match' : field} is invalid: ${first!.path ? `${first!.path}: ` : ''}${first!.message}`,
     {
       errors: [first!, ...more].map(({ path, message }) => ({
         // In the match itself, the fields of a resource have no prefix `data.`.
-        field: path ? `match.${path.replace(/^data\./, '')}` : 'match',
+        field: path ? `${field}.${path.replace(/^data\./, '')}` : field,
         code: 'invalid_value',
         message,
       })),

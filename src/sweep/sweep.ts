@@ -5,7 +5,7 @@ import { baselineDifferences, keyLevelOf, withLevel } from './baseline.ts'
 import { faultsOf } from './faults.ts'
 import { type Judging, judge } from './judge.ts'
 import { isSelected, problemOfOnly } from './only.ts'
-import { pairsOf, planDefinition, planKey, type Quiet } from './plans.ts'
+import { pairsOf, planDefinition, planKey, planText, type Quiet } from './plans.ts'
 import type { PointChoice } from './points.ts'
 import { CannotRun, type RunSetup, Stopped, startRun } from './start-run.ts'
 import type { Fault, Finding, Observation, Plan, Run, SweepResult, Verdict } from './types.ts'
@@ -39,7 +39,7 @@ export type SweepOptions = Omit<RunSetup, 'signal'> & {
 }
 
 /** How far a sweep is; `left` runs follow. */
-export type Progress = { done: number; left: number; found: number; plan: Plan }
+export type Progress = { done: number; left: number; found: number; what: string }
 
 const MIN_DEADLINE_MS = 30_000
 const DEADLINE_FACTOR = 10
@@ -207,11 +207,12 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     const id = ++started
     const recording = join(folder, `run-${id}.ndjson`)
     const observation = await startRun(options, plan, { deadlineMs, level, recording })
-    const judged = { id, plan, observation, ...judge(plan, observation, judging) }
+    const what = planText(plan)
+    const judged = { id, plan, what, observation, ...judge(plan, observation, judging) }
     if (isFinding(judged)) findings++
     else rmSync(recording, { force: true })
     done++
-    options.onProgress({ done, left: chosenCount - done, found: findings, plan })
+    options.onProgress({ done, left: chosenCount - done, found: findings, what })
     return judged
   }
   /** Runs plans, and numbers the runs in the order of the plans. */
@@ -249,7 +250,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
             !known.has(planKey([fault])),
         ),
       }))
-  const pairs = depth === 2 && mayStart() ? pairsOf(quiet()) : []
+  const pairs = depth === 2 ? pairsOf(quiet()) : []
   const isLimited = maxRuns !== undefined || budgetMs !== undefined
   const maxPairs = isLimited ? undefined : MAX_PAIRS
   const second = await runPlans(pairs, first.length, maxPairs)
@@ -261,7 +262,6 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     runs,
     findings: findingsOf(runs, options),
     scenarios: ownScenarios(options),
-    planned,
-    isPartial: runs.length < planned,
+    leftOut: planned - runs.length,
   }
 }

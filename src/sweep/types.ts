@@ -125,6 +125,8 @@ export type Observation = {
 export type Run = {
   id: number
   plan: Plan
+  /** The faults of its plan in words. */
+  what: string
   observation: Observation
   verdict: Verdict
   level: Level
@@ -149,8 +151,6 @@ export type SweepResult = {
   findings: readonly Finding[]
   /** The user's own scenario files that the scenarios of the findings extend, by name. */
   scenarios: Readonly<Record<string, ScenarioDefinition>>
-  /** How many plans there are; more than `runs` if it was stopped or limited. */
-  planned: number
-  /** Whether it was stopped before all plans were run. */
-  isPartial: boolean
+  /** How many plans were not run: because of `--max-runs`, `--budget` or a signal, or because they were too many. */
+  leftOut: number
 }

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 import { exampleHandler, receiver, SECRET, status } from '../receiver.ts'
+import { readReport } from '../report/read-report.ts'
 import { call, run, serve } from './program.ts'
 
 /** A sandbox whose clock stands, with a webhook, and its commands. */
@@ -99,7 +100,12 @@ t.test('explore ends with 1 where an order breaks the receiver', async (t) => {
     const id = await pay(box)
     const probe = `${base}/state/{transaction_id}`
     const flags = ['--probe', probe, '--max-orders', '30']
-    t.match(await box.at('explore', id, ...flags), { code, stdout: said }, name)
+    const report = t.testdir()
+    t.match(await box.at('explore', id, ...flags, '--report', report), { code, stdout: said }, name)
+    const { counts, failures, summary } = readReport(report)
+    t.strictSame(counts, [1, code, 0])
+    t.match(failures, code ? [{ type: 'wrong_state', message: /^transaction\./ }] : [])
+    t.match(summary, new RegExp(`^# payout-sandbox explore\n\n${id}\n\n\\d+ orders? tried; `))
     const { orders_tried, found } = JSON.parse(
       (await box.at('explore', id, ...flags, '--json')).stdout,
     )

@@ -23,8 +23,9 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
   }
   t.equal(await page.getByRole('button', { name: 'Copy the command' }).count(), 4)
 
-  await choose('sweep.json', JSON.stringify({ ...sweep, findings: [] }))
+  await choose('sweep.json', JSON.stringify({ ...sweep, left_out: 1234, findings: [] }))
   await see('No findings.')
+  await see('1234')
   for (const [name, text] of [
     ['notes.json', '{"findings": 1'],
     ['other.json', '{"runs": 1, "verdicts": {}, "findings": [{"id": "finding-1"}]}'],

@@ -195,6 +195,12 @@ t.test('what a test holds its code to: requests, waiting, events', async (t) => 
   t.match(await admin.requests.find({ match: { method: 'POST' }, limit: 1 }), { total: 1 })
   t.strictSame(await admin.requests.count(), { count: 1 })
   t.match(await admin.requests.verify({ match: { path: '/v1/transaction' } }), { verified: true })
+  const pays = { operation: 'createTransaction' } as const
+  t.match(await admin.requests.verify({ sequence: [pays] }), { verified: true, count: 1 })
+  t.match(await refused(admin.requests.verify({ sequence: [pays, pays] })), {
+    code: 'verification_failed',
+    message: /^Step 2 of 2, .+, did not come after req_1 /,
+  })
   t.match(await refused(admin.requests.verify({ match: { method: 'PUT' } })), {
     status: 409,
     code: 'verification_failed',

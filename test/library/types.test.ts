@@ -65,6 +65,7 @@ await admin.rules.push({
 await admin.rules.push({ when: { operation: { in: ['getUser'] } }, sequence: ['pass', { delay: '200ms..2s' }] })
 await admin.scenario.define({ rules: [{ when: { operation: '*' }, then: { fault: 'reset' } }], expect: { requests: { getUser: 1 } } })
 await admin.requests.verify({ match: { path: '/v1/user', status: { gte: 200 } }, exactly: 1 })
+await admin.requests.verify({ sequence: [{ operation: 'createUser' }, { body: { amount: { gt: 5 } } }] })
 await admin.wait({ for: 'transaction', match: { transaction_status: 'success' }, timeout_ms: 5 })
 await admin.wait({ for: 'request', match: { operation: 'getUser', body: { amount: 5 } } })
 for await (const { kind, data } of admin.events()) if (kind === 'request') console.log(data.path)
@@ -83,6 +84,8 @@ await admin.rules.push({ when: { operation: '*' }, then: { transaction: [{ statu
 await admin.scenario.define({ rule: [] })
 // @ts-expect-error no such word in match
 await admin.requests.verify({ match: { operaton: 'getUser' } })
+// @ts-expect-error no such word in a step
+await admin.requests.verify({ sequence: [{ operaton: 'getUser' }] })
 // @ts-expect-error no such word in match
 await admin.requests.find({ match: { bodi: {} } })
 // @ts-expect-error no such field

@@ -457,6 +457,69 @@ t.test(
   },
 )
 
+t.test('verify takes an order of calls, and says where it broke', async (t) => {
+  const box = await start(t)
+  const sequence = (...steps: object[]) => verify(box, { sequence: steps })
+  const [user, kyc, pay] = ['createUser', 'getKyc', 'createTransaction'].map((operation) => ({
+    operation,
+  })) as [object, object, object]
+  t.match((await sequence(user)).body, {
+    message: 'Step 1 of 1, {"operation":"createUser"}, did not come. The log is empty.',
+    errors: [],
+  })
+  await box.post('/v1/user', USER)
+  await box.get(`/v1/kyc/${ASHA}`)
+  await box.pay({ amount: 5 })
+  await box.get(`/v1/kyc/${ASHA}`)
+  for (const steps of [
+    [user],
+    [user, kyc, pay],
+    [kyc, kyc],
+    [{}, {}, {}, {}],
+    [user, { body: { amount: { gt: 4 } } }, { status: 200 }],
+  ])
+    t.match((await sequence(...steps)).body, { verified: true, count: steps.length })
+  t.strictSame((await sequence(pay, user)).body, {
+    status: false,
+    code: 409,
+    error: 'verification_failed',
+    message: `Step 2 of 2, {"operation":"createUser"}, did not come after req_3 POST /v1/transaction, which is step 1. Then came req_4 GET /v1/kyc/${ASHA}. It came too early: req_1 POST /v1/user. Closest: req_4 GET /v1/kyc/${ASHA}: operation: expected "createUser", found "getKyc".`,
+    data: null,
+    errors: [
+      {
+        field: 'req_1',
+        code: 'too_early',
+        message: 'req_1 POST /v1/user matches sequence[1], but came too early',
+      },
+      {
+        field: 'sequence[1].operation',
+        code: 'differs',
+        message: `req_4 GET /v1/kyc/${ASHA}: expected "createUser", found "getKyc"`,
+      },
+    ],
+  })
+  t.match((await sequence(user, { ...pay, body: { amount: 6 } }, kyc)).body, {
+    message:
+      /^Step 2 of 3, .+, did not come after req_1 POST \S+, which is step 1\. Then came req_2 GET \S+, and 2 more calls\. Closest: req_3 POST \/v1\/transaction: body\.amount: expected 6, found 5\.$/,
+  })
+  const twice = (await sequence(pay, pay)).body
+  t.match(twice.message, /^Step 2 of 2, .+, did not come after req_3 /)
+  t.notMatch(twice.message, 'too early', 'a call is one step only')
+  t.match((await sequence(kyc, kyc, kyc)).body.message, ' No call came after it.')
+  t.match(
+    (await sequence({ ...pay, body: { amount: 7 } }, kyc)).body.message,
+    / Instead came req_1 /,
+  )
+  for (const [bad, field] of [
+    [{ sequence: [] }, 'sequence'],
+    [{ sequence: [user], match: {} }, 'sequence'],
+    [{ sequence: [user], exactly: 1 }, 'sequence'],
+    [{ sequence: [user, { operation: 'pay' }] }, 'sequence[1].operation'],
+    [{ sequence: [{ bodi: {} }] }, 'sequence[0].bodi'],
+  ] as const)
+    t.match(await verify(box, bad), { status: 400, body: { errors: [{ field }] } })
+})
+
 t.test('verify compares the count with the wanted one', async (t) => {
   const box = await start(t)
   await box.get('/v1/users')

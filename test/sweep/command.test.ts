@@ -66,6 +66,8 @@ t.test('--points, --only, --max-runs, --depth and --budget choose the runs', asy
   t.equal(await runs('--only', 'call', '--max-runs', '2'), 2)
   const some = await text('--only', 'reset, error_500', '--max-runs', '2')
   t.match(some.stdout, /^2 runs: 2 failed_safely \(not all: 2 of 6 plans were run\)$/m)
+  const { result } = await sweep('--only', 'reset', '--max-runs', '1', '--depth', '2')
+  t.match(result, { runs: 1, left_out: 2 })
   // The four runs that failed_safely make pairs, of which none is at the same point.
   t.equal(await runs('--only', 'reset', '--depth', '2'), 3 + 3)
   const none = await text('--budget', '1ms')

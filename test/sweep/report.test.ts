@@ -9,7 +9,7 @@ import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { groupsOf } from '../../src/sweep/report/groups.ts'
 import { reportHtml } from '../../src/sweep/report/html.ts'
 import { SweepDocument, sweepJson, sweepJsonSchema } from '../../src/sweep/report/sweep-json.ts'
-import { writeReport } from '../../src/sweep/report/write-report.ts'
+import { writeSweepReport } from '../../src/sweep/report/write-report.ts'
 import type { Fault, Finding } from '../../src/sweep/types.ts'
 import { noBrowser, openBrowser } from '../console/browser.ts'
 import { elementsOf } from '../report/tags.ts'
@@ -20,7 +20,7 @@ const VOID = ['meta']
 
 function written(t: Test) {
   const dir = join(t.testdir({ 'run.jsonl': '{"recorded":true}\n' }), 'out')
-  writeReport(sweepResult(join(dir, '../run.jsonl')), dir)
+  writeSweepReport(sweepResult(join(dir, '../run.jsonl')), dir)
   return { dir, read: (name: string) => readFileSync(join(dir, name), 'utf8') }
 }
 
@@ -38,11 +38,16 @@ t.test('the JSON Schema of sweep.json is up to date, and a result fits it', asyn
     hung: 1,
   })
   t.equal(document.runs, 6)
+  t.equal(document.left_out, 0)
   t.match(document.findings, [
     { id: 'finding-1', plan: [{ kind: 'call', name: 'answer_lost', nth: 1 }] },
     { id: 'finding-2' },
     { id: 'finding-3', verdict: 'not_paid', level: 'warning' },
-    { id: 'finding-4', plan: [{ kind: 'lifecycle' }, { kind: 'webhook' }] },
+    {
+      id: 'finding-4',
+      what: /^the 1st payment .*; and the 2nd event transaction.status.update arrives twice$/,
+      plan: [{ kind: 'lifecycle' }, { kind: 'webhook' }],
+    },
   ])
 })
 
@@ -127,7 +132,7 @@ t.test('summary.md contains no markup but its own', async (t) => {
   t.notMatch(text, /<(?!\/?b>)|(?<!\\)\[|:\/\//)
   t.equal(blocks.length, 4)
   t.equal(text.match(/^\| finding-\d .*\|$/gm)?.length, 4, 'one row for each finding')
-  t.match(text, /^\| finding-1 \| paid_twice \(error\) \| the response of the 1st POST/m)
+  t.match(text, /^\| finding-1 \| paid\\_twice \(error\) \| the response of the 1st POST/m)
 })
 
 t.test('each finding is a scenario that shows it again, and a recording', async (t) => {
@@ -156,7 +161,7 @@ t.test('a second report replaces the first one, and no other file', async (t) =>
   mkdirSync(join(dir, 'finding-notes'))
   writeFileSync(join(dir, 'finding-notes/mine.txt'), 'mine')
   const clean = sweepResult()
-  writeReport({ ...clean, findings: [] }, dir)
+  writeSweepReport({ ...clean, findings: [] }, dir)
   t.notOk(existsSync(join(dir, 'finding-1')))
   t.ok(existsSync(join(dir, 'finding-notes/mine.txt')))
   t.match(readFileSync(join(dir, 'summary.md'), 'utf8'), /\nNo findings\.\n/)

@@ -1,3 +1,4 @@
+import { planText } from '../../src/sweep/plans.ts'
 import type { Fault, Finding, Observation, Plan, Run, SweepResult } from '../../src/sweep/types.ts'
 
 export const HOSTILE =
@@ -127,6 +128,7 @@ const run = (
 ): Run => ({
   id,
   plan,
+  what: planText(plan),
   observation: observation(more),
   verdict,
   level,
@@ -176,7 +178,6 @@ export function sweepResult(recording?: string): SweepResult {
     runs,
     findings,
     scenarios: { mine: { title: 'The scenario of the user', extends: 'slow' } },
-    planned: 6,
-    isPartial: false,
+    leftOut: 0,
   }
 }

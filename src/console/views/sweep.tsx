@@ -17,9 +17,10 @@ function isFinding(value: unknown): value is Finding {
 }
 
 function isSweep(value: unknown): value is SweepDocument {
-  const { runs, verdicts, findings } = (value ?? {}) as SweepDocument
+  const { runs, left_out: leftOut, verdicts, findings } = (value ?? {}) as SweepDocument
   return (
     Number.isInteger(runs) &&
+    Number.isInteger(leftOut) &&
     typeof verdicts === 'object' &&
     verdicts !== null &&
     Object.values(verdicts).every(Number.isInteger) &&
@@ -64,12 +65,13 @@ const OneFinding = ({ id, verdict, level, plan, happened, reproduce }: Finding) 
   </Card>
 )
 
-const Result = ({ runs, verdicts, findings }: SweepDocument) => (
+const Result = ({ runs, left_out: leftOut, verdicts, findings }: SweepDocument) => (
   <>
     <Card title="Runs">
       <Facts
         facts={[
           ['all', runs],
+          ['left out', leftOut],
           ...Object.entries(verdicts).map(
             ([verdict, count]) => [verdict.replaceAll('_', ' '), count] as const,
           ),

@@ -18,14 +18,16 @@ import {
   nearestRequestText,
   type RequestMatch,
 } from '../../requests/request-match.ts'
+import { verifySequence } from '../../requests/sequence.ts'
 import { loadReader } from '../../scenarios/library.ts'
 import type { CallMatch } from '../../scenarios/when-schema.ts'
 import type { World } from '../../world/world.ts'
 
-const Match = outlineOf<typeof CallMatch>(z.looseObject({})).default({}).meta({
+const GivenMatch = outlineOf<typeof CallMatch>(z.looseObject({})).meta({
   description:
     'Conditions as in the `when` of a rule, plus method, path and status. {} matches every call.',
 })
+const Match = GivenMatch.default({})
 const Count = z.int().min(0).max(1_000_000).optional()
 const Requests = z
   .strictObject({
@@ -36,10 +38,14 @@ const Requests = z
   .meta({ id: 'Requests' })
 
 /** Checks and compiles a `match` that was sent as JSON; throws if it is invalid. */
-export async function readRequestMatch({ tables }: World, value: unknown): Promise<RequestMatch> {
+export async function readRequestMatch(
+  { tables }: World,
+  value: unknown,
+  field = 'match',
+): Promise<RequestMatch> {
   const { readMatch } = await loadReader()
   const read = readMatch(value)
-  if (!read.ok) throw invalidMatch(read.problems)
+  if (!read.ok) throw invalidMatch(read.problems, field)
   return compileMatch(read.match, tables)
 }
 
@@ -160,9 +166,26 @@ export const requestCalls = [
   adminCall({
     id: 'verifyRequests',
     summary:
-      'Assert how many calls match: exactly, at_least (default: 1) or at_most; 409 with the closest calls if not',
+      'Assert how many calls match: exactly, at_least (default: 1) or at_most; or that calls match a sequence in its order; 409 with the closest calls if not',
     body: z
-      .strictObject({ match: Match, exactly: Count, at_least: Count, at_most: Count })
+      .strictObject({
+        match: GivenMatch.optional(),
+        exactly: Count,
+        at_least: Count,
+        at_most: Count,
+        sequence: z.array(GivenMatch).min(1).max(100).optional().meta({
+          description:
+            'Matches, one for each step: a call must match each of them, in this order. Other calls may come between.',
+        }),
+      })
+      .refine(
+        ({ sequence, ...others }) =>
+          sequence === undefined || Object.values(others).every((one) => one === undefined),
+        {
+          path: ['sequence'],
+          error: 'cannot be combined with match, exactly, at_least or at_most',
+        },
+      )
       .refine(
         ({ exactly, at_least: atLeast, at_most: atMost }) =>
           exactly === undefined || (atLeast === undefined && atMost === undefined),
@@ -177,10 +200,23 @@ export const requestCalls = [
         },
       ),
     response: z
-      .strictObject({ verified: z.literal(true), count: z.int() })
+      .strictObject({
+        verified: z.literal(true),
+        count: z.int().meta({ description: 'The number of matching calls, or of steps.' }),
+      })
       .meta({ id: 'VerifiedRequests' }),
     errors: ['verification_failed'],
-    async handle(world, { body: { match: value, ...counts } }) {
+    async handle(world, { body: { match: value = {}, sequence, ...counts } }) {
+      if (sequence) {
+        const steps = await Promise.all(
+          sequence.map(async (definition, i) => ({
+            definition,
+            match: await readRequestMatch(world, definition, `sequence[${i}]`),
+          })),
+        )
+        verifySequence(steps, world.requests)
+        return { verified: true as const, count: steps.length }
+      }
       const { exactly, at_least: atLeast, at_most: atMost } = counts
       const hasNoCount = [exactly, atLeast, atMost].every((count) => count === undefined)
       const expected: ExpectedCount = hasNoCount ? { at_least: 1 } : counts

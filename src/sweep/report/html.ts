@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { type Markup, markup } from '../../report/markup.ts'
-import { planText } from '../plans.ts'
 import { type SweepResult, VERDICTS, type Verdict } from '../types.ts'
 import { groupsOf } from './groups.ts'
 import { findingHtml } from './html-finding.ts'
@@ -21,7 +20,7 @@ function pairs({ runs, findings }: SweepResult): Markup | undefined {
   return markup`<h3>Several faults together</h3>
 <p>${several.length} runs; ${several.length - shown.length} of them passed.</p>
 <ul>
-${shown.map((run) => markup`<li>${planText(run.plan)}: ${verdictMark(run, names.get(run.id))}</li>\n`)}</ul>
+${shown.map((run) => markup`<li>${run.what}: ${verdictMark(run, names.get(run.id))}</li>\n`)}</ul>
 `
 }
 

@@ -25,6 +25,7 @@ const ReportedFinding = z.strictObject({
     .meta({ description: 'The name of its scenario file, too.' }),
   verdict: z.enum(VERDICT_WORDS),
   level: z.enum(['none', 'information', 'warning', 'error']),
+  what: z.string().meta({ description: 'The plan in words.' }),
   plan: z.array(PlannedFault).min(1).meta({ description: 'The faults that happened together.' }),
   happened: z.string(),
   reproduce: z.string().meta({ description: 'The command that shows the finding again.' }),
@@ -34,6 +35,10 @@ const ReportedFinding = z.strictObject({
 export const SweepDocument = z
   .strictObject({
     runs: z.int().min(0).meta({ description: 'The number of runs, without the baseline.' }),
+    left_out: z.int().min(0).meta({
+      description:
+        'The number of planned runs that were not made, because of --max-runs, --budget or a signal, or because there were too many pairs of faults.',
+    }),
     verdicts: z
       .partialRecord(z.enum(VERDICT_WORDS), z.int().min(1))
       .meta({ description: 'How many runs have each verdict.' }),
@@ -56,11 +61,13 @@ export function verdictCounts({
 /** The result of a sweep as `sweep.json`. */
 export const sweepJson = (result: SweepResult): SweepDocument => ({
   runs: result.runs.length,
+  left_out: result.leftOut,
   verdicts: verdictCounts(result),
-  findings: result.findings.map(({ finding, verdict, level, plan, happened, reproduce }) => ({
+  findings: result.findings.map(({ finding, verdict, level, what, plan, happened, reproduce }) => ({
     id: finding,
     verdict,
     level,
+    what,
     plan: plan.map(({ kind, name, operation = null, nth = null, what }) => ({
       kind,
       name,

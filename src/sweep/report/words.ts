@@ -8,9 +8,8 @@ export function countsText(result: SweepResult): string {
   const counts = Object.entries(verdictCounts(result)).map(([word, count]) => `${count} ${word}`)
   const { length } = result.runs
   const runs = countOf(length, 'run')
-  const stopped = result.isPartial
-    ? ` (not all: ${length} of ${result.planned} plans were run)`
-    : ''
+  const stopped =
+    result.leftOut > 0 ? ` (not all: ${length} of ${length + result.leftOut} plans were run)` : ''
   return `${[runs, ...(counts.length > 0 ? [counts.join(', ')] : [])].join(': ')}${stopped}`
 }
 

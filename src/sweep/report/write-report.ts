@@ -1,56 +1,25 @@
-import {
-  accessSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { BadOption } from '../../config/options.ts'
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { prepareReport, writeReport } from '../../report/report.ts'
 import type { SweepResult } from '../types.ts'
 import { reportHtml } from './html.ts'
-import { sweepJunit } from './junit.ts'
 import { findingScenario, scenarioText } from './scenario-file.ts'
-import { summaryMarkdown } from './summary.ts'
 import { sweepJson } from './sweep-json.ts'
+import { sweepReport } from './sweep-report.ts'
 
 // The user's own scenarios that the findings extend: they are in the report, so that it is complete without other files.
 const EXTENDED = 'finding-scenarios'
 const OWN_FOLDER = /^finding-(?:\d+|scenarios)$/
 
-/** Makes a folder and those above it. Node's own way does not end in some folders of the system. */
-function makeFolder(dir: string) {
-  if (existsSync(dir)) return
-  const above = dirname(dir)
-  if (above !== dir) makeFolder(above)
-  mkdirSync(dir)
-}
-
-/** Makes the folder of a report. Throws `BadOption` if nothing can be written there, before any run is made. */
-export function prepareReport(dir: string) {
-  try {
-    makeFolder(resolve(dir))
-    readdirSync(dir)
-    accessSync(dir, constants.W_OK)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new BadOption(`--report ${dir} cannot be written (${code}); name a folder, or a new one`)
-  }
-}
-
 /** Writes the report of a sweep into a folder. It replaces an earlier report there, and touches no other file. */
-export function writeReport(result: SweepResult, dir: string) {
+export function writeSweepReport(result: SweepResult, dir: string) {
   prepareReport(dir)
   for (const entry of readdirSync(dir))
     if (OWN_FOLDER.test(entry)) rmSync(join(dir, entry), { recursive: true })
   const write = (name: string, text: string) => writeFileSync(join(dir, name), text)
   write('report.html', reportHtml(result))
   write('sweep.json', `${JSON.stringify(sweepJson(result), null, 2)}\n`)
-  write('junit.xml', sweepJunit(result))
-  write('summary.md', summaryMarkdown(result))
+  writeReport(dir, sweepReport(result))
   const extended = Object.entries(result.scenarios)
   if (extended.length > 0) mkdirSync(join(dir, EXTENDED))
   for (const [name, definition] of extended)

@@ -1,0 +1,83 @@
+import { countOf } from '../model/count-text.ts'
+import { SandboxError } from '../model/errors.ts'
+import { hideSecrets } from '../model/mask.ts'
+import { missErrors, valueText } from './near-miss.ts'
+import { type RequestLogEntry, requestId } from './request-log.ts'
+import {
+  describeRequest,
+  nearestRequests,
+  nearestRequestText,
+  type RequestMatch,
+} from './request-match.ts'
+
+/** One step of an order of calls: what a call must match, as it was sent and compiled. */
+export type Step = { definition: unknown; match: RequestMatch }
+
+type Log = {
+  newestFirst(): Iterable<RequestLogEntry>
+  readonly dropped: number
+}
+
+const MAX_EARLY = 3
+
+/**
+ * Checks that the calls match the steps in their order; other calls may come between. Throws if they do not: the error says
+ * which step did not come, what came instead, and which call matches it but came too early.
+ */
+export function verifySequence(steps: readonly Step[], log: Log) {
+  const calls = [...log.newestFirst()].reverse()
+  const found: RequestLogEntry[] = []
+  let rest: readonly RequestLogEntry[] = calls
+  for (const { match } of steps) {
+    const at = rest.findIndex(match.holds)
+    if (at === -1) throw brokenOrder(steps, { calls, found, rest, dropped: log.dropped })
+    found.push(rest[at]!)
+    rest = rest.slice(at + 1)
+  }
+}
+
+type Progress = {
+  calls: readonly RequestLogEntry[]
+  /** The calls of the steps before. */
+  found: readonly RequestLogEntry[]
+  /** The calls after them. */
+  rest: readonly RequestLogEntry[]
+  dropped: number
+}
+
+function cameText([next, ...more]: readonly RequestLogEntry[], isFirst: boolean): string {
+  if (!next) return isFirst ? '' : ' No call came after it.'
+  const others = more.length > 0 ? `, and ${countOf(more.length, 'more call')}` : ''
+  return ` ${isFirst ? 'Instead' : 'Then'} came ${describeRequest(next)}${others}.`
+}
+
+function brokenOrder(
+  steps: readonly Step[],
+  { calls, found, rest, dropped }: Progress,
+): SandboxError {
+  const { definition, match } = steps[found.length]!
+  const field = `sequence[${found.length}]`
+  const before = found.at(-1)
+  const after = before ? ` after ${describeRequest(before)}, which is step ${found.length}` : ''
+  const early = calls.filter(
+    (call) => !found.includes(call) && !rest.includes(call) && match.holds(call),
+  )
+  const misses = nearestRequests(match, rest)
+  const message = [
+    `Step ${found.length + 1} of ${steps.length}, ${valueText(definition, '', hideSecrets)}, did not come${after}.`,
+    cameText(rest, found.length === 0),
+    early.length > 0 ? ` It came too early: ${describeRequest(early.at(-1)!)}.` : '',
+    dropped > 0 ? ` The log has discarded ${countOf(dropped, 'older call')}.` : '',
+    nearestRequestText(misses, calls.length),
+  ].join('')
+  return new SandboxError('verification_failed', message, {
+    errors: [
+      ...early.slice(-MAX_EARLY).map((call) => ({
+        field: requestId(call),
+        code: 'too_early',
+        message: `${describeRequest(call)} matches ${field}, but came too early`,
+      })),
+      ...missErrors(misses).map((one) => ({ ...one, field: `${field}.${one.field}` })),
+    ],
+  })
+}
