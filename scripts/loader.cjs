@@ -9,7 +9,8 @@ const file = join(__dirname, 'payout-sandbox.cjs')
 const built = `${file}.${process.version}-${process.arch}.cache`
 
 function load() {
-  const source = readFileSync(file, 'utf8')
+  // The build makes it ASCII.
+  const source = readFileSync(file, 'latin1')
   const own = existsSync(built) ? undefined : require('./user-cache.cjs').userCache(source)
   const cachedData = own ? own.read() : readFileSync(built)
   const script = new vm.Script(
