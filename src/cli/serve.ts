@@ -150,8 +150,8 @@ type ServeOptions = { json: boolean; stopWithStdin: boolean }
 /** Calls `onEnd` when standard input ends: when the program that holds its other end closes it, or is killed. */
 function onEndOfStdin(onEnd: () => void) {
   process.stdin.on('error', () => {})
-  // The end of a stream arrives only if somebody reads it.
-  process.stdin.once('close', onEnd).resume()
+  // The end of a stream arrives only if somebody reads it; a file such as /dev/null ends without a close.
+  process.stdin.once('end', onEnd).once('close', onEnd).resume()
 }
 
 /** Serves until a signal, or until standard input ends. Resolves with the exit code. */

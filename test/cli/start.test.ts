@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -36,6 +36,24 @@ t.test('with --stop-with-stdin it ends with standard input, and keeps its data',
   t.equal((await signalled.stop('SIGTERM')).code, 0, 'a signal stops it too, and it ends')
   await stop()
 })
+
+t.test(
+  'with --stop-with-stdin it stops at once if standard input is a file or /dev/null',
+  async (t) => {
+    const file = join(t.testdir({ input: 'x' }), 'input')
+    for (const name of [file, '/dev/null']) {
+      const input = openSync(name, 'r')
+      const [command, ...first] = PROGRAM
+      const words = ['start', '--memory', '--port', '0', '--json', '--stop-with-stdin']
+      const { status } = spawnSync(command, [...first, ...words], {
+        stdio: [input, 'ignore', 'inherit'],
+        timeout: 20_000,
+      })
+      closeSync(input)
+      t.equal(status, 0, name)
+    }
+  },
+)
 
 t.test('with --stop-with-stdin it does not outlive a killed program that started it', async (t) => {
   const starter = `require('node:child_process').spawn(process.argv[1], process.argv.slice(2), {
