@@ -81,6 +81,8 @@ function markdownOf({
 /** Writes `junit.xml` and `summary.md` into a folder that was prepared. */
 export function writeReport(dir: string, report: Report) {
   const { title, subject, tests } = report
+  // The program that was run may have emptied the folder of its build.
+  makeFolder(resolve(dir))
   writeFileSync(join(dir, JUNIT), junitXml(`${title}: ${subject}`, tests))
   writeFileSync(join(dir, SUMMARY), markdownOf(report))
 }

@@ -149,3 +149,12 @@ t.test('a report that cannot be written at the end changes no exit code', async 
   })
   t.match(ended, { code: 7, stderr: /the report in report could not be written \(EISDIR\)/ })
 })
+
+t.test('a report is there even if the program removes its folder', async (t) => {
+  const cwd = t.testdir()
+  const code = 'fs.rmSync("build", { recursive: true })'
+  const words = ['exec', '--report', 'build/report', '--', process.execPath, '-e', code]
+  const ended = await run(words, { cwd })
+  t.match(ended, { code: 0, stderr: '' })
+  t.strictSame(readReport(join(cwd, 'build/report')).counts, [1, 0, 0])
+})
