@@ -251,7 +251,43 @@ t.test('explain_payment names the magic value, the reason and what follows', asy
   const old = await tool('explain_payment', {
     transaction_id: 'a0000000-0000-4000-8000-000000000008',
   })
-  t.match(old.text, /Decided by: unknown/)
+  t.match(old.text, /Decided by: unknown; .+: it is from the fixtures/)
+})
+
+t.test('explain_payment names the call that made it, and who decided it', async (t) => {
+  const { tool, pay, put, advance } = await agentOf(t)
+  const explained = async (reference_id: string) =>
+    (await tool('explain_payment', { reference_id })).text
+  await pay({ reference_id: 'dup' })
+  t.equal((await pay({ reference_id: 'dup' })).status, 409)
+  t.match(await explained('dup'), /Made by: req_1 POST \/v1\/transaction: 200\n/)
+  t.match(await explained('dup'), /Other calls that tried to make it \(1\):\n- req_2 .+: 409/)
+  t.match(await explained('dup'), 'Decided by: no rule, so the standard course\n')
+  const { text } = await tool('explain_payment', { reference_id: 'dup' })
+  const [, id] = /^Payment (\S+):/.exec(text)!
+  await tool('set_status', { kind: 'payment', id, status: 'success' })
+  t.match(await explained('dup'), 'Decided by: set_status, or another admin call\n')
+
+  // A rejected call and a lost one came before the call that made it.
+  await tool('make_call_fail', { how: 'error', times: 1 })
+  t.equal((await pay({ reference_id: 'retried' })).status, 500)
+  await tool('make_call_fail', { how: 'never_arrives' })
+  void pay({ reference_id: 'retried' })
+  await tool('make_call_fail', { how: 'response_lost' })
+  void pay({ reference_id: 'retried' })
+  t.equal((await pay({ reference_id: 'retried' })).status, 409)
+  const retried = await explained('retried')
+  t.match(retried, /Made by: req_5 POST \/v1\/transaction: no response/)
+  t.match(
+    retried,
+    'Decided by: no rule, so the standard course\n',
+    'the rule only lost the response',
+  )
+
+  const credit = { amount: 5, reference_id: 'by-timeline' }
+  await put('/__admin/scenario', { definition: { timeline: [{ after: '1ms', do: { credit } }] } })
+  await advance('2ms')
+  t.match(await explained('by-timeline'), 'Decided by: the timeline of the scenario\n')
 })
 
 t.test('send_webhook sends and sends again; read_webhooks shows both ends', async (t) => {
