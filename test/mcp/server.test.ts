@@ -100,6 +100,8 @@ t.test(
       return { status: response.status, text: await response.text() }
     }
     t.match(await list({}), { status: 200, text: /"name":"look"/ })
+    t.match(await list({ accept: '*/*' }), { status: 200, text: /"name":"look"/ })
+    t.equal((await list({ accept: 'text/html' })).status, 406)
     t.match(await list({ 'mcp-protocol-version': '1' }), { status: 400, text: /Unsupported/ })
   },
 )

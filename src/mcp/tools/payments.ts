@@ -32,6 +32,21 @@ const WAYS = {
 } satisfies Record<string, (options: Options) => unknown>
 type Way = keyof typeof WAYS
 
+/** The one way for which an option has an effect. */
+const WAY_OF = { status: 'error', delay: 'slow', reason: 'payment_fails' } as const
+
+/** Throws if an option has no effect with this way. */
+function checkOptions(how: Way, options: Options) {
+  for (const [name, way] of Object.entries(WAY_OF)) {
+    const value = options[name as keyof typeof WAY_OF]
+    if (value === undefined || way === how) continue
+    throw new ToolError(
+      `${name} has no effect with how: ${how}; found ${JSON.stringify(value)}.`,
+      `omit ${name}, or call it with how: ${way}.`,
+    )
+  }
+}
+
 const makeCallFail = defineTool({
   name: 'make_call_fail',
   title: 'Make a call fail',
@@ -57,6 +72,11 @@ const makeCallFail = defineTool({
   }),
   async run({ operation, how, times, when = {}, remove, ...options }, { admin }) {
     if (remove !== undefined) {
+      if (how !== undefined)
+        throw new ToolError(
+          `make_call_fail takes how or remove; found both, ${how} and ${JSON.stringify(remove)}.`,
+          'call it once for each.',
+        )
       await admin.rules.delete(remove)
       return { text: `Removed ${remove}.`, next: 'calls are decided by the scenario again.' }
     }
@@ -65,6 +85,7 @@ const makeCallFail = defineTool({
         'make_call_fail needs how (or remove); found neither.',
         `call it again with how: one of ${Object.keys(WAYS).join(', ')}.`,
       )
+    checkOptions(how, options)
     const rule = await admin.rules.push({
       when: { operation, ...when },
       times,

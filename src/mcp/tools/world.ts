@@ -14,7 +14,7 @@ const look = defineTool({
   description: 'Shows the address, clock, scenario, counts, and what failed last.',
   readOnly: true,
   input: z.strictObject({}),
-  async run(_args, { admin, service, token }) {
+  async run(_args, { admin, service, token, note }) {
     const [client, log, payments, deliveries] = await Promise.all([
       admin.client(),
       admin.requests.list({ limit: 1_000 }),
@@ -27,7 +27,8 @@ const look = defineTool({
       ({ history }) => history.status === 'FAILED',
     )
     const text = [
-      `Service: ${service}${token === undefined ? '' : ` (Authorization: Bearer ${token})`}`,
+      `Service: ${service} (${token === undefined ? 'the token is not known here; the sandbox prints it at start' : `Authorization: Bearer ${token}`})`,
+      ...(note === undefined ? [] : [`Note: ${note}`]),
       `Client: ${client.name}, ${client.status}; webhook: ${client.webhook_url ?? 'none'}`,
       `Clock: ${clock.now}, ${clock.mode}, ${clock.pending_timers} timers pending, the next at ${clock.next_timer_at ?? '-'}`,
       `Scenario: ${client.scenario}`,
