@@ -218,6 +218,7 @@ const JOBS = {
           response: `${answer} ${i}`,
           isDecided: true,
           rule: undefined,
+          stepsRule: undefined,
           fault: undefined,
           replayed: false,
         })

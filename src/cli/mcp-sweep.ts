@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { SweepArguments, SweepOutcome } from '../mcp/tools/sweep.ts'
 import { runSweep } from './sweep.ts'
 
@@ -13,12 +14,13 @@ export async function sweepForAgent(
     ...(only && { only: only.join(',') }),
     ...(clock !== undefined && { clock }),
     ...(maxRuns !== undefined && { 'max-runs': String(maxRuns) }),
-    ...(report !== undefined && { report }),
+    report,
   }
   const result = await runSweep({ args: [], program: command, flags, env }, signal)
   const { countsText } = await import('../sweep/report/words.ts')
   return {
     counts: countsText(result),
+    report: resolve(report),
     isPartial: result.leftOut > 0,
     findings: result.findings.map(({ finding, level, verdict, what, happened, reproduce }) => ({
       id: finding,

@@ -4,10 +4,12 @@ import type { Connection } from '../mcp/tool.ts'
 import { printableLine } from '../model/printable.ts'
 import { targetOf } from './admin-api.ts'
 import { type Command, checkArguments, type Input } from './command.ts'
-import { gatherOptions } from './options.ts'
+import { gatherOptions, givenVariables } from './options.ts'
 import { ADDRESS_FLAGS } from './remote.ts'
 
 const PROBE_MS = 1_000
+// How long what the agent has left may take, real ms.
+const GRACE_MS = 2_000
 
 /** Whether the command line or the environment names a sandbox. */
 const hasAddress = ({ flags, env }: Input) =>
@@ -29,30 +31,49 @@ function isRunning(input: Input): Promise<boolean> {
 /** The sandbox that an agent uses; `close` stops it, if it is an own one. */
 type Sandbox = { connection: Connection; close?: () => Promise<void> }
 
-function connectionOf(base: URL, adminToken: string | undefined, token?: string): Connection {
+function connectionOf(
+  base: URL,
+  adminToken: string | undefined,
+  { token, note }: Pick<Connection, 'token' | 'note'>,
+): Connection {
   const at = base.href.replace(/\/$/, '')
   return {
     admin: createAdminClient({ url: at, token: adminToken }),
     base: at,
     service: `${at}/v1`,
     token,
+    note,
   }
+}
+
+const say = (text: string) => process.stderr.write(`${printableLine(`payout-sandbox: ${text}`)}\n`)
+
+/** Says which options of an own sandbox have no effect on the running one. */
+function unusedNote(env: NodeJS.ProcessEnv): string | undefined {
+  const unused = givenVariables(env, ['host', 'port', 'admin-token'])
+  if (unused.length === 0) return undefined
+  return `attached to a running sandbox; ${unused.join(', ')} ${unused.length === 1 ? 'was' : 'were'} not used`
+}
+
+/** Connects to a running sandbox. */
+function attach(base: URL, adminToken: string | undefined, env: NodeJS.ProcessEnv): Connection {
+  const note = unusedNote(env)
+  if (note !== undefined) say(note)
+  return connectionOf(base, adminToken, { token: env['PAYOUT_SANDBOX_TOKEN'], note })
 }
 
 /** Connects to the sandbox of the command line; without one, starts an own one in memory. */
 async function connectOrStart(input: Input): Promise<Sandbox> {
   const { base, token: adminToken } = targetOf(input)
   if (hasAddress(input) || (await isRunning(input)))
-    return { connection: connectionOf(base, adminToken, input.env['PAYOUT_SANDBOX_TOKEN']) }
+    return { connection: attach(base, adminToken, input.env) }
   const options = gatherOptions({ port: '0', memory: true }, input.env, { 'log-level': 'warn' })
   const { startOrExplain } = await import('./serve.ts')
   const server = await startOrExplain(options)
   const own = new URL(base.pathname, server.url)
   const token = own.pathname === '/' ? server.token : undefined
-  process.stderr.write(
-    `${printableLine(`payout-sandbox: no sandbox runs, so this one was started: ${server.url}`)}\n`,
-  )
-  return { connection: connectionOf(own, server.adminToken, token), close: server.close }
+  say(`no sandbox runs, so this one was started: ${server.url}`)
+  return { connection: connectionOf(own, server.adminToken, { token }), close: server.close }
 }
 
 /** A signal that is aborted when the program must end. */
@@ -77,14 +98,21 @@ export const mcp: Command = {
   async run(input) {
     checkArguments('mcp', '', input.args)
     const { connection, close } = await connectOrStart(input)
-    const [{ serveAgent }, { createSweepTool }, { sweepForAgent }] = await Promise.all([
-      import('../mcp/stdio.ts'),
-      import('../mcp/tools/sweep.ts'),
-      import('./mcp-sweep.ts'),
-    ])
+    const [{ serveAgent }, { createSweepTool }, { sweepForAgent }, { killPrograms }] =
+      await Promise.all([
+        import('../mcp/stdio.ts'),
+        import('../mcp/tools/sweep.ts'),
+        import('./mcp-sweep.ts'),
+        import('../sweep/program.ts'),
+      ])
     const sweep = createSweepTool((args, signal) => sweepForAgent(input.env, args, signal))
     const { stdin, stdout } = process
     await serveAgent(connection, [sweep], { stdin, stdout, stop: stopSignal() })
+    // A call that nothing aborts must not keep this process alive without its agent.
+    setTimeout(() => {
+      killPrograms()
+      process.exit(0)
+    }, GRACE_MS).unref()
     await close?.()
     return 0
   },

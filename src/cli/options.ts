@@ -210,6 +210,15 @@ function fromFile(): OptionSource {
   }
 }
 
+/** The environment variables that set options, without those of these options. */
+export const givenVariables = (
+  env: NodeJS.ProcessEnv,
+  without: readonly OptionName[],
+): readonly string[] =>
+  NAMES.filter((name) => !without.includes(name))
+    .map(variableOf)
+    .filter((variable) => env[variable])
+
 /** The sources of options in the order of their precedence: command line, environment, config file, defaults. */
 const sourcesOf = (
   flags: Record<string, unknown>,

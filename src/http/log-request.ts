@@ -16,6 +16,8 @@ declare module 'fastify' {
     isDecided: boolean
     /** The scenario's rule that matched. */
     rule: string | undefined
+    /** The rule that chose the steps of the payment that it creates. */
+    stepsRule: string | undefined
   }
 }
 
@@ -52,6 +54,7 @@ function logRequest(
     response: isSilent ? '' : body,
     isDecided: request.isDecided === true,
     rule: request.rule || undefined,
+    stepsRule: request.stepsRule || undefined,
     fault,
     replayed,
   })

@@ -18,16 +18,20 @@ export type Lifecycles = Omit<LifecycleOutcome, 'kyc'> & {
 /** The decision about a call: the response, the later steps of what it creates, and the rule. */
 export type CallDecision = ResponseOutcome & {
   rule?: string | undefined
+  /** The one of them that chose the steps of a payment. */
+  stepsRule?: string | undefined
   lifecycles: Lifecycles
 }
 
 // Limits the length of the header: a call with fifty documents can match fifty rules.
 const MAX_RULES_NAMED = 8
 
+const nameOf = ({ scenario, rule }: Pick<Decision, 'scenario' | 'rule'>) => `${scenario}: ${rule}`
+
 /** The names of the rules that acted, without duplicates: `default: paise .92`. */
 function rulesOf(decisions: readonly (Decision | undefined)[]): string | undefined {
   const hits = decisions.flatMap((one) => (one ? [one, ...(one.also ? [one.also] : [])] : []))
-  const names = new Set(hits.map(({ scenario, rule }) => `${scenario}: ${rule}`))
+  const names = new Set(hits.map(nameOf))
   return names.size === 0 ? undefined : [...names].slice(0, MAX_RULES_NAMED).join(', ')
 }
 
@@ -89,6 +93,8 @@ export function decideCall(operation: OperationId, request: FastifyRequest): Cal
   if (operation !== 'submitKyc') {
     const { transaction, bank } = outcome
     decided.lifecycles = { ...(transaction && { transaction }), ...(bank && { bank }) }
+    // The rule that decides the lifecycle is the first one.
+    if (decision && transaction) decided.stepsRule = nameOf(decision)
     return decided
   }
   if (!runsOperation(outcome)) return decided

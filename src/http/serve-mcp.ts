@@ -12,13 +12,17 @@ function ownOrigin({ socket }: FastifyRequest): string {
 const tokenOf = ({ headers }: FastifyRequest) =>
   /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
 
-/** The headers of the protocol that were sent. */
-const sentHeaders = ({ headers }: FastifyRequest): Record<string, string> =>
-  Object.fromEntries(
+/** The headers of the protocol that were sent. The SDK takes no wildcard, so a caller that accepts all accepts its two types. */
+const sentHeaders = ({ headers }: FastifyRequest): Record<string, string> => ({
+  ...Object.fromEntries(
     Object.entries(headers)
-      .filter(([name]) => /^(?:accept|content-type|mcp-.+)$/.test(name))
+      .filter(([name]) => /^(?:content-type|mcp-.+)$/.test(name))
       .map(([name, value]) => [name, String(value)]),
-  )
+  ),
+  accept: /^\s*\*\/\*/.test(headers.accept ?? '*/*')
+    ? 'application/json, text/event-stream'
+    : headers.accept!,
+})
 
 /**
  * Serves `POST /__admin/mcp` with the guard of the admin API. The tools call the admin API in turn, so a recording has what

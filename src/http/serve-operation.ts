@@ -42,6 +42,7 @@ function decide(op: Operation, request: FastifyRequest): Call {
   const decision = decideCall(op.id, request)
   request.isDecided = true
   request.rule = decision.rule
+  request.stepsRule = decision.stepsRule
   return { op, request, decision, checked }
 }
 

@@ -10,6 +10,8 @@ export type Connection = {
   service: string
   /** The access token of the client, if it is known. */
   token?: string | undefined
+  /** What the agent must know about how it was connected. */
+  note?: string | undefined
 }
 
 /** The result of a tool. It has no structured content: some agents show that to the model instead of the text. */

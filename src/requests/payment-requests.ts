@@ -18,6 +18,7 @@ export function requestsOfPayment(
   const referenceText = reference === null ? undefined : JSON.stringify(reference)
   const all: RequestLogEntry[] = []
   let created: RequestLogEntry | undefined
+  let lost: RequestLogEntry | undefined
   for (const call of newestFirst) {
     const isCreation = call.operation === 'createTransaction'
     const hasId = call.url.includes(id) || (isCreation && call.response.includes(id))
@@ -26,8 +27,11 @@ export function requestsOfPayment(
       isCreation && referenceText !== undefined && call.body.includes(referenceText)
     if (!hasId && !hasReference) continue
     all.push(call)
-    // The oldest call that was valid: later ones are retries.
-    if (isCreation && call.isDecided) created = call
+    // A call that was not valid created nothing.
+    if (!isCreation || !call.isDecided || call.replayed) continue
+    if (call.status === undefined) lost ??= call
+    else if (hasId && call.status < 300) created = call
   }
-  return { created, all }
+  // Of the calls without a response, earlier ones did not arrive: after the one that created it, the reference is in use.
+  return { created: created ?? lost, all }
 }

@@ -24,6 +24,8 @@ export type CompletedRequest = {
   /** Whether the scenarios decided about it, so that rules counted it. */
   isDecided: boolean
   rule: string | undefined
+  /** The rule that chose the steps of the payment that the call creates. */
+  stepsRule: string | undefined
   fault: string | undefined
   replayed: boolean
 }
@@ -94,6 +96,7 @@ export function createRequestLog({
         responseSize: response.length,
         isDecided: call.isDecided,
         rule: call.rule,
+        stepsRule: call.stepsRule,
         fault: call.fault,
         replayed: call.replayed,
         size:

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -57,12 +59,59 @@ t.test('mcp uses a running sandbox, and the client of its URL', async (t) => {
   const env = { PAYOUT_SANDBOX_URL: base, PAYOUT_SANDBOX_ADMIN_TOKEN: 's3' }
   const { tool, stderr } = await stdioAgent(t, [], { env })
   t.equal(stderr(), '')
-  t.match((await tool('look')).text, /Service: \S+\/@agent\/v1\nClient: agent/)
+  t.notMatch((await tool('look')).text, 'Note:')
+  t.match((await tool('look')).text, /Service: \S+\/@agent\/v1 .+\nClient: agent/)
   const { tool: locked } = await stdioAgent(t, ['--url', url])
   t.match(await locked('look'), {
     isError: true,
     text: /Rejected \(admin_token_required\)[\s\S]*Next: send the header X-Admin-Token, or give --admin-token/,
   })
+})
+
+t.test('mcp says which variables have no effect on a running sandbox', async (t) => {
+  const { url } = await serve(t, ['--memory'])
+  const unused = 'attached to a running sandbox; PAYOUT_SANDBOX_CLOCK was not used'
+  const env = { PAYOUT_SANDBOX_URL: url, PAYOUT_SANDBOX_CLOCK: 'frozen' }
+  const { tool, stderr } = await stdioAgent(t, [], { env })
+  const { text } = await tool('look')
+  t.match(text, `Note: ${unused}\n`)
+  t.match(text, 'the token is not known here; the sandbox prints it at start')
+  t.equal(stderr(), `payout-sandbox: ${unused}\n`)
+})
+
+t.test('mcp ends with its agent, whatever is in flight', async (t) => {
+  const { url, adminUrl } = await serve(t, ['--memory'])
+  const child = spawn(process.execPath, [join(PACKAGE_ROOT, 'dist/bin.cjs'), 'mcp', '--url', url])
+  t.teardown(() => child.kill('SIGKILL'))
+  const send = (method: string, params: object, id?: number) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+  const clientInfo = { name: 'test', version: '1' }
+  send('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }, 1)
+  send('notifications/initialized', {})
+  // The sandbox leaves the first one without a response; the second one waits in the sandbox.
+  await fetch(`${adminUrl}/rules`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ when: { operation: 'listUsers' }, then: { fault: 'hang' } }),
+  })
+  const never = { for: 'request', match: { path: '/v1/never' }, timeout_ms: 50_000 }
+  send('tools/call', { name: 'wait_for', arguments: never }, 2)
+  const hang = {
+    method: 'GET',
+    path: '/v1/users',
+    headers: { authorization: 'Bearer sbx_test_token' },
+  }
+  send('tools/call', { name: 'call_service', arguments: hang }, 3)
+  const arrived = { for: 'request', match: { operation: 'listUsers' }, timeout_ms: 20_000 }
+  const waited = await fetch(`${adminUrl}/wait`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(arrived),
+  })
+  t.equal(waited.status, 200)
+  child.stdin.end()
+  const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(10_000) })
+  t.equal(code, 0)
 })
 
 t.test('mcp says which sandbox does not respond, and what it does not take', async (t) => {
@@ -129,6 +178,9 @@ t.test('run_sweep finds the bugs of the example, and says how to see them again'
     only: ['answer_lost'],
     budget: '50s',
   })
+  t.match(text, `The report is in ${join(cwd, 'sweep-report')}\n`)
+  const [, folder] = /--scenarios (\S+) --scenario/.exec(text) ?? []
+  t.ok(readdirSync(join(cwd, folder!)).includes('sweep.json'), 'the folder to see it again exists')
   t.match(text, /paid_twice/)
   t.match(text, /see it again: payout-sandbox exec/)
   t.match(text, /\n\nNext: correct the first finding/)

@@ -59,7 +59,10 @@ t.test('the tools use the client of the base path, and create it at the first ca
   const { tool, sandbox } = await startAgent(t, { at: '/@agent' })
   t.notOk(sandbox.worlds.has('agent'), 'to connect creates no client')
   const { text } = await tool('look')
-  t.match(text, /Service: http:\S+\/@agent\/v1/)
+  t.match(text, /Service: http:\S+\/@agent\/v1 \(the token is sbx_agent, unless/)
+  const profile = { method: 'GET', path: '/v1/client/profile' }
+  const headers = { authorization: 'Bearer sbx_agent' }
+  t.match((await tool('call_service', { ...profile, headers })).text, /profile: 200\n/)
   t.match(text, 'Client: agent')
   await tool('advance_clock', { by: '1h' })
   t.equal(sandbox.default.clock.iso(), '2026-01-01T00:00:00.000Z')
@@ -100,6 +103,8 @@ t.test(
       return { status: response.status, text: await response.text() }
     }
     t.match(await list({}), { status: 200, text: /"name":"look"/ })
+    t.match(await list({ accept: '*/*' }), { status: 200, text: /"name":"look"/ })
+    t.equal((await list({ accept: 'text/html' })).status, 406)
     t.match(await list({ 'mcp-protocol-version': '1' }), { status: 400, text: /Unsupported/ })
   },
 )

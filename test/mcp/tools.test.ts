@@ -122,6 +122,48 @@ t.test('call_service sends the token, and shows a rejection', async (t) => {
   })
 })
 
+t.test(
+  'call_service waits for a bounded time, and says which rule left it without a response',
+  async (t) => {
+    const { tool } = await agentOf(t)
+    await tool('make_call_fail', { how: 'no_response', operation: 'listUsers' })
+    const users = { method: 'GET', path: '/v1/users', headers: TOKEN, timeout_ms: 300 }
+    t.match(await tool('call_service', users), {
+      isError: true,
+      text: /^GET \/v1\/users: no response after 0\.3 s\. The log has it: req_1 .+, rule ".+", fault hang\./,
+    })
+  },
+)
+
+t.test('call_service says what fits the response', async (t) => {
+  const { tool } = await agentOf(t)
+  const next = async (args: object) =>
+    /\n\nNext: (.+)$/.exec((await tool('call_service', { method: 'POST', ...args })).text)![1]!
+  const create = { path: '/v1/user', body: { email: 'a@example.com', mobile: '+919812345670' } }
+  t.match(await next(create), /^use the ids/)
+  t.match(await next({ method: 'GET', path: '/v1/client/profile' }), /PAYOUT_SANDBOX_TOKEN/)
+  for (const how of ['error', 'rate_limited']) {
+    await tool('make_call_fail', { how, operation: 'createUser' })
+    t.match(await next(create), /^the fault is not in what you sent: find_requests/)
+  }
+  t.match(await next({ path: '/v1/transaction', body: PAYMENT }), /^the payment changes with time/)
+})
+
+t.test('an argument without effect is an error that says what to do', async (t) => {
+  const { tool } = await agentOf(t)
+  const rejected = async (name: string, args: Record<string, unknown>, text: RegExp) =>
+    t.match(await tool(name, args), { isError: true, text })
+  const slow = /^status has no effect with how: slow; found 500\.\n\nNext: omit status, or .+ error/
+  await rejected('make_call_fail', { how: 'slow', status: 500 }, slow)
+  await rejected('make_call_fail', { how: 'error', delay: '5s' }, /^delay has no effect .+"5s"/)
+  await rejected('make_call_fail', { how: 'error', reason: 'x' }, /^reason has no effect .+"x"/)
+  await rejected('make_call_fail', { how: 'error', remove: 'rul_1' }, /takes how or remove/)
+  t.match((await tool('look')).text, /\brequests 0, rules 0$/m, 'no rule was pushed')
+  const get = { method: 'GET', path: '/v1/users', body: { limit: 5 } }
+  await rejected('call_service', get, /GET \/v1\/users takes no body; found \{"limit":5\}/)
+  await rejected('advance_clock', { to: '2020-01-01' }, /such as 20\d\d-\d\d-\d\dT/)
+})
+
 t.test('find_requests shows what was sent, and verify_requests the closest calls', async (t) => {
   const { tool, pay } = await agentOf(t)
   t.match((await tool('find_requests')).text, /Calls: none\n\nNext: nothing matches/)
@@ -134,6 +176,17 @@ t.test('find_requests shows what was sent, and verify_requests the closest calls
   )
   const match = { operation: 'createTransaction' }
   t.match((await tool('verify_requests', { match, exactly: 2 })).text, /^Verified: 2 calls match/)
+  const inOrder = (...references: string[]) => ({
+    sequence: references.map((reference_id) => ({ body: { reference_id } })),
+  })
+  t.match(
+    (await tool('verify_requests', inOrder('A', 'B'))).text,
+    /^Verified: the calls came in this order \(2 steps\)/,
+  )
+  t.match(await tool('verify_requests', inOrder('B', 'A')), {
+    isError: true,
+    text: /Step 2 of 2.+ did not come after/,
+  })
   t.match(await tool('verify_requests', { match: { ...match, body: { reference_id: 'C' } } }), {
     isError: true,
     text: /Rejected \(verification_failed\)[\s\S]*"C"[\s\S]*Next: read the closest calls/,
@@ -251,7 +304,43 @@ t.test('explain_payment names the magic value, the reason and what follows', asy
   const old = await tool('explain_payment', {
     transaction_id: 'a0000000-0000-4000-8000-000000000008',
   })
-  t.match(old.text, /Decided by: unknown/)
+  t.match(old.text, /Decided by: unknown; .+: it is from the fixtures/)
+})
+
+t.test('explain_payment names the call that made it, and who decided it', async (t) => {
+  const { tool, pay, put, advance } = await agentOf(t)
+  const explained = async (reference_id: string) =>
+    (await tool('explain_payment', { reference_id })).text
+  await pay({ reference_id: 'dup' })
+  t.equal((await pay({ reference_id: 'dup' })).status, 409)
+  t.match(await explained('dup'), /Made by: req_1 POST \/v1\/transaction: 200\n/)
+  t.match(await explained('dup'), /Other calls that tried to make it \(1\):\n- req_2 .+: 409/)
+  t.match(await explained('dup'), 'Decided by: no rule, so the standard course\n')
+  const { text } = await tool('explain_payment', { reference_id: 'dup' })
+  const [, id] = /^Payment (\S+):/.exec(text)!
+  await tool('set_status', { kind: 'payment', id, status: 'success' })
+  t.match(await explained('dup'), 'Decided by: set_status, or another admin call\n')
+
+  // A rejected call and a lost one came before the call that made it.
+  await tool('make_call_fail', { how: 'error', times: 1 })
+  t.equal((await pay({ reference_id: 'retried' })).status, 500)
+  await tool('make_call_fail', { how: 'never_arrives' })
+  void pay({ reference_id: 'retried' })
+  await tool('make_call_fail', { how: 'response_lost' })
+  void pay({ reference_id: 'retried' })
+  t.equal((await pay({ reference_id: 'retried' })).status, 409)
+  const retried = await explained('retried')
+  t.match(retried, /Made by: req_5 POST \/v1\/transaction: no response/)
+  t.match(
+    retried,
+    'Decided by: no rule, so the standard course\n',
+    'the rule only lost the response',
+  )
+
+  const credit = { amount: 5, reference_id: 'by-timeline' }
+  await put('/__admin/scenario', { definition: { timeline: [{ after: '1ms', do: { credit } }] } })
+  await advance('2ms')
+  t.match(await explained('by-timeline'), 'Decided by: the timeline of the scenario\n')
 })
 
 t.test('send_webhook sends and sends again; read_webhooks shows both ends', async (t) => {

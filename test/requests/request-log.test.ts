@@ -21,6 +21,7 @@ const call = (more: object = {}) => ({
   response: '',
   isDecided: true,
   rule: undefined,
+  stepsRule: undefined,
   fault: undefined,
   replayed: false,
   ...more,

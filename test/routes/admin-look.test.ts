@@ -52,7 +52,7 @@ t.test('a payment says who decided it, and has its calls', async (t) => {
   const shown = async (id: string) => (await get(`/__admin/transactions/${id}`)).body
   const decided = async (id: string) => (await shown(id)).decided_by
   const plain = await idOf({ amount: 10 })
-  t.same(await decided(plain), { by: 'default', rule: null })
+  t.same(await decided(plain), { by: 'default', rule: null, request_id: 'req_1' })
   const magic = await idOf({ amount: 10.91 })
   t.match(await decided(magic), { by: 'magic_value', rule: /^default: / })
   await post(`/__admin/simulate/transactions/${magic}`, { status: 'FAILED' })
@@ -67,7 +67,8 @@ t.test('a payment says who decided it, and has its calls', async (t) => {
   t.ok([201, 409].includes(again.status))
   const [lost] = (await get('/__admin/transactions?search=order-7')).body.transactions.slice(-1)
   const { requests, decided_by: by } = await shown(lost.transaction_id)
-  t.match(by, { by: 'rule', rule: /lost/ })
+  // The rule lost the response, and did not choose the steps. The first of these calls created the payment.
+  t.same(by, { by: 'default', rule: null, request_id: requests.at(-1).request_id })
   t.same(
     requests.map(({ status, reference_id: reference }: Record<string, unknown>) => [
       status,
@@ -91,7 +92,7 @@ t.test('a payment says who decided it, and has its calls', async (t) => {
   await advance('2ms')
   t.equal((await decided(stuck)).by, 'timeline')
   await post('/__admin/reset', { parts: ['requests'] })
-  t.same(await decided(plain), { by: 'unknown', rule: null })
+  t.same(await decided(plain), { by: 'unknown', rule: null, request_id: null })
   const { body: state } = await get('/__admin/state')
   const other = await start(t)
   t.equal((await other.put('/__admin/state', state)).status, 200)

@@ -2,7 +2,8 @@
 import * as z from 'zod'
 import { exchange } from '../../admin/exchange.ts'
 import { countOf } from '../../model/count-text.ts'
-import { defineTool, ToolError } from '../tool.ts'
+import { wallNow } from '../../runtime/real-time.ts'
+import { type Connection, defineTool, ToolError } from '../tool.ts'
 import { listText, requestLine, shortJson, shortText } from './text.ts'
 
 /** Conditions of a call, in the words of a scenario. */
@@ -13,6 +14,35 @@ export const Match = z.record(z.string(), z.unknown()).meta({
 
 const MAX_ANSWER = 4_000
 const ORIGIN = 'http://sandbox'
+const NEEDS_TOKEN =
+  'give call_service the header Authorization: Bearer TOKEN. look shows the token, or says where it is. Set it as PAYOUT_SANDBOX_TOKEN for payout-sandbox mcp (over HTTP as the header Authorization), and each call has it.'
+
+/** The call in the log that got no response since an instant of the wall clock, as the end of a sentence. */
+async function brokenCallText(
+  { admin }: Connection,
+  { method, path, since }: { method: string; path: string; since: number },
+): Promise<string> {
+  const { pathname } = new URL(path, ORIGIN)
+  const { requests } = await admin.requests.list({ method, path: pathname, limit: 1 })
+  const [newest] = requests
+  if (newest?.status !== null || Date.parse(newest.wall_at) < since) return ''
+  return ` The log has it: ${requestLine(newest)}.`
+}
+
+/** What to do after a response of the service. */
+function nextAfter(method: string, path: string, status: number): string {
+  if (status === 401) return NEEDS_TOKEN
+  if (status === 429 || status >= 500)
+    return 'the fault is not in what you sent: find_requests says which rule made it. Your code must expect it, and try again later.'
+  if (status >= 400)
+    return 'read message and errors: they say what is wrong. The resource payout-sandbox://contract/OPERATION has the schema of a call.'
+  if (method !== 'POST') return 'find_requests shows the calls; look shows the state.'
+  if (path.startsWith('/v1/transaction'))
+    return 'the payment changes with time: advance_clock, then explain_payment.'
+  if (/^\/v1\/(?:kyc|bank)\b/.test(path))
+    return 'the sandbox verifies it after some time: advance_clock, then read it again.'
+  return 'use the ids of this response in the next call; look shows the state.'
+}
 
 const callService = defineTool({
   name: 'call_service',
@@ -35,8 +65,17 @@ const callService = defineTool({
       }),
     body: z.record(z.string(), z.unknown()).optional(),
     headers: z.record(z.string(), z.string()).optional(),
+    timeout_ms: z.int().min(1).max(50_000).default(20_000).meta({
+      description: 'How long to wait for the response, in real time.',
+    }),
   }),
-  async run({ method, path, body, headers = {} }, { base, token }) {
+  async run({ method, path, body, headers = {}, timeout_ms: ms }, connection, signal) {
+    const { base, token } = connection
+    if (method === 'GET' && body !== undefined)
+      throw new ToolError(
+        `GET ${path} takes no body; found ${shortJson(body, 100)}.`,
+        'put the values into the query of the path, such as /v1/users?limit=5, or use POST or PUT.',
+      )
     const text = body === undefined ? undefined : JSON.stringify(body)
     const sent = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -47,22 +86,25 @@ const callService = defineTool({
       ...headers,
     }
     const url = new URL(`${base}${path}`)
-    const answer = await exchange(url, { method, headers: sent }, text).catch((cause) => {
+    const since = wallNow()
+    const late = AbortSignal.timeout(ms)
+    const options = { method, headers: sent, signal: AbortSignal.any([signal, late]) }
+    const answer = await exchange(url, options, text).catch(async (cause) => {
       // A header that cannot be sent.
       if (cause instanceof TypeError) throw cause
+      const why = late.aborted ? ` after ${ms / 1_000} s` : ` (${cause.message})`
+      const logged = signal.aborted ? '' : await brokenCallText(connection, { method, path, since })
       throw new ToolError(
-        `${method} ${path}: no response (${cause.message}).`,
-        'if a scenario or rule breaks the response on purpose, your code must expect this; find_requests shows whether the call arrived and which rule acted.',
+        `${method} ${path}: no response${why}.${logged}`,
+        'if a scenario or rule breaks the response on purpose, your code must expect this; find_requests shows whether the call arrived. On a frozen clock, a delayed response waits for advance_clock.',
       )
     })
     return {
       text: `${method} ${path}: ${answer.status}\n${shortText(answer.text, MAX_ANSWER)}`,
       next:
-        answer.status >= 400
-          ? 'read message and errors: they say which field is wrong. The resource payout-sandbox://contract/OPERATION has the schema of a call.'
-          : answer.text.length > MAX_ANSWER
-            ? 'ask for less: a smaller limit, another page, or one record by its id.'
-            : 'a payment or a KYC record changes with time: advance_clock, then explain_payment.',
+        answer.status < 400 && answer.text.length > MAX_ANSWER
+          ? 'ask for less: a smaller limit, another page, or one record by its id.'
+          : nextAfter(method, path, answer.status),
     }
   },
 })
@@ -94,10 +136,15 @@ const findRequests = defineTool({
 const verifyRequests = defineTool({
   name: 'verify_requests',
   title: 'Verify the calls',
-  description: 'Asserts how many calls match; if not, shows the closest ones.',
+  description:
+    'Asserts how many calls match, or that calls came in an order; if not, shows the closest ones.',
   readOnly: true,
   input: z.strictObject({
-    match: Match,
+    match: Match.optional(),
+    sequence: z.array(Match).min(1).optional().meta({
+      description:
+        'Instead of match: the calls that must come in this order. Others may come between.',
+    }),
     exactly: z.int().min(0).optional(),
     at_least: z.int().min(0).optional(),
     at_most: z.int().min(0).optional(),
@@ -105,7 +152,9 @@ const verifyRequests = defineTool({
   async run(body, { admin }) {
     const { count } = await admin.requests.verify(body)
     return {
-      text: `Verified: ${countOf(count, 'call matches', 'calls match')}.`,
+      text: body.sequence
+        ? `Verified: the calls came in this order (${countOf(count, 'step')}).`
+        : `Verified: ${countOf(count, 'call matches', 'calls match')}.`,
       next: 'put the same check into your test: POST /__admin/requests/verify.',
     }
   },

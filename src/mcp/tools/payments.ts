@@ -1,7 +1,6 @@
 // The tools that make things fail, and that explain why something failed.
 import * as z from 'zod'
 import type { ResponseBody } from '../../admin/contract.ts'
-import type { LoggedRequest } from '../../model/logged-request.ts'
 import { OPERATIONS } from '../../scenarios/words.ts'
 import { type Connection, defineTool, ToolError } from '../tool.ts'
 import { Match } from './calls.ts'
@@ -33,6 +32,21 @@ const WAYS = {
 } satisfies Record<string, (options: Options) => unknown>
 type Way = keyof typeof WAYS
 
+/** The one way for which an option has an effect. */
+const WAY_OF = { status: 'error', delay: 'slow', reason: 'payment_fails' } as const
+
+/** Throws if an option has no effect with this way. */
+function checkOptions(how: Way, options: Options) {
+  for (const [name, way] of Object.entries(WAY_OF)) {
+    const value = options[name as keyof typeof WAY_OF]
+    if (value === undefined || way === how) continue
+    throw new ToolError(
+      `${name} has no effect with how: ${how}; found ${JSON.stringify(value)}.`,
+      `omit ${name}, or call it with how: ${way}.`,
+    )
+  }
+}
+
 const makeCallFail = defineTool({
   name: 'make_call_fail',
   title: 'Make a call fail',
@@ -58,6 +72,11 @@ const makeCallFail = defineTool({
   }),
   async run({ operation, how, times, when = {}, remove, ...options }, { admin }) {
     if (remove !== undefined) {
+      if (how !== undefined)
+        throw new ToolError(
+          `make_call_fail takes how or remove; found both, ${how} and ${JSON.stringify(remove)}.`,
+          'call it once for each.',
+        )
       await admin.rules.delete(remove)
       return { text: `Removed ${remove}.`, next: 'calls are decided by the scenario again.' }
     }
@@ -66,6 +85,7 @@ const makeCallFail = defineTool({
         'make_call_fail needs how (or remove); found neither.',
         `call it again with how: one of ${Object.keys(WAYS).join(', ')}.`,
       )
+    checkOptions(how, options)
     const rule = await admin.rules.push({
       when: { operation, ...when },
       times,
@@ -132,23 +152,31 @@ async function findPayment({ admin }: Connection, reference: string | undefined)
   }
 }
 
-/** Says what decided the course of a payment, from the call that made it. */
-async function deciderText(
-  { admin }: Connection,
-  made: LoggedRequest | undefined,
-): Promise<string> {
-  if (!made)
-    return 'Decided by: unknown; the request log does not have the call that made it (it may be in the fixtures)'
-  if (made.rule === null) return 'Decided by: no rule, so the standard course (or set_status)'
-  const { magic_values } = await admin.scenario.magicValues()
-  const magic = magic_values.filter(
-    ({ operation, rule }) => operation === 'createTransaction' && made.rule === `default: ${rule}`,
-  )
-  const [first] = magic
-  const why = first
-    ? `, a magic value: ${first.where} ${magic.map(({ value }) => value).join(' or ')} means ${first.outcome}`
-    : ''
-  return `Decided by: rule ${JSON.stringify(made.rule)}${why}`
+type Decided = ResponseBody<'readTransaction'>['decided_by']
+
+/** Says what decided the course of a payment. */
+async function deciderText({ admin }: Connection, { by, rule }: Decided): Promise<string> {
+  const before = rule === null ? '' : `; before that, by rule ${JSON.stringify(rule)}`
+  switch (by) {
+    case 'call':
+      return `set_status, or another admin call${before}`
+    case 'timeline':
+      return `the timeline of the scenario${before}`
+    case 'default':
+      return 'no rule, so the standard course'
+    case 'unknown':
+      return 'unknown; the request log does not have the call that made it: it is from the fixtures, or the log was deleted'
+    case 'rule':
+      return `rule ${JSON.stringify(rule)}`
+    case 'magic_value': {
+      const { magic_values } = await admin.scenario.magicValues()
+      const magic = magic_values.filter(
+        (one) => one.operation === 'createTransaction' && rule === `default: ${one.rule}`,
+      )
+      const [{ where, outcome }] = magic as [(typeof magic)[number]]
+      return `rule ${JSON.stringify(rule)}, a magic value: ${where} ${magic.map(({ value }) => value).join(' or ')} means ${outcome}`
+    }
+  }
 }
 
 const explainPayment = defineTool({
@@ -166,25 +194,21 @@ const explainPayment = defineTool({
   async run({ transaction_id: id, reference_id: reference }, connection) {
     const { admin } = connection
     const wanted = id ?? (await findPayment(connection, reference)).transaction_id
-    const { transaction, steps, deliveries, timers } = await admin.transactions.get(wanted)
-    const calls = await admin.requests.list({ operation: 'createTransaction', limit: 1_000 })
-    const isOfIt = (one: LoggedRequest) => JSON.stringify(one.response ?? '').includes(wanted)
-    const made =
-      calls.requests.find(isOfIt) ??
-      calls.requests.find(
-        ({ body, response }) =>
-          response === null &&
-          transaction.reference_id !== null &&
-          (body as { reference_id?: unknown } | null)?.reference_id === transaction.reference_id,
-      )
+    const { transaction, steps, decided_by, requests, deliveries, timers } =
+      await admin.transactions.get(wanted)
+    const made = requests.find(({ request_id }) => request_id === decided_by.request_id)
+    const others = requests.filter((one) => one !== made && one.operation === 'createTransaction')
     const failure = transaction.history.metadata as { reason: string; description: string } | null
     const [nextTimer] = timers
     const text = [
       `Payment ${wanted}: ${transaction.history.status}, ${transaction.amount} ${transaction.currency_code}, reference ${transaction.reference_id ?? '-'}, UTR ${transaction.utr ?? '-'}`,
       `Course: ${steps.map(({ status, at }) => `${status} ${at}`).join(' -> ')}`,
       ...(failure ? [`Failed because: ${failure.reason}: ${failure.description}`] : []),
-      await deciderText(connection, made),
+      `Decided by: ${await deciderText(connection, decided_by)}`,
       ...(made ? [`Made by: ${requestLine(made)}`] : []),
+      ...(others.length > 0
+        ? [listText('Other calls that tried to make it', others.map(requestLine))]
+        : []),
       listText(
         'Events',
         deliveries.map((one) => `${one.event} ${one.delivery_id}: ${one.status}`),

@@ -17,7 +17,10 @@ const Input = z.strictObject({
     .string()
     .default('45s')
     .meta({ description: 'Start no further run after this real time, such as 5m.' }),
-  report: z.string().optional().meta({ description: 'Folder for the report.' }),
+  report: z.string().default('sweep-report').meta({
+    description:
+      'Folder for the report, with the scenario of each finding; it replaces an earlier report.',
+  }),
 })
 
 /** The arguments of a sweep. */
@@ -26,6 +29,8 @@ export type SweepArguments = z.output<typeof Input>
 /** The result of a sweep. */
 export type SweepOutcome = {
   counts: string
+  /** The folder of the report. */
+  report: string
   isPartial: boolean
   findings: readonly {
     id: string
@@ -48,7 +53,7 @@ export const createSweepTool = (
       'Runs your test command once for each thing that the contract permits to go wrong, and lists what broke (only with stdio).',
     input: Input,
     async run(args, _connection, signal) {
-      const { counts, isPartial, findings } = await sweep(args, signal)
+      const { counts, report, isPartial, findings } = await sweep(args, signal)
       const lines = findings.map(
         ({ id, level, verdict, what, happened, reproduce }) =>
           `${id}, ${level}, ${verdict}: ${what}\n  ${happened}\n  see it again: ${reproduce}`,
@@ -57,7 +62,7 @@ export const createSweepTool = (
         ? ' Not all runs were made: call again with a larger budget for the rest.'
         : ''
       return {
-        text: `${counts}\n${listText('Findings', lines)}`,
+        text: `${counts}\n${listText('Findings', lines)}\nThe report is in ${report}`,
         next:
           findings.length > 0
             ? `correct the first finding in your code, then sweep with only that fault.${more}`

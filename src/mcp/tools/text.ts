@@ -1,4 +1,4 @@
-import type { LoggedRequest } from '../../model/logged-request.ts'
+import type { RequestInShort } from '../../model/logged-request.ts'
 
 /** A heading with one line for each entry, and how many are left out. */
 export function listText(
@@ -26,7 +26,7 @@ export const shortJson = (value: unknown, most = 400): string =>
   shortText(JSON.stringify(value) ?? 'null', most)
 
 /** A call of the request log in one line. */
-export const requestLine = ({ request_id, method, path, status, rule, fault }: LoggedRequest) =>
+export const requestLine = ({ request_id, method, path, status, rule, fault }: RequestInShort) =>
   [
     `${request_id} ${method} ${path}: ${status ?? 'no response'}`,
     ...(rule === null ? [] : [`rule ${JSON.stringify(rule)}`]),

@@ -1,6 +1,7 @@
 // The tools that look at the world, and move it as a whole.
 import * as z from 'zod'
 import { lastResult } from '../../model/delivery-result.ts'
+import { DEFAULT_CLIENT } from '../../world/client-rows.ts'
 import { RESET_PARTS } from '../../world/world-content.ts'
 import { defineTool, ToolError } from '../tool.ts'
 import { listText, requestLine, shortJson } from './text.ts'
@@ -8,13 +9,21 @@ import { listText, requestLine, shortJson } from './text.ts'
 const SHOWN = 5
 const SHOWN_TIMERS = 10
 
+/** What the agent can know about the token of its client. */
+function tokenText(name: string, token: string | undefined): string {
+  if (token !== undefined) return `Authorization: Bearer ${token}`
+  return name === DEFAULT_CLIENT
+    ? 'the token is not known here; the sandbox prints it at start'
+    : `the token is sbx_${name}, unless the client was created with another one`
+}
+
 const look = defineTool({
   name: 'look',
   title: 'Look at the sandbox',
   description: 'Shows the address, clock, scenario, counts, and what failed last.',
   readOnly: true,
   input: z.strictObject({}),
-  async run(_args, { admin, service, token }) {
+  async run(_args, { admin, service, token, note }) {
     const [client, log, payments, deliveries] = await Promise.all([
       admin.client(),
       admin.requests.list({ limit: 1_000 }),
@@ -27,7 +36,8 @@ const look = defineTool({
       ({ history }) => history.status === 'FAILED',
     )
     const text = [
-      `Service: ${service}${token === undefined ? '' : ` (Authorization: Bearer ${token})`}`,
+      `Service: ${service} (${tokenText(client.name, token)})`,
+      ...(note === undefined ? [] : [`Note: ${note}`]),
       `Client: ${client.name}, ${client.status}; webhook: ${client.webhook_url ?? 'none'}`,
       `Clock: ${clock.now}, ${clock.mode}, ${clock.pending_timers} timers pending, the next at ${clock.next_timer_at ?? '-'}`,
       `Scenario: ${client.scenario}`,

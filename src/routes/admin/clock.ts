@@ -10,10 +10,7 @@ import type { AdvanceOptions, AdvanceResult } from '../../time/advance.ts'
 import type { TimerRow } from '../../time/scheduler.ts'
 import type { World } from '../../world/world.ts'
 
-const Instant = z.iso.datetime({
-  offset: true,
-  error: 'must be an ISO 8601 instant such as 2026-01-01T00:00:00Z',
-})
+const Instant = z.iso.datetime({ offset: true })
 const durationError = 'must be a duration such as "3m", "500ms", "2d" or "PT5S", at most 10 years'
 const AdvanceDuration = z
   .string({ error: durationError })

@@ -14,7 +14,7 @@ import { searchTest } from '../../model/search.ts'
 import { Transaction } from '../../model/transaction.ts'
 import { User } from '../../model/user.ts'
 import { type PaymentRequests, requestsOfPayment } from '../../requests/payment-requests.ts'
-import { requestSummary } from '../../requests/request-log.ts'
+import { requestId, requestSummary } from '../../requests/request-log.ts'
 import type { Entry } from '../../storage/entry.ts'
 import { WHOLE_LIST } from '../../tables/list-page.ts'
 import type { World } from '../../world/world.ts'
@@ -81,7 +81,14 @@ const DecidedBy = z
       description:
         'unknown: the log does not have the call that created the payment, or the payment is not from a call.',
     }),
-    rule: z.string().nullable().meta({ description: 'The rules that matched the call.' }),
+    rule: z.string().nullable().meta({
+      description:
+        'The rule that chose its steps; one that only delays or breaks the response does not.',
+    }),
+    request_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The call that created it, if the log has that call.' }),
   })
   .meta({ id: 'DecidedBy' })
 
@@ -90,12 +97,16 @@ function decidedBy(
   { set_by: setBy }: PaymentEntry['row'],
   { created }: PaymentRequests,
 ): z.infer<typeof DecidedBy> {
-  const rule = created?.rule ?? null
-  if (setBy) return { by: setBy, rule }
-  if (!created) return { by: 'unknown', rule }
-  if (rule === null) return { by: 'default', rule }
-  const isMagic = scenarios.magicValues().some((one) => rule === `default: ${one.rule}`)
-  return { by: isMagic ? 'magic_value' : 'rule', rule: maskLogText(rule) }
+  const name = created?.stepsRule
+  const which = {
+    rule: name === undefined ? null : maskLogText(name),
+    request_id: created ? requestId(created) : null,
+  }
+  if (setBy) return { by: setBy, ...which }
+  if (!created) return { by: 'unknown', ...which }
+  if (name === undefined) return { by: 'default', ...which }
+  const isMagic = scenarios.magicValues().some((one) => name === `default: ${one.rule}`)
+  return { by: isMagic ? 'magic_value' : 'rule', ...which }
 }
 
 /** The calls that read a client's data without calling the service: no rule is counted, no fault happens, no request is logged. */
