@@ -251,7 +251,7 @@ export function createWorld(deps: WorldDeps) {
     scenarios,
     // A reset starts a timeline, and a timeline can reset.
     reset: () => content.reset(RESET_PARTS),
-    warn: log.warn,
+    warn: (message) => log.warn(`client ${name}: ${message}`),
   })
   const delayed = new DelayedResponses(runtime)
   const content = createWorldContent({
