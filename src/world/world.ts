@@ -253,7 +253,7 @@ export function createWorld(deps: WorldDeps) {
     reset: () => content.reset(RESET_PARTS),
     warn: (message) => log.warn(`client ${name}: ${message}`),
   })
-  const delayed = new DelayedResponses(runtime)
+  const delayed = new DelayedResponses(runtime, (count) => feed.publish('waiting', { count }))
   const content = createWorldContent({
     tables,
     afterCommit: store.afterCommit,

@@ -68,9 +68,10 @@ t.test('the result of a webhook that is sent by hand', { skip: noBrowser }, asyn
     )
     t.equal(dead.isRed, true)
     const last = await newest()
+    const timeText = (at: string) => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
     t.ok(
-      dead.text.endsWith(` ${sentStatus(last)}; ${nextAttempt(last)}`),
-      'in the words of the command line',
+      dead.text.endsWith(` ${sentStatus(last)}; ${nextAttempt(last, timeText)}`),
+      'in the words of the command line, with the time as the page shows it',
     )
   })
 
