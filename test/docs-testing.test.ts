@@ -18,6 +18,7 @@ const PAYMENT = {
 /** Every kind of an event; the compiler finds one that is missing. */
 const KINDS: Record<StreamKind, true> = {
   request: true,
+  waiting: true,
   change: true,
   timer: true,
   delivery: true,

@@ -2,7 +2,6 @@ import { formatDuration } from '../model/duration.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { CompiledTimelineEntry, TimelineAction } from '../scenarios/compiled.ts'
 import type { TimerRow } from '../time/scheduler.ts'
-import { createRepeatedWarning } from './repeated-warning.ts'
 import { type TimelineActionDeps, TimelineActions } from './timeline-actions.ts'
 import {
   actionName,
@@ -39,9 +38,8 @@ const storedEntry = ({
 export class Timeline {
   readonly #deps: TimelineDeps
   readonly #actions: TimelineActions
-  readonly #warnRepeatedly: (key: string, message: string) => void
-  // The entries whose rate was already logged as too high.
-  readonly #warnedRates = new Set<string>()
+  // What was already logged: an entry that runs for hours must not log the same each time.
+  readonly #warned = new Set<string>()
   // The start time of the active timeline, and whether its entries for that time are running now.
   #startedAt = Number.NEGATIVE_INFINITY
   #isRunningDueEntries = false
@@ -49,7 +47,6 @@ export class Timeline {
   constructor(deps: TimelineDeps) {
     this.#deps = deps
     this.#actions = new TimelineActions(deps)
-    this.#warnRepeatedly = createRepeatedWarning(deps.warn)
     const { scheduler, clock } = deps
     scheduler.handle(TIMELINE_ENTRY, (timer) => this.#runEntry(entryOf(timer), timer.due_at), {
       cost: (timer) => costOf(entryOf(timer).do),
@@ -120,7 +117,7 @@ export class Timeline {
     if (isRecurring(entry)) this.#scheduleNextTurn(entry, entry.every_ms!, due_at)
     const full = limitReached(entry.do, this.#deps.store)
     if (full !== undefined) {
-      this.#warnAbout(entry, 'full', full)
+      this.#warnOnce(entry, 'full', full)
       return undefined
     }
     try {
@@ -128,7 +125,7 @@ export class Timeline {
     } catch (error) {
       // An action that cannot run now is logged; the rest of the timeline continues.
       if (!(error instanceof SandboxError) || error.status >= 500) throw error
-      this.#warnAbout(entry, error.code, error.message)
+      this.#warnOnce(entry, error.code, error.message)
     }
     return undefined
   }
@@ -143,25 +140,28 @@ export class Timeline {
 
   /** Schedules the next run of a recurring entry. */
   #scheduleNextTurn(entry: StoredTimelineEntry, everyMs: number, dueAt: number) {
-    const { clock, scenarios } = this.#deps
+    const { clock } = this.#deps
     const { due_at, skipped } = nextTurn(everyMs, dueAt, clock.now())
     const { remaining } = entry
     this.#schedule(
       { ...entry, ...(remaining !== undefined && { remaining: remaining - 1 }) },
       due_at,
     )
-    const key = `${scenarios.name} ${actionName(entry.do)} ${everyMs}`
-    if (skipped === 0 || this.#warnedRates.has(key)) return
-    this.#warnedRates.add(key)
+    if (skipped === 0) return
     const message = `the rate is too high for clock speed ${clock.state.speed}: the entry runs as often as this machine can, and some runs are skipped`
-    this.#warnAbout(entry, 'rate', message)
+    this.#warnOnce(entry, 'rate', message)
   }
 
-  /** Logs a warning about an entry; equal warnings about equal entries are counted. */
-  #warnAbout({ do: action, every_ms: everyMs }: StoredTimelineEntry, why: string, message: string) {
-    const name = `timeline of ${this.#deps.scenarios.name}: ${actionName(action)}`
+  /** Logs a warning about an entry, unless it or an entry with the same problem was logged before. */
+  #warnOnce({ do: action, every_ms: everyMs }: StoredTimelineEntry, why: string, message: string) {
+    const scenario = `timeline of ${this.#deps.scenarios.name}: `
     const every = everyMs === undefined ? '' : ` every ${formatDuration(everyMs)}`
-    this.#warnRepeatedly(`${name}${every}: ${why}`, `${name}${every}: ${message}`)
+    const entry = `${scenario}${actionName(action)}${every}: `
+    // A message can have a new id each time; an entry warns only once.
+    const keys = [`${entry}${why}`, `${scenario}${message}`]
+    if (keys.some((key) => this.#warned.has(key))) return
+    for (const key of keys) this.#warned.add(key)
+    this.#deps.warn(`${entry}${message}`)
   }
 }
 

@@ -66,7 +66,11 @@ function View({
         <OneDelivery id={id} clock={client.clock} />
       )
     case 'requests':
-      return id === undefined ? <Requests /> : <OneRequest id={id} />
+      return id === undefined ? (
+        <Requests waiting={client.counts.waiting} />
+      ) : (
+        <OneRequest id={id} />
+      )
     case 'scenarios':
       return id === undefined ? <Scenarios /> : <OneScenario name={id} />
     case 'assumptions':
@@ -184,6 +188,7 @@ export function App() {
     'delivery',
     'clock',
     'scenario',
+    'waiting',
     'recheck',
   ])
   useEffect(() => watchState(setState), [])

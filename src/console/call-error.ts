@@ -9,7 +9,12 @@ export class CallError extends Error {
   }
 }
 
-export type ErrorBody = { message?: string; error?: string }
+export type ErrorBody = {
+  message?: string
+  error?: string
+  /** The wrong fields; `message` names only the first. */
+  errors?: readonly { field: string; message: string }[]
+}
 
 /** Returns the body of an error response; an empty object if it is not JSON. */
 export async function errorBodyOf(response: Response): Promise<ErrorBody> {
@@ -20,6 +25,11 @@ export async function errorBodyOf(response: Response): Promise<ErrorBody> {
   }
 }
 
-/** Returns the error of a rejected call. */
-export const errorOf = (status: number, { message }: ErrorBody): CallError =>
-  new CallError(status, message ?? `The server responded with ${status}.`)
+/** Returns the error of a rejected call, with the message of each wrong field. */
+export function errorOf(status: number, { message, errors }: ErrorBody): CallError {
+  const all =
+    Array.isArray(errors) && errors.length > 1
+      ? `${errors.map((one) => `${one.field} ${one.message}`).join('. ')}.`
+      : message
+  return new CallError(status, all ?? `The server responded with ${status}.`)
+}

@@ -12,6 +12,17 @@ export function rupeesText(amount: string, currency = 'INR'): string {
   return currency === 'INR' ? `₹${text}` : `${text} ${currency}`
 }
 
+/**
+ * Returns the number of an amount as a person types it or as `rupeesText` formats it. Anything else stays a text, which
+ * the sandbox rejects; an empty text is no amount.
+ */
+export function typedAmount(typed: string): number | string | undefined {
+  const text = typed.trim()
+  const plain = text.replace(/^₹\s*/, '').replace(/(?<=\d),(?=\d)/g, '')
+  if (/^-?\d+(?:\.\d+)?$/.test(plain)) return Number(plain)
+  return text === '' ? undefined : text
+}
+
 /** Where times are: in UTC, or where the browser is. */
 export type Zone = 'utc' | 'local'
 

@@ -52,8 +52,11 @@ function urlFields(): URLSearchParams {
   return new URLSearchParams(at === -1 ? '' : location.hash.slice(at))
 }
 
-/** A field of a view whose value is in the URL, so that a link and the way back have it too; empty by default. */
-export function useUrlField(name: string): [string, (value: string) => void] {
+/** A field of a view whose value is in the URL, so that a link and the way back have it too; empty by default, and for none of `values`. */
+export function useUrlField(
+  name: string,
+  values?: readonly string[],
+): [string, (value: string) => void] {
   const [value, setValue] = useState(() => urlFields().get(name) ?? '')
   useEffect(() => {
     const changed = () => setValue(urlFields().get(name) ?? '')
@@ -69,5 +72,5 @@ export function useUrlField(name: string): [string, (value: string) => void] {
     history.replaceState(null, '', fields.size > 0 ? `${path}?${fields}` : path)
     setValue(next)
   }
-  return [value, change]
+  return [!values || values.includes(value) ? value : '', change]
 }

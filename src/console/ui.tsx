@@ -64,12 +64,18 @@ export const Chip = ({ state }: { state: string }) => (
   <span class={`chip ${CHIP_CLASSES[state.toLowerCase()] ?? ''}`}>{state}</span>
 )
 
-/** An HTTP status; none where the connection was broken. */
-export const HttpStatus = ({ status }: { status: number | null }) => (
+/** An HTTP status; none where the connection was broken, or a fault lets the caller wait. */
+export const HttpStatus = ({
+  status,
+  fault = null,
+}: {
+  status: number | null
+  fault?: string | null
+}) => (
   <span
     class={`chip ${status === null || status >= 500 ? 'bad' : status >= 400 ? 'open' : 'good'}`}
   >
-    {status ?? 'broken'}
+    {status ?? (fault === 'hang' ? 'no response' : 'broken')}
   </span>
 )
 

@@ -25,8 +25,11 @@ export const sentStatus = (one: SentDelivery): string =>
     ? `delivered before, this redelivery failed (${lastResult(one)})`
     : `${one.status} (${lastResult(one)})`
 
-/** Says when the next attempt is; undefined if there is none. */
-export const nextAttempt = ({ status, next_attempt_at }: SentDelivery): string | undefined =>
+/** Says when the next attempt is, with its time as `timeText` formats it; undefined if there is none. */
+export const nextAttempt = (
+  { status, next_attempt_at }: SentDelivery,
+  timeText = (at: string) => at,
+): string | undefined =>
   status === 'pending' && next_attempt_at !== null
-    ? `the next attempt is at ${next_attempt_at}`
+    ? `the next attempt is at ${timeText(next_attempt_at)}`
     : undefined

@@ -1,6 +1,7 @@
 /** The kinds of event in a client's stream, `GET /__admin/events`; docs/testing.md (Watch it live) says what each reports. */
 export type FeedKind =
   | 'request'
+  | 'waiting'
   | 'change'
   | 'timer'
   | 'delivery'

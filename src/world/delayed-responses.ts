@@ -14,8 +14,16 @@ export class DelayedResponses {
   readonly #waiting = new Set<Waiting>()
   readonly #later: Runtime['later']
 
-  constructor({ later }: Pick<Runtime, 'later'>) {
+  readonly #onCount: (count: number) => void
+
+  constructor({ later }: Pick<Runtime, 'later'>, onCount: (count: number) => void) {
     this.#later = later
+    this.#onCount = onCount
+  }
+
+  /** The number of responses that wait. */
+  get count() {
+    return this.#waiting.size
   }
 
   /** Runs a function after `ms` real ms. If `signal` is aborted before, it does not run and the promise rejects. */
@@ -26,6 +34,7 @@ export class DelayedResponses {
         cancelTimer()
         signal.removeEventListener('abort', onAbort)
         this.#waiting.delete(waiting)
+        this.#onCount(this.count)
       }
       const onAbort = () => waiting.reject(callerGone())
       const waiting: Waiting = {
@@ -45,6 +54,7 @@ export class DelayedResponses {
       const cancelTimer = this.#later(ms, () => void waiting.run())
       signal.addEventListener('abort', onAbort)
       this.#waiting.add(waiting)
+      this.#onCount(this.count)
     })
   }
 

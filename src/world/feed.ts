@@ -7,6 +7,8 @@ import type { TimerRow } from '../time/scheduler.ts'
 /** The subjects of a client's feed, by kind of event. */
 export type FeedEvents = {
   request: RequestLogEntry
+  /** The number of calls whose response a rule delays has changed. */
+  waiting: { count: number }
   /** A resource changed its status; `type` is the name of the webhook event. */
   change: { type: string; resource_id: string; at: string }
   timer: TimerRow

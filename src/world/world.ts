@@ -251,9 +251,9 @@ export function createWorld(deps: WorldDeps) {
     scenarios,
     // A reset starts a timeline, and a timeline can reset.
     reset: () => content.reset(RESET_PARTS),
-    warn: log.warn,
+    warn: (message) => log.warn(`client ${name}: ${message}`),
   })
-  const delayed = new DelayedResponses(runtime)
+  const delayed = new DelayedResponses(runtime, (count) => feed.publish('waiting', { count }))
   const content = createWorldContent({
     tables,
     afterCommit: store.afterCommit,

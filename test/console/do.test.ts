@@ -83,6 +83,32 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
     t.equal(requests.length, 1)
   })
 
+  await t.test('a payment among 100 newer users without accounts; wrong fields', async (t) => {
+    const timeline = [{ do: { create_users: 101 } }]
+    await opened.put('/__admin/scenario', { definition: { timeline } })
+    const made = page.url()
+    await go('payments')
+    await page.locator('summary', { hasText: 'Make a payment' }).click()
+    await see(/^From has the 100 newest of \d+ users/)
+    await page.getByLabel('Find the payer').fill(ASHA)
+    await page.getByLabel('From', { exact: true }).selectOption(ASHA)
+    await page.getByLabel('Find the receiver').fill('MEERA@')
+    const account = page.getByLabel('To account')
+    await account.locator('option').nth(1).waitFor({ state: 'detached' })
+    t.match(await account.textContent(), 'meera@example.com')
+    const amount = page.getByLabel('Amount', { exact: true })
+    await amount.fill('')
+    t.match(await press(page, 'Make the payment'), /400 amount is required/)
+    await amount.fill('1e3')
+    await page.getByLabel('Reference', { exact: true }).fill('x'.repeat(300))
+    t.match(await press(page, 'Make the payment'), /amount must .*found "1e3"\. reference_id must/)
+    await page.getByLabel('Reference', { exact: true }).fill('')
+    await amount.fill('₹1,00,000')
+    t.match(await press(page, 'Make the payment'), /"amount":100000.* 200$/)
+    await page.getByLabel('Find the payer').waitFor({ state: 'detached' })
+    await page.goto(made)
+  })
+
   await t.test('the payment links its request, which says what it made', async () => {
     const href = page.url()
     await page.getByRole('link', { name: 'POST /v1/transaction' }).click()
@@ -120,6 +146,23 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
     t.equal((await opened.pay({ amount: 250.91 })).status, 503)
   })
 
+  await t.test('a call that a rule delays is counted before its response', async (t) => {
+    const made = await opened.post('/__admin/rules', {
+      when: { operation: 'getUser' },
+      then: { delay: '8s' },
+    })
+    await go('requests')
+    const leave = new AbortController()
+    const held = fetch(`${origin}/v1/user/${ASHA}`, { signal: leave.signal })
+    await see(/ calls\. 1 call waits for its response$/)
+    await go('overview')
+    await see('1 call waits for its response')
+    leave.abort()
+    await t.rejects(held)
+    await page.getByText('1 call waits').waitFor({ state: 'detached' })
+    await opened.app.inject({ method: 'DELETE', url: `/__admin/rules/${made.body.rule_id}` })
+  })
+
   await t.test('a call that waits says why', async (t) => {
     const push = (fault: string) =>
       opened.post('/__admin/rules', { when: { operation: 'createUser' }, then: { fault } })
@@ -129,6 +172,10 @@ t.test('make something by hand', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Make the user' }).click()
     await see('A rule may delay this call or hold its connection')
     t.match(await page.locator('footer').textContent(), 'waiting…')
+    await go('requests?status=broken')
+    const rows = page.getByRole('table', { name: 'Requests' })
+    const held = rows.getByRole('row').filter({ hasText: 'fault hang' })
+    await held.getByText('no response').waitFor()
     // The browser sends the call once more when its connection ends.
     await push('reset')
     opened.app.server.closeAllConnections()
@@ -214,6 +261,9 @@ t.test('search, filter, and explore', { skip: noBrowser }, async (t) => {
   await t.test('the filters of the lists are in the URL too', async () => {
     await go('users?kyc=pending')
     await rowsAre('Users', (await get('/__admin/users?kyc=pending')).body.total)
+    await go('users?kyc=strange')
+    await rowsAre('Users', (await get('/__admin/users')).body.total)
+    t.equal(await page.getByLabel('KYC', { exact: true }).inputValue(), '')
     await go('requests?status=5')
     await see('No call matches.')
     await page.getByLabel('Status', { exact: true }).selectOption('2')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { rupeesText, wallTime, zoneName } from '../../src/console/format.ts'
+import { rupeesText, typedAmount, wallTime, zoneName } from '../../src/console/format.ts'
 
 t.test('rupees have the groups that people in India read', async (t) => {
   for (const [amount, text] of [
@@ -37,4 +37,23 @@ t.test('a zone has its short name', async (t) => {
   t.equal(zoneName(at, 'local', 'Asia/Kolkata'), 'IST')
   t.equal(zoneName(at, 'local', 'Europe/Berlin'), 'GMT+2')
   t.equal(zoneName('2026-01-01T00:00:00.000Z', 'local', 'Europe/Berlin'), 'GMT+1')
+})
+
+t.test('an amount is typed plainly or as the page shows it', async (t) => {
+  for (const [typed, amount] of [
+    ['100', 100],
+    [' 250.91 ', 250.91],
+    ['1,00,000', 100_000],
+    ['₹500', 500],
+    ['₹12,45,000.00', 1_245_000],
+    ['-5', -5],
+    ['1e3', '1e3'],
+    ['0x10', '0x10'],
+    ['five', 'five'],
+    ['1,,0', '1,,0'],
+    [' ', undefined],
+  ] as const)
+    t.equal(typedAmount(typed), amount, typed)
+  for (const amount of ['1.00', '1245000.00', '999.90'])
+    t.equal(typedAmount(rupeesText(amount)), Number(amount))
 })

@@ -23,6 +23,10 @@ t.test('a sweep.json is opened in the browser', { skip: noBrowser }, async (t) =
   }
   t.equal(await page.getByRole('button', { name: 'Copy the command' }).count(), 4)
 
+  await go('users')
+  await go('sweep')
+  await runs.getByText('paid twice').waitFor()
+
   await choose('sweep.json', JSON.stringify({ ...sweep, left_out: 1234, findings: [] }))
   await see('No findings.')
   await see('1234')

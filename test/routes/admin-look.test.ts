@@ -133,6 +133,19 @@ t.test('lists are searched by all words, and paged', async (t) => {
   }
   const without = (await list('users?limit=100&kyc=none')).users
   t.ok(without.length > 0 && without.every(({ kyc }: { kyc: unknown[] }) => kyc.length === 0))
+  const banksOf = async (bank: string): Promise<{ bank_status: string }[][]> =>
+    (await list(`users?limit=100&bank=${bank}`)).users.map(
+      (user: { bank_accounts: { bank_status: string }[] }) => user.bank_accounts,
+    )
+  const [some, none, failed] = [
+    await banksOf('any'),
+    await banksOf('none'),
+    await banksOf('failed'),
+  ]
+  t.equal(some.length + none.length, (await list('users')).total)
+  t.ok(some.every((accounts) => accounts.length > 0) && none.every(({ length }) => length === 0))
+  t.ok(failed.length > 0 && failed.length < some.length)
+  t.ok(failed.every((ones) => ones.some(({ bank_status: status }) => status === 'failed')))
   const { users } = await list('users?limit=1')
   t.match(await list(`users?search=${users[0].email.toUpperCase()}`), { total: 1, users })
   const { requests } = await list('requests?limit=1')

@@ -8,6 +8,7 @@ const REJECTED = 'd0000000-0000-4000-8000-000000000014'
 type Payment = {
   transaction_id: string
   amount: string
+  reference_id: string | null
   transaction_type: string
   from_user_id: string
   to_user_id: string
@@ -23,9 +24,11 @@ t.test('live-demo: two minutes at speed 60 have something of everything', async 
   const inbox = `http://127.0.0.1:${port}/__admin/webhooks/inbox`
   await box.post('/v1/clientWebhook', { url: inbox, webhook_secret: 'a-secret-of-the-demo' })
   const usersNow = async () => (await box.get('/__admin/users')).body.total
-  const payments = async () => (await box.get('/__admin/transactions?limit=100')).body
+  const payments = async (page = 1) =>
+    (await box.get(`/__admin/transactions?limit=100&page=${page}`)).body
   const newPayments = async (): Promise<Payment[]> => {
     const { total, transactions } = await payments()
+    transactions.push(...(await payments(2)).transactions)
     return transactions.slice(0, total - before.payments)
   }
   const deliveries = async (query: string): Promise<Delivery[]> =>
@@ -52,7 +55,9 @@ t.test('live-demo: two minutes at speed 60 have something of everything', async 
     t.ok((await usersNow()) >= before.users + 6)
     const made = await newPayments()
     const sizes = new Set(made.map(({ amount }) => amount))
-    t.ok(sizes.size >= 8 && sizes.has('1245000.00'), [...sizes].join(', '))
+    t.ok(sizes.size >= 16 && sizes.has('1245000.00'), [...sizes].join(', '))
+    const references = made.map(({ reference_id: reference }) => reference).filter(Boolean)
+    t.ok(references.length >= 5, `${references.length} have a reference`)
     const people = new Set(made.flatMap((one) => [one.from_user_id, one.to_user_id]))
     t.ok(people.size >= 15, `${people.size} users take part`)
     const reasons = new Set(made.map(({ history }) => history.metadata?.reason).filter(Boolean))

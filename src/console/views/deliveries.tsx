@@ -58,7 +58,7 @@ const STATES = ['pending', 'delivered', 'failed', 'dropped', 'cancelled', 'recor
 
 export function Deliveries({ client, reload }: { client: Client; reload: () => void }) {
   const search = useSearch()
-  const [status, setStatus] = useUrlField('status')
+  const [status, setStatus] = useUrlField('status', STATES)
   const [event, setEvent] = useUrlField('event')
   const { total, problem, at, want } = usePages(
     'listDeliveries',

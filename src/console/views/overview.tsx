@@ -7,6 +7,7 @@ import { Form, Input, SearchField, useSearch } from '../fields.tsx'
 import { At } from '../settings.tsx'
 import type { Client, Timer } from '../types.ts'
 import { Card, Chip, Facts, Problem, Scroll } from '../ui.tsx'
+import { waitingText } from './requests.tsx'
 import { RunTimer } from './send.tsx'
 import { Webhook } from './webhook.tsx'
 
@@ -186,6 +187,9 @@ export function Overview({ client, reload }: { client: Client; reload: () => voi
             <a href={`#/${view}`}>
               <b>{client.counts[key]}</b> {title}
             </a>
+            {key === 'requests' && client.counts.waiting > 0 && (
+              <span class="hint">{waitingText(client.counts.waiting)}</span>
+            )}
           </li>
         ))}
       </ul>

@@ -86,12 +86,12 @@ const Calls = ({ requests }: { requests: PaymentWithAll['requests'] }) => (
   <Card title="Requests">
     {requests.length === 0 && <p class="empty">The request log has no call about it.</p>}
     <ul class="list">
-      {requests.map(({ request_id, method, path, status, rule, at }) => (
+      {requests.map(({ request_id, method, path, status, fault, rule, at }) => (
         <li key={request_id}>
           <a href={`#/requests/${request_id}`}>
             {method} {path}
           </a>
-          <HttpStatus status={status} />
+          <HttpStatus status={status} fault={fault} />
           {rule !== null && <span class="hint">{rule}</span>}
           <At at={at} />
         </li>

@@ -6,7 +6,7 @@ import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
 import type { Payment } from '../types.ts'
 import { Chip, Problem } from '../ui.tsx'
-import { MakePayment } from './make.tsx'
+import { MakePayment } from './make-payment.tsx'
 
 const COLUMNS: readonly Column<Payment>[] = [
   {
@@ -38,7 +38,7 @@ const hrefOf = ({ transaction_id }: Payment) => `#/payments/${transaction_id}`
 
 export function Payments() {
   const search = useSearch()
-  const [status, setStatus] = useUrlField('status')
+  const [status, setStatus] = useUrlField('status', STATUSES)
   const { total, problem, at, want } = usePages(
     'readTransactions',
     { search: search.query, status: status || undefined },

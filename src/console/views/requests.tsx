@@ -23,8 +23,8 @@ const COLUMNS: readonly Column<ShortRequest>[] = [
   },
   {
     title: 'Status',
-    width: '4.5rem',
-    show: ({ status }) => <HttpStatus status={status} />,
+    width: '6.5rem',
+    show: ({ status, fault }) => <HttpStatus status={status} fault={fault} />,
   },
   {
     title: 'Payment',
@@ -110,7 +110,7 @@ const STATUSES = [
   ['2', '2xx: success'],
   ['4', '4xx: rejected'],
   ['5', '5xx: the service failed'],
-  ['broken', 'broken connection'],
+  ['broken', 'no response, or a broken one'],
 ] as const
 const statusClass = (status: number | null) => (status === null ? 'broken' : String(status)[0])
 
@@ -125,10 +125,17 @@ const textOf = (call: ShortRequest) =>
     paymentText(call),
   ].join(' ')
 
-export function Requests() {
+/** Says how many calls a rule delays: the log has them when their responses are sent. */
+export const waitingText = (count: number): string =>
+  count === 1 ? '1 call waits for its response' : `${count} calls wait for their responses`
+
+export function Requests({ waiting }: { waiting: number }) {
   const { calls, problem, reload } = useRequests()
   const search = useSearch()
-  const [status, setStatus] = useUrlField('status')
+  const [status, setStatus] = useUrlField(
+    'status',
+    STATUSES.map(([value]) => value),
+  )
   const found = useMemo(
     () =>
       calls?.filter(
@@ -155,6 +162,7 @@ export function Requests() {
         <>
           <p class="hint" aria-live="polite">
             {found.length} of {calls!.length} calls
+            {waiting > 0 && `. ${waitingText(waiting)}`}
           </p>
           <Rows
             label="Requests"
@@ -163,7 +171,9 @@ export function Requests() {
             href={hrefOf}
             empty={
               calls!.length === 0
-                ? 'The service has not received any calls yet.'
+                ? waiting > 0
+                  ? 'No call has its response yet.'
+                  : 'The service has not received any calls yet.'
                 : 'No call matches.'
             }
           />
@@ -211,7 +221,7 @@ export function OneRequest({ id }: { id: string }) {
       {call && (
         <>
           <h2>
-            {call.method} {call.path} <HttpStatus status={call.status} />
+            {call.method} {call.path} <HttpStatus status={call.status} fault={call.fault} />
           </h2>
           <p>
             <Copy label="Copy as curl" text={curlOfRequest(call)} />{' '}
@@ -228,7 +238,10 @@ export function OneRequest({ id }: { id: string }) {
                   ['Rule', call.rule ?? 'none'],
                   ['Made', <Made key="made" call={call} />],
                   ['Payment', paymentText(call)],
-                  ['Fault', call.fault],
+                  [
+                    'Fault',
+                    call.fault === 'hang' ? 'hang: no response, the caller waits' : call.fault,
+                  ],
                   ['Duration', `${call.duration_ms} ms`],
                   ['Replayed response', call.replayed ? 'yes (Idempotency-Key)' : null],
                 ]}

@@ -85,20 +85,24 @@ const Result = ({ runs, left_out: leftOut, verdicts, findings }: SweepDocument) 
   </>
 )
 
+// Until the page is closed: another view must not lose the file.
+let opened: SweepDocument | undefined
+
 /** The result of a sweep, from a file of the user: the page sends it nowhere. */
 export function Sweep() {
   const id = useId()
-  const [result, setResult] = useState<SweepDocument>()
+  const [result, setResult] = useState(opened)
   const [problem, setProblem] = useState<string>()
   async function open(file: File | undefined) {
     if (!file) return
+    opened = undefined
     try {
-      setResult(await readSweep(file))
+      opened = await readSweep(file)
       setProblem(undefined)
     } catch (error) {
-      setResult(undefined)
       setProblem((error as Error).message)
     }
+    setResult(opened)
   }
   return (
     <>

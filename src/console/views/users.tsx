@@ -44,7 +44,7 @@ const hrefOf = ({ user_id }: User) => `#/users/${user_id}`
 /** The list of the users; `count` is their number. */
 export function Users({ count }: { count: number }) {
   const search = useSearch()
-  const [kyc, setKyc] = useUrlField('kyc')
+  const [kyc, setKyc] = useUrlField('kyc', KYC_STATUSES)
   const { total, problem, at, want } = usePages(
     'readUsers',
     { search: search.query, kyc: kyc || undefined },

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin-call.ts'
-import { BankAccount } from '../../model/bank-account.ts'
+import { BankAccount, BankStatus } from '../../model/bank-account.ts'
 import { Delivery } from '../../model/delivery.ts'
 import { Uuid } from '../../model/formats.ts'
 import { HistoryRecord } from '../../model/history.ts'
@@ -23,9 +23,10 @@ import { listDeliveries } from './webhooks.ts'
 
 const UserQuery = searchQuery(50).extend({
   kyc: z.enum([...KycStatus.options, 'none']).optional(),
+  bank: z.enum([...BankStatus.options, 'any', 'none']).optional(),
 })
 const PaymentQuery = searchQuery(50).extend({ status: PaymentStatus.optional() })
-type KycFilter = z.output<typeof UserQuery>['kyc']
+type UserFilter = z.output<typeof UserQuery>
 // A payment never has more events than this.
 const MAX_EVENTS = 100
 
@@ -52,10 +53,21 @@ const userResponse = (
 })
 
 /** Whether a user has a KYC record with this status; `none`: no record at all. */
-function hasKyc({ kyc }: World, userId: string, status: NonNullable<KycFilter>): boolean {
+function hasKyc({ kyc }: World, userId: string, status: NonNullable<UserFilter['kyc']>): boolean {
   const records = kyc.ofUser(userId)
   if (status === 'none') return records.length === 0
   return records.some(({ row }) => row.kyc_status === status)
+}
+
+/** Whether a user has a bank account with this status; `any`: an account; `none`: no account at all. */
+function hasBank(
+  { bankAccounts }: World,
+  userId: string,
+  status: NonNullable<UserFilter['bank']>,
+): boolean {
+  const accounts = bankAccounts.ofUser(userId)
+  if (status === 'none') return accounts.length === 0
+  return accounts.some(({ row }) => status === 'any' || row.bank_status === status)
 }
 
 /** One page of the rows that a query finds, newest first; without a filter it reads only the rows of the page. */
@@ -130,12 +142,15 @@ export const dataCalls = [
           transactions: z.int(),
           deliveries: z.int(),
           requests: z.int(),
+          waiting: z.int().meta({
+            description: 'Calls whose response a rule delays; they are not in `requests` yet.',
+          }),
           rules: z.int(),
         }),
       })
       .meta({ id: 'ClientInShort' }),
     handle(world) {
-      const { name, clientId, profile, webhooks, scenarios, requests, deliveries } = world
+      const { name, clientId, profile, webhooks, scenarios, requests, deliveries, delayed } = world
       const { users, kyc, bank_accounts, payments } = world.tables.tables
       return {
         name,
@@ -152,6 +167,7 @@ export const dataCalls = [
           transactions: payments.count('all', 'all'),
           deliveries: [...deliveries.all()].length + deliveries.recorded().length,
           requests: requests.count,
+          waiting: delayed.count,
           rules: scenarios.pushed().length,
         },
       }
@@ -160,7 +176,7 @@ export const dataCalls = [
   adminCall({
     id: 'readUsers',
     summary:
-      'List users with their KYC records and bank accounts, newest first; search, and filter by the status of a KYC record (none: no record)',
+      'List users with their KYC records and bank accounts, newest first; search, and filter by the status of a KYC record (none: no record) or of a bank account (any: an account; none: no account)',
     query: UserQuery,
     response: z
       .strictObject({
@@ -169,15 +185,16 @@ export const dataCalls = [
       })
       .meta({ id: 'UsersWithAll' }),
     handle(world, { query }) {
-      const { search, kyc } = query
+      const { search, kyc, bank } = query
       const test = searchTest(search)
       const isFound = ({ user_id, email, mobile }: UserEntry['row']) =>
         (kyc === undefined || hasKyc(world, user_id, kyc)) &&
+        (bank === undefined || hasBank(world, user_id, bank)) &&
         (test?.(`${user_id} ${email} ${mobile}`) ?? true)
       const { total, entries } = pageOfFound(
         world.users.list,
         query,
-        kyc || test ? isFound : undefined,
+        kyc || bank || test ? isFound : undefined,
       )
       return {
         ...pageOf(query, total),

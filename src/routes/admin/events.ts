@@ -7,7 +7,7 @@ export const eventCalls = [
   adminCall({
     id: 'streamEvents',
     summary:
-      'Server-sent events: request, change, timer, delivery, clock, scenario, assumptions, reset, restore; Last-Event-ID resumes the stream',
+      'Server-sent events: request, waiting, change, timer, delivery, clock, scenario, assumptions, reset, restore; Last-Event-ID resumes the stream',
     response: z.string().meta({ id: 'EventStream' }),
     handle: () => '',
     stream({ feed }, { headers }, reply) {

@@ -1,0 +1,147 @@
+// The form that makes a payment, with the call of the service that an integration sends.
+import { useRef } from 'preact/hooks'
+import { Act } from '../act.tsx'
+import { callOf } from '../api.ts'
+import { useLoaded } from '../data.ts'
+import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
+import { typedAmount } from '../format.ts'
+import { serviceCall } from '../service.ts'
+import type { BankAccount, User } from '../types.ts'
+import { Problem } from '../ui.tsx'
+import { AccessToken, open } from './make.tsx'
+
+const MAX_USERS = 100
+
+const isVerified = ({ kyc }: User) => kyc.some(({ kyc_status }) => kyc_status === 'success')
+const accountText = (user: User, { account_number, bank_status }: BankAccount) =>
+  `${user.email}, ${account_number}, ${bank_status}`
+
+/** The newest users that a search finds; those of the search before, until its response arrives. */
+function useFound(search: string, bank?: 'any') {
+  const call = callOf('readUsers', {
+    query: { limit: MAX_USERS, search: search || undefined, bank },
+  })
+  const { data, problem } = useLoaded(call, ['change', 'request'])
+  const last = useRef(data)
+  last.current = data ?? last.current
+  return { users: last.current?.users ?? [], total: last.current?.total ?? 0, data, problem }
+}
+
+/** Says that a list does not have all users. */
+const Cut = ({ list, total }: { list: string; total: number }) =>
+  total <= MAX_USERS ? null : (
+    <p class="hint">
+      {list} has the {MAX_USERS} newest of {total} users. Type an e-mail, a mobile or an id to find
+      the others.
+    </p>
+  )
+
+function PaymentForm() {
+  const { fields, set } = useFields({
+    payers: '',
+    receivers: '',
+    from: '',
+    to: '',
+    amount: '100',
+    reference: '',
+    remark: '',
+  })
+  const payers = useFound(fields.payers)
+  const receivers = useFound(fields.receivers, 'any')
+  const accounts = receivers.users.flatMap((user) =>
+    user.bank_accounts.map((account) => ({ user, account })),
+  )
+  const canReceive = ({ user, account }: (typeof accounts)[number]) =>
+    user.user_id !== fields.from && account.bank_status === 'success'
+  const receiver =
+    accounts.find(({ account }) => account.bank_id === fields.to) ??
+    accounts.find(canReceive) ??
+    accounts.find(({ user }) => user.user_id !== fields.from) ??
+    accounts[0]
+  const others = payers.users.filter(({ user_id }) => user_id !== receiver?.user.user_id)
+  const payer =
+    payers.users.find(({ user_id }) => user_id === fields.from) ??
+    others.find(isVerified) ??
+    others[0]
+  return (
+    <>
+      <Form>
+        <Input
+          label="Find the payer"
+          type="search"
+          placeholder="e-mail, mobile, id"
+          value={fields.payers}
+          onInput={set('payers')}
+        />
+        <Choice
+          label="From"
+          value={payer?.user_id ?? ''}
+          values={payers.users.map((user) => [
+            user.user_id,
+            isVerified(user) ? user.email : `${user.email} (no KYC)`,
+          ])}
+          onChange={set('from')}
+        />
+        <Input
+          label="Find the receiver"
+          type="search"
+          placeholder="e-mail, mobile, id"
+          value={fields.receivers}
+          onInput={set('receivers')}
+        />
+        <Choice
+          label="To account"
+          value={receiver?.account.bank_id ?? ''}
+          values={accounts.map(({ user, account }) => [
+            account.bank_id,
+            accountText(user, account),
+          ])}
+          onChange={set('to')}
+        />
+        <Input short label="Amount" value={fields.amount} onInput={set('amount')} />
+        <Input label="Reference" value={fields.reference} onInput={set('reference')} />
+        <Input label="Remark" value={fields.remark} onInput={set('remark')} />
+        <AccessToken />
+        {payer && receiver && (
+          <Act
+            submit
+            label="Make the payment"
+            // A list of the search before must not decide who pays.
+            disabled={!payers.data || !receivers.data}
+            call={serviceCall('createTransaction', {
+              from_user_id: payer.user_id,
+              to_user_id: receiver.user.user_id,
+              benif_bank_id: receiver.account.bank_id,
+              amount: typedAmount(fields.amount),
+              ...(fields.reference !== '' && { reference_id: fields.reference }),
+              ...(fields.remark !== '' && { remark: fields.remark }),
+            })}
+            onDone={({ data: made }) => open('payments', made?.[0]?.transaction_id)}
+          />
+        )}
+      </Form>
+      <Problem text={payers.problem ?? receivers.problem} />
+      {payers.data && receivers.data && !(payer && receiver) && (
+        <p class="empty">
+          {fields.payers !== '' || fields.receivers !== ''
+            ? 'The search finds no payer, or no other user with a bank account.'
+            : 'A payment needs two users, and a bank account of the receiver. Make them in '}
+          {fields.payers === '' && fields.receivers === '' && <a href="#/users">Users</a>}
+        </p>
+      )}
+      <Cut list="From" total={payers.total} />
+      <Cut list="To account" total={receivers.total} />
+      <p class="hint">
+        The paise and the account can decide what happens: see{' '}
+        <a href="#/magic-values">magic values</a>.
+      </p>
+    </>
+  )
+}
+
+/** Makes a payment and opens it. */
+export const MakePayment = () => (
+  <Fold title="Make a payment">
+    <PaymentForm />
+  </Fold>
+)
