@@ -14,6 +14,7 @@ fi
 
 # The recording is complete when the sandbox has ended.
 stop() {
+  kill "$watchdog" 2> /dev/null
   kill "$pid" 2> /dev/null || return
   for ((i = 0; i < 100; i++)); do
     kill -0 "$pid" 2> /dev/null || return
@@ -22,6 +23,9 @@ stop() {
   kill -KILL "$pid"
   warn 'the sandbox did not stop within 10 s, so it was killed: its recording can be incomplete'
 }
+# The commands below wait for an answer. A sandbox that hangs is killed, so they fail.
+(sleep 60 && kill -KILL "$pid") < /dev/null > /dev/null 2>&1 &
+watchdog=$!
 trap 'stop; exit 0' EXIT
 
 # The tests can have changed these variables: the commands get only what start has seen.
