@@ -24,7 +24,7 @@ stop() {
   warn 'the sandbox did not stop within 10 s, so it was killed: its recording can be incomplete'
 }
 # The commands below wait for an answer. A sandbox that hangs is killed, so they fail.
-(sleep 60 && kill -KILL "$pid") < /dev/null > /dev/null 2>&1 &
+(for ((i = 0; i < 60; i++)); do sleep 1; done && kill -KILL "$pid") < /dev/null > /dev/null 2>&1 &
 watchdog=$!
 trap 'stop; exit 0' EXIT
 
