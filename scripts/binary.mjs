@@ -148,7 +148,7 @@ function make(target, given) {
   if (platform === 'darwin') run('codesign', '--force', '--sign', '-', made)
   writeFileSync(`${made}.sha256`, `${digestOf(made)}  ${file}\n`)
   writeFileSync(join(output, `${name}.cdx.json`), billOf(version, node))
-  writeFileSync(join(output, 'LICENSES.txt'), licencesOf(maker))
+  writeFileSync(join(output, `${name}.LICENSES.txt`), licencesOf(maker))
   const megabytes = (statSync(made).size / 1e6).toFixed(0)
   console.log(`binary/${file}: ${megabytes} MB, Node ${version}`)
 }

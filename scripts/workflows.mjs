@@ -85,6 +85,7 @@ function runOffline(steps) {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
   Object.assign(env, {
     GITHUB_REF_NAME: `v${JSON.parse(read('package.json')).version}`,
+    GITHUB_REPOSITORY: 'some-organisation/payout-sandbox',
     TARGET,
     no_proxy: '127.0.0.1',
   })

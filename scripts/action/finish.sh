@@ -1,36 +1,64 @@
 #!/usr/bin/env bash
-# The GitHub Action, do: finish. Writes the request log and the job summary, and stops the sandbox.
-set -euo pipefail
+# The GitHub Action, do: finish. Writes the request log and the job summary, and stops the sandbox. Never fails the job: it
+# warns of what it could not do.
+set -uo pipefail
 dir=$RUNNER_TEMP/payout-sandbox
-if [ ! -e "$dir/pid" ]; then
-  echo '::warning title=payout-sandbox::there is no sandbox to finish: the step with do: start did not succeed'
+warn() { echo "::warning title=payout-sandbox::$1"; }
+if [ ! -e "$dir/started" ]; then
+  warn 'there is no sandbox to finish: the step with do: start did not succeed'
   exit 0
 fi
-sandbox=()
-# The bash of macOS has no mapfile.
-while read -r word; do sandbox+=("$word"); done < "$dir/command"
-pid=$(cat "$dir/pid")
-
-{
-  echo '## payout-sandbox'
-  if kill -0 "$pid" 2> /dev/null; then
-    "${sandbox[@]}" requests --limit 500 --json > "$dir/report/requests.json"
-    printf '\nThe scenario of the default client:\n\n```text\n'
-    "${sandbox[@]}" scenario show
-    printf '```\n\nIts last calls, newest first:\n\n```text\n'
-    "${sandbox[@]}" requests --limit 20
-    printf '```\n\nIf the job fails, its artifact has the request log and a recording of all clients: `payout-sandbox replay run.ndjson`.\n'
-  else
-    printf '\nThe sandbox has ended before the tests did. Its log:\n\n```text\n'
-    tail -20 "$dir/report/log.txt"
-    printf '```\n'
-  fi
-} >> "$GITHUB_STEP_SUMMARY"
+# sandbox, pid, url and admin_token
+# shellcheck source=/dev/null
+. "$dir/started"
 
 # The recording is complete when the sandbox has ended.
-kill "$pid" 2> /dev/null || true
-for ((i = 0; i < 100; i++)); do
-  kill -0 "$pid" 2> /dev/null || exit 0
-  sleep 0.1
-done
-echo '::warning title=payout-sandbox::the sandbox did not stop within 10 s'
+stop() {
+  kill "$watchdog" 2> /dev/null
+  kill "$pid" 2> /dev/null || return
+  for ((i = 0; i < 100; i++)); do
+    kill -0 "$pid" 2> /dev/null || return
+    sleep 0.1
+  done
+  kill -KILL "$pid"
+  warn 'the sandbox did not stop within 10 s, so it was killed: its recording can be incomplete'
+}
+# The commands below wait for an answer. A sandbox that hangs is killed, so they fail.
+(for ((i = 0; i < 60; i++)); do sleep 1; done && kill -KILL "$pid") < /dev/null > /dev/null 2>&1 &
+watchdog=$!
+trap 'stop; exit 0' EXIT
+
+# The tests can have changed these variables: the commands get only what start has seen.
+for name in ${!PAYOUT_SANDBOX_@}; do unset "$name"; done
+export PAYOUT_SANDBOX_URL=$url
+[ -z "$admin_token" ] || export PAYOUT_SANDBOX_ADMIN_TOKEN=$admin_token
+
+unread=()
+# Prints the output of a command of the program, or why there is none.
+show() {
+  "${sandbox[@]}" "$@" 2>&1 && return
+  echo "This could not be read: payout-sandbox $* failed."
+  unread+=("$1")
+}
+if kill -0 "$pid" 2> /dev/null; then
+  {
+    printf '## payout-sandbox\n\nThe scenario of the default client:\n\n```text\n'
+    show scenario show
+    printf '```\n\nIts last calls, newest first:\n\n```text\n'
+    show requests --limit 20
+    printf '```\n\nIf the job fails, its artifact has the request log and a recording of all clients: `payout-sandbox replay run.ndjson`.\n'
+  } >> "$GITHUB_STEP_SUMMARY"
+  log=$dir/report/requests.json
+  "${sandbox[@]}" requests --limit 500 --json > "$log" || {
+    rm -f "$log"
+    unread+=('the request log for the artifact')
+  }
+  [ ${#unread[@]} = 0 ] || warn "could not read: ${unread[*]}; the summary of the job says why"
+else
+  warn 'the sandbox ended before the tests did; the summary of the job has its log'
+  {
+    printf '## payout-sandbox\n\nThe sandbox has ended before the tests did. Its log:\n\n```text\n'
+    tail -20 "$dir/report/log.txt" 2>&1
+    printf '```\n'
+  } >> "$GITHUB_STEP_SUMMARY"
+fi

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
@@ -22,6 +23,17 @@ type Action = {
 }
 const action: Action = parse(read('action.yml'), { strict: true })
 
+/** Kills a sandbox that outlived its test. */
+function killIfRunning(pid: number) {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // finish has stopped it.
+  }
+}
+
+type RunOptions = { folder?: string; env?: Record<string, string | undefined> }
+
 /** A runner with the files that GitHub's runner gives to a step. */
 function createRunner(t: Test) {
   const dir = t.testdir({ temp: {}, work: {}, env: '', output: '', summary: '' })
@@ -39,7 +51,7 @@ function createRunner(t: Test) {
     )
 
   /** Runs the script of a step as the runner does, with these inputs. */
-  function run(id: string, inputs: Record<string, string> = {}) {
+  function run(id: string, inputs: Record<string, string> = {}, options: RunOptions = {}) {
     const { run, env = {} } = action.runs.steps.find((step) => step.id === id)!
     const inputOf = (name: string) => inputs[name] ?? action.inputs[name]!.default
     const given = Object.entries(env).map(([name, value]) => [
@@ -47,7 +59,7 @@ function createRunner(t: Test) {
       value.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, input) => inputOf(input)),
     ])
     return spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', run!], {
-      cwd: join(dir, 'work'),
+      cwd: join(dir, options.folder ?? 'work'),
       encoding: 'utf8',
       timeout: 60_000,
       env: {
@@ -59,10 +71,20 @@ function createRunner(t: Test) {
         GITHUB_OUTPUT: join(dir, 'output'),
         GITHUB_STEP_SUMMARY: join(dir, 'summary'),
         RUNNER_TEMP: join(dir, 'temp'),
+        ...options.env,
       },
     })
   }
-  return { dir, run, exported, textOf }
+
+  /** Starts a sandbox that ends with the test at the latest. */
+  function start(inputs: Record<string, string>) {
+    const { status, stdout, stderr } = run('start', inputs)
+    t.equal(status, 0, stdout + stderr)
+    const pid: number = JSON.parse(textOf('temp/payout-sandbox/ready.json')).pid
+    t.teardown(() => killIfRunning(pid))
+    return { pid, stdout }
+  }
+  return { dir, run, start, exported, textOf }
 }
 
 const command = PROGRAM.join(' ')
@@ -74,19 +96,12 @@ const payment = {
 }
 
 t.test('the action starts a sandbox for the next steps, and reports what they sent', async (t) => {
-  const { dir, run, exported, textOf } = createRunner(t)
-  const options = '--clock 2030-01-01T00:00:00Z --admin-token s3cret --scenario failed-payouts'
-  const started = run('start', { command, options })
-  t.equal(started.status, 0, started.stdout + started.stderr)
-  t.match(started.stdout, '::add-mask::s3cret\n')
-  const pid = Number(readFileSync(join(dir, 'temp/payout-sandbox/pid'), 'utf8'))
-  t.teardown(() => {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // finish has stopped it.
-    }
-  })
+  const { dir, run, start, exported, textOf } = createRunner(t)
+  // A token of characters that JSON, bash and a runner escape.
+  const token = 's3"c\\r%25e$t`'
+  const options = `--clock 2030-01-01T00:00:00Z\n--admin-token ${token}\n--scenario failed-payouts\n`
+  const started = start({ command, options })
+  t.match(started.stdout, `::add-mask::${token.replace('%', '%25')}\n`)
   const env = exported()
   t.strictSame(Object.keys(env), [
     'PAYOUT_SANDBOX_URL',
@@ -102,7 +117,7 @@ t.test('the action starts a sandbox for the next steps, and reports what they se
   }
   t.match(outputs, `url=${url}\n`)
   t.equal((await call(`${url}/transaction`, payment)).status, 200)
-  const admin = { 'x-admin-token': 's3cret' }
+  const admin = { 'x-admin-token': token }
   const clock = await call(`${env['PAYOUT_SANDBOX_ADMIN_URL']}/clock`, undefined, admin)
   t.match(clock.body, { now: '2030-01-01T00:00:00.000Z', mode: 'frozen' })
   t.match(run('start', { command }), { status: 1, stdout: /started a sandbox already/ })
@@ -114,7 +129,7 @@ t.test('the action starts a sandbox for the next steps, and reports what they se
 
   const upload = action.runs.steps.at(-1)!
   t.match(upload.uses, /^actions\/upload-artifact@[0-9a-f]{40}$/)
-  t.equal(upload.if, "inputs.do == 'finish' && inputs.job-status != 'success'")
+  t.equal(upload.if, "always() && inputs.do == 'finish' && inputs.job-status != 'success'")
   // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub.
   const report = upload.with!['path']!.replace('${{ runner.temp }}', join(dir, 'temp'))
   const requests = JSON.parse(readFileSync(join(report, 'requests.json'), 'utf8'))
@@ -145,3 +160,48 @@ t.test(
     t.ok(existsSync(join(dir, 'temp/payout-sandbox/report/log.txt')))
   },
 )
+
+const hasEnded = (pid: number) => {
+  try {
+    return !process.kill(pid, 0)
+  } catch {
+    return true
+  }
+}
+
+t.test('finish does not depend on what the tests have done to its environment', async (t) => {
+  const { dir, run, start, textOf } = createRunner(t)
+  mkdirSync(join(dir, 'work/elsewhere'))
+  const words = PROGRAM.map((word) => `'${word}'`).join(' ')
+  writeFileSync(join(dir, 'work/psb'), `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 })
+  const refused = run('start', { command: './psb', options: '--clock soon' })
+  t.equal(refused.status, 1)
+  // A start that failed does not prevent the next one.
+  const { pid } = start({ command: './psb' })
+  const env = { PAYOUT_SANDBOX_URL: undefined, PAYOUT_SANDBOX_COLOUR_OF_TESTS: 'blue' }
+  const finished = run('finish', {}, { folder: 'work/elsewhere', env })
+  t.match(finished, { status: 0, stdout: '', stderr: '' })
+  t.match(textOf('summary'), /The scenario of the default client.*Its last calls/s)
+  t.notMatch(textOf('summary'), 'could not be read')
+  t.ok(hasEnded(pid))
+})
+
+t.test('finish stops a sandbox that it cannot read, and says so', async (t) => {
+  const { dir, run, start, exported, textOf } = createRunner(t)
+  const { pid } = start({ command, options: '--no-admin' })
+  t.strictSame(Object.keys(exported()), ['PAYOUT_SANDBOX_URL', 'PAYOUT_SANDBOX_TOKEN'])
+  const finished = run('finish')
+  t.match(finished, { status: 0, stdout: /^::warning .*could not read: scenario requests/ })
+  t.match(textOf('summary'), /This could not be read: payout-sandbox scenario show failed/)
+  t.notOk(existsSync(join(dir, 'temp/payout-sandbox/report/requests.json')))
+  t.ok(hasEnded(pid))
+})
+
+t.test('finish shows the log of a sandbox that has ended before', async (t) => {
+  const { run, start, textOf } = createRunner(t)
+  const { pid } = start({ command })
+  process.kill(pid, 'SIGKILL')
+  for (let i = 0; i < 200 && !hasEnded(pid); i++) await setTimeout(10)
+  t.match(run('finish'), { status: 0, stdout: /^::warning .*ended before the tests did/ })
+  t.match(textOf('summary'), 'The sandbox has ended before the tests did. Its log:')
+})
