@@ -67,8 +67,9 @@ func Run(m *testing.M, options ...string) int {
 		URL        string
 		AdminToken string `json:"admin_token"`
 	}
-	if json.NewDecoder(stdout).Decode(&ready) != nil {
-		log.Fatalf("%s did not start: %v; see its message", program, process.Wait())
+	if err := json.NewDecoder(stdout).Decode(&ready); err != nil {
+		process.Wait()
+		log.Fatalf("%s printed no JSON (%v) and ended: %v; see its message", program, err, process.ProcessState)
 	}
 	defer process.Wait()
 	defer stdin.Close() // this stops it
@@ -84,7 +85,7 @@ func NewWorld(t testing.TB) *World {
 		t.Fatal("no sandbox: call payoutsandbox.Run in TestMain")
 	}
 	name := fmt.Sprintf("go-%d-%d", os.Getpid(), time.Now().UnixNano())
-	base := strings.TrimSuffix(strings.Split(serviceURL, "/@")[0], "/v1") + "/@" + name
+	base := strings.TrimSuffix(strings.TrimRight(strings.Split(serviceURL, "/@")[0], "/"), "/v1") + "/@" + name
 	world := &World{t, base, base + "/v1", "sbx_" + name}
 	world.Freeze()
 	t.Cleanup(func() { world.must("DELETE /__admin/clients/"+name, nil) })

@@ -25,7 +25,7 @@ public final class PayoutSandbox implements AutoCloseable {
   public PayoutSandbox(String... options) throws IOException, InterruptedException {
     String url = System.getenv("PAYOUT_SANDBOX_URL"), token = System.getenv("PAYOUT_SANDBOX_ADMIN_TOKEN");
     Map<String, Object> ready = url == null ? start(options) : Map.of("url", url);
-    root = ((String) get(ready, "url")).replaceFirst("(/@[^/]+)?/v1$", "");
+    root = ((String) get(ready, "url")).replaceFirst("(/@[^/]+)?(/v1)?/*$", "");
     adminToken = (String) (url == null ? ready.getOrDefault("admin_token", "") : token == null ? "" : token);
   }
 
@@ -125,8 +125,10 @@ public final class PayoutSandbox implements AutoCloseable {
     /** Registers a receiver. The handler gets each genuine event before the response; if it throws, that is 500. */
     public Receiver receiver(Consumer<Map<String, Object>> handler) throws IOException {
       Receiver receiver = new Receiver("secret of " + token, handler);
-      registerWebhook("http://127.0.0.1:" + receiver.server.getAddress().getPort(), "secret of " + token);
-      return receiver;
+      try {
+        registerWebhook("http://127.0.0.1:" + receiver.server.getAddress().getPort(), "secret of " + token);
+        return receiver;
+      } catch (RuntimeException failure) { receiver.close(); throw failure; }
     }
   }
 
@@ -233,8 +235,7 @@ public final class PayoutSandbox implements AutoCloseable {
       int start = at;
       while (",:]} \t\r\n".indexOf(text.charAt(at)) < 0) at++;
       String word = text.substring(start, at);
-      if (word.matches("true|false")) return Boolean.valueOf(word);
-      return word.equals("null") ? null : new BigDecimal(word);
+      return word.matches("true|false") ? Boolean.valueOf(word) : word.equals("null") ? null : new BigDecimal(word);
     }
     private String string() {
       var out = new StringBuilder();

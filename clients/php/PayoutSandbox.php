@@ -27,7 +27,7 @@ final class Sandbox
     {
         $this->adminToken = getenv('PAYOUT_SANDBOX_ADMIN_TOKEN') ?: null;
         $url = getenv('PAYOUT_SANDBOX_URL') ?: $this->start($options);
-        $this->root = preg_replace('~(/@[^/]+)?/v1$~', '', $url);
+        $this->root = preg_replace('~(/@[^/]+)?(/v1)?/*$~', '', $url);
     }
 
     private function start(array $options): string
@@ -36,19 +36,23 @@ final class Sandbox
         $command = [$program, 'start', '--memory', '--port', '0', '--json', '--stop-with-stdin', ...$options];
         $env = getenv() + ['PAYOUT_SANDBOX_CLOCK' => 'frozen', 'PAYOUT_SANDBOX_LOG_LEVEL' => 'warn'];
         $this->process = proc_open($command, [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes, null, $env);
-        $ready = $this->process ? json_decode((string) fgets($pipes[1]), true) : null;
-        if ($ready === null) {
-            throw new \RuntimeException("$program did not start; see its message, or set PAYOUT_SANDBOX_BIN");
+        $ready = json_decode($line = $this->process ? (string) fgets($pipes[1]) : '', true);
+        if (!isset($ready['url'])) {
+            $why = $line === '' ? 'see its message' : 'it printed ' . json_encode($line) . ', not JSON';
+            throw new \RuntimeException("$program did not start: $why, or set PAYOUT_SANDBOX_BIN");
         }
         [$this->stdin, $this->adminToken] = [$pipes[0], $ready['admin_token'] ?? null];
         register_shutdown_function([$this, 'close']);
         return $ready['url'];
     }
 
-    /** Returns a client by its name: a-z, 0-9 and -. The default is one for each worker of ParaTest. */
+    /** Returns a client by its name: 1 to 63 of a-z, 0-9 and -. The default is one for each worker of ParaTest. */
     public function world(?string $name = null): World
     {
         $name ??= 'php-' . (getenv('TEST_TOKEN') ?: '1');
+        if (!preg_match('/^[a-z0-9][a-z0-9-]{0,62}$/D', $name)) {
+            throw new \InvalidArgumentException("a world is named with 1 to 63 of a-z, 0-9 and -, not '$name'");
+        }
         return new World("$this->root/@$name", "sbx_$name", $this->adminToken);
     }
 
@@ -69,10 +73,7 @@ final class World
     /** What the code under test needs, with the token. */
     public string $url;
 
-    public function __construct(private string $base, public string $token, private ?string $adminToken)
-    {
-        $this->url = "$base/v1";
-    }
+    public function __construct(private string $base, public string $token, private ?string $adminToken) { $this->url = "$base/v1"; }
 
     /** Makes a call such as call('GET', '/__admin/clock'), and returns its response. */
     public function call(string $method, string $path, ?array $body = null): array
@@ -90,16 +91,10 @@ final class World
     }
 
     /** Restores fixtures, clock and scenario. */
-    public function reset(): void
-    {
-        $this->call('POST', '/__admin/reset', []);
-    }
+    public function reset(): void { $this->call('POST', '/__admin/reset', []); }
 
     /** Stops the clock. */
-    public function freeze(): void
-    {
-        $this->call('POST', '/__admin/clock/freeze', []);
-    }
+    public function freeze(): void { $this->call('POST', '/__admin/clock/freeze', []); }
 
     /** Returns the time of the clock. */
     public function now(): \DateTimeImmutable
@@ -114,16 +109,10 @@ final class World
     }
 
     /** Activates a scenario. */
-    public function scenario(string $name): void
-    {
-        $this->call('PUT', '/__admin/scenario', ['name' => $name]);
-    }
+    public function scenario(string $name): void { $this->call('PUT', '/__admin/scenario', ['name' => $name]); }
 
     /** Puts a rule before the scenario: rule(['when' => [...], 'then' => [...], 'times' => 1]). */
-    public function rule(array $rule): void
-    {
-        $this->call('POST', '/__admin/rules', $rule);
-    }
+    public function rule(array $rule): void { $this->call('POST', '/__admin/rules', $rule); }
 
     /** Chooses readings of docs/assumptions.md; null undoes a choice. Returns all readings in force. */
     public function assume(array $readings): array
@@ -145,16 +134,10 @@ final class World
     }
 
     /** Saves the state as a snapshot. */
-    public function save(string $snapshot): void
-    {
-        $this->call('POST', '/__admin/snapshots', ['name' => $snapshot]);
-    }
+    public function save(string $snapshot): void { $this->call('POST', '/__admin/snapshots', ['name' => $snapshot]); }
 
     /** Goes back to a snapshot. */
-    public function restore(string $snapshot): void
-    {
-        $this->call('POST', "/__admin/snapshots/$snapshot/restore", []);
-    }
+    public function restore(string $snapshot): void { $this->call('POST', "/__admin/snapshots/$snapshot/restore", []); }
 
     /** Returns what was added, removed and changed since a snapshot, by table. */
     public function diff(string $snapshot): array
@@ -168,12 +151,17 @@ final class World
         $this->call('POST', '/v1/clientWebhook', ['url' => $url, 'webhook_secret' => $secret]);
     }
 
-    /** Registers a receiver. $handler is a file that returns a function: it gets each genuine event. */
+    /** Registers a receiver until the script ends. $handler is a file that returns a function: it gets each genuine event. */
     public function receiver(string $handler = ''): Receiver
     {
         $secret = bin2hex(random_bytes(16));
         $receiver = new Receiver($secret, $handler);
-        $this->registerWebhook($receiver->url, $secret);
+        try {
+            $this->registerWebhook($receiver->url, $secret);
+        } catch (\Throwable $failure) {
+            $receiver->close();
+            throw $failure;
+        }
         return $receiver;
     }
 }
@@ -184,11 +172,8 @@ function verify_webhook(array $server, string $body, string $secret): void
     $timestamp = $server['HTTP_WEBHOOK_TIMESTAMP'] ?? '';
     $signed = ($server['HTTP_WEBHOOK_ID'] ?? '') . ".$timestamp.$body";
     $right = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $secret, true));
-    $genuine = false;
-    foreach (explode(' ', $server['HTTP_WEBHOOK_SIGNATURE'] ?? '') as $given) {
-        $genuine = hash_equals($right, $given) || $genuine;
-    }
-    if (!$genuine) {
+    $given = explode(' ', $server['HTTP_WEBHOOK_SIGNATURE'] ?? '');
+    if (!array_filter($given, fn ($one) => hash_equals($right, $one))) {
         throw new \RuntimeException('the signature does not fit');
     }
     if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
@@ -196,7 +181,7 @@ function verify_webhook(array $server, string $body, string $secret): void
     }
 }
 
-/** Receives webhooks in a process of PHP's built-in server, because a test waits while webhooks arrive. */
+/** Receives webhooks in PHP's built-in server, because a test waits while webhooks arrive. It ends with the test. */
 final class Receiver
 {
     public string $url;
@@ -206,14 +191,30 @@ final class Receiver
 
     public function __construct(string $secret, string $handler = '')
     {
-        mkdir($this->dir = sys_get_temp_dir() . '/payout-webhooks-' . bin2hex(random_bytes(8)), 0700);
+        $this->dir = sys_get_temp_dir() . '/payout-webhooks-' . bin2hex(random_bytes(8));
         $env = ['PAYOUT_RECEIVER' => json_encode([$this->dir, $secret, $handler])] + getenv();
+        $command = [PHP_BINARY, '-r', 'require $argv[1]; PayoutSandbox\Receiver::serve($argv[2]);', __FILE__, $this->dir];
+        $this->process = proc_open($command, [['pipe', 'r'], ['pipe', 'w']], $this->pipes, null, $env);
+        $this->url = trim(fgets($this->pipes[1])) ?: throw new \RuntimeException('php -S did not start');
+        register_shutdown_function([$this, 'close']);
+    }
+
+    /** Runs the server until the standard input closes: then the test has ended, even if a signal killed it. */
+    public static function serve(string $dir): void
+    {
+        function_exists('pcntl_signal') && pcntl_signal(SIGINT, SIG_IGN); // Ctrl-C ends the test
+        mkdir($dir, 0700);
         $command = [PHP_BINARY, '-q', '-S', '127.0.0.1:0', __FILE__]; // -q: the pipe must not fill
-        $this->process = proc_open($command, [2 => ['pipe', 'w']], $this->pipes, null, $env);
+        $server = proc_open($command, [2 => ['pipe', 'w']], $pipes);
         do {
-            $line = fgets($this->pipes[2]) ?: throw new \RuntimeException('php -S did not start');
-        } while (!preg_match('~http://[\d.:]+~', $line, $found));
-        $this->url = $found[0];
+            $line = fgets($pipes[2]);
+        } while ($line && !preg_match('~http://[\d.:]+~', $line, $found));
+        echo ($found[0] ?? '') . "\n";
+        stream_get_contents(STDIN);
+        proc_terminate($server);
+        proc_close($server);
+        array_map('unlink', glob("$dir/*"));
+        rmdir($dir);
     }
 
     /** Returns the genuine 'events' so far, or why others were 'refused'. */
@@ -224,10 +225,10 @@ final class Receiver
 
     public function close(): void
     {
-        proc_terminate($this->process);
-        proc_close($this->process);
-        array_map('unlink', glob("$this->dir/*"));
-        rmdir($this->dir);
+        if (is_resource($this->process)) {
+            fclose($this->pipes[0]);
+            proc_close($this->process);
+        }
     }
 }
 

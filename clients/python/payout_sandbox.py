@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -76,8 +77,7 @@ class World:
 
     def advance(self, by: str | timedelta) -> list[dict]:
         """Moves the clock by "25m" or a timedelta. Returns the timers that ran, when all has settled."""
-        if isinstance(by, timedelta):
-            by = f"{by // timedelta(milliseconds=1)}ms"
+        by = f"{by // timedelta(milliseconds=1)}ms" if isinstance(by, timedelta) else by
         return self.call("POST", "/__admin/clock/advance", {"by": by})["fired"]
 
     def scenario(self, name: str) -> None:
@@ -124,7 +124,11 @@ class World:
         """Starts a receiver and registers it as the webhook of this client. Close it."""
         secret = secrets.token_urlsafe()
         receiver = Receiver(secret, on_event)
-        self.register_webhook(receiver.url, secret)
+        try:
+            self.register_webhook(receiver.url, secret)
+        except BaseException:
+            receiver.close()
+            raise
         return receiver
 
 
@@ -133,31 +137,32 @@ class Sandbox(contextlib.AbstractContextManager):
 
     def __init__(self, *options: str):
         self._process: subprocess.Popen[str] | None = None
-        url = os.environ.get("PAYOUT_SANDBOX_URL")
-        self._admin_token = os.environ.get("PAYOUT_SANDBOX_ADMIN_TOKEN")
+        url, self._admin_token = map(os.environ.get, ("PAYOUT_SANDBOX_URL", "PAYOUT_SANDBOX_ADMIN_TOKEN"))
         if not url:
-            ready = self._start(options)
-            url, self._admin_token = ready["url"], ready.get("admin_token")
-        self.root = url.split("/@")[0].removesuffix("/v1")
+            url, self._admin_token = self._start(options)
+        self.root = url.split("/@")[0].rstrip("/").removesuffix("/v1")
 
-    def _start(self, options: tuple[str, ...]) -> dict:
+    def _start(self, options: tuple[str, ...]) -> tuple[str, str | None]:
         program = shutil.which(os.environ.get("PAYOUT_SANDBOX_BIN") or "payout-sandbox")
         if program is None:
             raise FileNotFoundError("found no payout-sandbox: set PAYOUT_SANDBOX_BIN or PAYOUT_SANDBOX_URL")
         words = [program, "start", "--memory", "--port", "0", "--json", "--stop-with-stdin", *options]
         env = {"PAYOUT_SANDBOX_CLOCK": "frozen", "PAYOUT_SANDBOX_LOG_LEVEL": "warn", **os.environ}
-        self._process = subprocess.Popen(
-            words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self._process = subprocess.Popen(words, env=env, text=True, **pipes)
         line = self._process.stdout.readline()
-        if not line:
+        if not line.startswith("{"):
             self._process.communicate()
-            raise RuntimeError(f"{program} ended with exit code {self._process.returncode}: see its message")
+            why = f"printed {line!r}, not JSON: set PAYOUT_SANDBOX_BIN" if line else "see its message"
+            raise RuntimeError(f"{program} ended with exit code {self._process.returncode}: {why}")
         atexit.register(self.close)
-        return json.loads(line)
+        ready = json.loads(line)
+        return ready["url"], ready.get("admin_token")
 
     def world(self, name: str) -> World:
-        """Returns the client with this name: `a-z`, `0-9` and `-`. The first call to it creates it."""
+        """Returns the client with this name: 1 to 63 of `a-z`, `0-9` and `-`. The first call to it creates it."""
+        if not re.fullmatch("[a-z0-9][a-z0-9-]{0,62}", name):
+            raise ValueError(f"a world is named with 1 to 63 of a-z, 0-9 and -, not {name!r}")
         return World(self.root, name, self._admin_token)
 
     def close(self) -> None:
@@ -171,8 +176,7 @@ class Sandbox(contextlib.AbstractContextManager):
 
 def verify_webhook(headers: Mapping[str, str], body: bytes, secret: str) -> None:
     """Raises ValueError unless the webhook is genuine and new. Header names are in lower case."""
-    webhook_id, timestamp = headers.get("webhook-id"), headers.get("webhook-timestamp")
-    signatures = headers.get("webhook-signature")
+    webhook_id, timestamp, signatures = (headers.get(f"webhook-{name}") for name in ("id", "timestamp", "signature"))
     if not webhook_id or not timestamp or not signatures:
         raise ValueError("a webhook header is missing")
     signed = f"{webhook_id}.{timestamp}.".encode() + body
@@ -199,8 +203,7 @@ class Receiver:
             event = json.loads(body)
             self.events.append(event)
             try:
-                if on_event:
-                    on_event(event)
+                on_event and on_event(event)
                 return 204
             except Exception:
                 traceback.print_exc()
@@ -208,12 +211,10 @@ class Receiver:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                self.send_response(status_of(self.headers, body))
+                self.send_response(status_of(self.headers, self.rfile.read(int(self.headers["content-length"]))))
                 self.end_headers()
 
-            def log_message(self, *_: object) -> None:
-                pass
+            def log_message(self, *_: object) -> None: ...
 
         # Not HTTPServer: it serves one connection at a time, and the sandbox keeps connections open.
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -221,7 +222,6 @@ class Receiver:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def close(self) -> None:
-        """Stops the receiver."""
         self._server.shutdown()
         self._server.server_close()
 

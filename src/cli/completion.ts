@@ -32,12 +32,21 @@ const flagOf = ([name, [valueName, description]]: [string, Command['flags'][stri
   isFile: FILE_NAMES.includes(valueName),
 })
 
-function completed({ name, summary, usage, flags }: Command): CompletedCommand {
+function completed(
+  { name, summary, usage, flags }: Command,
+  names: readonly string[],
+): CompletedCommand {
   const afterName = usage.map(([syntax]) => syntax.split(' ').slice(1))
   return {
     name,
     summary,
-    words: [...new Set(afterName.flatMap(([word = '']) => word.split('|').filter(isWord)))],
+    words: [
+      ...new Set(
+        afterName.flatMap(([word = '']) =>
+          word === 'COMMAND' ? names : word.split('|').filter(isWord),
+        ),
+      ),
+    ],
     takesFiles: afterName.some((words) =>
       words.some((word) => FILE_NAMES.includes(word.replace('...', ''))),
     ),
@@ -65,12 +74,23 @@ function bashScript(commands: readonly CompletedCommand[]): string {
   )
   const words = commands.map(({ name, words: own, takesFiles, flags }) => {
     const files = takesFiles ? ' -f' : ''
-    return `    ${name}) suggest=(-W ${quote([...own, ...namesOf(flags)].join(' '))}${files}) ;;`
+    const options = quote(namesOf(flags).join(' '))
+    const first =
+      own.length > 0
+        ? ` [[ $previous != ${name} ]] || suggest[1]+=${quote(` ${own.join(' ')}`)}`
+        : ''
+    return `    ${name}) suggest=(-W ${options}${files});${first || ' :'} ;;`
   })
   return `# Completion of payout-sandbox for bash: source <(payout-sandbox completion bash)
 _payout_sandbox() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]}
   local known= word
+  # Bash splits --log-level=debug into three words.
+  if [[ $current == = ]]; then
+    current=
+  elif [[ $previous == = ]]; then
+    previous=\${COMP_WORDS[COMP_CWORD - 2]}
+  fi
   local -a suggest
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     # After -- is a program with its arguments.
@@ -144,6 +164,7 @@ _payout_sandbox() {
 ${cases.join('\n')}
   esac
 }
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 if [[ $funcstack[1] == _payout_sandbox ]]; then _payout_sandbox "$@"; else compdef _payout_sandbox payout-sandbox; fi
 `
 }
@@ -158,7 +179,11 @@ function fishScript(commands: readonly CompletedCommand[]): string {
     const when = name === FIRST ? quote(`${seen}; or ${isFirst.slice(1, -1)}`) : quote(seen)
     return [
       `${program} -n ${isFirst} -f -a ${name} -d ${quote(summary)}`,
-      ...(words.length > 0 ? [`${program} -n ${quote(seen)} -f -a ${quote(words.join(' '))}`] : []),
+      ...(words.length > 0
+        ? [
+            `${program} -n ${quote(`test (commandline -opc)[-1] = ${name}`)} -f -a ${quote(words.join(' '))}`,
+          ]
+        : []),
       ...(takesFiles ? [`${program} -n ${quote(seen)} -F`] : []),
       ...flags.map(({ name: flag, description, takesValue, values, isFile }) => {
         const value = isFile ? ' -r -F' : takesValue ? ' -x' : ''
@@ -197,7 +222,9 @@ export const completionOf = (commands: () => readonly Command[]): Command => ({
       throw new BadOption(
         `completion takes ${Object.keys(SCRIPTS).join(', ')}, not ${JSON.stringify(shell)}`,
       )
-    process.stdout.write(script(commands().map(completed)))
+    const all = commands()
+    const names = all.map(({ name }) => name)
+    process.stdout.write(script(all.map((command) => completed(command, names))))
     return 0
   },
 })

@@ -40,6 +40,9 @@ const LINES: readonly (readonly [line: string[], offered: string[], other: strin
   [['replay', 'ow'], ['own.json'], '--json'],
   [['exec', '--data', 'ow'], ['own.json'], '--json'],
   [['exec', '--', 'slee'], ['sleep'], '--clock'],
+  [['help', 'clo'], ['clock'], 'start'],
+  [['scenario', 'use', ''], [], 'show'],
+  [['assumptions', 'set', ''], [], 'list'],
   [['completion', ''], ['bash', 'zsh', 'fish'], 'start'],
 ]
 
@@ -53,6 +56,7 @@ t.test(
       t.match(new Set(found), new Set(offered), line.join(' '))
       t.notOk(found.includes(other), `${line.join(' ')} does not offer ${other}`)
     }
+    t.strictSame(ask(BASH, 'payout-sandbox', '--log-level', '=', 'd'), ['debug'])
   },
 )
 

@@ -133,6 +133,7 @@ $tests['the other calls'] = function (World $world, Payouts $payouts, Sandbox $s
     same('PENDING', $payouts->status(PAYOUT));
     same('ignored', $world->assume(['reference_id' => 'ignored'])['reference_id']);
     same('unique', $sandbox->world('other')->assume([])['reference_id']);
+    same(InvalidArgumentException::class, thrown(fn () => $sandbox->world('Bad Name'))::class);
 };
 
 if (!getenv('PAYOUT_SANDBOX_URL')) {

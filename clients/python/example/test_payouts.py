@@ -112,6 +112,8 @@ def test_a_handler_that_raises_gets_the_event_again(payout_world, payouts):
 
 def test_the_other_calls(payout_sandbox, payout_world, payouts):
     other = payout_sandbox.world("other")
+    with pytest.raises(ValueError, match="not 'Bad Name'"):
+        payout_sandbox.world("Bad Name")
     with pytest.raises(SandboxError, match="INV-8") as failure:
         payouts.pay({**PAYOUT, "reference_id": "INV-7"})
         payout_world.verify({"body": {"reference_id": "INV-8"}})
