@@ -52,15 +52,9 @@ func Run(m *testing.M, options ...string) int {
 	process := exec.Command(program, append([]string{"start", "--memory", "--port", "0", "--json", "--stop-with-stdin"}, options...)...)
 	process.Env = append([]string{"PAYOUT_SANDBOX_CLOCK=frozen", "PAYOUT_SANDBOX_LOG_LEVEL=warn"}, os.Environ()...)
 	process.Stderr = struct{ io.Writer }{os.Stderr} // go test waits for all that have its own stderr
-	stdin, err := process.StdinPipe()
-	if err != nil {
-		log.Fatal(err)
-	}
-	stdout, err := process.StdoutPipe()
-	if err == nil {
-		err = process.Start()
-	}
-	if err != nil {
+	stdin, _ := process.StdinPipe()
+	stdout, _ := process.StdoutPipe()
+	if err := process.Start(); err != nil {
 		log.Fatalf("%v: set PAYOUT_SANDBOX_BIN or PAYOUT_SANDBOX_URL", err)
 	}
 	var ready struct {
@@ -68,6 +62,9 @@ func Run(m *testing.M, options ...string) int {
 		AdminToken string `json:"admin_token"`
 	}
 	if err := json.NewDecoder(stdout).Decode(&ready); err != nil {
+		if err != io.EOF {
+			process.Process.Kill()
+		}
 		process.Wait()
 		log.Fatalf("%s printed no JSON (%v) and ended: %v; see its message", program, err, process.ProcessState)
 	}

@@ -148,10 +148,11 @@ class Sandbox(contextlib.AbstractContextManager):
             raise FileNotFoundError("found no payout-sandbox: set PAYOUT_SANDBOX_BIN or PAYOUT_SANDBOX_URL")
         words = [program, "start", "--memory", "--port", "0", "--json", "--stop-with-stdin", *options]
         env = {"PAYOUT_SANDBOX_CLOCK": "frozen", "PAYOUT_SANDBOX_LOG_LEVEL": "warn", **os.environ}
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self._process = subprocess.Popen(words, env=env, text=True, **pipes)
+        self._process = subprocess.Popen(words, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         line = self._process.stdout.readline()
         if not line.startswith("{"):
+            if line:
+                self._process.kill()
             self._process.communicate()
             why = f"printed {line!r}, not JSON: set PAYOUT_SANDBOX_BIN" if line else "see its message"
             raise RuntimeError(f"{program} ended with exit code {self._process.returncode}: {why}")
@@ -200,8 +201,7 @@ class Receiver:
             except ValueError as reason:
                 self.refused.append(str(reason))
                 return 401
-            event = json.loads(body)
-            self.events.append(event)
+            self.events.append(event := json.loads(body))
             try:
                 on_event and on_event(event)
                 return 204
