@@ -158,7 +158,7 @@ t.test('an argument without effect is an error that says what to do', async (t) 
   await rejected('make_call_fail', { how: 'error', delay: '5s' }, /^delay has no effect .+"5s"/)
   await rejected('make_call_fail', { how: 'error', reason: 'x' }, /^reason has no effect .+"x"/)
   await rejected('make_call_fail', { how: 'error', remove: 'rul_1' }, /takes how or remove/)
-  t.match((await tool('look')).text, /\brequests 0, rules 0$/m, 'no rule was pushed')
+  t.match((await tool('look')).text, /\brequests 0, waiting 0, rules 0$/m, 'no rule was pushed')
   const get = { method: 'GET', path: '/v1/users', body: { limit: 5 } }
   await rejected('call_service', get, /GET \/v1\/users takes no body; found \{"limit":5\}/)
   await rejected('advance_clock', { to: '2020-01-01' }, /such as 20\d\d-\d\d-\d\dT/)
