@@ -18,7 +18,7 @@ const filesOf = (name) =>
 const LANGUAGES = {
   node: {
     version: [process.execPath, '--version'],
-    check: [process.execPath, TSC, '-p', 'scripts/testcontainers'],
+    check: [process.execPath, ...TSC, '-p', 'scripts/testcontainers'],
   },
   java: {
     version: ['javac', '--version'],
