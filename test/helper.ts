@@ -20,6 +20,22 @@ export const ASHA = '00000000-0000-4000-8000-000000000001'
 export const ROHAN = '00000000-0000-4000-8000-000000000003'
 export const KABIR = '00000000-0000-4000-8000-000000000005'
 export const ROHANS_ACCOUNT = 'b0000000-0000-4000-8000-000000000003'
+/** A payment between them that is accepted. */
+export const PAYMENT = {
+  from_user_id: ASHA,
+  to_user_id: ROHAN,
+  benif_bank_id: ROHANS_ACCOUNT,
+  amount: 100,
+}
+/** A document of Kabir that is verified. */
+export const PAN = {
+  document_type: 'tid',
+  document_name: 'pan',
+  document_number: 'XXXPX1234A',
+  dateOfBirth: '15-08-1990',
+  Nationality: 'Indian',
+  nameOnCard: 'Kabir Singh',
+}
 export const TOKEN = { authorization: 'Bearer sbx_test_token' }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body.
@@ -172,17 +188,6 @@ export async function start(t: Pick<Test, 'teardown'>, options: StartOptions = {
     advance: (by: string) => call('POST', '/__admin/clock/advance', { by }),
     /** A payment of Asha to Rohan, both ready for it. */
     pay: (more: object = {}, headers?: Record<string, string>) =>
-      call(
-        'POST',
-        '/v1/transaction',
-        {
-          from_user_id: ASHA,
-          to_user_id: ROHAN,
-          benif_bank_id: ROHANS_ACCOUNT,
-          amount: 100,
-          ...more,
-        },
-        headers,
-      ),
+      call('POST', '/v1/transaction', { ...PAYMENT, ...more }, headers),
   }
 }

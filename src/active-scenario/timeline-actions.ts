@@ -3,6 +3,7 @@ import { SandboxError } from '../model/errors.ts'
 import { holderNameOf } from '../model/holder-names.ts'
 import { mobileKey } from '../model/user.ts'
 import type { BankAccounts } from '../payouts/bank-accounts.ts'
+import { hasSuccessfulKyc } from '../payouts/check-payment.ts'
 import type { Kyc } from '../payouts/kyc.ts'
 import type { Payments } from '../payouts/payments.ts'
 import type { Users } from '../payouts/users.ts'
@@ -94,11 +95,6 @@ export class TimelineActions {
     return found[Math.floor(this.#deps.random.fraction() * found.length)]
   }
 
-  #hasKyc = (userId: string): boolean =>
-    this.#tables.kyc
-      .page('user', userId, 0, MAX_NEWEST)
-      .some(({ row }) => row.kyc_status === 'success')
-
   /** Chooses payer, receiver and account for a payment, at random; the action can name each of them. */
   #partiesOf({ from_user_id, to_user_id, benif_bank_id }: TimelinePayment) {
     const matches = (row: BankAccountRow) =>
@@ -116,7 +112,8 @@ export class TimelineActions {
     const isOther = ({ user_id }: { user_id: string }) => user_id !== account.user_id
     const payer =
       from_user_id ??
-      this.#pick(users, (row) => isOther(row) && this.#hasKyc(row.user_id))?.user_id ??
+      this.#pick(users, (row) => isOther(row) && hasSuccessfulKyc(this.#tables, row.user_id))
+        ?.user_id ??
       findRow(users.rows(), isOther)?.user_id
     if (payer === undefined)
       throw new SandboxError(

@@ -44,11 +44,20 @@ const contentOf = ({ text, next }: ToolResult) => ({
   content: [{ type: 'text' as const, text: `${shortText(text, MAX_TEXT)}\n\nNext: ${next}` }],
 })
 
-const unknown = (what: string, name: string, known: readonly string[]) =>
-  new ProtocolError(
+/** Finds an item by its name; throws if there is none. */
+function findNamed<T>(
+  what: string,
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  wanted: string,
+): T {
+  const found = items.find((item) => nameOf(item) === wanted)
+  if (found) return found
+  throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `There is no ${what} ${JSON.stringify(name)}${didYouMean(name, known) || '.'} List the ${what}s that exist.`,
+    `There is no ${what} ${JSON.stringify(wanted)}${didYouMean(wanted, items.map(nameOf)) || '.'} List the ${what}s that exist.`,
   )
+}
 
 function addTools(server: Server, tools: readonly Tool[], connection: Connection) {
   server.setRequestHandler('tools/list', () => ({
@@ -65,13 +74,7 @@ function addTools(server: Server, tools: readonly Tool[], connection: Connection
     }),
   }))
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
-    const tool = tools.find(({ name }) => name === params.name)
-    if (!tool)
-      throw unknown(
-        'tool',
-        params.name,
-        tools.map(({ name }) => name),
-      )
+    const tool = findNamed('tool', tools, ({ name }) => name, params.name)
     try {
       return contentOf(
         await tool.run(readArguments(tool, params.arguments ?? {}), connection, signal),
@@ -87,14 +90,7 @@ function addResources(server: Server, connection: Connection) {
     resources: listResources().map(({ read: _, ...resource }) => resource),
   }))
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const resources = listResources()
-    const found = resources.find((one) => one.uri === uri)
-    if (!found)
-      throw unknown(
-        'resource',
-        uri,
-        resources.map((one) => one.uri),
-      )
+    const found = findNamed('resource', listResources(), (one) => one.uri, uri)
     return { contents: [{ uri, mimeType: found.mimeType, text: await found.read(connection) }] }
   })
 }
@@ -107,13 +103,7 @@ function addPrompts(server: Server) {
     })),
   }))
   server.setRequestHandler('prompts/get', ({ params }) => {
-    const found = PROMPTS.find(({ name }) => name === params.name)
-    if (!found)
-      throw unknown(
-        'prompt',
-        params.name,
-        PROMPTS.map(({ name }) => name),
-      )
+    const found = findNamed('prompt', PROMPTS, ({ name }) => name, params.name)
     const given = params.arguments ?? {}
     const missing = found.arguments.find(({ name, required }) => required && !given[name])
     if (missing)

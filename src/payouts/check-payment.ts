@@ -36,13 +36,18 @@ export type PaymentCheckDeps = Pick<WorldContext, 'store' | 'assumed'> & {
   checkKyc: () => boolean
 }
 
+/** Whether a user has a KYC record with which they can pay. */
+export const hasSuccessfulKyc = (
+  { kyc }: WorldContext['store']['tables'],
+  userId: string,
+): boolean =>
+  kyc
+    .page('user', userId, 0, Number.POSITIVE_INFINITY)
+    .some(({ row }) => row.kyc_status === 'success')
+
 /** Returns the function that finds the parties of a payment and throws the errors of POST /transaction. */
 export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentCheckDeps) {
-  const { payments, bank_accounts, kyc } = store.tables
-  const isKycDone = (userId: string) =>
-    kyc
-      .page('user', userId, 0, Number.POSITIVE_INFINITY)
-      .some(({ row }) => row.kyc_status === 'success')
+  const { payments, bank_accounts } = store.tables
 
   return (input: CreateTransaction): Parties => {
     const { from_user_id, to_user_id, benif_bank_id, reference_id } = input
@@ -71,7 +76,7 @@ export function createPaymentCheck({ store, assumed, users, checkKyc }: PaymentC
         `The bank account ${benif_bank_id} is ${assumed.get(statusWords).bank[account.bank_status]}.`,
         'Use one with bank_status success.',
       )
-    if (checkKyc() && !isKycDone(from_user_id)) {
+    if (checkKyc() && !hasSuccessfulKyc(store.tables, from_user_id)) {
       throw new SandboxError(
         'kyc_required',
         `User ${from_user_id} has no successful KYC record. Submit one with POST /kyc first.`,

@@ -1,14 +1,6 @@
 import t from 'tap'
-import { KABIR, start } from '../helper.ts'
+import { KABIR, PAN, start } from '../helper.ts'
 
-const GOOD = {
-  document_type: 'tid',
-  document_name: 'pan',
-  document_number: 'XXXPX1234A',
-  dateOfBirth: '15-08-1990',
-  Nationality: 'Indian',
-  nameOnCard: 'Kabir Singh',
-}
 const BAD: [object, field: string, record: object][] = [
   [{ document_type: 'vid' }, 'document_type', { document_type: 'vid', metadata: null }],
   [{ document_name: 'passport' }, 'document_name', { document_name: 'passport' }],
@@ -22,7 +14,7 @@ const submit = (...kyc: object[]) => ({ user_id: KABIR, kyc })
 t.test('kyc_bad_document=entry_fails: the entry fails, the other documents do not', async (t) => {
   const { post, get, put } = await start(t)
   for (const [more, field, record] of BAD) {
-    const { status, body } = await post('/v1/kyc', submit(GOOD, { ...GOOD, ...more }, GOOD))
+    const { status, body } = await post('/v1/kyc', submit(PAN, { ...PAN, ...more }, PAN))
     t.equal(status, 201)
     t.strictSame(
       body.data.map((entry: { status: boolean }) => entry.status),
@@ -42,7 +34,7 @@ t.test('kyc_bad_document=call_fails: the call is 400 and stores nothing', async 
   const { post, get } = await start(t, { assume: { kyc_bad_document: 'call_fails' } })
   const before = (await get(`/v1/kyc/${KABIR}`)).text
   for (const [more, field] of BAD) {
-    const { status, body } = await post('/v1/kyc', submit(GOOD, { ...GOOD, ...more }))
+    const { status, body } = await post('/v1/kyc', submit(PAN, { ...PAN, ...more }))
     t.match([status, body.errors], [400, [{ field: `kyc[1].${field}`, message: /; found "/ }]])
   }
   t.equal((await get(`/v1/kyc/${KABIR}`)).text, before)
@@ -51,11 +43,11 @@ t.test('kyc_bad_document=call_fails: the call is 400 and stores nothing', async 
 t.test('kyc_bad_document: a missing field or one of another form is 400 in both', async (t) => {
   for (const reading of ['entry_fails', 'call_fails']) {
     const { post } = await start(t, { assume: { kyc_bad_document: reading } })
-    const { document_type: _, ...missing } = GOOD
+    const { document_type: _, ...missing } = PAN
     for (const item of [
       missing,
-      { ...GOOD, document_type: 7 },
-      { ...GOOD, dateOfBirth: '1990-02-31' },
+      { ...PAN, document_type: 7 },
+      { ...PAN, dateOfBirth: '1990-02-31' },
     ])
       t.equal((await post('/v1/kyc', submit(item))).status, 400)
   }

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
-import { ASHA, HONOURED, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
+import { ASHA, HONOURED, PAYMENT, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 
 // Some of these tests wait for real time, each with its own sandbox.
@@ -10,12 +10,6 @@ type Box = Awaited<ReturnType<typeof start>>
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 const at = (ms: number) => new Date(START + ms).toISOString()
-const PAYMENT = {
-  from_user_id: ASHA,
-  to_user_id: ROHAN,
-  benif_bank_id: ROHANS_ACCOUNT,
-  amount: 100,
-}
 const rule = (then: object, more: object = {}) => ({
   when: { operation: 'createTransaction' },
   then,

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { PAN } from '../helper.ts'
 import type { ToolAnswer } from './agent.ts'
 
 type CallTool = (name: string, args?: Record<string, unknown>) => Promise<ToolAnswer>
@@ -7,16 +8,6 @@ const post = (path: string, body: object) => ({ method: 'POST', path, body })
 
 /** A secret of a webhook. */
 export const SECRET = `whsec_${Buffer.from('a secret of a test').toString('base64')}`
-
-/** A PAN that is verified. */
-export const PAN = {
-  document_type: 'tid',
-  document_name: 'pan',
-  document_number: 'XXXPX1234A',
-  dateOfBirth: '15-08-1990',
-  Nationality: 'Indian',
-  nameOnCard: 'Kabir Singh',
-}
 
 /** Integrates a payment from nothing in twenty calls: the service changes only by what the tools do. */
 export async function integratePayment(t: Test, callTool: CallTool) {

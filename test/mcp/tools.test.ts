@@ -1,8 +1,8 @@
 import t from 'tap'
 import { TOOLS } from '../../src/mcp/server.ts'
-import { ASHA, KABIR, ROHAN, ROHANS_ACCOUNT, TOKEN } from '../helper.ts'
+import { KABIR, PAN, PAYMENT, TOKEN } from '../helper.ts'
 import { MODERN, startAgent, type ToolAnswer } from './agent.ts'
-import { integratePayment, PAN, SECRET } from './script.ts'
+import { integratePayment, SECRET } from './script.ts'
 
 const tried = new Set<string>()
 
@@ -16,13 +16,6 @@ async function agentOf(...given: Parameters<typeof startAgent>) {
       return agent.tool(name, args)
     },
   }
-}
-
-const PAYMENT = {
-  from_user_id: ASHA,
-  to_user_id: ROHAN,
-  benif_bank_id: ROHANS_ACCOUNT,
-  amount: 100,
 }
 
 t.test('twenty calls integrate a payment from nothing, by HTTP', async (t) => {

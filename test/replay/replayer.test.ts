@@ -8,7 +8,7 @@ import { VERSION } from '../../src/config/version.ts'
 import { RecordingLine } from '../../src/model/recording.ts'
 import { replayRun } from '../../src/replay/replayer.ts'
 import { optionsOf, startServer } from '../../src/server.ts'
-import { ASHA, createLog, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
+import { ASHA, createLog, PAYMENT } from '../helper.ts'
 import { receiver } from '../receiver.ts'
 import { play } from '../repeat/play.ts'
 import { startReceiver } from '../repeat/receiver.ts'
@@ -17,13 +17,6 @@ import { startReceiver } from '../repeat/receiver.ts'
 t.jobs = 8
 
 const log = createLog()
-const PAYMENT = {
-  from_user_id: ASHA,
-  to_user_id: ROHAN,
-  benif_bank_id: ROHANS_ACCOUNT,
-  amount: 100,
-}
-
 /** A sandbox whose run is recorded; `stop` gives the recording. */
 async function recorded(t: Test, values: Record<string, unknown> = {}, folder = t.testdir()) {
   const file = join(folder, 'run.ndjson')

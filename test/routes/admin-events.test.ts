@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { optionsOf, startServer } from '../../src/server.ts'
-import { ASHA, createLog, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
+import { ASHA, createLog, PAYMENT, ROHAN } from '../helper.ts'
 import { receiver, SECRET } from '../receiver.ts'
 
 async function serve(t: Test, options: Record<string, unknown> = {}) {
@@ -56,13 +56,6 @@ const eventsOf = (text: string) =>
     kind,
     data: JSON.parse(data!),
   }))
-
-const PAYMENT = {
-  from_user_id: ASHA,
-  to_user_id: ROHAN,
-  benif_bank_id: ROHANS_ACCOUNT,
-  amount: 100,
-}
 
 t.test(
   'requests, changes, timers, deliveries and resets are sent, each once and in order',

@@ -4,8 +4,8 @@ import {
   type Answer,
   ASHA,
   HONOURED,
+  PAYMENT,
   ROHAN,
-  ROHANS_ACCOUNT,
   type StartOptions,
   start,
   TOKEN,
@@ -88,13 +88,6 @@ async function listen(box: Box) {
       headers: { connection: 'close', 'content-type': 'application/json', ...headers },
     })
 }
-const PAYMENT = {
-  from_user_id: ASHA,
-  to_user_id: ROHAN,
-  benif_bank_id: ROHANS_ACCOUNT,
-  amount: 100,
-}
-
 t.test('default: the happy path', async (t) => {
   const box = await play(t, 'default')
   const id = idOf(await box.pay())

@@ -27,6 +27,14 @@ function useFound(search: string, bank?: 'any') {
   return { users: last.current?.users ?? [], total: last.current?.total ?? 0, data, problem }
 }
 
+/** The field that finds the users of a list. */
+const Search = ({
+  who,
+  ...field
+}: { who: string } & Pick<Parameters<typeof Input>[0], 'value' | 'onInput'>) => (
+  <Input {...field} label={`Find the ${who}`} type="search" placeholder="e-mail, mobile, id" />
+)
+
 /** Says that a list does not have all users. */
 const Cut = ({ list, total }: { list: string; total: number }) =>
   total <= MAX_USERS ? null : (
@@ -66,13 +74,7 @@ function PaymentForm() {
   return (
     <>
       <Form>
-        <Input
-          label="Find the payer"
-          type="search"
-          placeholder="e-mail, mobile, id"
-          value={fields.payers}
-          onInput={set('payers')}
-        />
+        <Search who="payer" value={fields.payers} onInput={set('payers')} />
         <Choice
           label="From"
           value={payer?.user_id ?? ''}
@@ -82,13 +84,7 @@ function PaymentForm() {
           ])}
           onChange={set('from')}
         />
-        <Input
-          label="Find the receiver"
-          type="search"
-          placeholder="e-mail, mobile, id"
-          value={fields.receivers}
-          onInput={set('receivers')}
-        />
+        <Search who="receiver" value={fields.receivers} onInput={set('receivers')} />
         <Choice
           label="To account"
           value={receiver?.account.bank_id ?? ''}
