@@ -18,6 +18,7 @@ const FLOORS = [
   '^src/world',
   '^src/(http|log\\.ts)',
   '^src/routes',
+  '^src/(service-app|sandbox-app)\\.ts',
   '^src/app\\.ts',
   '^src/((server|index)\\.ts|admin|mcp|replay)',
   '^src/(conform|sweep)',

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { ADMIN_CALLS, OPERATIONS } from '../src/app.ts'
 import type { Assumption } from '../src/assumptions/assumption.ts'
 import { ASSUMPTIONS } from '../src/assumptions/list.ts'
 import { COMMANDS } from '../src/cli/main.ts'
 import { OPTIONS, type OptionName } from '../src/config/options.ts'
 import { ERRORS, type ErrorCode } from '../src/model/errors.ts'
+import { ADMIN_CALLS } from '../src/routes/admin/calls.ts'
+import { OPERATIONS } from '../src/routes/v1/operations.ts'
 import { run, serve } from './cli/program.ts'
 import { hold, pathOf, read, updating } from './held-page.ts'
 

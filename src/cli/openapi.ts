@@ -19,13 +19,13 @@ export const openapi: Command = {
     const isStrict = flags['strict'] === true
     if (isStrict && flags['admin'])
       throw new BadOption('--strict is for the document of the service; leave out --admin')
-    const [{ serviceDocument }, { adminDocument }, { ADMIN_CALLS, OPERATIONS }] = await Promise.all(
-      [
+    const [{ serviceDocument }, { adminDocument }, { OPERATIONS }, { ADMIN_CALLS }] =
+      await Promise.all([
         import('../http/openapi-service.ts'),
         import('../http/openapi-admin.ts'),
-        import('../app.ts'),
-      ],
-    )
+        import('../routes/v1/operations.ts'),
+        import('../routes/admin/calls.ts'),
+      ])
     const document = flags['admin']
       ? adminDocument(ADMIN_CALLS)
       : serviceDocument(OPERATIONS, { isStrict })

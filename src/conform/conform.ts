@@ -1,4 +1,4 @@
-import { OPERATIONS } from '../app.ts'
+import { OPERATIONS } from '../routes/v1/operations.ts'
 import type { Finding, UncheckedEndpoint } from './findings.ts'
 import type { HttpClientOptions } from './http-client.ts'
 import {

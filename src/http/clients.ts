@@ -28,9 +28,8 @@ function withPlainRoot(path: string): string {
   return decoded === '/v1' || decoded === '/__admin' ? decoded + path.slice(root.length) : path
 }
 
-/** Fastify's `rewriteUrl`: removes `/@name` from the path and stores the name on the request. */
-export function rewriteClientPath(request: IncomingMessage): string {
-  const url = request.url ?? '/'
+/** The path of a request without its base path, whose name is stored on the request. */
+function pathOf(request: IncomingMessage, url: string): string {
   if (!url.startsWith('/@')) {
     // A URL in absolute form could have another host than the Host header: rewrite it to a path without a route.
     return url.startsWith('/') ? withPlainRoot(url) : '/absolute-form-is-not-answered'
@@ -39,6 +38,17 @@ export function rewriteClientPath(request: IncomingMessage): string {
   const name = end === -1 ? url.slice(2).split('?')[0]! : url.slice(2, end)
   ;(request as WithClient)[CLIENT] = name
   return end === -1 ? '/' : withPlainRoot(url.slice(end))
+}
+
+/**
+ * Removes `/@name` from the URL of a request and stores the name on it. Returns the new URL; Fastify finds the one of
+ * before in `originalUrl`.
+ */
+export function rewriteClientPath(request: IncomingMessage & { originalUrl?: string }): string {
+  const { url = '/' } = request
+  request.originalUrl = url
+  request.url = pathOf(request, url)
+  return request.url
 }
 
 /** The base path of a request: `/@name` or empty. */
@@ -50,7 +60,8 @@ export function basePathOf({ raw }: FastifyRequest): string {
 const OF_THE_SERVICE = /^\/v1(?:[/?]|$)/
 
 /** Whether a request is for the service, even if the path does not exist. */
-export const isOfService = ({ url }: FastifyRequest): boolean => OF_THE_SERVICE.test(url)
+export const isOfService = ({ url }: Pick<FastifyRequest, 'url'>): boolean =>
+  OF_THE_SERVICE.test(url)
 
 const unauthorized = (message: string) =>
   new SandboxError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })

@@ -1,6 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { depsOf } from './app-deps.ts'
-import { rewriteClientPath } from './clients.ts'
 import { allowOrigin } from './cors.ts'
 import { COMMON_HEADERS, sendError } from './errors.ts'
 import { guardHost } from './host-guard.ts'
@@ -27,7 +26,6 @@ export function createGuardedApp({ cors: origin, explain, isWatched }: AppShape)
     bodyLimit: SMALL_BODY,
     // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
     routerOptions: { maxParamLength: 16_384 },
-    rewriteUrl: rewriteClientPath,
     // Otherwise Fastify loads its own compilers at each start.
     schemaController: {
       compilersFactory: {

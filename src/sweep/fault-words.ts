@@ -1,4 +1,4 @@
-import { OPERATIONS } from '../app.ts'
+import { OPERATIONS } from '../routes/v1/operations.ts'
 
 const ENDINGS = ['th', 'st', 'nd', 'rd']
 

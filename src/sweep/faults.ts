@@ -1,4 +1,4 @@
-import { OPERATIONS } from '../app.ts'
+import { OPERATIONS } from '../routes/v1/operations.ts'
 import type { Assumption } from '../assumptions/assumption.ts'
 import { ASSUMPTIONS } from '../assumptions/list.ts'
 import type { Readings } from '../assumptions/readings.ts'

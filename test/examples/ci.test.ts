@@ -3,8 +3,8 @@ import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { ADMIN_CALLS } from '../../src/app.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
 import { optionNames, read } from './files.ts'
 
 const dockerfile = read('Dockerfile')

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ADMIN_CALLS } from '../../src/app.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
 import { ROHAN, start } from '../helper.ts'
 import { noTools } from '../tools.ts'
 import { heyApi, programOf } from './generated.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { OPERATIONS } from '../../src/app.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
+import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { type StartOptions, start } from '../helper.ts'
 import { noTools } from '../tools.ts'
 import { HEY_API, OPENAPI_FETCH, type Use } from './client-programs.ts'

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { ADMIN_CALLS } from '../../src/app.ts'
 import { ErrorResponse } from '../../src/model/envelope.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
 import { start } from '../helper.ts'
 
 type Box = Awaited<ReturnType<typeof start>>

@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
-import { OPERATIONS } from '../../src/app.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
+import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { start } from '../helper.ts'
 
 const ofFastify = createRequire(createRequire(import.meta.url).resolve('@fastify/ajv-compiler'))

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { OPERATIONS } from '../../src/app.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import { SERVICE_REQUESTS } from '../../src/http/openapi-requests.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
+import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { start, TOKEN } from '../helper.ts'
 
 const FILE = join(PACKAGE_ROOT, 'src/http/openapi-examples.json')

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
-import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { noTools, toolFile } from '../tools.ts'
 
 t.test('a public linter finds nothing in the OpenAPI documents', { skip: noTools }, async (t) => {

@@ -2,10 +2,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { startSandbox } from '../../src/index.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { start } from '../helper.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.

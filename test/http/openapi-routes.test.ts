@@ -1,12 +1,13 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
-import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { serveAdmin } from '../../src/http/serve-admin.ts'
 import { serveOperation } from '../../src/http/serve-operation.ts'
 import { ADMIN_ROUTES } from '../../src/model/admin-routes.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 
 type Paths = Record<string, Record<string, unknown>>
 

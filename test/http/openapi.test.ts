@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import t from 'tap'
-import { OPERATIONS } from '../../src/app.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
 import { ERRORS } from '../../src/model/errors.ts'
+import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT, start, TOKEN } from '../helper.ts'
 
 // A validator that knows nothing of zod: the one that Fastify brings.

@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ADMIN_CALLS } from '../../src/app.ts'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 import {
   AdminError,
@@ -11,6 +10,7 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '../../src/index.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 
 async function started(t: Test, options: SandboxOptions = {}) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { OPERATIONS as ENDPOINTS } from '../../src/app.ts'
+import { OPERATIONS as ENDPOINTS } from '../../src/routes/v1/operations.ts'
 import { fieldsOf, OPERATIONS_WITH } from '../../src/scenarios/call-fields.ts'
 import { readScenario } from '../../src/scenarios/read.ts'
 import { OPERATIONS } from '../../src/scenarios/words.ts'

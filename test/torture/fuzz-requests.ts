@@ -2,9 +2,11 @@
  * Requests made of the OpenAPI documents: valid ones of what the documents and earlier answers tell, then spoilt in one
  * place or a few.
  */
-import { ADMIN_CALLS, OPERATIONS } from '../../src/app.ts'
+
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: documents and bodies are walked as the JSON they are.
 type Json = any

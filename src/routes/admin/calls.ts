@@ -1,0 +1,35 @@
+import type { AdminCall } from '../../http/admin-call.ts'
+import { assumptionCalls } from './assumptions.ts'
+import { clientCalls } from './clients.ts'
+import { clockCalls } from './clock.ts'
+import { dataCalls } from './data.ts'
+import { eventCalls } from './events.ts'
+import { healthCalls } from './health.ts'
+import { inboxCalls } from './inbox.ts'
+import { recordCalls } from './record.ts'
+import { requestCalls } from './requests.ts'
+import { resetCalls } from './reset.ts'
+import { scenarioCalls } from './scenarios.ts'
+import { simulateCalls } from './simulate.ts'
+import { stateCalls } from './state.ts'
+import { waitCalls } from './wait.ts'
+import { webhookCalls } from './webhooks.ts'
+
+/** Every call of the admin API. */
+export const ADMIN_CALLS = [
+  ...healthCalls,
+  ...clockCalls,
+  ...resetCalls,
+  ...scenarioCalls,
+  ...assumptionCalls,
+  ...simulateCalls,
+  ...clientCalls,
+  ...stateCalls,
+  ...webhookCalls,
+  ...inboxCalls,
+  ...requestCalls,
+  ...recordCalls,
+  ...waitCalls,
+  ...eventCalls,
+  ...dataCalls,
+] satisfies readonly AdminCall[]

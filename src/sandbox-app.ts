@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify'
+import { serveDocs } from './http/docs-page.ts'
+import { type AppShape, createGuardedApp } from './http/guarded-app.ts'
+import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.ts'
+import { serveAdmin } from './http/serve-admin.ts'
+import { serveMcp } from './http/serve-mcp.ts'
+import { ADMIN_CALLS } from './routes/admin/calls.ts'
+import { serveConsole } from './routes/admin/console-page.ts'
+import { OPERATIONS } from './routes/v1/operations.ts'
+
+/** Creates the routes of the sandbox itself: the admin API, what agents call, the documents and the pages. */
+export async function createSandboxApp(shape: AppShape): Promise<FastifyInstance> {
+  const { app } = createGuardedApp(shape)
+  if (shape.admin)
+    await app.register(
+      async (admin) => {
+        for (const call of ADMIN_CALLS) serveAdmin(admin, call, shape)
+        serveConsole(admin)
+        serveMcp(admin)
+        serveAdminDocument(admin, ADMIN_CALLS)
+      },
+      { prefix: '/__admin' },
+    )
+  serveServiceDocument(app, OPERATIONS)
+  serveDocs(app, shape)
+  await app.ready()
+  return app
+}
