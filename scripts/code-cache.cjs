@@ -1,4 +1,5 @@
-// Starts the bundle once, sends a few calls, and stores V8's code cache: beside the bundle, or in the file of the argument.
+// Starts the server of the bundle once, sends a few calls, and stores V8's code cache: beside the bundle, or in the file of
+// the argument.
 'use strict'
 const { readFileSync, writeFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
@@ -7,7 +8,7 @@ const vm = require('node:vm')
 
 const file = join(__dirname, '../dist/payout-sandbox.cjs')
 const script = new vm.Script(
-  `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`,
+  `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`,
   { filename: file, importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER },
 )
 const module_ = { exports: {} }
@@ -21,28 +22,43 @@ const call = (url, options, body) =>
     request.on('error', reject).end(body)
   })
 
+const { main } = module_.exports
+const { write } = process.stdout
+
+/** Runs a command line; resolves with the first text that it prints. */
+const firstText = (args) =>
+  new Promise((resolve, reject) => {
+    process.stdout.write = (text) => {
+      resolve(text)
+      return true
+    }
+    main(args, {}).catch(reject)
+  }).finally(() => {
+    process.stdout.write = write
+  })
+
 async function warm() {
-  const { main, startSandbox } = module_.exports
-  const sandbox = await startSandbox({})
-  await call(`${sandbox.url}/users`)
+  const ready = await firstText(['start', '--memory', '--port', '0', '--json'])
+  const { url, admin_url: adminUrl } = JSON.parse(ready)
+  await call(`${url}/users`)
   const headers = { 'content-type': 'application/json' }
   await call(
-    `${sandbox.url}/user`,
+    `${url}/user`,
     { method: 'POST', headers },
     '{"email":"a@example.com","mobile":"9000000000"}',
   )
-  await call(`${sandbox.adminUrl}/health`)
-  await sandbox.close()
-  // Also compiles the command line, including its help text.
-  const write = process.stdout.write
-  process.stdout.write = () => true
-  await main(['--help'], {})
-  process.stdout.write = write
+  await call(`${adminUrl}/health`)
+  await call(`${adminUrl}/clock`)
+  await firstText(['--help'])
   const beside = `${file}.${process.version}-${process.arch}.cache`
   writeFileSync(process.argv[2] ?? beside, script.createCachedData())
 }
 
-warm().catch((error) => {
-  console.error(error)
-  process.exit(1)
-})
+warm().then(
+  // The server would keep the process alive.
+  () => process.exit(0),
+  (error) => {
+    console.error(error)
+    process.exit(1)
+  },
+)
