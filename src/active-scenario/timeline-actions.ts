@@ -1,7 +1,7 @@
 import type { BankAccountRow } from '../model/bank-account.ts'
 import { SandboxError } from '../model/errors.ts'
 import { holderNameOf } from '../model/holder-names.ts'
-import { mobileKey } from '../model/user.ts'
+import { mobileKey } from '../model/mobile.ts'
 import type { BankAccounts } from '../payouts/bank-accounts.ts'
 import { hasSuccessfulKyc } from '../payouts/check-payment.ts'
 import type { Kyc } from '../payouts/kyc.ts'

@@ -1,4 +1,4 @@
-import { DigitsOnly } from '../model/bank-account.ts'
+import { DigitsOnly } from '../model/account-formats.ts'
 import { assumption } from './assumption.ts'
 import { changeFields, type SchemaChange, unchanged } from './schema-change.ts'
 

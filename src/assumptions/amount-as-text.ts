@@ -1,4 +1,4 @@
-import { AmountNumber } from '../model/money.ts'
+import { AmountNumber } from '../model/amount.ts'
 import { assumption } from './assumption.ts'
 import { changeFields, type SchemaChange, unchanged } from './schema-change.ts'
 

@@ -1,4 +1,4 @@
-import { errorText } from '../model/envelope.ts'
+import { errorText } from '../model/envelope-text.ts'
 import type { FieldError } from '../model/errors.ts'
 import { assumption } from './assumption.ts'
 

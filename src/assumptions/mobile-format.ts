@@ -1,4 +1,4 @@
-import { AnyMobile } from '../model/user.ts'
+import { AnyMobile } from '../model/mobile.ts'
 import { assumption } from './assumption.ts'
 import { changeFields, type SchemaChange, unchanged } from './schema-change.ts'
 

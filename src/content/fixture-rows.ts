@@ -2,7 +2,7 @@ import type { Fixtures } from '../model/fixtures.ts'
 import type { KycMetadata } from '../model/kyc.ts'
 import { maskNumber } from '../model/mask.ts'
 import { paiseOf } from '../model/money.ts'
-import { failureOf } from '../model/payment.ts'
+import { failureOf } from '../model/payment-failure.ts'
 import { uuidOf } from '../runtime/random.ts'
 import type { Rows } from '../tables/rows.ts'
 

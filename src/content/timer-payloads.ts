@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { MAX_MS } from '../model/duration.ts'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
-import { PaymentFailure, PaymentStatus, UTR_TIMER } from '../model/payment.ts'
+import { PaymentFailure, PaymentStatus } from '../model/payment.ts'
+import { UTR_TIMER } from '../model/payment-steps.ts'
 import { safeParse } from '../model/safe-parse.ts'
 import { EVENTS, MIN_REPEAT_MS } from '../scenarios/words.ts'
 

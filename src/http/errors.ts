@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ENVELOPE } from '../assumptions/error-body.ts'
-import { errorText } from '../model/envelope.ts'
+import { errorText } from '../model/envelope-text.ts'
 import { ERRORS, type ErrorCode, SandboxError } from '../model/errors.ts'
 import { excerptOf } from '../model/mask.ts'
 import type { Log } from '../world/sandbox.ts'

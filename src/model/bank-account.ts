@@ -1,21 +1,12 @@
 import * as z from 'zod'
+import { AccountNumber } from './account-formats.ts'
 import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './formats.ts'
-import { type JsonText, json, stringify, timesText, unescaped } from './json-text.ts'
-import { maskIfsc, maskNumber } from './mask.ts'
 import { MaskedIfsc, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 
 export const BankStatus = sandboxDefault(z.enum(['pending', 'success', 'failed']))
 export type BankStatus = z.infer<typeof BankStatus>
 
-export const AccountNumber = z
-  .string()
-  .regex(/^[A-Za-z0-9]{5,35}$/, { error: 'must be 5 to 35 letters and digits' })
-/** An account number as a strict service accepts it. */
-export const DigitsOnly = z.string().regex(/^\d{9,18}$/, { error: 'must be 9 to 18 digits' })
-export const IfscCode = z.string().regex(/^[A-Z]{4}0[A-Z0-9]{6}$/, {
-  error: 'must be four upper-case letters, 0, and six upper-case letters or digits',
-})
 const IfscOfAnyCase = z
   .string()
   .regex(/^[A-Za-z]{4}0[A-Za-z0-9]{6}$/, {
@@ -104,23 +95,3 @@ export const AddBankAccountResponse = envelope(
 export const ListBankAccountsResponse = envelope(200, z.array(BankAccount)).meta({
   id: 'ListBankAccountsAnswer',
 })
-
-/** The JSON text of the public fields of a bank account, without braces; only user input needs escaping. */
-export const accountTextParts = (
-  bank_id: string,
-  user_id: string,
-  row: { account_number: string; ifsc_code: string; bank_status: BankStatus },
-): JsonText => {
-  const ids = json(`"bank_id":"${unescaped(bank_id)}","user_id":"${unescaped(user_id)}"`)
-  const [number, ifsc] = [
-    stringify(maskNumber(row.account_number)),
-    stringify(maskIfsc(row.ifsc_code)),
-  ]
-  return json(
-    `${ids},"bank_name":null,"account_number":${number},"ifsc_code":${ifsc},"bank_status":"${row.bank_status}"`,
-  )
-}
-
-/** The JSON text of an account in a list. */
-export const bankAccountText = (row: BankAccountRow): JsonText =>
-  json(`{${accountTextParts(row.bank_id, row.user_id, row)},${timesText(row)}}`)

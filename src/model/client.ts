@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './formats.ts'
-import { type JsonText, stringify } from './json-text.ts'
 import { sandboxDefault } from './sandbox-default.ts'
 
 const name = () =>
@@ -53,9 +52,3 @@ const ClientProfile = z
 export const GetClientProfileResponse = envelope(200, ClientProfile).meta({
   id: 'GetClientProfileAnswer',
 })
-
-/** The JSON text of a profile. */
-export const clientProfileText = (row: ClientRow): JsonText => {
-  const { client: _, access_token: __, ...profile } = row
-  return stringify({ ...profile, ClientConfigurations: [] })
-}

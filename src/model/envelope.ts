@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { ERRORS, type ErrorCode, type FieldError } from './errors.ts'
-import { type JsonText, json, stringify, unescaped } from './json-text.ts'
+import { ERRORS, type ErrorCode } from './errors.ts'
 import { sandboxDefault } from './sandbox-default.ts'
 
 /** The envelope of most responses. */
@@ -41,19 +40,3 @@ export const ErrorResponse = z
       },
     ],
   })
-
-/** The JSON text of an error response. */
-export const errorText = (
-  status: number,
-  error: string,
-  message: string,
-  errors: readonly FieldError[] = [],
-): JsonText => stringify({ status: false, code: status, error, message, data: null, errors })
-
-/** The JSON text of a success response; its message is a literal. */
-export const successText = <const M extends string>(
-  code: number,
-  message: string extends M ? never : M,
-  data: JsonText,
-): JsonText =>
-  json(`{"status":true,"code":${code},"message":"${unescaped(message)}","data":${data}}`)

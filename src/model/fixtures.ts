@@ -1,11 +1,13 @@
 import * as z from 'zod'
-import { AccountNumber, BankStatus, IfscCode } from './bank-account.ts'
+import { AccountNumber, IfscCode } from './account-formats.ts'
+import { Amount } from './amount.ts'
+import { BankStatus } from './bank-account.ts'
 import { ClientName, ClientRow } from './client.ts'
 import { IsoDate, Timestamp, text, Uuid } from './formats.ts'
 import { DocumentName, DocumentType, KycStatus } from './kyc.ts'
-import { Amount } from './money.ts'
+import { AnyMobile } from './mobile.ts'
 import { PaymentStatus } from './payment.ts'
-import { AnyMobile, CreateUser } from './user.ts'
+import { CreateUser } from './user.ts'
 import { CreateWebhook } from './webhook.ts'
 
 const times = { created_at: Timestamp, updated_at: Timestamp.optional() }

@@ -1,8 +1,6 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
-import { DAY_FIRST, isoDateOf, Timestamp, text, Uuid } from './formats.ts'
-import { type JsonText, stringify } from './json-text.ts'
-import { maskNumber } from './mask.ts'
+import { DAY_FIRST, Timestamp, text, Uuid } from './formats.ts'
 import { ANY_VALUE, MaskedNumber, SUCCESS, sandboxDefault } from './sandbox-default.ts'
 import { User } from './user.ts'
 
@@ -10,9 +8,6 @@ export const KycStatus = sandboxDefault(z.enum(['pending', 'success', 'failed'])
 export type KycStatus = z.infer<typeof KycStatus>
 export const DocumentType = sandboxDefault(z.enum(['pid', 'tid']))
 export const DocumentName = sandboxDefault(z.enum(['aadhar', 'pan']))
-
-/** Which document goes with which type. */
-export const DOCUMENT_OF: Readonly<Record<string, string>> = { pid: 'aadhar', tid: 'pan' }
 
 /** A type or a name of a document as a caller sent it; a bad document is stored too. */
 const SentWord = text(64)
@@ -109,39 +104,6 @@ export const KycItem = z
   })
 export type KycItem = z.infer<typeof KycItem>
 
-const WORDS = { document_type: ['pid', 'tid'], document_name: ['aadhar', 'pan'] } as const
-
-// Nobody who is alive was born earlier.
-const FIRST_BIRTH = '1900-01-01'
-
-/** What is wrong with a date of birth; `today` is YYYY-MM-DD. */
-function birthProblem(dateOfBirth: string, today: string): string | undefined {
-  const date = isoDateOf(dateOfBirth)
-  if (date === undefined || date < FIRST_BIRTH)
-    return 'must be a real date as DD-MM-YYYY, in 1900 or later'
-  return date > today ? `must not be later than today, ${today}` : undefined
-}
-
-/** The first problem of a document that cannot be checked at all; `undefined` if there is none. `today` is YYYY-MM-DD. */
-export function badDocument(
-  item: KycItem,
-  today: string,
-): { field: keyof KycItem; code: string; message: string } | undefined {
-  for (const [field, words] of Object.entries(WORDS) as [keyof typeof WORDS, readonly string[]][])
-    if (!words.includes(item[field]))
-      return { field, code: 'invalid_value', message: `must be one of ${words.join(', ')}` }
-  if (DOCUMENT_OF[item.document_type] !== item.document_name)
-    return {
-      field: 'document_name',
-      code: 'invalid_value',
-      message: 'must be aadhar with pid, or pan with tid',
-    }
-  const message = birthProblem(item.dateOfBirth, today)
-  return message === undefined
-    ? undefined
-    : { field: 'dateOfBirth', code: 'invalid_format', message }
-}
-
 /** Body of POST /kyc. */
 export const SubmitKyc = z
   .object({
@@ -171,23 +133,3 @@ export const GetKycResponse = z
     }),
   })
   .meta({ id: 'GetKycAnswer' })
-
-/** The JSON text of a record, masked. */
-export const kycText = (row: KycRow): JsonText => {
-  const { metadata, created_at, updated_at, ...rest } = row
-  return stringify({
-    ...rest,
-    document_number: maskNumber(row.document_number),
-    vp: null,
-    metadata,
-    created_at,
-    updated_at,
-  })
-}
-
-/** The two-letter country code of a Nationality; XX (unknown in ISO 3166) if it has no known code. */
-export function countryOf(nationality: string): string {
-  const word = nationality.trim().toUpperCase()
-  if (['INDIAN', 'INDIA', 'IND', 'IN'].includes(word)) return 'IN'
-  return /^[A-Z]{2}$/.test(word) ? word : 'XX'
-}

@@ -1,12 +1,9 @@
 import * as z from 'zod'
-import { accountTextParts, BenifBank } from './bank-account.ts'
+import { Amount, AmountInput } from './amount.ts'
+import { BenifBank } from './bank-account.ts'
 import { envelope } from './envelope.ts'
 import { Timestamp, text, Uuid } from './formats.ts'
-import { type JsonText, json, stringify, timesText, unescaped } from './json-text.ts'
 import { listFields, listQuery } from './list.ts'
-import { maskNumber } from './mask.ts'
-import { Amount, AmountInput, rupeesOf } from './money.ts'
-import type { PaymentRow, PaymentStatus } from './payment.ts'
 import { MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 
 /** Interface 2.4: a payment from user to user. */
@@ -60,33 +57,3 @@ export const ListTransactionsResponse = envelope(
     transactions: z.array(Transaction),
   }),
 ).meta({ id: 'ListTransactionsAnswer' })
-
-/** The status of a payment as the API shows it in `transaction_status`; `processing` is the word for PROCESSING. */
-export function apiStatus(status: PaymentStatus, processing: 'pending' | 'processing') {
-  if (status === 'PROCESSING') return processing
-  return status === 'PENDING' ? 'pending' : status === 'SUCCESS' ? 'success' : 'failed'
-}
-
-/**
- * The JSON text of a payment in the view of 2.4, without braces, id and client id. Every payment renders it, so it is
- * built from strings, in half the time of an object; only user input needs escaping.
- */
-export function transactionTextParts(
-  row: PaymentRow,
-  processing: 'pending' | 'processing',
-): JsonText {
-  const { from_user_id, to_user_id, benif_bank_id, currency_code, transaction_type, utr } = row
-  const users = json(
-    `"from_user_id":"${unescaped(from_user_id)}","to_user_id":"${unescaped(to_user_id)}","benif_bank_id":"${unescaped(benif_bank_id)}"`,
-  )
-  const money = json(
-    `"currency_code":"${currency_code}","transaction_type":"${transaction_type}","amount":"${unescaped(rupeesOf(row.paise))}"`,
-  )
-  const status = json(
-    `"utr":${stringify(utr && maskNumber(utr))},"transaction_status":"${apiStatus(row.status, processing)}"`,
-  )
-  const account = accountTextParts(benif_bank_id, to_user_id, row)
-  return json(
-    `"reference_id":${stringify(row.reference_id)},${users},${money},${status},${timesText(row)},"benif_bank":{${account}}`,
-  )
-}

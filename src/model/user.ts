@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { Timestamp, text, Uuid } from './formats.ts'
-import { type JsonText, partsOf } from './json-text.ts'
 import { listFields, listQuery } from './list.ts'
 import { sandboxDefault } from './sandbox-default.ts'
 
@@ -31,13 +30,6 @@ export const User = z
   .meta({ id: 'User' })
 
 const MOBILE = /^(?:\+(?!91)[1-9]\d{6,14}|(?:\+91)?[6-9]\d{9})$/
-const SEPARATORS = /[ ().-]/g
-
-/** A mobile as a lenient service accepts it, and as rows contain it. */
-export const AnyMobile = z
-  .string()
-  .max(40)
-  .regex(/^\+?(?:[ ().-]*\d){7,15}[ )]*$/, { error: 'must have 7 to 15 digits' })
 
 /** Body of POST /user. */
 export const CreateUser = z
@@ -59,20 +51,3 @@ export const ListUsersResponse = envelope(
   200,
   z.strictObject({ total_users: z.int(), ...listFields, users: z.array(User) }),
 ).meta({ id: 'ListUsersAnswer' })
-
-/** The JSON text of a user, in the order of the responses, without braces and the fields that depend on the client. */
-export const userTextParts = (row: UserRow): JsonText =>
-  partsOf({
-    user_type: row.user_type,
-    email: row.email,
-    mobile: row.mobile,
-    pid: row.pid,
-    tid: row.tid,
-    bank_id: row.bank_id,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  })
-
-/** One spelling of a mobile, so that +91 and bare ten digits are one number. */
-export const mobileKey = (mobile: string): string =>
-  mobile.replaceAll(SEPARATORS, '').replace(/^(?:\+?91|0)?(?=[6-9]\d{9}$)/, '+91')

@@ -1,16 +1,8 @@
 import { kycBadDocument } from '../assumptions/kyc-bad-document.ts'
 import { listOrder } from '../assumptions/list-order.ts'
 import { yearFirst } from '../model/formats.ts'
-import {
-  badDocument,
-  countryOf,
-  type KycItem,
-  type KycMetadata,
-  type KycRow,
-  type KycStatus,
-  type PanResult,
-  type SubmitKyc,
-} from '../model/kyc.ts'
+import type { KycItem, KycMetadata, KycRow, KycStatus, PanResult, SubmitKyc } from '../model/kyc.ts'
+import { badDocument, countryOf } from '../model/kyc-document.ts'
 import { maskLogText, maskNumber, quoteInput } from '../model/mask.ts'
 import { validationFailed } from '../model/validation-errors.ts'
 import type { KycStep } from '../scenarios/compiled.ts'

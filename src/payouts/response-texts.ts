@@ -5,13 +5,21 @@ import { historyUtr } from '../assumptions/history-utr.ts'
 import { missingRemark } from '../assumptions/missing-remark.ts'
 import { processingStatus } from '../assumptions/processing-status.ts'
 import { statusWords } from '../assumptions/status-words.ts'
-import { accountTextParts, type BankAccountRow, bankAccountText } from '../model/bank-account.ts'
-import { type HistoryView, historyTextParts, historyUserOf } from '../model/history.ts'
+import type { BankAccountRow } from '../model/bank-account.ts'
+import { historyUserOf } from '../model/history-users.ts'
 import { type JsonText, json, unescaped } from '../model/json-text.ts'
-import { type KycRow, kycText } from '../model/kyc.ts'
+import type { KycRow } from '../model/kyc.ts'
 import type { PaymentRow } from '../model/payment.ts'
-import { transactionTextParts } from '../model/transaction.ts'
-import { type UserRow, userTextParts } from '../model/user.ts'
+import {
+  accountTextParts,
+  bankAccountText,
+  type HistoryView,
+  historyTextParts,
+  kycText,
+  transactionTextParts,
+  userTextParts,
+} from '../model/row-texts.ts'
+import type { UserRow } from '../model/user.ts'
 import { type Entry, memoizedText } from '../storage/entry.ts'
 
 const memoized = <R>(slot: 'text' | 'otherText', render: (row: R) => JsonText) =>

@@ -1,7 +1,7 @@
-import { OPERATIONS } from '../routes/v1/operations.ts'
 import type { Assumption } from '../assumptions/assumption.ts'
 import { ASSUMPTIONS } from '../assumptions/list.ts'
 import type { Readings } from '../assumptions/readings.ts'
+import { OPERATIONS } from '../routes/v1/operations.ts'
 import type { OutcomeDefinition } from '../scenarios/outcome-schema.ts'
 import type { OperationId } from '../scenarios/words.ts'
 import { callOf, onlyAt, ordinal, ruleName } from './fault-words.ts'

@@ -1,5 +1,5 @@
-import { historyOtherUserOf, historyUserOf } from '../model/history.ts'
-import { mobileKey } from '../model/user.ts'
+import { historyOtherUserOf, historyUserOf } from '../model/history-users.ts'
+import { mobileKey } from '../model/mobile.ts'
 import type { Store } from '../storage/store.ts'
 import type { Specs, WorldTables } from '../storage/world-tables.ts'
 import type { Rows } from './rows.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { accountTextParts } from '../../src/model/bank-account.ts'
 import { maskIfsc, maskNumber, maskText } from '../../src/model/mask.ts'
+import { accountTextParts } from '../../src/model/row-texts.ts'
 
 t.test('a number keeps its last four characters and its length', async (t) => {
   const table: [name: string, value: string, masked: string][] = [

@@ -1,7 +1,8 @@
 import t from 'tap'
-import { HistoryRecord, historyTextParts } from '../../src/model/history.ts'
+import { HistoryRecord } from '../../src/model/history.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
-import { Transaction, transactionTextParts } from '../../src/model/transaction.ts'
+import { historyTextParts, transactionTextParts } from '../../src/model/row-texts.ts'
+import { Transaction } from '../../src/model/transaction.ts'
 
 const CLIENT = '20108365-04da-4363-adf7-966ca24821a1'
 const row: PaymentRow = {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { FAILURE_REASONS, failureOf } from '../../src/model/payment.ts'
+import { FAILURE_REASONS, failureOf } from '../../src/model/payment-failure.ts'
 import { problemText, readScenario } from '../../src/scenarios/read.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/scenario-schema.ts'
 import { EVENTS, OPERATIONS } from '../../src/scenarios/words.ts'

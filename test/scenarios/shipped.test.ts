@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { failureOf } from '../../src/model/payment.ts'
+import { failureOf } from '../../src/model/payment-failure.ts'
 import { createRandom } from '../../src/runtime/random.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import { magicValuesOf } from '../../src/scenarios/magic-values.ts'

@@ -4,7 +4,7 @@ import {
   AddBankAccountResponse,
   ListBankAccountsResponse,
 } from '../../model/bank-account.ts'
-import { successText } from '../../model/envelope.ts'
+import { successText } from '../../model/envelope-text.ts'
 import { json, listText, stringify, timesText } from '../../model/json-text.ts'
 import { UserPath } from './users.ts'
 

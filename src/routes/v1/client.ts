@@ -1,6 +1,7 @@
 import { operation } from '../../http/operation.ts'
-import { clientProfileText, GetClientProfileResponse } from '../../model/client.ts'
-import { successText } from '../../model/envelope.ts'
+import { GetClientProfileResponse } from '../../model/client.ts'
+import { successText } from '../../model/envelope-text.ts'
+import { clientProfileText } from '../../model/row-texts.ts'
 
 /** The endpoint that reads the client's profile. */
 export const clientOperations = [

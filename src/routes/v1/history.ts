@@ -1,5 +1,5 @@
 import { operation } from '../../http/operation.ts'
-import { successText } from '../../model/envelope.ts'
+import { successText } from '../../model/envelope-text.ts'
 import { HistoryQuery, HistoryResponse, UserHistoryQuery } from '../../model/history.ts'
 import { json, listText } from '../../model/json-text.ts'
 import { type ListQuery, pagesOf } from '../../model/list.ts'

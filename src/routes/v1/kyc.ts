@@ -1,5 +1,5 @@
 import { operation } from '../../http/operation.ts'
-import { successText } from '../../model/envelope.ts'
+import { successText } from '../../model/envelope-text.ts'
 import { json, listText, stringify } from '../../model/json-text.ts'
 import { GetKycResponse, SubmitKyc, SubmitKycResponse } from '../../model/kyc.ts'
 import { UserPath } from './users.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { operation } from '../../http/operation.ts'
-import { successText } from '../../model/envelope.ts'
+import { successText } from '../../model/envelope-text.ts'
 import { Uuid } from '../../model/formats.ts'
 import { json, listText } from '../../model/json-text.ts'
 import { pagesOf } from '../../model/list.ts'
