@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { type App, buildApp } from './app.ts'
 import { type Options, readOptions } from './config/options.ts'
 import { PACKAGE_ROOT } from './config/package-root.ts'
-import { type FixtureWorlds, readFixtures, shippedWorlds } from './content/fixtures.ts'
+import { type FixtureWorlds, shippedWorlds } from './content/start-rows.ts'
 import { hostNameOf } from './http/host-guard.ts'
 import type { McpHandler } from './http/mcp-request.ts'
 import { createLog } from './log.ts'
@@ -102,12 +102,12 @@ async function openLibrary(options: Options, log: Log): Promise<Library> {
 }
 
 /** The fixtures of these options; the build has already checked the shipped set. */
-function openFixtures({ fixtures }: Options): FixtureWorlds {
-  if (fixtures !== undefined) return readFixtures(fixtures)
-  return (
-    shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json')) ??
-    readFixtures(join(PACKAGE_ROOT, 'fixtures'))
-  )
+async function openFixtures({ fixtures }: Options): Promise<FixtureWorlds> {
+  const built =
+    fixtures === undefined ? shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json')) : undefined
+  if (built) return built
+  const { readFixtures } = await import('./content/fixtures.ts')
+  return readFixtures(fixtures ?? join(PACKAGE_ROOT, 'fixtures'))
 }
 
 /** Reloads the scenario files when they change; after an invalid edit the last valid library stays active. */
@@ -133,7 +133,7 @@ async function watchLibrary(options: Options, sandbox: Sandbox, log: Log): Promi
 /** Reads what a sandbox of these options starts with, for servers that share it. */
 export const openContent = async (options: Options, log: Log) => ({
   library: await openLibrary(options, log),
-  fixtures: openFixtures(options),
+  fixtures: await openFixtures(options),
 })
 
 /** Starts the recording of these options, if there is one. */
@@ -222,7 +222,7 @@ export async function startServer(
   }
   const file = options.memory ? undefined : options.data
   const library = content.library ?? (await openLibrary(options, log))
-  const fixtures = content.fixtures ?? openFixtures(options)
+  const fixtures = content.fixtures ?? (await openFixtures(options))
   const recorder = await openRecorder(options, library, log)
   const { sandbox, app, adminToken } = await assemble(
     options,

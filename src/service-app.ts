@@ -2,8 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { type AppShape, createGuardedApp } from './http/guarded-app.ts'
 import { serveAdmin } from './http/serve-admin.ts'
 import { serveOperation } from './http/serve-operation.ts'
+import { SERVICE_ROUTES } from './model/service-routes.ts'
 import { healthCalls } from './routes/admin/health.ts'
-import { OPERATIONS } from './routes/v1/operations.ts'
+import { loadOperation } from './routes/v1/load-operation.ts'
+import { OPERATIONS } from './scenarios/words.ts'
 
 /** Creates the routes of the service and the health checks: those that the first call of most callers needs. */
 export async function createServiceApp(shape: AppShape): Promise<FastifyInstance> {
@@ -11,7 +13,10 @@ export async function createServiceApp(shape: AppShape): Promise<FastifyInstance
   await app.register(
     async (service) => {
       await allow?.(service)
-      for (const op of OPERATIONS) serveOperation(service, op, shape)
+      for (const id of OPERATIONS) {
+        const route = { id, ...SERVICE_ROUTES[id] }
+        serveOperation(service, route, () => loadOperation(id), shape)
+      }
     },
     { prefix: '/v1' },
   )

@@ -1,4 +1,4 @@
-import { ClientName } from '../model/client.ts'
+import { ClientName } from '../model/client-names.ts'
 import type { SandboxEvent } from '../model/feed-kinds.ts'
 import { adminBase, type FailedCall, noResponseText, notJsonText, type Target } from './caller.ts'
 import { parseSandboxUrl } from './sandbox-url.ts'

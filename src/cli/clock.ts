@@ -86,7 +86,7 @@ export const clock = remoteCommand({
       syntax: 'FACTOR',
       description: 'set the clock speed multiplier; 60 = one simulated minute per second',
       run(api, [factor]) {
-        const parsed = OPTIONS['clock-speed'][0].safeParse(factor)
+        const parsed = OPTIONS['clock-speed'][0]().safeParse(factor)
         if (parsed.success) return show(api('setClockSpeed', { body: { factor: parsed.data } }))
         const expected = parsed.error.issues[0]?.message
         throw new BadOption(`clock speed ${expected}, not ${JSON.stringify(factor)}`)

@@ -16,23 +16,28 @@ const wholeNumber = (from: number, to: number) => {
 const oneOf = <T extends string>(...values: [T, ...T[]]) =>
   z.enum(values, { error: `takes ${values.slice(0, -1).join(', ')} or ${values.at(-1)}` })
 
-const instant = z.iso
-  .datetime({ offset: true })
-  .refine((text) => isClockTime(Date.parse(text)))
-  .transform((text) => new Date(text).toISOString())
+const text = () => z.string().min(1)
+
+const instant = () =>
+  z.iso
+    .datetime({ offset: true })
+    .refine((value) => isClockTime(Date.parse(value)))
+    .transform((value) => new Date(value).toISOString())
 
 const SPEED_ERROR = 'takes a number above 0, up to 1000000, such as 60 or 0.5'
 
-const flag = z
-  .union([z.boolean(), z.enum(['true', 'false', '1', '0'])], { error: 'takes true or false' })
-  .transform((value) => value === true || value === 'true' || value === '1')
+const flag = () =>
+  z
+    .union([z.boolean(), z.enum(['true', 'false', '1', '0'])], { error: 'takes true or false' })
+    .transform((value) => value === true || value === 'true' || value === '1')
 
-const list = z
-  .union([
-    z.string().transform((text) => text.split(',').map((part) => part.trim())),
-    z.array(z.string()),
-  ])
-  .pipe(z.array(z.string().min(1)))
+const list = () =>
+  z
+    .union([
+      z.string().transform((text) => text.split(',').map((part) => part.trim())),
+      z.array(z.string()),
+    ])
+    .pipe(z.array(z.string().min(1)))
 
 const isHost = (text: string) =>
   /^(?:\[?[0-9a-f:.]+\]?|[^\s/\\?#@:[\]]+)$/i.test(text) &&
@@ -49,67 +54,76 @@ function readingOf(text: string): [string, string] {
 }
 
 /** Readings as `name=reading` texts of a flag or a variable, or as an object of a file or the library. */
-const readings = z
-  .union([list.transform((texts) => Object.fromEntries(texts.map(readingOf))), z.looseObject({})], {
-    error: READING_ERROR,
-  })
-  .transform((values, context): Readings => {
-    const given = givenReadings(values)
-    for (const [name, reading] of Object.entries(given)) {
-      const problem = readingProblem(name, reading)
-      if (problem === undefined) continue
-      context.addIssue({ code: 'custom', message: `${READING_ERROR}: ${name} ${problem}` })
-    }
-    return given
-  })
+const readings = () =>
+  z
+    .union(
+      [list().transform((texts) => Object.fromEntries(texts.map(readingOf))), z.looseObject({})],
+      {
+        error: READING_ERROR,
+      },
+    )
+    .transform((values, context): Readings => {
+      const given = givenReadings(values)
+      for (const [name, reading] of Object.entries(given)) {
+        const problem = readingProblem(name, reading)
+        if (problem === undefined) continue
+        context.addIssue({ code: 'custom', message: `${READING_ERROR}: ${name} ${problem}` })
+      }
+      return given
+    })
 
-/** All options, each with its schema, default, value name (`''` for a switch) and description. */
+/**
+ * All options, each with its schema, default, value name (`''` for a switch) and description. A start creates only the
+ * schemas of the options that are set.
+ */
 export const OPTIONS = {
-  port: [wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 picks a free port'],
-  host: [z.string().min(1), '127.0.0.1', 'NAME', 'address to listen on'],
-  data: [z.string().min(1), '.payout-sandbox/db.json', 'FILE', 'file that stores the state'],
+  port: [() => wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 picks a free port'],
+  host: [text, '127.0.0.1', 'NAME', 'address to listen on'],
+  data: [text, '.payout-sandbox/db.json', 'FILE', 'file that stores the state'],
   memory: [flag, false, '', 'keep all state in memory and write no data file'],
   fixtures: [
-    z.string().min(1),
+    text,
     undefined,
     'PATH',
     'JSON file or folder with the initial data (default: the shipped fixtures)',
   ],
   scenario: [
-    z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'takes the name of a scenario' }),
+    () => z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'takes the name of a scenario' }),
     'default',
     'NAME',
     'scenario that is active at start',
   ],
   scenarios: [
-    z.string().min(1),
+    text,
     undefined,
     'DIR',
     'folder of scenario files, including subfolders; it takes precedence over the shipped scenarios',
   ],
   watch: [flag, false, '', 'reload scenario files when they change'],
   'random-seed': [
-    wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    () => wholeNumber(0, Number.MAX_SAFE_INTEGER),
     1,
     'N',
     'seed of random ids, UTRs, names and probabilities',
   ],
   clock: [
-    z.union([z.enum(['real', 'frozen']), instant], {
-      error:
-        'takes real, frozen, or an ISO 8601 instant from 1970 to 9999 such as 2026-01-01T00:00:00Z',
-    }),
+    () =>
+      z.union([z.enum(['real', 'frozen']), instant()], {
+        error:
+          'takes real, frozen, or an ISO 8601 instant from 1970 to 9999 such as 2026-01-01T00:00:00Z',
+      }),
     'real',
     'real|frozen|ISO',
     'initial clock; an ISO 8601 instant starts a frozen clock at that time',
   ],
   'clock-speed': [
-    decimal(/^\d{1,7}(\.\d{1,9})?$/, SPEED_ERROR).pipe(
-      z
-        .number({ error: SPEED_ERROR })
-        .gt(0, { error: SPEED_ERROR })
-        .max(1_000_000, { error: SPEED_ERROR }),
-    ),
+    () =>
+      decimal(/^\d{1,7}(\.\d{1,9})?$/, SPEED_ERROR).pipe(
+        z
+          .number({ error: SPEED_ERROR })
+          .gt(0, { error: SPEED_ERROR })
+          .max(1_000_000, { error: SPEED_ERROR }),
+      ),
     1,
     'X',
     'clock speed multiplier; 60 = one simulated minute per second',
@@ -121,21 +135,22 @@ export const OPTIONS = {
     'reading of an open point of the contract (repeatable); docs/assumptions.md lists them',
   ],
   'assume-file': [
-    z.string().min(1),
+    text,
     undefined,
     'FILE',
     'readings that conform --save has written; --assume has priority over them',
   ],
   auth: [
-    oneOf('spec', 'strict', 'off'),
+    () => oneOf('spec', 'strict', 'off'),
     undefined,
     'spec|strict|off',
     'which calls need an access token: spec = those of the contract, strict = all, off = none (default: spec); the same as --assume token=MODE',
   ],
   'admin-token': [
-    z
-      .string()
-      .regex(/^[\x21-\x7e]{1,256}$/, { error: 'takes 1 to 256 visible ASCII characters, or none' }),
+    () =>
+      z.string().regex(/^[\x21-\x7e]{1,256}$/, {
+        error: 'takes 1 to 256 visible ASCII characters, or none',
+      }),
     undefined,
     'T|none',
     'token that the admin API requires (default: none on a loopback host, otherwise generated and printed)',
@@ -143,64 +158,61 @@ export const OPTIONS = {
   'no-admin': [flag, false, '', 'disable the admin API, except health and ready'],
   fsync: [flag, false, '', 'fsync every write before responding'],
   cors: [
-    z.string().refine((value) => URL.canParse(value) && new URL(value).origin === value, {
-      error: 'takes an origin such as http://localhost:3000',
-    }),
+    () =>
+      z.string().refine((value) => URL.canParse(value) && new URL(value).origin === value, {
+        error: 'takes an origin such as http://localhost:3000',
+      }),
     undefined,
     'ORIGIN',
     'allow browser apps of this origin to call /v1; all other sites are rejected',
   ],
   'allow-host': [
-    list.refine((hosts) => hosts.every(isHost), { error: HOST_ERROR }),
+    () => list().refine((hosts) => hosts.every(isHost), { error: HOST_ERROR }),
     [],
     'NAME',
     'additional Host header value to accept (repeatable)',
   ],
   'webhook-allow': [
-    list.refine((hosts) => hosts.every(isHost), {
-      error: HOST_ERROR,
-    }),
+    () =>
+      list().refine((hosts) => hosts.every(isHost), {
+        error: HOST_ERROR,
+      }),
     [],
     'HOST',
     'public host to which webhooks may be sent (repeatable)',
   ],
   'webhook-retries': [
-    oneOf('fast', 'standard'),
+    () => oneOf('fast', 'standard'),
     'fast',
     'fast|standard',
     'webhook retry schedule: all attempts within 2 minutes, or within a day',
   ],
   'webhook-time': [
-    oneOf('wall', 'client'),
+    () => oneOf('wall', 'client'),
     'wall',
     'wall|client',
     'clock of the webhook-timestamp header: real time, or the clock of the client',
   ],
   'max-clients': [
-    wholeNumber(1, 100_000),
+    () => wholeNumber(1, 100_000),
     1000,
     'N',
     'maximum number of clients; a small heap allows fewer',
   ],
   'no-auto-clients': [flag, false, '', 'do not create clients on first use'],
   'log-level': [
-    oneOf('silent', 'error', 'warn', 'info', 'debug'),
+    () => oneOf('silent', 'error', 'warn', 'info', 'debug'),
     'info',
     'silent|error|warn|info|debug',
     'log level; the log goes to standard error',
   ],
   'log-format': [
-    oneOf('pretty', 'json'),
+    () => oneOf('pretty', 'json'),
     undefined,
     'pretty|json',
     'log format (default: pretty on a terminal, otherwise json)',
   ],
-  record: [
-    z.string().min(1),
-    undefined,
-    'FILE',
-    'record the run to a file, for replay; requires --memory',
-  ],
+  record: [text, undefined, 'FILE', 'record the run to a file, for replay; requires --memory'],
   explain: [flag, false, '', 'add X-Sandbox-Client and X-Sandbox-Rule headers to responses'],
   recover: [flag, false, '', 'recover a damaged data file up to the damage (a backup is kept)'],
   reset: [
@@ -209,7 +221,7 @@ export const OPTIONS = {
     '',
     'replace a damaged or incompatible data file with a new one (a backup is kept)',
   ],
-} as const satisfies Record<string, readonly [z.ZodType, unknown, string, string]>
+} as const satisfies Record<string, readonly [() => z.ZodType, unknown, string, string]>
 
 /** The name of an option, as on the command line. */
 export type OptionName = keyof typeof OPTIONS
@@ -217,7 +229,7 @@ export type OptionName = keyof typeof OPTIONS
 /** Every option with its value. */
 export type Options = {
   [K in OptionName]:
-    | z.output<(typeof OPTIONS)[K][0]>
+    | z.output<ReturnType<(typeof OPTIONS)[K][0]>>
     | ((typeof OPTIONS)[K][1] extends undefined ? undefined : never)
 }
 
@@ -263,13 +275,13 @@ export function readSomeOptions<T extends OptionName>(
   }
   for (const name of names) {
     const source = sources.find(({ values }) => values[name] !== undefined)
-    const [schema, defaultValue, valueName] = OPTIONS[name]
+    const [schemaOf, defaultValue, valueName] = OPTIONS[name]
     if (!source) {
       options[name] = defaultValue
       continue
     }
     const value = source.values[name]
-    const result = schema.safeParse(value)
+    const result = schemaOf().safeParse(value)
     if (!result.success) {
       const issue = result.error.issues[0]?.message ?? ''
       const expected = issue.startsWith('takes') ? issue : `takes ${valueName || 'true or false'}`

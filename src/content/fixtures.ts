@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
-import { builtFile } from '../config/built-file.ts'
 import type { JsonPath } from '../json/json-positions.ts'
 import { FIXTURE_FILES, FIXTURE_ROWS, type FixtureNoun, type Fixtures } from '../model/fixtures.ts'
 import { describeIssue, LIST_KNOWN_KEYS, unknownField } from '../model/validation-errors.ts'
-import type { BaseRows } from '../storage/worlds.ts'
-import type { Rows } from '../tables/rows.ts'
 import { checkRows, type NoteProblem } from './check-rows.ts'
 import { misnamedFiles, NOUNS, type RawTable, rawOf, readRaw } from './fixture-files.ts'
 import {
@@ -15,9 +12,7 @@ import {
   withPositions,
 } from './fixture-problems.ts'
 import { type FixtureRows, rowsOf, rowsOfClient } from './fixture-rows.ts'
-
-/** The worlds of a fixture set, by client name: the rows of each table, and a key that identifies the content. */
-export type FixtureWorlds = Map<string, { key: string; rows: BaseRows<Rows> }>
+import type { FixtureWorlds } from './start-rows.ts'
 
 const MAX_PROBLEMS = 20
 
@@ -165,9 +160,6 @@ export function readFixtures(path: string): FixtureWorlds {
   if (misnamed.length > 0) throw new BadFixtures(misnamed)
   return worlds
 }
-
-/** The shipped set as the build checked it; `undefined` if there is no build. */
-export const shippedWorlds = builtFile((text): FixtureWorlds => new Map(JSON.parse(text)))
 
 /** A set from a request or a test, checked as `readFixtures` checks a file with that name. */
 export const fixturesOf = (content: unknown, file = 'fixtures'): FixtureWorlds =>

@@ -135,3 +135,5 @@ export function createState(deps: StateDeps) {
     },
   }
 }
+
+export type WorldState = ReturnType<typeof createState>

@@ -32,7 +32,7 @@ export type Endpoint = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    endpoint?: Endpoint
+    endpoint?: Pick<Endpoint, 'id' | 'unrecorded'>
     /** The response is a stream, whose end nobody waits for. */
     isStream?: boolean
   }

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../model/errors.ts'
 import type { JsonText } from '../model/json-text.ts'
+import { SERVICE_ROUTES, type ServiceRoute } from '../model/service-routes.ts'
 import type { OperationId } from '../scenarios/words.ts'
 import type { World } from '../world/world.ts'
 import type { Endpoint, Input, Valid } from './endpoint.ts'
@@ -8,17 +9,15 @@ import { BODY_ERRORS } from './json-body.ts'
 import type { Lifecycles } from './scenario-decision.ts'
 
 /** The definition of one endpoint of the service. */
-export type Operation = Endpoint & {
-  id: OperationId
-  method: 'GET' | 'POST' | 'PUT'
-  body?: z.ZodObject
-  /** Whether a token is also required in the mode `spec`. */
-  tokenNeeded: boolean
-  /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
-  check?(world: World, input: Input): unknown
-  /** Returns the JSON text of the response body. */
-  handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): JsonText
-}
+export type Operation = Endpoint &
+  ServiceRoute & {
+    id: OperationId
+    body?: z.ZodObject
+    /** Throws all errors that need no change, before a scenario decides. The result is passed to `handle`. */
+    check?(world: World, input: Input): unknown
+    /** Returns the JSON text of the response body. */
+    handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): JsonText
+  }
 
 /** What a scenario can put in place of any response, and an error of the sandbox itself. */
 const SERVER_ERRORS = [
@@ -52,10 +51,13 @@ function errorsOf({ method, body }: Pick<Endpoint, 'method' | 'body'>, own: read
 
 type Definition = Omit<
   Operation,
-  'params' | 'query' | 'body' | 'errors' | 'tokenNeeded' | 'check' | 'handle'
+  keyof ServiceRoute | 'params' | 'query' | 'body' | 'errors' | 'check' | 'handle'
 >
 
-/** Defines one endpoint of the service; `errors` are the error codes that not every endpoint has. */
+/**
+ * Defines one endpoint of the service; `SERVICE_ROUTES` has its method and path. `errors` are the error codes that not
+ * every endpoint has.
+ */
 export function operation<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
@@ -63,11 +65,11 @@ export function operation<
   C = undefined,
 >(
   definition: Definition & {
+    id: OperationId
     params?: P
     query?: Q
     body?: B
     errors?: readonly ErrorCode[]
-    tokenNeeded?: boolean
     check?(world: World, input: Input<Valid<P>, Valid<Q>, Valid<B>>): C
     handle(
       world: World,
@@ -77,7 +79,8 @@ export function operation<
     ): JsonText
   },
 ): Operation {
-  const { method, body, errors = [] } = definition
-  const allErrors = errorsOf({ method, ...(body && { body }) }, errors)
-  return { tokenNeeded: false, ...definition, errors: allErrors } as unknown as Operation
+  const { id, body, errors = [] } = definition
+  const route = SERVICE_ROUTES[id]
+  const allErrors = errorsOf({ ...route, ...(body && { body }) }, errors)
+  return { ...route, ...definition, errors: allErrors } as unknown as Operation
 }

@@ -4,6 +4,7 @@ import { idempotencyKey } from '../assumptions/idempotency-key.ts'
 import { newWords } from '../assumptions/new-words.ts'
 import type { TokenUse } from '../assumptions/token.ts'
 import { trailingSlash } from '../assumptions/trailing-slash.ts'
+import type { ServiceRoute } from '../model/service-routes.ts'
 import { depsOf } from './app-deps.ts'
 import type { Input } from './endpoint.ts'
 import { JSON_TYPE, noRoute } from './errors.ts'
@@ -108,20 +109,27 @@ function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
   return reply.code(status).send(body)
 }
 
-/** Adds the route of an operation: finds the client, validates the input, sends the response. */
+/** Adds the route of an operation, which is loaded when it is first called: finds the client, validates, responds. */
 export function serveOperation(
   app: FastifyInstance,
-  op: Operation,
+  route: ServiceRoute,
+  load: () => Promise<Operation>,
   { explain }: { explain: boolean },
 ) {
+  let loaded: Operation | undefined
+
   function setRuleHeader(reply: FastifyReply, { decision: { rule } }: Call) {
     if (explain && rule) reply.header('x-sandbox-rule', rule.replaceAll(/[^\x20-\x7e]/g, '?'))
   }
 
-  async function handleWithKey(request: FastifyRequest, reply: FastifyReply, header: string) {
+  async function handleWithKey(
+    op: Operation,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    header: string,
+  ) {
     const key = keyOf(header)
-    const route = `${op.method} ${op.url}`
-    const scope = { key, route, body: request.sentBody }
+    const scope = { key, route: `${op.method} ${op.url}`, body: request.sentBody }
     const done = await runOnce(request.world, scope, async (storeResponse) => {
       const call = decide(op, request)
       setRuleHeader(reply, call)
@@ -133,7 +141,7 @@ export function serveOperation(
   }
 
   /** Responds when the change is written, together with the other changes of this turn of the event loop. */
-  function handleWithoutKey(request: FastifyRequest, reply: FastifyReply) {
+  function handleWithoutKey(op: Operation, request: FastifyRequest, reply: FastifyReply) {
     const { world } = request
     let call!: Call
     const done = world.batch(() => {
@@ -149,16 +157,30 @@ export function serveOperation(
   }
 
   function handler(request: FastifyRequest, reply: FastifyReply) {
+    const op = loaded!
     const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
     if (header !== undefined && request.world.assumed.get(idempotencyKey))
-      return handleWithKey(request, reply, String(header))
-    return handleWithoutKey(request, reply)
+      return handleWithKey(op, request, reply, String(header))
+    return handleWithoutKey(op, request, reply)
+  }
+
+  const isRequired = (use: TokenUse) => use.isRequired(route.tokenNeeded)
+  function findClient(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) {
+    try {
+      depsOf(request).choice.enterService(request, isRequired)
+    } catch (error) {
+      return done(error as Error)
+    }
+    if (loaded) return done()
+    load().then((operation) => {
+      loaded = operation
+      done()
+    }, done)
   }
 
   // The readings of the client determine the schemas, so Fastify does not validate.
-  const { method, url } = op
-  const findClient = clientHook(op)
-  const config = { endpoint: op }
+  const { method, url } = route
+  const config = { endpoint: route }
   app.route({ method, url, config, onRequest: findClient, handler })
   app.route({
     method,
@@ -167,19 +189,6 @@ export function serveOperation(
     onRequest: [findClient, rejectTrailingSlash],
     handler,
   })
-}
-
-/** The hook that finds the client of a request. */
-function clientHook({ tokenNeeded }: Operation) {
-  const isRequired = (use: TokenUse) => use.isRequired(tokenNeeded)
-  return (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
-    try {
-      depsOf(request).choice.enterService(request, isRequired)
-      done()
-    } catch (error) {
-      done(error as Error)
-    }
-  }
 }
 
 /** The hook of a path with a slash at its end: the readings of the client say whether the path exists. */

@@ -1,6 +1,6 @@
 import type { Options } from '../config/options.ts'
 import { programEnvironment } from '../config/program-environment.ts'
-import type { FixtureWorlds } from '../content/fixtures.ts'
+import type { FixtureWorlds } from '../content/start-rows.ts'
 import { compileScenario } from '../scenarios/compile.ts'
 import type { Library } from '../scenarios/library.ts'
 import { type RunningServer, startServer } from '../server.ts'

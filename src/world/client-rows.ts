@@ -1,7 +1,5 @@
 import type { Readings } from '../assumptions/readings.ts'
-import { BadFixtures } from '../content/fixture-problems.ts'
-import { type FixtureWorlds, fixturesOf } from '../content/fixtures.ts'
-import { validationFailed } from '../model/validation-errors.ts'
+import type { FixtureWorlds, StartRows } from '../content/start-rows.ts'
 import { uuidOf } from '../runtime/random.ts'
 import type { WorldAbout } from '../storage/op.ts'
 import type { Base } from '../storage/world-tables.ts'
@@ -23,7 +21,8 @@ export type NewClient = {
   checkKyc?: boolean | undefined
   /** Readings of open points of the contract, instead of those of the sandbox. */
   assume?: Readings | undefined
-  fixtures?: 'default' | 'empty' | object | undefined
+  /** Makes the rows of its own fixtures; without them it starts with those of the sandbox. */
+  fixtures?: (() => StartRows) | undefined
   /** The client to fork, in its present state or in that of a snapshot. */
   from?: { client: string; snapshot?: string | undefined } | undefined
 }
@@ -59,25 +58,6 @@ const mergedStart = <S extends Partial<WorldStart>>(
   ...own,
   ...((start.assume ?? own.assume) && { assume: { ...start.assume, ...own.assume } }),
 })
-
-/** The fixtures in the body of a request. */
-function inlineFixtures(content: object) {
-  let sets: FixtureWorlds
-  try {
-    sets = fixturesOf(content, 'fixtures')
-  } catch (error) {
-    if (!(error instanceof BadFixtures)) throw error
-    const errors = error.problems.map(({ path, message }) => ({
-      field: path ? `fixtures.${path}` : 'fixtures',
-      code: 'invalid_value',
-      message,
-    }))
-    throw validationFailed(errors)
-  }
-  if (sets.size === 1) return sets.get(DEFAULT_CLIENT)!
-  const message = `must have exactly one client, named default; found ${sets.size}`
-  throw validationFailed([{ field: 'fixtures.clients', code: 'invalid_value', message }])
-}
 
 /** Removes the readings that calls have chosen for these assumptions. */
 function removeChanges(tables: SandboxTables, assume: Readings) {
@@ -171,10 +151,10 @@ export class ClientRows {
     return tables
   }
 
-  #fresh({ name, fixtures = 'default' }: NewClient, about: ClientAbout): SandboxTables {
+  #fresh({ name, fixtures }: NewClient, about: ClientAbout): SandboxTables {
     const store = this.#store
-    if (fixtures === 'default') return store.addWorld(name, this.#baseOf(name, about), about)
-    const { key, rows } = inlineFixtures(fixtures === 'empty' ? {} : (fixtures as object))
+    if (!fixtures) return store.addWorld(name, this.#baseOf(name, about), about)
+    const { key, rows } = fixtures()
     const base = store.bases.get(`inline ${key}`) ?? store.makeBase(`inline ${key}`, rows)
     return store.addWorld(name, base, { ...about, base: base.key })
   }

@@ -1,6 +1,6 @@
 import { Assumed } from '../assumptions/assumed.ts'
 import type { Readings } from '../assumptions/readings.ts'
-import type { FixtureWorlds } from '../content/fixtures.ts'
+import type { FixtureWorlds } from '../content/start-rows.ts'
 import { SandboxError } from '../model/errors.ts'
 import type { Library } from '../scenarios/library.ts'
 import type { SandboxTables } from '../tables/tables.ts'

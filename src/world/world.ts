@@ -2,7 +2,8 @@ import { createTimeline } from '../active-scenario/timeline.ts'
 import { createScenarios } from '../active-scenario/world-scenarios.ts'
 import { Assumed } from '../assumptions/assumed.ts'
 import { createSnapshots } from '../content/snapshots.ts'
-import { createState, type StateDeps } from '../content/state.ts'
+import type { StateDeps } from '../content/state.ts'
+import { stateOnDemand } from '../content/state-on-demand.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
 import { createBankAccounts } from '../payouts/bank-accounts.ts'
 import { createKyc } from '../payouts/kyc.ts'
@@ -199,7 +200,7 @@ function createCopies(
       adopt: (load) => content.restore('snapshot', load),
       pauses,
     }),
-    state: createState({
+    state: stateOnDemand({
       ...context,
       ...parts,
       adopt: (load) => content.restore('state', load),

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { readFixtures, shippedWorlds } from '../../src/content/fixtures.ts'
+import { readFixtures } from '../../src/content/fixtures.ts'
+import { shippedWorlds } from '../../src/content/start-rows.ts'
 
 t.test('the fixtures in the build are those of the folder', async (t) => {
   const built = shippedWorlds(join(PACKAGE_ROOT, 'dist/fixtures.json'))

@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin-call.ts'
-import { AccessToken, ClientName, SnapshotName } from '../../model/client.ts'
+import { AccessToken, ClientName, SnapshotName } from '../../model/client-names.ts'
 import { isClockTime, Timestamp, Uuid } from '../../model/formats.ts'
 import { ReadingsField } from './assumptions.ts'
+import { rowsOfBody } from './client-fixtures.ts'
 
 const Client = z
   .strictObject({
@@ -56,8 +57,16 @@ const CreateClient = z
     params: { code: 'invalid_value' },
   })
 
-const newClientOf = ({ random_seed, check_kyc, ...client }: z.output<typeof CreateClient>) => ({
+const newClientOf = ({
+  random_seed,
+  check_kyc,
+  fixtures = 'default',
+  ...client
+}: z.output<typeof CreateClient>) => ({
   ...client,
+  ...(fixtures !== 'default' && {
+    fixtures: () => rowsOfBody(fixtures === 'empty' ? {} : fixtures),
+  }),
   randomSeed: random_seed,
   checkKyc: check_kyc,
 })

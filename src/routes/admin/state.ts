@@ -4,7 +4,7 @@ import { StateDocument } from '../../content/state-document.ts'
 import type { StateText } from '../../content/state-export.ts'
 import { adminCall } from '../../http/admin-call.ts'
 import { JsonPieces } from '../../http/large-response.ts'
-import { SnapshotName } from '../../model/client.ts'
+import { SnapshotName } from '../../model/client-names.ts'
 import { Timestamp } from '../../model/formats.ts'
 
 const snapshot = { name: SnapshotName, taken_at: Timestamp }
@@ -32,7 +32,7 @@ export const stateCalls = [
     summary: 'Export the whole state as one JSON document, without token and webhook secret',
     response: StateDocument,
     errors: ['server_busy'],
-    handle: ({ state }) => stateResponse(state.export()),
+    handle: async ({ state }) => stateResponse((await state()).export()),
   }),
   adminCall({
     id: 'putState',
@@ -43,7 +43,7 @@ export const stateCalls = [
       .strictObject({ now: Timestamp, rows: z.record(z.string(), z.int()) })
       .meta({ id: 'TakenState' }),
     async handle({ state, clock }, { body }) {
-      const rows = await state.replace(body)
+      const rows = await (await state()).replace(body)
       return { now: clock.iso(), rows }
     },
   }),
@@ -71,9 +71,10 @@ export const stateCalls = [
     params: SnapshotPath,
     response: StateDocument,
     errors: ['server_busy'],
-    handle({ snapshots, state }, { params }) {
+    async handle({ snapshots, state }, { params }) {
+      const { exportSnapshot } = await state()
       snapshots.check(params.name)
-      return stateResponse(state.exportSnapshot(params.name))
+      return stateResponse(exportSnapshot(params.name))
     },
   }),
   adminCall({

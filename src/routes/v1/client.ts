@@ -7,14 +7,11 @@ import { clientProfileText } from '../../model/row-texts.ts'
 export const clientOperations = [
   operation({
     id: 'getClientProfile',
-    method: 'GET',
-    url: '/client/profile',
     tag: 'Client',
     summary: 'Read the profile of the authenticated client',
     status: 200,
     response: GetClientProfileResponse,
 
-    tokenNeeded: true,
     handle: (world) =>
       successText(200, 'Client profile fetched successfully', clientProfileText(world.profile())),
   }),

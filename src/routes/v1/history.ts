@@ -34,22 +34,17 @@ function historyText(
 export const historyOperations = [
   operation({
     id: 'listTransactionHistory',
-    method: 'GET',
-    url: '/transaction/history',
     tag: 'Transaction history',
     summary: 'List the client’s payout records, newest first',
     query: HistoryQuery,
     status: 200,
     response: HistoryResponse,
 
-    tokenNeeded: true,
     handle: (world, { query }) =>
       historyText(world, query, world.payments.history(query, query.type)),
   }),
   operation({
     id: 'listUserTransactionHistory',
-    method: 'GET',
-    url: '/transaction/history/user/:userId',
     tag: 'Transaction history',
     summary: 'List one user’s payout records, newest first',
     params: UserPath,
@@ -57,7 +52,6 @@ export const historyOperations = [
     status: 200,
     response: HistoryResponse,
 
-    tokenNeeded: true,
     handle: (world, { params, query }) =>
       historyText(world, query, world.payments.historyOfUser(params.userId, query), params.userId),
   }),

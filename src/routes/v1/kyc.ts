@@ -8,8 +8,6 @@ import { UserPath } from './users.ts'
 export const kycOperations = [
   operation({
     id: 'submitKyc',
-    method: 'POST',
-    url: '/kyc',
     tag: 'KYC',
     summary: 'Submit KYC documents of a user',
     description:
@@ -30,8 +28,6 @@ export const kycOperations = [
   }),
   operation({
     id: 'getKyc',
-    method: 'GET',
-    url: '/kyc/:userId',
     tag: 'KYC',
     summary: 'Read a user with their KYC records',
     params: UserPath,

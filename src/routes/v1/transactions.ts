@@ -16,8 +16,6 @@ import { checkPage } from './check-page.ts'
 export const transactionOperations = [
   operation({
     id: 'createTransaction',
-    method: 'POST',
-    url: '/transaction',
     tag: 'Transactions',
     summary: 'Initiate a payment from one user to another user’s bank account',
     body: CreateTransaction,
@@ -40,8 +38,6 @@ export const transactionOperations = [
   }),
   operation({
     id: 'listTransactions',
-    method: 'GET',
-    url: '/transaction',
     tag: 'Transactions',
     summary: 'List transactions, newest first',
     query: TransactionQuery,
@@ -64,8 +60,6 @@ export const transactionOperations = [
   }),
   operation({
     id: 'getTransaction',
-    method: 'GET',
-    url: '/transaction/:transaction_id',
     tag: 'Transactions',
     summary: 'Read one transaction',
     params: z.object({ transaction_id: Uuid }),

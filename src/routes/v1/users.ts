@@ -19,8 +19,6 @@ export const UserPath = z.object({ userId: Uuid })
 export const userOperations = [
   operation({
     id: 'createUser',
-    method: 'POST',
-    url: '/user',
     tag: 'Users',
     summary: 'Create a user',
     body: CreateUser,
@@ -32,8 +30,6 @@ export const userOperations = [
   }),
   operation({
     id: 'getUser',
-    method: 'GET',
-    url: '/user/:userId',
     tag: 'Users',
     summary: 'Read one user',
     params: UserPath,
@@ -45,8 +41,6 @@ export const userOperations = [
   }),
   operation({
     id: 'listUsers',
-    method: 'GET',
-    url: '/users',
     tag: 'Users',
     summary: 'List users, newest first',
     query: UserQuery,

@@ -26,8 +26,6 @@ const updatedText = (world: World, message: string, row: WebhookRow) =>
 export const webhookOperations = [
   operation({
     id: 'createWebhook',
-    method: 'POST',
-    url: '/clientWebhook',
     tag: 'Webhook',
     summary: 'Create the client’s webhook',
     body: CreateWebhook,
@@ -39,8 +37,6 @@ export const webhookOperations = [
   }),
   operation({
     id: 'getWebhook',
-    method: 'GET',
-    url: '/clientWebhook',
     tag: 'Webhook',
     summary: 'Read the client’s webhook',
     status: 200,
@@ -54,8 +50,6 @@ export const webhookOperations = [
   }),
   operation({
     id: 'updateWebhook',
-    method: 'PUT',
-    url: '/clientWebhook',
     tag: 'Webhook',
     summary: 'Change the client’s webhook',
     body: UpdateWebhook,

@@ -1,0 +1,12 @@
+import { builtFile } from '../config/built-file.ts'
+import type { BaseRows } from '../storage/worlds.ts'
+import type { Rows } from '../tables/rows.ts'
+
+/** The rows with which a client starts, by table, and a key that identifies the content. */
+export type StartRows = { key: string; rows: BaseRows<Rows> }
+
+/** The clients of a fixture set, by name. */
+export type FixtureWorlds = Map<string, StartRows>
+
+/** The shipped set as the build checked it; `undefined` if there is no build. */
+export const shippedWorlds = builtFile((text): FixtureWorlds => new Map(JSON.parse(text)))
