@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -12,6 +11,7 @@ import { createLog } from './log.ts'
 import { problemText } from './model/problem.ts'
 import { shareDescriptors } from './runtime/descriptor-budget.ts'
 import { maxClientsOfHeap } from './runtime/heap-limits.ts'
+import { nodeCrypto } from './runtime/node-modules.ts'
 import { wallNow } from './runtime/real-time.ts'
 import { type Library, shippedLibrary } from './scenarios/library.ts'
 import type { Watch } from './scenarios/watch-folders.ts'
@@ -47,7 +47,9 @@ function adminTokenOf(options: Options): string | undefined {
   if (values === 'none') return undefined
   if (values !== undefined) return values
   // Other machines can reach an address that is not loopback.
-  return isLoopback(options.host) ? undefined : `sbx_admin_${randomBytes(16).toString('hex')}`
+  return isLoopback(options.host)
+    ? undefined
+    : `sbx_admin_${nodeCrypto().randomBytes(16).toString('hex')}`
 }
 
 /** The maximum number of clients: lower than the option if the heap is small, since Node would run out of memory. */

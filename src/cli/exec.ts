@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { PreviousScenario } from '../active-scenario/expectations.ts'
 import { BadOption, OPTIONS } from '../config/options.ts'
@@ -44,11 +43,12 @@ function forwardSignals() {
 }
 
 /** Runs a program with the input and output of this process. Returns its exit code, as a shell does. */
-function runProgram(
+async function runProgram(
   [name, ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
   signals: ReturnType<typeof forwardSignals>,
 ): Promise<number> {
+  const { spawn } = await import('node:child_process')
   return new Promise((resolve) => {
     const child = spawn(name!, args, { stdio: 'inherit', env })
     signals.setTarget((signal) => {

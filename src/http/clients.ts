@@ -1,9 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ENVELOPE, type ErrorForm, errorBody } from '../assumptions/error-body.ts'
 import { type TokenUse, token as tokenAssumption } from '../assumptions/token.ts'
 import { SandboxError } from '../model/errors.ts'
+import { nodeCrypto } from '../runtime/node-modules.ts'
 import type { Sandbox } from '../world/sandbox.ts'
 import type { World } from '../world/world.ts'
 
@@ -203,7 +203,9 @@ export function createClientResolver(sandbox: Sandbox) {
 
 export type ClientResolver = ReturnType<typeof createClientResolver>
 
-const digest = (text: string) => createHash('sha256').update(text).digest()
-
 /** Compares two secrets in constant time. */
-export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
+export function sameSecret(a: string, b: string): boolean {
+  const { createHash, timingSafeEqual } = nodeCrypto()
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(a), digest(b))
+}

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { SandboxError } from '../model/errors.ts'
+import { nodeCrypto } from '../runtime/node-modules.ts'
 import type { ResponseFault } from '../scenarios/compiled.ts'
 import type { World } from '../world/world.ts'
 
@@ -77,7 +77,10 @@ export async function runOnce(
   run: (saveResponse: StoreResponse) => StoredResponse | Promise<StoredResponse>,
 ): Promise<StoredResponse> {
   const scoped = `${request.route} ${request.key}`
-  const fingerprint = createHash('sha256').update(canonicalText(request.body)).digest('base64url')
+  const fingerprint = nodeCrypto()
+    .createHash('sha256')
+    .update(canonicalText(request.body))
+    .digest('base64url')
   const replay = findStored(world, scoped, fingerprint)
   if (replay) return replay
   const keys = running.get(world) ?? new Set<string>()

@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -66,6 +65,7 @@ export function createServers(handle: RequestListener, limits: ServerLimits, log
   /** Listens on the other addresses of a name; nothing is wrong if one of them is not free. */
   async function listenOnOthers(host: string) {
     const { address, port } = server.address() as AddressInfo
+    const { lookup } = await import('node:dns/promises')
     const found = await lookup(host, { all: true }).catch(() => [])
     for (const other of found) {
       if (other.address === address) continue

@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib'
+import { nodeZlib } from '../runtime/node-modules.ts'
 import { DamagedFile } from './damaged-file.ts'
 
 // An entry of the document or of a journal is a line: its JSON text, a comma, a checksum, a comma. The checksum covers
@@ -9,8 +9,8 @@ const COMMA = 44
 
 /** The checksum of a text that follows text with the checksum `before`. */
 export const checksumOf = (text: string, before = 0): number =>
-  // Twice as fast as `crc32` of a string.
-  crc32(Buffer.from(text), before)
+  // Twice as fast as the checksum of a string.
+  nodeZlib().crc32(Buffer.from(text), before)
 
 /** The lines of entries, and the checksum of the file after them; `before` is the checksum of the file until now. */
 export function checkedLines(entries: readonly string[], before: number) {
@@ -89,7 +89,7 @@ export class LineReader {
     const sumStart = line.lastIndexOf(COMMA, sumEnd - 1)
     if (sumStart <= 0) return undefined
     const json = line.subarray(0, sumStart)
-    const checksum = crc32(json, this.checksum)
+    const checksum = nodeZlib().crc32(json, this.checksum)
     if (line.toString('latin1', sumStart + 1, sumEnd) !== String(checksum)) return undefined
     this.checksum = checksum
     return json.toString('utf8')

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Later } from '../runtime/real-time.ts'
+import { uniqueText } from '../runtime/unique-text.ts'
 import type { Disk } from './disk.ts'
 import { errnoOf } from './files.ts'
 import { isListening, socketOf } from './owner-socket.ts'
@@ -59,7 +59,7 @@ export const newOwner = (disk: Disk) => ({
   pid: process.pid,
   host: hostname(),
   startedAt: startOf(disk, process.pid) ?? '',
-  nonce: randomBytes(8).toString('hex'),
+  nonce: uniqueText(),
   boot: fromProc(() => bootOf(disk)) ?? '',
   pidNamespace: fromProc(() => disk.readlinkSync('/proc/self/ns/pid', 'utf8')) ?? '',
 })

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Later } from '../runtime/real-time.ts'
+import { uniqueText } from '../runtime/unique-text.ts'
 import type { Disk } from './disk.ts'
 import { createPrivate, errnoOf, ignoreErrors, removeFile } from './files.ts'
 import {
@@ -45,7 +45,7 @@ const IS_CLAIMED = [
   ...(process.platform === 'win32' ? ['EPERM'] : []),
 ]
 // The name of the drafts of this process: the next try reuses what a failed try leaves.
-const DRAFT = randomBytes(6).toString('hex')
+const DRAFT = uniqueText()
 const IS_DRAFT = /^[0-9a-f]{12}$/
 
 /**

@@ -1,10 +1,5 @@
-import {
-  createHash,
-  createHmac,
-  createSecretKey,
-  type KeyObject,
-  timingSafeEqual,
-} from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { nodeCrypto } from '../runtime/node-modules.ts'
 
 /** What is signed: the event's id, unix seconds of the attempt, the body's bytes as sent, the client's secret. */
 export type SignInput = { id: string; timestamp: number; body: string | Uint8Array; secret: string }
@@ -45,7 +40,7 @@ function keysOf(secret: string): KeyObject[] {
     const plain = Buffer.from(secret, 'utf8')
     last = {
       secret,
-      keys: (decoded ? [plain, decoded] : [plain]).map((key) => createSecretKey(key)),
+      keys: (decoded ? [plain, decoded] : [plain]).map((key) => nodeCrypto().createSecretKey(key)),
     }
   }
   return last.keys
@@ -56,10 +51,11 @@ const signatureOf = (
   id: string,
   timestamp: number | string,
   body: string | Uint8Array,
-) => createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
+) =>
+  nodeCrypto().createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
 
 const bodySignatureOf = (key: KeyObject, body: string | Uint8Array) =>
-  createHmac('sha256', key).update(body).digest('hex')
+  nodeCrypto().createHmac('sha256', key).update(body).digest('hex')
 
 /**
  * Returns the signing headers of one attempt, in the format of Standard Webhooks.
@@ -118,8 +114,8 @@ export type VerifyInput = {
 
 /** Compares in a time that does not depend on where the texts differ; hashing makes their lengths equal. */
 function same(a: string, b: string): boolean {
-  const hash = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(hash(a), hash(b))
+  const hash = (text: string) => nodeCrypto().createHash('sha256').update(text).digest()
+  return nodeCrypto().timingSafeEqual(hash(a), hash(b))
 }
 
 function firstDifference(a: Buffer, b: Buffer): number {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { nodeCrypto } from '../runtime/node-modules.ts'
 import { realLater, unrefLater, wallNow } from '../runtime/real-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { createSender } from '../webhooks/send.ts'
@@ -35,7 +35,7 @@ export function createRuntime({
     elapsed: () => performance.now(),
     later,
     send,
-    secret: () => randomBytes(16).toString('hex'),
+    secret: () => nodeCrypto().randomBytes(16).toString('hex'),
     yieldsToOthers: true,
     close,
   }
