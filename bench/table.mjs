@@ -36,19 +36,15 @@ export const lineWithout = (what, { reason, ...how }) => [
 /** Says which lines under `HEAD` missed their goal, and which were not measured. */
 export function summaryOf(lines) {
   const goals = lines.filter(([, goal]) => goal !== '')
-  const missed = goals.filter(([, , , , outcome]) => outcome === 'missed')
-  const without = goals.filter(([, , , , outcome]) => outcome.startsWith(NOT_MEASURED))
-  const count = goals.length - missed.length - without.length
-  return [
-    `${count} of ${goals.length} goals ${count === 1 ? 'is' : 'are'} met.`,
-    ...missed.map(
-      ([what, goal, median]) => `- **Missed**: ${what}. Goal: ${goal}; median: ${median}.`,
-    ),
-    ...without.map(
-      ([what, goal, , , why]) =>
-        `- **Not measured**: ${what}. Goal: ${goal}; reason: ${why.slice(NOT_MEASURED.length + 2)}.`,
-    ),
-  ].join('\n')
+  const bad = goals.flatMap(([what, goal, median, , outcome]) => {
+    const [word, reason] = outcome.split(': ')
+    if (word === 'missed') return [`- **Missed**: ${what}. Goal: ${goal}; median: ${median}.`]
+    if (word === NOT_MEASURED) return [`- **Not measured**: ${what}. Goal: ${goal}; ${reason}.`]
+    return []
+  })
+  const count = goals.length - bad.length
+  const head = `${count} of ${goals.length} goals ${count === 1 ? 'is' : 'are'} met.`
+  return bad.length === 0 ? head : [head, '', ...bad].join('\n')
 }
 
 export const tableOf = (head, lines) =>
