@@ -37,9 +37,11 @@ async function startAndKill(
     env: { PATH: process.env['PATH'], XDG_CACHE_HOME: caches, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  await once(child.stdout, 'data')
+  const ended = once(child, 'exit')
+  const line = await Promise.race([once(child.stdout, 'data'), ended.then(() => undefined)])
+  if (line === undefined) throw new Error(`It ended before it listened: ${child.signalCode}`)
   child.kill('SIGKILL')
-  await once(child, 'exit')
+  await ended
   const folder = join(caches, 'payout-sandbox')
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
 }
