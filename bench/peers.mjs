@@ -156,7 +156,7 @@ async function measureOthers() {
   } catch (error) {
     if (!(error instanceof NoNode)) throw error
     console.error(error.message)
-    return 'npm could not install this Node'
+    return error.short
   }
 }
 

@@ -49,7 +49,7 @@ for (const part of only) {
 if (options.short && options.write) throw new Error('--write needs all rounds; leave out --short')
 
 // Many short bursts, because the garbage collector runs in some of them.
-const [ROUNDS, LONG_ROUNDS, STARTS, PACKAGE_STARTS] = options.short ? [1, 1, 1, 1] : [15, 5, 9, 7]
+const [ROUNDS, LONG_ROUNDS, STARTS] = options.short ? [1, 1, 1] : [15, 5, 9]
 const BURST_MS = 800
 const WARM_UP_MS = 2_500
 const CONNECTIONS = 10
@@ -357,7 +357,7 @@ function write() {
 try {
   load = children.startHelper(join(here, 'load.mjs'))
   if (wants('start')) await startsOfClone({ report, folder, rounds: STARTS })
-  if (wants('package')) await startsOfPackage({ report, folder, rounds: PACKAGE_STARTS })
+  if (wants('package')) await startsOfPackage({ report, folder, rounds: LONG_ROUNDS })
   if (wants('process')) await startsInProcess({ report, rounds: LONG_ROUNDS })
   if (wants('read', 'list', 'create', 'pay')) await throughput()
   if (wants('reset')) await reset()

@@ -135,7 +135,7 @@ export async function startsOfPackage({ report, folder, rounds }) {
     } catch (error) {
       if (!(error instanceof NoNode)) throw error
       console.error(error.message)
-      missing = 'npm could not install this Node'
+      missing = error.short
     }
     const row = (which, under, values) => report(what(which), { under, values, missing })
     row('first start', MAX_FIRST, found.first)

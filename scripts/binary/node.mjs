@@ -17,7 +17,10 @@ const platform = process.platform === 'win32' ? 'win' : process.platform
 export const HERE = `${platform}-${process.arch}`
 
 /** Node could not be installed, or is not the one that nodes.json names. */
-export class NoNode extends Error {}
+export class NoNode extends Error {
+  /** For a page, without what npm says. */
+  short = 'this Node could not be installed from npm'
+}
 
 // npm adds a stack to some complaints.
 const firstLines = (text) => text.trim().split('\n').slice(0, 4).join('\n')
