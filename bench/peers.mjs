@@ -9,7 +9,14 @@ import { parseArgs } from 'node:util'
 import { installNode, NoNode } from '../scripts/binary/node.mjs'
 import { installPackage } from '../scripts/install-package.mjs'
 import * as children from './children.mjs'
-import { goalsOf, SERVERS_HEAD, SIZES, serversOf, startGoalsOf } from './peers/figures.mjs'
+import {
+  goalsOf,
+  MAX_START,
+  SERVERS_HEAD,
+  SIZES,
+  serversOf,
+  startGoalsOf,
+} from './peers/figures.mjs'
 import { plotOf } from './peers/plot.mjs'
 import { LISTED, usersOf } from './peers/rows.mjs'
 import { SERVERS, STARTED } from './peers/servers.mjs'
@@ -276,7 +283,9 @@ try {
   const on = ` on Node ${STARTED.node}`
   const goals = [
     ...goalsOf(figures, servers),
-    ...(startsOthers ? startGoalsOf(others.start, STARTED.servers, { under: 3, on, reason }) : []),
+    ...(startsOthers
+      ? startGoalsOf(others.start, STARTED.servers, { under: MAX_START.later, on, reason })
+      : []),
   ]
   const lines = [
     ...(hasRivals ? serversOf(figures, servers) : []),

@@ -5,28 +5,22 @@ import { fileURLToPath } from 'node:url'
 import { installNode, NoNode, SUPPORTED_NODES } from '../scripts/binary/node.mjs'
 import { installPackage } from '../scripts/install-package.mjs'
 import * as children from './children.mjs'
+import { MAX_START } from './peers/figures.mjs'
 import { LISTED, usersOf } from './peers/rows.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
-const MAX_FIRST = 5
-const MAX_LATER = 3
 const WARM_UPS = 20
 const WARM_STARTS = 21
 const AT_ONCE = 200
 
-/** A server, and how to start it once with these caches. Each start gets a new data file. */
-const sandboxOf = (bin) => (folder, port) => ({
-  args: [
-    bin,
-    'start',
-    '--port',
-    `${port}`,
-    '--data',
-    join(mkdtempSync(join(folder, 'data-')), 'db'),
-  ],
-  path: '/v1/users',
-})
+// A server is a function: its arguments and a path that responds with 200, for the home folder of a user and a port.
+
+/** The sandbox. Each start gets a new data file. */
+const sandboxOf = (bin) => (home, port) => {
+  const data = join(mkdtempSync(join(home, 'data-')), 'db.json')
+  return { args: [bin, 'start', '--port', `${port}`, '--data', data], path: '/v1/users' }
+}
 function rawIn(folder) {
   const rows = join(folder, 'raw-rows.json')
   writeFileSync(rows, JSON.stringify(usersOf(LISTED)))
@@ -84,7 +78,7 @@ export async function startsOfClone({ report, folder, rounds }) {
   const { took, memory } = await inTurn(servers, { folder, rounds })
   const [ours, raw, bare] = took
   const over = (other) => ours.map((ms, round) => ms / other[round])
-  report('Spawn to first 200 ÷ node:http', { under: 2.4, values: over(raw) })
+  report('Spawn to first 200 ÷ node:http', { under: MAX_START.clone, values: over(raw) })
   report('Spawn to first 200 ÷ one-route bare from node_modules', { under: 1, values: over(bare) })
   const how = { under: 62, unit: ' MB', digits: 0, values: memory }
   report('Resident memory at the first 200', how)
@@ -138,9 +132,9 @@ export async function startsOfPackage({ report, folder, rounds }) {
       missing = error.short
     }
     const row = (which, under, values) => report(what(which), { under, values, missing })
-    row('first start', MAX_FIRST, found.first)
-    row('second and third start, each ended by SIGTERM', MAX_LATER, found.clean)
-    row('second and third start, each ended by SIGKILL', MAX_LATER, found.killed)
+    row('first start', MAX_START.first, found.first)
+    row('second and third start, each ended by SIGTERM', MAX_START.later, found.clean)
+    row('second and third start, each ended by SIGKILL', MAX_START.later, found.killed)
   }
 }
 
