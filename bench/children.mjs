@@ -3,9 +3,18 @@ import { fork, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { get, request } from 'node:http'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 
-// Node 20 reads this certificate file at each start, which would dominate the measured time.
-const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...env } = process.env
+// Without what changes a start: Node 20 reads the file of NODE_EXTRA_CA_CERTS each time, which would dominate the measured time.
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(NODE_|PORT$|PAYOUT_SANDBOX_)/.test(name)),
+)
+
+/** The variables of a user with this home folder: all caches and temporary files are in it. */
+export const homeIs = (home) => ({
+  ...{ HOME: home, XDG_CACHE_HOME: join(home, 'caches'), LOCALAPPDATA: join(home, 'caches') },
+  ...{ TMPDIR: home, TEMP: home, TMP: home },
+})
 const alive = new Set()
 
 function owned(child) {
@@ -22,14 +31,15 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 /** Ends all running child processes. */
 export const endAll = () => Promise.all([...alive].map(end))
 
-export function end(child) {
-  return new Promise((resolve) => {
+const endWith = (signal) => (child) =>
+  new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve()
     child.once('exit', resolve)
-    child.kill('SIGTERM')
+    child.kill(signal)
     setTimeout(() => child.kill('SIGKILL'), 2_000).unref()
   })
-}
+export const end = endWith('SIGTERM')
+export const kill = endWith('SIGKILL')
 
 /** Resolves with the next message of a child. Rejects if the child exits or reports an error. */
 export function messageOf(child) {
@@ -93,11 +103,12 @@ export function send(port, method, path, body) {
 
 const START_WITHIN_MS = 20_000
 
-/** Starts a server and waits for its first 200. `others` are additional environment variables. */
-export async function startServer(args, port, path, { cwd, others } = {}) {
+/** Starts a server and waits for its first 200. `node` runs it, `others` are additional environment variables. */
+export async function startServer(args, port, path, how = {}) {
+  const { node = process.execPath, cwd, others } = how
   const start = performance.now()
   const child = owned(
-    spawn(process.execPath, args, {
+    spawn(node, args, {
       cwd,
       env: { ...env, ...others },
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -6,12 +6,21 @@ import { cpus, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { installNode, NoNode } from '../scripts/binary/node.mjs'
+import { installPackage } from '../scripts/install-package.mjs'
 import * as children from './children.mjs'
-import { goalsOf, SERVERS_HEAD, SIZES, serversOf } from './peers/figures.mjs'
+import {
+  goalsOf,
+  MAX_START,
+  SERVERS_HEAD,
+  SIZES,
+  serversOf,
+  startGoalsOf,
+} from './peers/figures.mjs'
 import { plotOf } from './peers/plot.mjs'
 import { LISTED, usersOf } from './peers/rows.mjs'
-import { SERVERS } from './peers/servers.mjs'
-import { HEAD, tableOf, writeBetween } from './table.mjs'
+import { SERVERS, STARTED } from './peers/servers.mjs'
+import { HEAD, summaryOf, tableOf, writeBetween } from './table.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
@@ -27,14 +36,16 @@ const SEEDED = /^00000000-/
 const { values: options } = parseArgs({
   options: { only: { type: 'string' }, short: { type: 'boolean' } },
 })
-const names = SERVERS.map(({ name }) => name)
+const started = STARTED.servers.at(-1)
+const names = [...SERVERS, started].map(({ name }) => name)
 const only = options.only?.split(',') ?? names
 for (const name of only) {
   if (!names.includes(name)) throw new Error(`--only takes ${names.join(', ')}, not ${name}`)
 }
 const [us] = SERVERS
 const servers = SERVERS.filter((server) => server === us || only.includes(server.name))
-const whole = !options.short && servers.length === SERVERS.length
+const startsOthers = only.includes(started.name)
+const whole = !options.short && startsOthers && servers.length === SERVERS.length
 const { starts, rounds, largeRounds, burstMs, createMs, warmUpMs } = options.short
   ? { starts: 1, rounds: 1, largeRounds: 1, burstMs: 200, createMs: 400, warmUpMs: 200 }
   : { starts: 5, rounds: 5, largeRounds: 3, burstMs: 600, createMs: 1_200, warmUpMs: 1_200 }
@@ -53,9 +64,10 @@ const logProgress = (text) =>
 // ---- the servers
 
 /** Installs each server in its own folder, so that none finds the packages of another one. */
-function install({ name, packages }) {
+function install({ name, packages, isPackage }) {
   const installed = join(folder, 'installed', name)
   mkdirSync(installed, { recursive: true })
+  if (isPackage) return void installPackage(installed)
   const manifest = { private: true, dependencies: packages }
   writeFileSync(join(installed, 'package.json'), JSON.stringify(manifest))
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
@@ -68,9 +80,11 @@ function install({ name, packages }) {
 }
 
 let opened = 0
+const home = join(folder, 'home')
+mkdirSync(home)
 
-/** Starts a server with these rows and checks its responses. */
-async function open(server, users) {
+/** Starts a server with these rows. */
+async function open(server, users, node) {
   const port = await children.freePort()
   const own = join(folder, `${server.name}-${++opened}`)
   mkdirSync(own)
@@ -82,8 +96,8 @@ async function open(server, users) {
     users,
   })
   const { child, ms } = await children.startServer(args, port, server.list, {
-    cwd: own,
-    others: { NODE_ENV: 'production' },
+    ...{ node, cwd: own },
+    others: { NODE_ENV: 'production', ...children.homeIs(home) },
   })
   return { ...server, child, port, ms, own }
 }
@@ -118,24 +132,38 @@ async function close({ child, own }) {
 // ---- measuring
 
 const figures = { start: {}, memory: {}, read: {}, list: {}, create: {}, memoryLarge: {} }
+const others = { start: {}, memory: {}, create: {} }
 const note = (byName, { name }, value) => {
   byName[name] ??= []
   byName[name].push(value)
 }
 
-async function measureStarts() {
+async function measureStarts(found, { start, memory }, node) {
   const users = usersOf(SIZES[0])
   for (let round = 0; round <= starts; round++) {
-    for (const server of round % 2 ? servers.toReversed() : servers) {
-      const found = await open(server, users)
+    for (const server of round % 2 ? found.toReversed() : found) {
+      const one = await open(server, users, node)
       // The first round reads the files from disk, so it does not count.
       if (round > 0) {
-        note(figures.start, server, found.ms)
-        note(figures.memory, server, children.residentMb(found.child))
+        note(start, server, one.ms)
+        note(memory, server, children.residentMb(one.child))
       }
-      await close(found)
+      await close(one)
     }
     logProgress(`started each server, round ${round} of ${starts}`)
+  }
+}
+
+/** Measures the starts on another Node. Returns why it could not; otherwise undefined. */
+async function measureOthers() {
+  try {
+    const node = installNode(STARTED.node, root)
+    await measureStarts(STARTED.servers, others, node)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof NoNode)) throw error
+    console.error(error.message)
+    return error.short
   }
 }
 
@@ -238,19 +266,37 @@ async function busyShare() {
 }
 
 try {
-  const othersBefore = await busyShare()
-  for (const server of servers) {
-    if (Object.keys(server.packages).length === 0) continue
+  const busyBefore = await busyShare()
+  for (const server of [...servers, ...(startsOthers ? STARTED.servers : [])]) {
+    if (Object.keys(server.packages).length === 0 && !server.isPackage) continue
     install(server)
     logProgress(`installed ${server.title}`)
   }
   load = children.startHelper(join(here, 'load.mjs'))
-  await measureStarts()
-  for (const size of options.short ? SIZES.slice(0, 2) : SIZES) await measureSize(size)
+  const hasRivals = servers.length > 1
+  if (hasRivals) await measureStarts(servers, figures)
+  const reason = startsOthers ? await measureOthers() : undefined
+  if (hasRivals)
+    for (const size of options.short ? SIZES.slice(0, 2) : SIZES) await measureSize(size)
   const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} processors.`
-  const others = `Other work used ${othersBefore} of them just before the run and ${await busyShare()} just after.`
-  const goals = tableOf(HEAD, goalsOf(figures, servers))
-  const text = `${machine} ${others}\n\n${goals}\n\n${tableOf(SERVERS_HEAD, serversOf(figures, servers))}`
+  const busy = `Other work used ${busyBefore} of them just before the run and ${await busyShare()} just after.`
+  const on = ` on Node ${STARTED.node}`
+  const goals = [
+    ...goalsOf(figures, servers),
+    ...(startsOthers
+      ? startGoalsOf(others.start, STARTED.servers, { under: MAX_START.later, on, reason })
+      : []),
+  ]
+  const lines = [
+    ...(hasRivals ? serversOf(figures, servers) : []),
+    ...(others.start[us.name] ? serversOf(others, STARTED.servers, on) : []),
+  ]
+  const text = [
+    `${machine} ${busy}`,
+    tableOf(HEAD, goals),
+    summaryOf(goals),
+    tableOf(SERVERS_HEAD, lines),
+  ].join('\n\n')
   console.log(text)
   if (whole) {
     writeBetween(join(root, 'docs/performance.md'), 'peers', text)

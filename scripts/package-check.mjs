@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { installPackage } from './install-package.mjs'
 import { TSC } from './tsc.mjs'
 
 const MAX_PACKAGES = 60
@@ -35,15 +36,8 @@ function run(command, args, options = {}) {
 }
 
 function install() {
-  // A package.json, so that npm does not install into a parent folder.
-  writeFileSync(join(home, 'package.json'), '{ "name": "user", "private": true }')
-  const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], {
-    cwd: root,
-  })
-  const [{ filename, size, unpackedSize }] = JSON.parse(packed.stdout)
-  const quietly = ['--offline', '--no-audit', '--no-fund', '--loglevel=error']
-  const { status, output } = run('npm', ['install', ...quietly, join(home, filename)])
-  check(status === 0, 'it installs into an empty folder, without a network', output)
+  const { size, unpackedSize } = installPackage(home)
+  check(existsSync(installed), 'it installs into an empty folder, without a network')
   const folders = readdirSync(join(home, 'node_modules')).filter((name) => !name.startsWith('.'))
   check(folders.join() === 'payout-sandbox', 'and installs no other package', folders)
   const mega = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`

@@ -1,5 +1,5 @@
 // npm run repeat: checks that 5,000 mixed calls give the same bytes in two runs and on each supported version of Node.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,11 +9,12 @@ import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { play } from '../test/repeat/play.ts'
 import { startReceiver } from '../test/repeat/receiver.ts'
+import { installNode, SUPPORTED_NODES } from './binary/node.mjs'
 
 const CALLS = 5_000
 const SEED = 11
-const VERSIONS = ['20', '22', '24']
-const BIN = fileURLToPath(new URL('../dist/bin.cjs', import.meta.url))
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const BIN = join(ROOT, 'dist/bin.cjs')
 const OPTIONS = [
   '--memory',
   '--port=0',
@@ -21,7 +22,6 @@ const OPTIONS = [
   '--random-seed=7',
   '--webhook-time=client',
 ]
-const MAX_INSTALL_MS = 120_000
 
 // Variables for this program must not reach the programs that it starts.
 const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env
@@ -30,20 +30,7 @@ const env = Object.fromEntries(
 )
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-repeat-'))
-const majorOf = (node) => /^v(\d+)\./.exec(spawnSync(node, ['-v'], { env }).stdout ?? '')?.[1]
-
-/** Installs a version of Node with npm into the temporary folder. Returns its path. */
-function install(version) {
-  const prefix = join(folder, `node-${version}`)
-  const { status, stderr, error } = spawnSync(
-    'npm',
-    ['install', '--prefix', prefix, '--no-audit', '--no-fund', `node@${version}`],
-    { env, cwd: folder, encoding: 'utf8', timeout: MAX_INSTALL_MS },
-  )
-  const node = join(prefix, 'node_modules/node/bin/node')
-  if (status === 0 && majorOf(node) === version) return node
-  throw new Error(`node@${version} could not be installed by npm: ${error?.message ?? stderr}`)
-}
+const majorOf = (version) => version.replace(/^v/, '').split('.', 1)[0]
 
 /** Starts the built program. Returns the child process and its origin. */
 async function start(node) {
@@ -97,14 +84,12 @@ async function firstDifference(one, other) {
 }
 
 async function main() {
-  const own = majorOf(process.execPath)
+  const own = majorOf(process.version)
+  const others = SUPPORTED_NODES.filter((version) => majorOf(version) !== own)
   const runs = [
     [`Node ${own}`, process.execPath],
     [`Node ${own} again`, process.execPath],
-    ...VERSIONS.filter((version) => version !== own).map((version) => [
-      `Node ${version}`,
-      install(version),
-    ]),
+    ...others.map((version) => [`Node ${majorOf(version)}`, installNode(version, ROOT)]),
   ]
   const receiver = await startReceiver()
   let first

@@ -21,7 +21,10 @@ function cacheFolder() {
       darwin: () => join(homedir(), 'Library/Caches'),
     }[process.platform] ??
     (() => (isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache')))
-  return join(caches(), 'payout-sandbox')
+  const folder = join(caches(), 'payout-sandbox')
+  // An empty HOME must not leave files in the working folder.
+  if (!isAbsolute(folder)) throw new Error(`${folder} is not absolute`)
+  return folder
 }
 
 /** Whether only this user can have written what a file or folder has: V8 runs it. */

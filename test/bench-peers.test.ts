@@ -8,9 +8,9 @@ import { PACKAGE_ROOT } from '../src/config/package-root.ts'
 
 // The bench is plain JavaScript without types.
 const load = (name: string) => import(join(PACKAGE_ROOT, 'bench', name))
-const { goalsOf, serversOf } = await load('peers/figures.mjs')
+const { goalsOf, serversOf, startGoalsOf } = await load('peers/figures.mjs')
 const { plotOf } = await load('peers/plot.mjs')
-const { writeBetween } = await load('table.mjs')
+const { lineOf, lineWithout, summaryOf, writeBetween } = await load('table.mjs')
 const children = await load('children.mjs')
 
 const SERVERS = [
@@ -52,10 +52,11 @@ const FIGURES = {
   memoryLarge: {},
 }
 
-t.test('each goal is held against the rival that is nearest to it, round by round', async (t) => {
+t.test('each start, and the nearest rival of each other goal, counts round by round', async (t) => {
   t.strictSame(goalsOf(FIGURES, SERVERS), [
-    ['Start to first 200 ÷ node:http', 'at most 2', '1.50', '1.50 to 1.50', 'met'],
+    ['Start to first 200 ÷ node:http', 'at most 2.4', '1.50', '1.50 to 1.50', 'met'],
     ['Start of quick <1> ÷ start of the sandbox', 'at least 1', '0.80', '0.80 to 0.80', 'missed'],
+    ['Start of keeper ÷ start of the sandbox', 'at least 1', '2.00', '2.00 to 2.00', 'met'],
     // The limit is no rival, whatever it reaches.
     ['Read one user ÷ canned', 'at least 4', '2.00', '2.00 to 2.00', 'missed'],
     ['List ten users ÷ keeper', 'at least 4', '6.00', '3.00 to 9.00', 'met'],
@@ -68,6 +69,49 @@ t.test('each goal is held against the rival that is nearest to it, round by roun
 t.test('a goal is left out where no rival was measured', async (t) => {
   const alone = { start: {}, read: {}, list: {}, create: {} }
   t.strictSame(goalsOf(alone, SERVERS), [])
+})
+
+t.test(
+  'starts on another Node are named, and so is the reason if they were not measured',
+  async (t) => {
+    const servers = SERVERS.slice(0, 3)
+    const how = { under: 1.4, on: ' on Node 24' }
+    t.strictSame(startGoalsOf(FIGURES.start, servers, how), [
+      [
+        'Start to first 200 ÷ node:http on Node 24',
+        'at most 1.4',
+        '1.50',
+        '1.50 to 1.50',
+        'missed',
+      ],
+      [
+        'Start of quick <1> ÷ start of the sandbox on Node 24',
+        ...['at least 1', '0.80', '0.80 to 0.80', 'missed'],
+      ],
+    ])
+    t.strictSame(startGoalsOf({}, servers, { ...how, reason: 'no Node' })[0], [
+      'Start to first 200 ÷ node:http on Node 24',
+      ...['at most 1.4', '–', '–', 'not measured: no Node'],
+    ])
+    t.equal(serversOf(FIGURES, SERVERS, ' on Node 24')[0][0], '**payout-sandbox** on Node 24')
+  },
+)
+
+t.test('the summary names each goal that is missed or not measured', async (t) => {
+  const met = lineOf('Good', { under: 2, values: [1] })
+  const missed = lineOf('Bad', { over: 2, unit: ' MB', values: [1, 1.5, 9] })
+  const without = lineWithout('Away', { under: 3, reason: 'no Node' })
+  const plain = lineOf('No goal', { values: [1] })
+  t.equal(
+    summaryOf([met, missed, without, plain]),
+    [
+      '1 of 3 goals is met.',
+      '',
+      '- **Missed**: Bad. Goal: at least 2 MB; median: 1.50 MB.',
+      '- **Not measured**: Away. Goal: at most 3; no Node.',
+    ].join('\n'),
+  )
+  t.equal(summaryOf([met]), '1 of 1 goals is met.')
 })
 
 t.test('a server’s line has medians and how many times better the sandbox is', async (t) => {

@@ -1,7 +1,9 @@
 // The results of all servers: ratios, goals, tables. Pure functions, so that tests need no server.
-import { lineOf, medianOf } from '../table.mjs'
+import { lineOf, lineWithout, medianOf } from '../table.mjs'
 
 export const SIZES = [100, 10_000, 100_000]
+/** The goals of starts, as ratios to node:http: from the folder of the build, and from the package the first and each later time. */
+export const MAX_START = { clone: 2.4, first: 5, later: 3 }
 const CREATE_GOALS = { 100: 20, 10000: 200, 100000: 2_000 }
 const US = 'payout-sandbox'
 
@@ -12,17 +14,29 @@ const threeDigits = (number) => grouped(Number(number.toPrecision(3)))
 const quotients = (a, b) => a.map((value, round) => value / b[round])
 
 /** The server that is nearest to the sandbox, with the ratio per round; `undefined` if none was measured. */
-function nearest(byName, servers, less) {
+function nearest(byName, servers) {
   const found = servers
     .filter(({ name }) => byName[name] && byName[US])
-    .map(({ title, name }) => {
-      const values = less
-        ? quotients(byName[name], byName[US])
-        : quotients(byName[US], byName[name])
-      return { title, values }
-    })
+    .map(({ title, name }) => ({ title, values: quotients(byName[US], byName[name]) }))
     .sort((a, b) => medianOf(a.values) - medianOf(b.values))
   return found[0]
+}
+
+const rivalsOf = (servers) => servers.filter(({ limit, name }) => !limit && name !== US)
+
+/** The goals of starts on one Node, as lines of a table. `reason` says why starts were not measured. */
+export function startGoalsOf(start, servers, { under, on = '', reason }) {
+  const lineFor = (what, [one, other], goal) => {
+    if (start[one] && start[other])
+      return [lineOf(what, { ...goal, values: quotients(start[one], start[other]) })]
+    return reason ? [lineWithout(what, { ...goal, reason })] : []
+  }
+  const ofRival = ({ name, title }) =>
+    lineFor(`Start of ${title} ÷ start of the sandbox${on}`, [name, US], { over: 1 })
+  return [
+    ...lineFor(`Start to first 200 ÷ node:http${on}`, [US, 'node-http'], { under }),
+    ...rivalsOf(servers).flatMap(ofRival),
+  ]
 }
 
 /**
@@ -30,18 +44,12 @@ function nearest(byName, servers, less) {
  * server by its name the values of the rounds.
  */
 export function goalsOf(figures, servers) {
-  const rivals = servers.filter(({ limit, name }) => !limit && name !== US)
+  const rivals = rivalsOf(servers)
   const keeping = rivals.filter(({ keeps }) => keeps === 'disk')
-  const lines = []
-  const { start } = figures
-  if (start[US] && start['node-http']) {
-    const values = quotients(start[US], start['node-http'])
-    lines.push(lineOf('Start to first 200 ÷ node:http', { under: 2, values }))
-  }
+  const lines = startGoalsOf(figures.start, servers, { under: MAX_START.clone })
   const atLeast = (over, best, what) => {
     if (best) lines.push(lineOf(what(best.title), { over, values: best.values }))
   }
-  atLeast(1, nearest(start, rivals, true), (rival) => `Start of ${rival} ÷ start of the sandbox`)
   atLeast(4, nearest(figures.read, rivals), (rival) => `Read one user ÷ ${rival}`)
   atLeast(4, nearest(figures.list, rivals), (rival) => `List ten users ÷ ${rival}`)
   for (const [size, byName] of Object.entries(figures.create)) {
@@ -64,8 +72,8 @@ export const SERVERS_HEAD = [
 
 const KEEPS = { disk: 'on disk', memory: 'in memory', nothing: 'no' }
 
-/** A row for each server: medians, and in brackets how many times better the sandbox is. */
-export function serversOf(figures, servers) {
+/** A row for each server: medians, and in brackets how many times better the sandbox is. `on` names another Node. */
+export function serversOf(figures, servers, on = '') {
   const cell = (byName, name, less) => {
     const values = byName?.[name]
     if (!values) return '–'
@@ -75,7 +83,7 @@ export function serversOf(figures, servers) {
     return `${shown} (${Number(medianOf(times).toPrecision(2)).toLocaleString('en')}×)`
   }
   return servers.map(({ name, title, keeps }) => [
-    name === US ? `**${title}**` : title,
+    (name === US ? `**${title}**` : title) + on,
     KEEPS[keeps],
     cell(figures.start, name, true),
     cell(figures.memory, name, true),

