@@ -103,6 +103,7 @@ export async function bundleTests(names) {
     // Read only where a test fails.
     sourcemap: 'external',
     metafile: true,
+    alias: { 'async-hook-domain': join(root, 'scripts/test-domain.mjs') },
     plugins: [places],
     logLevel: 'warning',
   })

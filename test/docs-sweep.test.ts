@@ -7,6 +7,7 @@ import { hold, pathOf, read } from './held-page.ts'
 
 const PAGE = 'docs/sweep.md'
 const FOLDER = 'examples/sweep'
+const env = { NODE_OPTIONS: `--require=${pathOf('test/short-program.cjs')}` }
 
 t.test('docs/sweep.md shows the example', async (t) => {
   for (const name of ['payouts', 'payouts.test', 'mended']) {
@@ -26,7 +27,7 @@ t.test(
     const result = () =>
       SweepDocument.parse(JSON.parse(readFileSync(join(dir, 'report/sweep.json'), 'utf8')))
     async function swept(marker: string, code: number) {
-      const told = await spawned(words.split(' '), { cwd: dir }).ended
+      const told = await spawned(words.split(' '), { cwd: dir, env }).ended
       t.equal(told.code, code, told.stderr)
       // How long the command took is not the same in each run.
       const text = told.stdout.replace(/, \d+\.\d s\n/, ', 0.3 s\n')
@@ -39,7 +40,7 @@ t.test(
     t.strictSame([...found].sort(), ['not_paid', 'paid_twice'])
     const [first] = findings
     const shown = first!.reproduce.replace(/^\S*payout-sandbox /, '')
-    const again = await run(shown.split(' '), { cwd: dir })
+    const again = await run(shown.split(' '), { cwd: dir, env })
     t.equal(again.code, 0, `${shown}: ${again.stdout}`)
     const replayed = await run(['replay', 'report/finding-1/recording.jsonl'], { cwd: dir })
     t.equal(replayed.code, 0, replayed.stdout)

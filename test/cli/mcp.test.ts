@@ -173,7 +173,7 @@ t.test('run_sweep finds the bugs of the example, and says how to see them again'
   const { tool, client } = await stdioAgent(t, [], { env: NOBODY, cwd })
   t.ok((await client.listTools()).tools.some(({ name }) => name === 'run_sweep'))
   const { text } = await tool('run_sweep', {
-    command: ['node', '--test', 'payouts.test.mjs'],
+    command: ['node', 'payouts.test.mjs'],
     clock: 'frozen',
     only: ['answer_lost'],
     budget: '50s',

@@ -1,4 +1,4 @@
-/** Programs of users: each calls every endpoint of the service with a client that a public generator made of the document. */
+/** Programs of users. Those of the service call every endpoint with a client that a public generator made of the document. */
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 
 /** What a program returns: the HTTP status of each call by operation id, and the error code of a missing user. */
@@ -109,5 +109,30 @@ export async function use(baseUrl: string) {
   // The contract shows no error body, so its fields are optional.
   const missing: string = error!.error ?? 'none'
   return { statuses, missing, words }
+}
+`
+
+export const ADMIN = `
+import { createClient } from './generated/client'
+import { advanceClock, getClock, listRules, pushRule, setScenario, simulateTransaction } from './generated/sdk.gen'
+import type { Clock, Fired } from './generated/types.gen'
+
+export async function use(baseUrl: string) {
+  const client = createClient({ baseUrl, headers: { 'X-Admin-Token': 'secret' } })
+  const clock: Clock | undefined = (await getClock({ client })).data
+  const moved: Fired | undefined = (await advanceClock({ client, body: { by: '2d' } })).data
+  const rule = await pushRule({ client, body: { name: 'one', when: { operation: 'listUsers' }, then: { respond: { status: 503 } } } })
+  const rules = await listRules({ client })
+  const scenario = await setScenario({ client, body: { name: 'slow' } })
+  const refused = await simulateTransaction({ client, path: { id: '${ROHAN}' }, body: { status: 'SUCCESS' } })
+  // @ts-expect-error an unknown status
+  await simulateTransaction({ client, path: { id: '${ROHAN}' }, body: { status: 'LOST' } })
+  return {
+    mode: clock?.mode,
+    now: moved?.now,
+    rules: rules.data?.rules.map(({ rule_id }) => rule_id === rule.data?.rule_id),
+    scenario: scenario.data?.name,
+    refused: refused.error?.error,
+  }
 }
 `

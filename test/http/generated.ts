@@ -1,6 +1,6 @@
 /** Makes, type-checks and bundles clients with public generators. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Test } from 'tap'
@@ -21,11 +21,8 @@ function run(args: readonly string[]) {
   if (status !== 0) throw new Error(`${args.join(' ')}\n${stdout}${stderr}`)
 }
 
-/** Writes the client of a document into a folder that has `openapi.json`. */
-type Generator = (dir: string) => void
-
-/** openapi-typescript, whose types openapi-fetch uses. */
-export const openapiTypescript: Generator = (dir) =>
+/** Makes a client with openapi-typescript, whose types openapi-fetch uses. */
+const openapiTypescript = (dir: string) =>
   run([
     toolFile('openapi-typescript', 'bin/cli.js'),
     join(dir, 'openapi.json'),
@@ -33,15 +30,17 @@ export const openapiTypescript: Generator = (dir) =>
     join(dir, 'generated.ts'),
   ])
 
-/** @hey-api/openapi-ts with these plugins. */
-export const heyApi =
-  (...plugins: readonly unknown[]): Generator =>
-  (dir) => {
-    const config = { input: join(dir, 'openapi.json'), output: join(dir, 'generated'), plugins }
-    const file = join(dir, 'openapi-ts.config.mjs')
-    writeFileSync(file, `export default ${JSON.stringify(config)}`)
-    run([toolFile('@hey-api/openapi-ts', 'bin/run.js'), '-f', file])
-  }
+/** Makes clients with @hey-api/openapi-ts and these plugins. */
+function heyApi(root: string, clients: readonly { dir: string; plugins: readonly unknown[] }[]) {
+  const configs = clients.map(({ dir, plugins }) => ({
+    input: join(dir, 'openapi.json'),
+    output: join(dir, 'generated'),
+    plugins,
+  }))
+  const file = join(root, 'openapi-ts.config.mjs')
+  writeFileSync(file, `export default ${JSON.stringify(configs)}`)
+  run([toolFile('@hey-api/openapi-ts', 'bin/run.js'), '-f', file])
+}
 
 const TSCONFIG = {
   compilerOptions: {
@@ -54,31 +53,49 @@ const TSCONFIG = {
     noEmit: true,
     types: [],
   },
-  include: ['use.ts'],
+  include: ['*/use.ts'],
 }
 
-/** Generates the client of a document, type-checks a program that uses it, and returns the program's function `use`. */
-export async function programOf<Use>(
+/** A program that uses the client of a document: that of @hey-api/openapi-ts with plugins, or else of openapi-typescript. */
+export type Program = { document: object; plugins?: readonly unknown[]; use: string }
+
+/**
+ * Generates the clients of documents, type-checks the programs that use them, and returns the function `use` of each. All at
+ * once, because each start of a generator and of the compiler takes a second.
+ */
+export async function usesOf<Uses extends readonly unknown[]>(
   t: Pick<Test, 'testdir'>,
-  { document, generator, use }: { document: object; generator: Generator; use: string },
-): Promise<Use> {
-  const dir = t.testdir({
-    'openapi.json': JSON.stringify(document),
-    'use.ts': use,
+  programs: readonly Program[] & { length: Uses['length'] },
+): Promise<Uses> {
+  const root = t.testdir({
+    node_modules: {},
     'tsconfig.json': JSON.stringify(TSCONFIG),
+    ...Object.fromEntries(
+      programs.map(({ document, use }, i) => [
+        i,
+        { 'openapi.json': JSON.stringify(document), 'use.ts': use },
+      ]),
+    ),
   })
-  const modules = join(dir, 'node_modules')
-  mkdirSync(modules)
-  symlinkSync(join(TOOLS, 'node_modules/openapi-fetch'), join(modules, 'openapi-fetch'))
-  generator(dir)
-  run([...TSC, '-p', dir])
-  const outfile = join(dir, 'use.mjs')
-  await build({
-    entryPoints: [join(dir, 'use.ts')],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    logLevel: 'error',
+  const dirOf = (i: number) => join(root, String(i))
+  symlinkSync(join(TOOLS, 'node_modules/openapi-fetch'), join(root, 'node_modules/openapi-fetch'))
+  for (const [i, { plugins }] of programs.entries())
+    if (plugins === undefined) openapiTypescript(dirOf(i))
+  heyApi(
+    root,
+    programs.flatMap(({ plugins }, i) => (plugins ? [{ dir: dirOf(i), plugins }] : [])),
+  )
+  run([...TSC, '-p', root])
+  const uses = programs.map(async (_, i) => {
+    const outfile = join(dirOf(i), 'use.mjs')
+    await build({
+      entryPoints: [join(dirOf(i), 'use.ts')],
+      outfile,
+      bundle: true,
+      format: 'esm',
+      logLevel: 'error',
+    })
+    return (await import(outfile)).use
   })
-  return (await import(outfile)).use
+  return (await Promise.all(uses)) as readonly unknown[] as Uses
 }

@@ -108,7 +108,7 @@ t.test('no large body breaks the server, and a rejected one changes nothing', as
   const { box, port, url } = await listening(t)
   const before = await text(box)
   const fieldsRow = `{${Array.from({ length: 250_000 }, (_, i) => `"k${i}":1`)}}`
-  const fill = (piece: string) => piece.repeat(Math.ceil(1_600_000 / piece.length))
+  const fill = (piece: string) => piece.repeat(Math.ceil(1_100_000 / piece.length))
   const bodies: [what: string, body: string | Uint8Array<ArrayBuffer>, word: string][] = [
     ['lists', `{"x":[${fill('[],')}[]]}`, 'payload_too_large'],
     ['objects', `{"x":[${fill('{},')}{}]}`, 'payload_too_large'],
@@ -162,7 +162,7 @@ t.test('other requests are served while a large state is imported and exported',
 
 t.test('one large body at a time; the next one gets Retry-After', async (t) => {
   const { box, port, url } = await listening(t)
-  const body = JSON.stringify(withPayments((await box.get('/__admin/state')).body, 5_000))
+  const body = JSON.stringify(withPayments((await box.get('/__admin/state')).body, 3_000))
   const slow = connect(port, HOST)
   t.teardown(() => slow.destroy())
   await new Promise((resolve) => slow.once('connect', resolve))
@@ -184,7 +184,7 @@ t.test('one large body at a time; the next one gets Retry-After', async (t) => {
 t.test('a client that is deleted during an import gets no state', async (t) => {
   const { box, url } = await listening(t)
   await box.get('/@w/v1/users?limit=1')
-  const body = JSON.stringify(withPayments((await box.get('/@w/__admin/state')).body, 5_000))
+  const body = JSON.stringify(withPayments((await box.get('/@w/__admin/state')).body, 3_000))
   const put = putState(url, body, '/@w')
   const { worlds } = box.sandbox.store
   while (![...worlds.keys()].some((name) => name.startsWith('~'))) await new Promise(setImmediate)

@@ -12,7 +12,7 @@ type Box = Awaited<ReturnType<typeof start>>
 type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
 // npm run repeat plays 5,000, with several versions of Node.
-const CALLS = 750
+const CALLS = 500
 // Time that ticks, chance that must not repeat, the recording itself, and a stream without an end.
 const NOT_PLAYED = ['resumeClock', 'exploreWebhooks', 'getRecording', 'streamEvents']
 
@@ -121,7 +121,7 @@ t.test('a reset world gives the bytes of a new one', async (t) => {
   await box.advance('5m')
   await box.pay()
   t.equal((await box.post('/__admin/reset')).status, 200)
-  same(t, await run(box, webhooks, 300), await run(await open(t, 7), webhooks, 300))
+  same(t, await run(box, webhooks, 150), await run(await open(t, 7), webhooks, 150))
 })
 
 /** What is to happen after two attempts at once were refused, the one that came first or last answered first. */

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Parser } from 'tap-parser'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
 
 // The scripts are plain JavaScript without types.
+const { bundleTests } = await import(join(PACKAGE_ROOT, 'scripts/test-bundle.mjs'))
 const { createShared } = await import(join(PACKAGE_ROOT, 'scripts/test-processes.mjs'))
 const { createReport } = await import(join(PACKAGE_ROOT, 'scripts/test-report.mjs'))
 
@@ -14,19 +15,22 @@ const EXITS = "t.test('exits', async () => process.exit(3))\n"
 // One file waits for it; a start of a process must fit into it too.
 const MAX_MS = 4_000
 
-/** Runs files in one shared process, and says what is reported of each. */
+const SHARED = 'scripts/test-shared.mjs'
+
+/** Runs files in one shared process, as `npm test` does, and says what is reported of each. */
 async function reportsOf(t: Test, codes: string[], maxMs?: number) {
-  // The files lie where they find tap.
   const dir = t.testdir(
     Object.fromEntries(codes.map((code, i) => [`${i}.mjs`, `import t from 'tap'\n${code}`])),
   )
+  const names = codes.map((_, i) => relative(PACKAGE_ROOT, join(dir, `${i}.mjs`)))
+  const { fileOf, readPlaces } = await bundleTests([...names, SHARED])
   const options = { cwd: PACKAGE_ROOT, env: process.env, maxMs }
-  const shared = createShared(join(PACKAGE_ROOT, 'scripts/test-shared.mjs'), options)
+  const shared = createShared(fileOf(SHARED), options)
   const texts: string[] = []
-  const report = createReport((text: string) => texts.push(text))
-  for (const name of codes.keys()) {
-    const { parser, end }: { parser: Parser; end: (outcome: object) => void } = report.file(name)
-    const outcome = await shared.run(join(dir, `${name}.mjs`), parser)
+  const report = createReport((text: string) => texts.push(text), readPlaces)
+  for (const [i, name] of names.entries()) {
+    const { parser, end }: { parser: Parser; end: (outcome: object) => void } = report.file(i)
+    const outcome = await shared.run(fileOf(name), parser)
     if (!parser.results) await once(parser, 'complete')
     end({ ms: 1, ...outcome })
   }
@@ -41,12 +45,16 @@ t.test('files that share a process have counts and failures of their own', async
     '',
     "throw new Error('not loaded')\n",
     FINE,
+    `${FINE}t.test('leaves a promise', () => new Promise(() => { Promise.reject(new Error('no catch')) }))\n`,
+    `t.test('leaves a timer', () => new Promise(() => { setTimeout(() => { throw new Error('no try') }) }))\n${FINE}`,
   ])
   t.match(texts[0], /^FAILED 0 .*\n {2}not ok: is wrong > should be equal at .*0\.mjs:4:\d+\n/)
   t.match(texts[1], /^ok {5}1 /)
   t.match(texts[2], /^FAILED 2 .*\n.*\n {4}It has no tests\.\n/)
   t.match(texts[3], /^FAILED 3 .*\n {2}not ok: not loaded at .*3\.mjs:2:\d+\n/)
   t.match(texts[4], /^ok {5}4 /)
+  t.match(texts[5], /^FAILED 5 .*\n {2}not ok: leaves a promise > no catch at .*5\.mjs:3:\d+\n/)
+  t.match(texts[6], /^FAILED 6 .*\n {2}not ok: leaves a timer > no try at .*6\.mjs:2:\d+\n/)
   t.ok(counts.passed >= 4)
 })
 

@@ -10,6 +10,16 @@ import { smallClient } from './small-client.ts'
 /** A client, and the sweep of it on the command line. */
 function client(t: Test, code: string) {
   const { cwd, program, read } = smallClient(t, code)
+  return sweepOf(program, cwd, read)
+}
+
+/** The same for a client that runs often. */
+async function lightClient(t: Test, code: string) {
+  const { cwd, command, read } = smallClient(t, code)
+  return sweepOf(await command(), cwd, read)
+}
+
+function sweepOf(program: readonly string[], cwd: string, read: (name: string) => string) {
   const argumentsOf = (options: readonly string[]) => [
     'sweep',
     '--clock',
@@ -35,7 +45,7 @@ const LOOKS = "await call('GET', '/users')\n"
 const LOOKS_THREE_TIMES = LOOKS.repeat(3)
 
 t.test('a finding on the command line: table, report, baseline, and the run again', async (t) => {
-  const { sweep, text, cwd, read, program } = client(t, 'await patiently(pay)\n')
+  const { sweep, text, cwd, read, program } = await lightClient(t, 'await patiently(pay)\n')
   const only = ['--only', 'answer_lost,truncated,reset']
   const shown = await text(...only, '--report', 'report')
   t.equal(shown.code, 1, shown.stderr)
@@ -57,7 +67,7 @@ t.test('a finding on the command line: table, report, baseline, and the run agai
 })
 
 t.test('--points, --only, --max-runs, --depth and --budget choose the runs', async (t) => {
-  const { sweep, text } = client(t, LOOKS_THREE_TIMES + LOOKS)
+  const { sweep, text } = await lightClient(t, LOOKS_THREE_TIMES + LOOKS)
   const runs = async (...options: string[]) => (await sweep('--jobs', '4', ...options)).result.runs
   t.equal(await runs('--only', 'reset'), 3)
   t.equal(await runs('--only', 'reset', '--points', 'first'), 1)
@@ -153,7 +163,7 @@ t.test('--timeout, --max-retries, --probe and --unstable', async (t) => {
   const slow = client(t, 'await pay(0)\n')
   const hung = await slow.sweep('--only', 'no_answer', '--timeout', '2s')
   t.strictSame(hung.result.verdicts, { hung: 1 })
-  const storm = client(t, 'await patiently(pay)\n')
+  const storm = await lightClient(t, 'await patiently(pay)\n')
   const retries = ['--only', 'outage', '--max-retries']
   t.strictSame((await storm.sweep(...retries, '2')).result.verdicts, { retry_storm: 1 })
   t.strictSame((await storm.sweep(...retries, '3')).result.verdicts, { failed_safely: 1 })

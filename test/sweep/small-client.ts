@@ -1,16 +1,19 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 import { gatherOptions } from '../../src/cli/options.ts'
 import { openContent } from '../../src/server.ts'
 import { type SweepOptions, sweep } from '../../src/sweep/sweep.ts'
 import type { SweepResult } from '../../src/sweep/types.ts'
 
-/** What the small clients have in common. It starts fast: node:http, and a clock that is moved instead of pauses. */
+/** What the small clients have in common. A clock that is moved takes the place of pauses. */
 const CALLS = `
 import { existsSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
-const { PAYOUT_SANDBOX_URL: url, PAYOUT_SANDBOX_ADMIN_URL: admin, PAYOUT_SANDBOX_TOKEN: token } = process.env
 const here = import.meta.dirname ?? new URL('.', import.meta.url).pathname
 const AMOUNT = '4321.09'
 const ORDER = {
@@ -19,6 +22,8 @@ const ORDER = {
   benif_bank_id: 'b0000000-0000-4000-8000-000000000003',
   amount: Number(AMOUNT),
 }
+const isTemporary = ({ status }) => status === undefined || status === 429 || status >= 500
+export default async function client({ PAYOUT_SANDBOX_URL: url, PAYOUT_SANDBOX_ADMIN_URL: admin, PAYOUT_SANDBOX_TOKEN: token }) {
 const send = (method, address, body, timeoutMs = 7_000) =>
   new Promise((resolve, reject) => {
     const headers = { authorization: 'Bearer ' + token, ...(body && { 'content-type': 'application/json' }) }
@@ -36,7 +41,6 @@ async function call(method, path, body, timeoutMs) {
   if (status >= 300) throw Object.assign(new Error(method + ' ' + path + ' ' + status), { status })
   return JSON.parse(text).data
 }
-const isTemporary = ({ status }) => status === undefined || status === 429 || status >= 500
 /** Lets time of the sandbox pass. */
 const pass = (by) => send('POST', admin + '/clock/advance', { by })
 /** Tries again after a pause, three times. */
@@ -61,6 +65,45 @@ async function find() {
   }
 }
 `
+const PROGRAM = "import client from './client.mjs'\nawait client(process.env)\n"
+
+let lightCommands = 0
+const hasBash = spawnSync('bash', ['-c', 'true']).status === 0
+
+/** A command that takes a twentieth of the start of Node: it has the client run here, and ends with its exit code. */
+async function lightCommand(t: Test, cwd: string): Promise<readonly string[]> {
+  // A test replaces the file with the next client.
+  const { default: client } = await import(
+    `${pathToFileURL(join(cwd, 'client.mjs')).href}?${++lightCommands}`
+  )
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.setEncoding('utf8').once('data', async (text) => {
+      const [PAYOUT_SANDBOX_URL, PAYOUT_SANDBOX_ADMIN_URL, PAYOUT_SANDBOX_TOKEN] =
+        String(text).split(' ')
+      const end = await client({
+        PAYOUT_SANDBOX_URL,
+        PAYOUT_SANDBOX_ADMIN_URL,
+        PAYOUT_SANDBOX_TOKEN,
+      }).then(
+        () => '0\n',
+        (error: Error) => `1\n${error.stack}`,
+      )
+      socket.end(end)
+    })
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const script = `exec 3<>/dev/tcp/127.0.0.1/${port}
+printf %s "$PAYOUT_SANDBOX_URL $PAYOUT_SANDBOX_ADMIN_URL $PAYOUT_SANDBOX_TOKEN" >&3
+read -r code <&3
+read -rd '' message <&3
+printf %s "$message"
+exit "$code"`
+  writeFileSync(join(cwd, 'client.sh'), script)
+  return ['bash', join(cwd, 'client.sh')]
+}
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const frozen = gatherOptions({ port: '0', memory: true, clock: 'frozen' }, {})
@@ -68,17 +111,24 @@ const content = openContent(frozen, silent)
 
 /** Puts a client into a folder, and returns what sweeps it. */
 export function smallClient(t: Test, code: string) {
-  const cwd = t.testdir({ 'client.mjs': `${CALLS}${code}` })
-  const program = [process.execPath, join(cwd, 'client.mjs')]
+  const cwd = t.testdir({ 'client.mjs': `${CALLS}${code}}\n`, 'program.mjs': PROGRAM })
+  const program = [process.execPath, join(cwd, 'program.mjs')]
+  let light: Promise<readonly string[]> | undefined
+  /** Runs it as `program` does, with less work. */
+  const command = async () => {
+    light ??= hasBash ? lightCommand(t, cwd) : Promise.resolve(program)
+    return light
+  }
   return {
     cwd,
     program,
+    command,
     /** The file that the client has written. */
     read: (name: string) => readFileSync(join(cwd, name), 'utf8'),
     /** Sweeps it in this process. */
-    sweep: async (options: Partial<SweepOptions> = {}): Promise<SweepResult> =>
-      sweep({
-        command: program,
+    async sweep(options: Partial<SweepOptions> = {}): Promise<SweepResult> {
+      return sweep({
+        command: await command(),
         env: process.env,
         options: frozen,
         ...(await content),
@@ -93,7 +143,8 @@ export function smallClient(t: Test, code: string) {
         signal: new AbortController().signal,
         onProgress() {},
         ...options,
-      }),
+      })
+    },
   }
 }
 

@@ -11,7 +11,7 @@ const receiving = ({
   store: string
   polls: boolean
 }) => `
-import { createHmac } from 'node:crypto'
+const { createHmac } = await import('node:crypto')
 const secret = 'whsec_dGhlLXN3ZWVwLWlzLXRlc3RlZC1oZXJl'
 const key = Buffer.from(secret.slice(6), 'base64')
 const signedBy = ({ 'webhook-id': id, 'webhook-timestamp': at }, body) =>
@@ -41,10 +41,15 @@ const receiver = createServer((request, response) => {
 await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
 const address = 'http://127.0.0.1:' + receiver.address().port
 await call('POST', '/clientWebhook', { url: address, webhook_secret: secret })
-const { transaction_id: id } = await pay()
-for (const by of ['10s', '1h']) await pass(by)
-if (${polls}) status = (await get(id)).transaction_status.toUpperCase()
-process.exit(status === 'SUCCESS' ? 0 : 1)
+try {
+  const { transaction_id: id } = await pay()
+  for (const by of ['10s', '1h']) await pass(by)
+  if (${polls}) status = (await get(id)).transaction_status.toUpperCase()
+  if (status !== 'SUCCESS') throw new Error(status)
+} finally {
+  receiver.close()
+  receiver.closeAllConnections()
+}
 `
 
 const CAREFUL = {

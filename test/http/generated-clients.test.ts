@@ -1,0 +1,75 @@
+import t from 'tap'
+import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { OPERATIONS } from '../../src/routes/v1/operations.ts'
+import { adminDocument } from '../../src/http/openapi-admin.ts'
+import { serviceDocument } from '../../src/http/openapi-service.ts'
+import { type StartOptions, start } from '../helper.ts'
+import { noTools } from '../tools.ts'
+import { ADMIN, HEY_API, OPENAPI_FETCH, type Use } from './client-programs.ts'
+import { usesOf } from './generated.ts'
+
+const STATUSES = Object.fromEntries(OPERATIONS.map(({ id, status }) => [id, status]))
+const NEW_WORDS = { assume: { new_words: 'some' } }
+
+const VALIDATING = ['@hey-api/client-fetch', 'zod', { name: '@hey-api/sdk', validator: true }]
+const open = serviceDocument(OPERATIONS)
+const strict = serviceDocument(OPERATIONS, { isStrict: true })
+
+/** Runs a program with a sandbox of its own. */
+async function runWith(t: Parameters<typeof start>[0], use: Use, options: StartOptions = {}) {
+  const { app, close } = await start(t, options)
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  try {
+    return await use(`${origin}/v1`)
+  } finally {
+    await close()
+  }
+}
+
+t.test('clients that public generators make type-check and work', { skip: noTools }, async (t) => {
+  const [fetching, validating, validatingStrictly, useAdmin] = await usesOf<
+    [Use, Use, Use, (baseUrl: string) => Promise<object>]
+  >(t, [
+    { document: open, use: OPENAPI_FETCH },
+    { document: open, plugins: VALIDATING, use: HEY_API },
+    { document: strict, plugins: VALIDATING, use: HEY_API },
+    { document: adminDocument(ADMIN_CALLS), plugins: ['@hey-api/client-fetch'], use: ADMIN },
+  ])
+
+  for (const [name, use] of [
+    ['openapi-typescript and openapi-fetch', fetching],
+    ['@hey-api/openapi-ts and zod', validating],
+  ] as const)
+    await t.test(
+      `${name}: a client of the document calls each endpoint, and accepts new fields and words`,
+      async (t) => {
+        const usual = await runWith(t, use)
+        t.strictSame(usual.statuses, STATUSES)
+        t.equal(usual.missing, 'not_found')
+        t.notOk(usual.words.includes('queued'))
+        const other = await runWith(t, use, NEW_WORDS)
+        t.strictSame(other.statuses, STATUSES)
+        t.ok(other.words.includes('queued'), 'it met a new word')
+      },
+    )
+
+  await t.test(
+    'a client of the strict document that validates accepts this sandbox, and rejects a new word',
+    async (t) => {
+      t.strictSame((await runWith(t, validatingStrictly)).statuses, STATUSES)
+      await t.rejects(runWith(t, validatingStrictly, NEW_WORDS), { name: 'ZodError' })
+    },
+  )
+
+  await t.test('a client of the document of the admin API', async (t) => {
+    const { app } = await start(t, { app: { adminToken: 'secret' } })
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    t.strictSame(await useAdmin(`${origin}/__admin`), {
+      mode: 'frozen',
+      now: '2026-01-03T00:00:00.000Z',
+      rules: [true],
+      scenario: 'slow',
+      refused: 'not_found',
+    })
+  })
+})
