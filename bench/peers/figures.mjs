@@ -56,6 +56,13 @@ export function goalsOf(figures, servers) {
     const what = (rival) => `Create at ${grouped(Number(size))} rows ÷ ${rival}`
     atLeast(CREATE_GOALS[size], nearest(byName, keeping), what)
   }
+  const limit = servers.filter(({ name }) => name === 'node-http')
+  const ofLimit = (over, what, byName) =>
+    atLeast(over, nearest(byName, limit), (title) => `${what} ÷ ${title}`)
+  ofLimit(0.85, 'Read one user', figures.read)
+  ofLimit(0.85, 'List ten users', figures.list)
+  for (const [size, byName] of Object.entries(figures.create))
+    ofLimit(0.6, `Create at ${grouped(Number(size))} rows`, byName)
   return lines
 }
 

@@ -94,6 +94,11 @@ export class Scenarios {
     return this.#decider
   }
 
+  /** Whether a rule of the client may decide about a call of this operation that names no scenario. */
+  concerns(operation: OperationId): boolean {
+    return this.#deciderFor().concerns(operation)
+  }
+
   /** Decides about a call, and counts the hits of the deciding rules before anything else happens. */
   decide(call: RuleCall, header?: string) {
     return this.#deps.store.change(() => this.#deciderFor(header).decide(call))

@@ -19,8 +19,8 @@ type WithClient = IncomingMessage & { [CLIENT]?: string }
 
 /** Removes percent-encoding from `/v1` and `/__admin` in a path: the guards look for these words as they are. */
 function withPlainRoot(path: string): string {
+  if (!path.includes('%')) return path
   const [root] = /^\/[^/?]*/.exec(path)!
-  if (!root.includes('%')) return path
   const decoded = root.replaceAll(/%([3-7][0-9a-f])/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   )

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { oncePerBurst } from '../runtime/once-per-burst.ts'
 import type { Log } from '../world/sandbox.ts'
@@ -15,6 +15,19 @@ export type ServerLimits = {
 // Long enough for a slow laptop, short enough that a stuck client frees its socket, real ms.
 const REQUEST_MS = 10_000
 
+/** A response that sends a text of ASCII as latin1: the bytes are the same, and Node writes them without encoding them. */
+class TextResponse extends ServerResponse {
+  override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    const isAscii =
+      typeof chunk === 'string' && !encoding && Buffer.byteLength(chunk) === chunk.length
+    return super.end(
+      chunk,
+      (isAscii ? 'latin1' : encoding) as BufferEncoding,
+      callback as () => void,
+    )
+  }
+}
+
 function createHttpServer(
   handle: RequestListener,
   { requestMs = REQUEST_MS, maxConnections = 4_096 }: ServerLimits,
@@ -28,6 +41,7 @@ function createHttpServer(
       headersTimeout: requestMs,
       connectionsCheckingInterval: 1_000,
       requireHostHeader: false,
+      ServerResponse: TextResponse,
     },
     handle,
   )

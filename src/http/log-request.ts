@@ -11,9 +11,9 @@ declare module 'fastify' {
     startedAt: number | undefined
     receivedAt: number | undefined
     /** Its Host or its site was rejected, so it belongs to no client. */
-    isForeign: boolean
+    isForeign: boolean | undefined
     /** The scenarios decided about it. */
-    isDecided: boolean
+    isDecided: boolean | undefined
     /** The scenario's rule that matched. */
     rule: string | undefined
     /** The rule that chose the steps of the payment that it creates. */
@@ -48,13 +48,12 @@ function logRequest(
     params: request.params,
     headers: request.headers,
     headersSize: sizeOf(request.raw.rawHeaders),
-    // A request with a malformed URL does not have the decorated fields.
     body: request.bodyText ?? '',
     status: isSilent ? undefined : status,
     response: isSilent ? '' : body,
     isDecided: request.isDecided === true,
-    rule: request.rule || undefined,
-    stepsRule: request.stepsRule || undefined,
+    rule: request.rule,
+    stepsRule: request.stepsRule,
     fault,
     replayed,
   })

@@ -23,6 +23,9 @@ export type CallDecision = ResponseOutcome & {
   lifecycles: Lifecycles
 }
 
+/** The decision about most calls: no rule matches. */
+const UNDECIDED: CallDecision = { lifecycles: {} }
+
 // Limits the length of the header: a call with fifty documents can match fifty rules.
 const MAX_RULES_NAMED = 8
 
@@ -82,11 +85,12 @@ export function decideCall(operation: OperationId, request: FastifyRequest): Cal
   const { world } = request
   const header = request.headers['x-sandbox-scenario']
   const name = typeof header === 'string' ? header : undefined
-  const call = new ServiceCall(operation, request)
   world.scenarios.countCall(operation)
+  if (name === undefined && !world.scenarios.concerns(operation)) return UNDECIDED
+  const call = new ServiceCall(operation, request)
   const decision = world.scenarios.decide(call, name)
   // Most calls match no rule.
-  if (!decision && operation !== 'submitKyc') return { rule: undefined, lifecycles: {} }
+  if (!decision && operation !== 'submitKyc') return UNDECIDED
   const rule = rulesOf([decision])
   const outcome = decision?.outcome ?? {}
   const decided: CallDecision = { ...outcome, rule, lifecycles: {} }

@@ -18,8 +18,8 @@ import { delayOf, respondedWith, sendBroken } from './scenario-response.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The received body as text. */
-    bodyText: string
+    /** The received body as text, if it was read. */
+    bodyText: string | undefined
     /** The parsed body, before validation removes fields or adds defaults. */
     sentBody: unknown
   }

@@ -11,6 +11,7 @@ import {
 } from './compiled.ts'
 import type { CallParts, RuleCall, RuleEvent } from './match.ts'
 import { counterFor } from './rule-ids.ts'
+import type { OperationId } from './words.ts'
 
 /** How often a rule's `when` matched (for one value of its `key`), and how often the rule acted. */
 export type Counter = { matched: number; hits: number }
@@ -157,7 +158,24 @@ export function createDecider({ layers, counters, chance }: DeciderDeps) {
     return undefined
   }
 
-  return { decide, decideWebhook }
+  const decided = new Map<OperationId, boolean>()
+  const hasRules = ({ responseRules, lifecycleRules }: OperationRules) =>
+    responseRules.size + lifecycleRules.size > 0
+
+  /** Whether a rule may decide about a call of this operation. */
+  function concerns(operation: OperationId): boolean {
+    let isConcerned = decided.get(operation)
+    if (isConcerned === undefined) {
+      isConcerned = layers.some(
+        ({ byOperation, byItem }) =>
+          hasRules(byOperation.get(operation)!) || (operation === 'submitKyc' && hasRules(byItem)),
+      )
+      decided.set(operation, isConcerned)
+    }
+    return isConcerned
+  }
+
+  return { decide, decideWebhook, concerns }
 }
 
 /** Decides for one list of layers. */

@@ -12,15 +12,29 @@ export const checksumOf = (text: string, before = 0): number =>
   // Twice as fast as the checksum of a string.
   nodeZlib().crc32(Buffer.from(text), before)
 
-/** The lines of entries, and the checksum of the file after them; `before` is the checksum of the file until now. */
+const endOf = (checksum: number) => `,${checksum},\n`
+const LONGEST_END = endOf(2 ** 32 - 1).length
+
+/** The line of one entry, and the checksum of the file after it; `before` is the checksum of the file until now. */
+export function checkedLine(json: string, before: number) {
+  const checksum = checksumOf(json, before)
+  return { text: json + endOf(checksum), checksum }
+}
+
+/** The lines of entries as bytes: each entry is encoded only once, in half the time of a text. */
 export function checkedLines(entries: readonly string[], before: number) {
+  let size = 0
+  for (const json of entries) size += Buffer.byteLength(json) + LONGEST_END
+  const bytes = Buffer.allocUnsafe(size)
   let checksum = before
-  let text = ''
+  let end = 0
   for (const json of entries) {
-    checksum = checksumOf(json, checksum)
-    text += `${json},${checksum},\n`
+    const start = end
+    end += bytes.write(json, start)
+    checksum = crc32(bytes.subarray(start, end), checksum)
+    end += bytes.write(endOf(checksum), end, 'latin1')
   }
-  return { text, checksum }
+  return { bytes: bytes.subarray(0, end), checksum }
 }
 
 /** Reads the lines of a file from its start, and checks its entries. */

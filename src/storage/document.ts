@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import { type Adapter, Low } from 'lowdb'
 import { isSliceOver, yieldToOthers } from '../runtime/slices.ts'
-import { checkedLines, checksumOf, LineReader } from './checked-lines.ts'
+import { checkedLine, checksumOf, LineReader } from './checked-lines.ts'
 import { FORMAT, OtherFormat } from './damaged-file.ts'
 import type { Disk } from './disk.ts'
 import { createPrivate, ignoreErrors, syncFolderOf } from './files.ts'
@@ -61,7 +61,7 @@ function* documentText({ generation, ops }: DocumentContent): Generator<string> 
   yield head
   let before = checksumOf(head)
   for (const op of ops) {
-    const { text, checksum } = checkedLines([JSON.stringify(op)], before)
+    const { text, checksum } = checkedLine(JSON.stringify(op), before)
     before = checksum
     yield text
   }

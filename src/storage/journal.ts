@@ -20,8 +20,7 @@ type JournalOwner = Pick<
 type Content = { bytes: Buffer; headerBytes: number; checksum: number }
 
 function headerOf(after: number | undefined): Content {
-  const { text, checksum } = checkedLines([headerText(after)], 0)
-  const bytes = Buffer.from(text)
+  const { bytes, checksum } = checkedLines([headerText(after)], 0)
   return { bytes, headerBytes: bytes.length, checksum }
 }
 
@@ -152,8 +151,8 @@ export class Journal {
     this.#owner.confirmIfStale()
     this.#cutPartialWrite()
     this.#hasPartialWrite = true
-    const { text, checksum } = checkedLines(changes, this.#checksum)
-    const written = appendWhole(this.#disk, fd, this.#size, Buffer.from(text))
+    const { bytes, checksum } = checkedLines(changes, this.#checksum)
+    const written = appendWhole(this.#disk, fd, this.#size, bytes)
     try {
       if (this.#fsync) this.#disk.fdatasyncSync(fd)
       this.#owner.confirmWritten()

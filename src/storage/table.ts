@@ -86,7 +86,7 @@ export class Table<R> {
 
   /** The newest row of one key. */
   newest(index: string, key: string): Entry<R> | undefined {
-    return this.page(index, key, 0, 1)[0]
+    return this.count(index, key) === 0 ? undefined : this.page(index, key, 0, 1)[0]
   }
 
   /** The number of rows of one key. */

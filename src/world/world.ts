@@ -75,7 +75,7 @@ function createProfile({ tables: { client } }: SandboxTables, assumed: Assumed) 
     if (present.readings !== assumed.readings || !client.get(present.clientId)) present = newViews()
     return present
   }
-  return { views, row: () => client.get(views().clientId)! }
+  return { views, row: () => client.get(present.clientId) ?? client.get(views().clientId)! }
 }
 
 /** The scheduler of a world, with its timers in a table. */

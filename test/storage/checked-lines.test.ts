@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
-import { checkedLines, LineReader } from '../../src/storage/checked-lines.ts'
+import { checkedLine, checkedLines, LineReader } from '../../src/storage/checked-lines.ts'
 
-const textOf = (words: readonly string[], before = 0) =>
+const linesOf = (words: readonly string[], before = 0) =>
   checkedLines(
     words.map((word) => JSON.stringify(word)),
     before,
@@ -20,8 +20,7 @@ function read(content: Buffer) {
 t.test('what is written as lines is read back, whatever people write', (t) => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary' })), (words) => {
-      const { text, checksum } = textOf(words)
-      const bytes = Buffer.from(text)
+      const { bytes, checksum } = linesOf(words)
       t.same(read(bytes), { values: words, end: bytes.length, checksum, torn: 0 })
     }),
     { numRuns: 200 },
@@ -30,16 +29,18 @@ t.test('what is written as lines is read back, whatever people write', (t) => {
 })
 
 t.test('a line has the checksum of all entries until there after it', (t) => {
-  const first = textOf(['a'])
+  const first = checkedLine('"a"', 0)
   t.equal(first.text, `"a",${crc32('"a"')},\n`)
-  const second = textOf(['₹'], first.checksum)
+  const second = checkedLine('"₹"', first.checksum)
   t.equal(second.text, `"₹",${crc32('"a""₹"')},\n`)
-  t.equal(first.text + second.text, textOf(['a', '₹']).text, 'whatever is written together')
+  const together = linesOf(['a', '₹'])
+  t.equal(first.text + second.text, together.bytes.toString(), 'whatever is written together')
+  t.equal(second.checksum, together.checksum)
   t.end()
 })
 
 t.test('a missing line is a damage, a line cut short is torn', (t) => {
-  const bytes = Buffer.from(textOf(['a', 'b', 'c']).text)
+  const bytes = Buffer.from(linesOf(['a', 'b', 'c']).bytes)
   const [first, second] = [
     bytes.indexOf('\n') + 1,
     bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1,
