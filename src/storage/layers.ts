@@ -29,6 +29,8 @@ export type Layer<R> = {
   firstSeq: number
   lastSeq: number
   disordered: boolean
+  /** The newest entry that was ever in this layer: an entry after it comes last in each of the postings. */
+  newest: Entry<R> | undefined
 }
 
 /** Layers, the lowest first: a read searches from the last one down. */
@@ -44,6 +46,7 @@ export const emptyLayer = <R>(spec: TableSpec<R>, seq: number): Layer<R> => ({
   firstSeq: seq,
   lastSeq: seq,
   disordered: false,
+  newest: undefined,
 })
 
 /** The newest entry of an id in the lowest `depth` layers; `null`: removed there; `undefined`: never there. */

@@ -168,8 +168,12 @@ export class OpReader<Rows> {
         return
       case 'set': {
         const table = this.#target(op[1])
-        const old = table?.get(op[2]) as object | undefined
-        if (old) table!.put({ ...old, ...(op[3] as object) })
+        const old = table?.get(op[2]) as Record<string, unknown> | undefined
+        const fields = op[3] as Record<string, unknown>
+        if (!old) return
+        // A field that only the copy has would give it a hidden class of its own, which needs more memory than the row.
+        for (const name in fields) if (!(name in old)) old[name] = undefined
+        table!.put({ ...old, ...fields })
         return
       }
       case 'remove':
