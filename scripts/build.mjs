@@ -47,7 +47,10 @@ const SEPARATE = {
 }
 const separateOf = new Map(
   Object.entries(SEPARATE).flatMap(([file, paths]) =>
-    paths.map((path, i) => [path, { library: `require('./${file}.cjs')[${i}]`, of: require(path) }]),
+    paths.map((path, i) => [
+      path,
+      { library: `require('./${file}.cjs')[${i}]`, of: require(path) },
+    ]),
   ),
 )
 const separateLibraries = {

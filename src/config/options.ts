@@ -72,10 +72,7 @@ const readings = () =>
       return given
     })
 
-/**
- * All options, each with its schema, default, value name (`''` for a switch) and description. A start creates only the
- * schemas of the options that are set.
- */
+/** All options: schema, created only if the option is set, default, value name (`''` for a switch) and description. */
 export const OPTIONS = {
   port: [() => wholeNumber(0, 65_535), 4310, 'N', 'port to listen on; 0 picks a free port'],
   host: [text, '127.0.0.1', 'NAME', 'address to listen on'],

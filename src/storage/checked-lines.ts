@@ -1,5 +1,6 @@
 import { nodeZlib } from '../runtime/node-modules.ts'
 import { DamagedFile } from './damaged-file.ts'
+import type { Disk } from './disk.ts'
 
 // An entry of the document or of a journal is a line: its JSON text, a comma, a checksum, a comma. The checksum covers
 // all entries of the file up to and including this one, so that a missing line is found too.
@@ -31,54 +32,94 @@ export function checkedLines(entries: readonly string[], before: number) {
   for (const json of entries) {
     const start = end
     end += bytes.write(json, start)
-    checksum = crc32(bytes.subarray(start, end), checksum)
+    checksum = nodeZlib().crc32(bytes.subarray(start, end), checksum)
     end += bytes.write(endOf(checksum), end, 'latin1')
   }
   return { bytes: bytes.subarray(0, end), checksum }
 }
 
-/** Reads the lines of a file from its start, and checks its entries. */
+// A file may be larger than the memory that its content needs, so it is never in memory as a whole.
+const PIECE_BYTES = 256 * 1024
+// Entries are parsed together, because a call of `JSON.parse` costs as much as a short entry. V8 stores a longer text
+// where the memory that it leaves is slow to use again.
+const BATCH_BYTES = 64 * 1024
+
+/** Reads into a buffer from `from` on, as much as fits; returns the number of bytes, 0 at the end of the file. */
+function readPiece(disk: Disk, file: string, position: number, buffer: Buffer, from = 0): number {
+  const fd = disk.openSync(file, 'r')
+  try {
+    return disk.readSync(fd, buffer, from, buffer.length - from, position)
+  } finally {
+    disk.closeSync(fd)
+  }
+}
+
+/** Reads the lines of a file from its start, piece by piece, and checks its entries. */
 export class LineReader {
   readonly file: string
   /** The checksum of the entries so far. */
   checksum = 0
   /** The end of the last line, bytes. */
   end = 0
-  readonly #content: Buffer
+  readonly #disk: Disk
+  /** What was read and is not used yet starts at `#at`, which is the byte `end` of the file. */
+  #piece = Buffer.allocUnsafe(PIECE_BYTES)
+  #size = 0
+  #at = 0
   #line = 0
   #start = 0
 
-  constructor(file: string, content: Buffer) {
+  constructor(disk: Disk, file: string) {
+    this.#disk = disk
     this.file = file
-    this.#content = content
   }
 
-  /** The complete lines that were read. */
-  get wholeLines(): Buffer {
-    return this.#content.subarray(0, this.end)
+  /** The bytes of the complete lines that were read, in pieces that are valid until the next one. */
+  *wholeLines(): Generator<Buffer> {
+    for (let position = 0; position < this.end; ) {
+      const bytes = readPiece(this.#disk, this.file, position, this.#piece)
+      if (bytes === 0) throw this.damaged('it became shorter while it was read')
+      yield this.#piece.subarray(0, Math.min(bytes, this.end - position))
+      position += bytes
+    }
   }
 
   get isAtEnd(): boolean {
-    return this.end === this.#content.length
+    return this.#at === this.#size && !this.#readOn()
   }
 
-  /** The next complete line; `undefined` if none is left. */
-  nextLine(): Buffer | undefined {
-    this.#start = this.end
-    this.#line++
-    const end = this.#content.indexOf(LINE_FEED, this.end)
+  /** The text of the next complete line; `undefined` if none is left. */
+  nextLine(): string | undefined {
+    const end = this.#nextEnd()
     if (end === -1) return undefined
-    this.end = end + 1
-    return this.#content.subarray(this.#start, end)
+    const text = this.#piece.toString('utf8', this.#at, end)
+    this.#pass(end)
+    return text
   }
 
-  /** The JSON text of the next entry; `undefined` if no complete line is left. Throws `DamagedFile`. */
-  nextEntry(): string | undefined {
-    const line = this.nextLine()
-    if (!line) return undefined
-    const entry = this.#checked(line)
-    if (entry === undefined) throw this.damaged('the checksum does not match the line')
-    return entry
+  /**
+   * The values of the next entries: of those that were read and are complete, until they have `most` bytes, and at least
+   * one; `undefined` if no complete line is left. Throws `DamagedFile` if the next line is damaged.
+   */
+  nextEntries(most: number = BATCH_BYTES): unknown[] | undefined {
+    let end = this.#nextEnd()
+    if (end === -1) return undefined
+    const start = this.#at
+    let textEnd = this.#check(end)
+    if (textEnd === -1) throw this.damaged('the checksum does not match the line')
+    this.#pass(end)
+    while (this.#at - start < most) {
+      end = this.#lineFeed()
+      const next = end === -1 ? -1 : this.#check(end)
+      if (next === -1) break
+      textEnd = next
+      this.#start = this.end
+      this.#line++
+      this.#pass(end)
+    }
+    // The lines are the items of a JSON list: an entry, its checksum, an entry, its checksum.
+    const items: unknown[] = JSON.parse(`[${this.#piece.toString('utf8', start, textEnd)}]`)
+    return items.filter((_, i) => i % 2 === 0)
   }
 
   /**
@@ -86,10 +127,11 @@ export class LineReader {
    * the line feed of a complete line was changed: that line was acknowledged.
    */
   tornBytes(): number {
-    const rest = this.#content.subarray(this.end)
-    if (rest.at(-2) === COMMA && this.#checked(rest.subarray(0, -1)) !== undefined)
-      throw this.damaged('the line feed is missing', this.#content.length - 1)
-    return rest.length
+    const rest = this.#size - this.#at
+    const last = this.#size - 1
+    if (this.#piece[last - 1] === COMMA && rest > 1 && this.#check(last) !== -1)
+      throw this.damaged('the line feed is missing', this.end + rest - 1)
+    return rest
   }
 
   /** A damage in the last line, or after it if no complete line was left. */
@@ -97,15 +139,48 @@ export class LineReader {
     return new DamagedFile({ file: this.file, line: this.#line, byte, what })
   }
 
-  /** The JSON text of a line; `undefined` if its checksum is wrong. */
-  #checked(line: Buffer): string | undefined {
-    const sumEnd = line.at(-1) === COMMA ? line.length - 1 : line.length
-    const sumStart = line.lastIndexOf(COMMA, sumEnd - 1)
-    if (sumStart <= 0) return undefined
-    const json = line.subarray(0, sumStart)
-    const checksum = nodeZlib().crc32(json, this.checksum)
-    if (line.toString('latin1', sumStart + 1, sumEnd) !== String(checksum)) return undefined
+  /** Starts the next line; returns its end in the piece, or -1 if no complete line is left. */
+  #nextEnd(): number {
+    this.#start = this.end
+    this.#line++
+    let end = this.#lineFeed()
+    while (end === -1 && this.#readOn()) end = this.#lineFeed()
+    return end
+  }
+
+  #lineFeed(): number {
+    const end = this.#piece.indexOf(LINE_FEED, this.#at)
+    return end < this.#size ? end : -1
+  }
+
+  /** Ends the line that ends at a place of the piece. */
+  #pass(end: number) {
+    this.end += end + 1 - this.#at
+    this.#at = end + 1
+  }
+
+  /** Reads the next piece, behind what is left of this one; returns whether there was more. */
+  #readOn(): boolean {
+    const rest = this.#size - this.#at
+    const piece = this.#piece
+    if (2 * rest > piece.length) this.#piece = Buffer.allocUnsafe(2 * piece.length)
+    piece.copy(this.#piece, 0, this.#at, this.#size)
+    const bytes = readPiece(this.#disk, this.file, this.end + rest, this.#piece, rest)
+    this.#at = 0
+    this.#size = rest + bytes
+    return bytes > 0
+  }
+
+  /** Checks the line until a place of the piece; returns the end of its checksum, or -1 if that is wrong. */
+  #check(end: number): number {
+    const piece = this.#piece
+    const sumEnd = piece[end - 1] === COMMA ? end - 1 : end
+    let jsonEnd = sumEnd - 1
+    while (jsonEnd > this.#at && piece[jsonEnd] !== COMMA) jsonEnd--
+    if (jsonEnd <= this.#at) return -1
+    const checksum = nodeZlib().crc32(piece.subarray(this.#at, jsonEnd), this.checksum)
+    if (piece.toString('latin1', jsonEnd + 1, sumEnd) !== String(checksum)) return -1
     this.checksum = checksum
-    return json.toString('utf8')
+    return sumEnd
   }
 }

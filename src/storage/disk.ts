@@ -17,6 +17,7 @@ export type Disk = Pick<
   | 'openSync'
   | 'readdirSync'
   | 'readFileSync'
+  | 'readSync'
   | 'readlinkSync'
   | 'rename'
   | 'renameSync'

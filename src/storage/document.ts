@@ -13,7 +13,7 @@ import type { Ownership } from './ownership.ts'
 export type DocumentContent = { generation: number; ops: Iterable<Op> }
 
 const EMPTY: DocumentContent = { generation: 0, ops: [] }
-const END = '["end"]'
+const END = ['end'] as const
 const SLICE_CHARS = 256 * 1024
 // Other work gets this multiple of the time of a slice.
 const OTHERS_SHARE = 3
@@ -65,13 +65,14 @@ function* documentText({ generation, ops }: DocumentContent): Generator<string> 
     before = checksum
     yield text
   }
-  yield `${END},${checksumOf(END, before)}\n]}\n`
+  const end = JSON.stringify(END)
+  yield `${end},${checksumOf(end, before)}\n]}\n`
 }
 
-/** Parses the text of a document. Throws `DamagedFile` with the position of the first damage. */
-export function parseDocument(file: string, content: Buffer): DocumentContent {
-  const lines = new LineReader(file, content)
-  const head = lines.nextLine()?.toString('utf8')
+/** Reads the head of a document; its ops are read when they are used. Throws `DamagedFile` with the position of the first damage. */
+function readDocument(disk: Disk, file: string): DocumentContent {
+  const lines = new LineReader(disk, file)
+  const head = lines.nextLine()
   if (head === undefined) throw cutShort(lines)
   const format = /^\{"payoutSandbox":(\d+),/.exec(head)?.[1]
   if (format !== undefined && format !== String(FORMAT)) throw new OtherFormat(file, format)
@@ -83,13 +84,16 @@ export function parseDocument(file: string, content: Buffer): DocumentContent {
 }
 
 function* opsIn(lines: LineReader): Generator<Op, void> {
-  for (let json = lines.nextEntry(); json !== END; json = lines.nextEntry()) {
-    if (json === undefined) throw cutShort(lines)
-    yield JSON.parse(json) as Op
+  for (;;) {
+    const ops = lines.nextEntries() as (Op | typeof END)[] | undefined
+    if (ops === undefined) throw cutShort(lines)
+    const last = ops.at(-1)![0] === END[0] && ops.pop()
+    yield* ops as Op[]
+    if (last) break
   }
   const last = lines.nextLine()
   if (last === undefined) throw cutShort(lines)
-  if (last.toString('latin1') !== ']}' || !lines.isAtEnd)
+  if (last !== ']}' || !lines.isAtEnd)
     throw lines.damaged('something follows the end of the document')
 }
 
@@ -122,9 +126,8 @@ class DocumentAdapter implements Adapter<DocumentContent> {
     this.#current = this.#disk.statSync(this.#file, { throwIfNoEntry: false })
     this.#owner.expectFile(this.#file, this.#current)
     if (!this.#current) return null
-    const content = this.#disk.readFileSync(this.#file)
-    this.bytes = content.length
-    return parseDocument(this.#file, content)
+    this.bytes = this.#current.size
+    return readDocument(this.#disk, this.#file)
   }
 
   async write(content: DocumentContent): Promise<void> {

@@ -85,13 +85,13 @@ function readJournal(
   { onLine, onTorn }: JournalEvents,
 ): ReadJournal {
   const stats = disk.statSync(path)
-  const lines = new LineReader(path, disk.readFileSync(path))
-  const header = lines.nextEntry()
+  const lines = new LineReader(disk, path)
+  const header = lines.nextEntries(1)
   const headerBytes = lines.end
-  if (header !== undefined) {
-    checkHeader(path, JSON.parse(header) as Header, before)
-    for (let json = lines.nextEntry(); json !== undefined; json = lines.nextEntry())
-      onLine(JSON.parse(json))
+  if (header) {
+    checkHeader(path, header[0] as Header, before)
+    for (let values = lines.nextEntries(); values; values = lines.nextEntries())
+      for (const value of values) onLine(value)
   }
   const torn = lines.tornBytes()
   if (torn > 0) onTorn(path, torn)

@@ -17,11 +17,16 @@ type JournalOwner = Pick<
 >
 
 /** The content of a new file: its first line, or the lines of the file that it replaces. */
-type Content = { bytes: Buffer; headerBytes: number; checksum: number }
+type Content = { pieces: Iterable<Buffer>; size: number; headerBytes: number; checksum: number }
 
 function headerOf(after: number | undefined): Content {
   const { bytes, checksum } = checkedLines([headerText(after)], 0)
-  return { bytes, headerBytes: bytes.length, checksum }
+  return { pieces: [bytes], size: bytes.length, headerBytes: bytes.length, checksum }
+}
+
+function writeContent(disk: Disk, fd: number, { pieces }: Content) {
+  let size = 0
+  for (const piece of pieces) size += appendWhole(disk, fd, size, piece)
 }
 
 /**
@@ -79,7 +84,8 @@ export class Journal {
     }
     if (last && last.headerBytes > 0) {
       const { lines, headerBytes, number } = last
-      this.#replace(number, { bytes: lines.wholeLines, headerBytes, checksum: lines.checksum })
+      const { end: size, checksum } = lines
+      this.#replace(number, { pieces: lines.wholeLines(), size, headerBytes, checksum })
     } else this.#replace(last?.number ?? generation, headerOf(journals.at(-2)?.lines.end))
   }
 
@@ -88,9 +94,9 @@ export class Journal {
     const draft = `${path}.tmp`
     const fd = createPrivate(this.#disk, draft)
     try {
-      appendWhole(this.#disk, fd, 0, content.bytes)
+      writeContent(this.#disk, fd, content)
       // Needed without fsync too: what is on the disk from the old file must also be there from the new one.
-      if (this.#fsync || content.bytes.length > content.headerBytes) this.#disk.fdatasyncSync(fd)
+      if (this.#fsync || content.size > content.headerBytes) this.#disk.fdatasyncSync(fd)
       this.#disk.renameSync(draft, path)
     } catch (error) {
       ignoreErrors(() => this.#disk.closeSync(fd))
@@ -108,7 +114,7 @@ export class Journal {
     const fd = createNewPrivate(this.#disk, path)
     const header = headerOf(after)
     try {
-      appendWhole(this.#disk, fd, 0, header.bytes)
+      writeContent(this.#disk, fd, header)
       if (this.#fsync) this.#disk.fdatasyncSync(fd)
     } catch (error) {
       this.#failedNumber = number
@@ -125,11 +131,11 @@ export class Journal {
     this.start((damaged.at(-1) ?? 0) + 1)
   }
 
-  #writeTo(number: number, fd: number, { bytes, headerBytes, checksum }: Content) {
+  #writeTo(number: number, fd: number, { size, headerBytes, checksum }: Content) {
     const before = this.#fd
     this.#fd = fd
     this.#number = number
-    this.#size = bytes.length
+    this.#size = size
     this.#headerBytes = headerBytes
     this.#checksum = checksum
     this.#hasPartialWrite = false

@@ -12,6 +12,8 @@ export type TableSpec<R> = {
   indexes: Readonly<Record<string, KeyOf<R>>>
   /** Indexes for one row: if several rows have a key, the one that had it first is found. */
   uniques?: Readonly<Record<string, KeyOf<R>>>
+  /** Fields of texts that many rows have: a start keeps each such text once. */
+  repeated?: readonly (keyof R & string)[]
 }
 
 /** The rows of one index key that a layer adds (oldest first), and the rows of lower layers that it removes. */
@@ -29,6 +31,8 @@ export type Layer<R> = {
   firstSeq: number
   lastSeq: number
   disordered: boolean
+  /** The newest entry that was ever in this layer: an entry after it comes last in each of the postings. */
+  newest: Entry<R> | undefined
 }
 
 /** Layers, the lowest first: a read searches from the last one down. */
@@ -44,6 +48,7 @@ export const emptyLayer = <R>(spec: TableSpec<R>, seq: number): Layer<R> => ({
   firstSeq: seq,
   lastSeq: seq,
   disordered: false,
+  newest: undefined,
 })
 
 /** The newest entry of an id in the lowest `depth` layers; `null`: removed there; `undefined`: never there. */

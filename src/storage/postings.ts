@@ -5,13 +5,18 @@ import { findEntry, type Layers } from './layers.ts'
 
 /** Lists an entry under a key of an index of the top layer. The entry can already be found. */
 export function addPosting<R>(layers: Layers<R>, index: string, key: string, entry: Entry<R>) {
-  const keys = layers.at(-1)!.indexes[index]!
+  const { indexes, newest } = layers.at(-1)!
+  const keys = indexes[index]!
   const postings = keys.get(key)
   if (postings === undefined) {
     keys.set(key, { added: [entry.id], removed: undefined })
     return
   }
   const { added, removed } = postings
+  if (entry === newest && removed === undefined) {
+    added.push(entry.id)
+    return
+  }
   // A row restored by a rollback is found in the lower layers again; a row that was inserted again has another
   // position.
   if (removed?.has(entry.id) && findEntry(layers, entry.id, layers.length - 1)?.seq === entry.seq) {

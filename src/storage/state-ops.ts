@@ -105,6 +105,25 @@ function* changeOps<R>(table: string, layers: readonly Layer<R>[], depth: number
 
 // ---- ops to state
 
+// Enough for the users and accounts of most data files; more texts than this are not worth their search.
+const MAX_TEXTS = 100_000
+
+/** Makes equal texts of rows one text in memory, as they were before the stop. */
+class Texts {
+  readonly #known = new Map<unknown, unknown>()
+
+  share(row: Record<string, unknown>, fields: readonly string[]) {
+    const known = this.#known
+    if (known.size > MAX_TEXTS) known.clear()
+    for (const field of fields) {
+      const text = row[field]
+      const first = known.get(text)
+      if (first === undefined) known.set(text, text)
+      else row[field] = first
+    }
+  }
+}
+
 /** Applies the ops of a document and of journals, to rebuild the worlds. */
 export class OpReader<Rows> {
   readonly #worlds: Worlds<Rows>
@@ -112,6 +131,7 @@ export class OpReader<Rows> {
   #pendingBase: { key: string; rows: Record<string, unknown[]> } | undefined
   #pendingLayer: { number: number; table: Table<unknown> | undefined } | undefined
   readonly #layers = new Map<number, unknown>()
+  readonly #texts = new Texts()
   /** The number of applied ops. */
   applied = 0
 
@@ -168,8 +188,12 @@ export class OpReader<Rows> {
         return
       case 'set': {
         const table = this.#target(op[1])
-        const old = table?.get(op[2]) as object | undefined
-        if (old) table!.put({ ...old, ...(op[3] as object) })
+        const old = table?.get(op[2]) as Record<string, unknown> | undefined
+        const fields = op[3] as Record<string, unknown>
+        if (!old) return
+        // A field that only the copy has would give it a hidden class of its own, which needs more memory than the row.
+        for (const name in fields) if (!(name in old)) old[name] = undefined
+        table!.put({ ...old, ...fields })
         return
       }
       case 'remove':
@@ -236,6 +260,8 @@ export class OpReader<Rows> {
   }
 
   #put(table: string, row: unknown) {
+    const repeated = this.#worlds.specs[table as keyof Rows]?.repeated
+    if (repeated) this.#texts.share(row as Record<string, unknown>, repeated)
     if (!this.#pendingBase) {
       this.#target(table)?.put(row)
       return

@@ -1,4 +1,4 @@
-import type { Entry } from './entry.ts'
+import { type Entry, isBefore } from './entry.ts'
 import {
   addOwner,
   changesOver,
@@ -173,14 +173,17 @@ export class Table<R> {
   /** Stores a row and maintains the insertion order of the top layer. */
   #setRow(id: string, entry: Entry<R>) {
     const top = this.#top
+    const { rows } = top
+    const { size } = rows
+    if (top.newest === undefined || isBefore(top.newest, entry)) top.newest = entry
     if (entry.seq > top.lastSeq) {
       top.lastSeq = entry.seq
+      rows.set(id, entry)
+      if (rows.size > size) return
       // A row that was inserted again after its removal comes last.
-      top.rows.delete(id)
-    } else if (entry.seq > top.firstSeq && top.rows.get(id)?.seq !== entry.seq) {
-      top.disordered = true
-    }
-    top.rows.set(id, entry)
+      rows.delete(id)
+    } else if (entry.seq > top.firstSeq && rows.get(id)?.seq !== entry.seq) top.disordered = true
+    rows.set(id, entry)
   }
 
   /** Moves a row to its new unique keys if they changed. */

@@ -49,6 +49,14 @@ export const TABLES: Specs<Rows> = {
     },
     // The generated id of a payment without a reference must not be a reference of another payment.
     uniques: { reference: (row) => row.reference_id ?? row.client_transaction_id },
+    repeated: [
+      'from_user_id',
+      'to_user_id',
+      'benif_bank_id',
+      'account_number',
+      'ifsc_code',
+      'account_name',
+    ],
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
   // In order of creation and not of time, because the clock can be set back.
@@ -68,7 +76,12 @@ export const TABLES: Specs<Rows> = {
   },
   inbox: { id: (row) => row.message_id, at: () => 0, indexes: { all: always } },
   idempotency: { id: (row) => row.key, at: (row) => row.expires_at, indexes: { all: always } },
-  timers: { id: (row) => row.timer_id, at: () => 0, indexes: {} },
+  timers: {
+    id: (row) => row.timer_id,
+    at: () => 0,
+    indexes: {},
+    repeated: ['kind', 'resource_id'],
+  },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },
   rules: { id: (row) => row.rule_id, at: () => 0, indexes: {} },
   counters: { id: (row) => row.name, at: () => 0, indexes: {} },

@@ -13,7 +13,7 @@ import { NOT_MEASURABLE } from '../../src/conform/measures.ts'
 import { startSandbox } from '../../src/index.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 
-const SETS = 30
+const SETS = 50
 const MEASURABLE = ASSUMPTIONS.filter(({ name }) => !Object.hasOwn(NOT_MEASURABLE, name))
 
 /** The same numbers in each run: 0 up to, not including, `below` (mulberry32). */

@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { checkedLine, checkedLines, LineReader } from '../../src/storage/checked-lines.ts'
+import { nodeDisk } from '../../src/storage/disk.ts'
 
 const linesOf = (words: readonly string[], before = 0) =>
   checkedLines(
@@ -9,11 +12,13 @@ const linesOf = (words: readonly string[], before = 0) =>
     before,
   )
 
+const file = join(t.testdir(), 'x')
+
 function read(content: Buffer) {
-  const lines = new LineReader('x', content)
+  writeFileSync(file, content)
+  const lines = new LineReader(nodeDisk, file)
   const values: unknown[] = []
-  for (let json = lines.nextEntry(); json !== undefined; json = lines.nextEntry())
-    values.push(JSON.parse(json))
+  for (let more = lines.nextEntries(); more; more = lines.nextEntries()) values.push(...more)
   return { values, end: lines.end, checksum: lines.checksum, torn: lines.tornBytes() }
 }
 
@@ -47,7 +52,7 @@ t.test('a missing line is a damage, a line cut short is torn', (t) => {
   ]
   const missing = Buffer.concat([bytes.subarray(0, first), bytes.subarray(second)])
   t.throws(() => read(missing), {
-    message: `x: line 2, byte ${first}: the checksum does not match`,
+    message: `${file}: line 2, byte ${first}: the checksum does not match`,
   })
   for (let end = second; end < bytes.length; end++)
     t.match(read(bytes.subarray(0, end)), { values: ['a', 'b'], end: second, torn: end - second })
@@ -55,3 +60,23 @@ t.test('a missing line is a damage, a line cut short is torn', (t) => {
   t.throws(() => read(changed), { message: /line 3, byte \d+: the line feed is missing/ })
   t.end()
 })
+
+t.test(
+  'entries are read whatever their sizes, larger ones than a file is read at once too',
+  (t) => {
+    const words = [1, 300_000, 2, 70_000, 70_000, 1_000_000, 3].flatMap((size) => [
+      'a'.repeat(size),
+      '₹'.repeat(size % 1_000),
+    ])
+    const { bytes, checksum } = linesOf([...words, ...words])
+    t.same(read(bytes), { values: [...words, ...words], end: bytes.length, checksum, torn: 0 })
+    const damaged = Buffer.from(bytes)
+    const third = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1
+    damaged[third + 200_000] = 98
+    t.throws(() => read(damaged), { message: `${file}: line 3, byte ${third}: the checksum` })
+    t.match(read(bytes.subarray(0, -2_000)), {
+      torn: bytes.length - 2_000 - bytes.lastIndexOf('\n', -2_000) - 1,
+    })
+    t.end()
+  },
+)

@@ -71,6 +71,7 @@ const NAMES: { [K in keyof Disk]: true } = {
   openSync: true,
   readdirSync: true,
   readFileSync: true,
+  readSync: true,
   readlinkSync: true,
   rename: true,
   renameSync: true,

@@ -1,0 +1,121 @@
+// Builds dist: one bundle for the command line and the library, one for generate, the code cache, Swagger UI's files, the
+// console, the types, and the bill of materials.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { writeBill } from './bill.mjs'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const dist = join(root, 'dist')
+const require = createRequire(import.meta.url)
+
+rmSync(dist, { recursive: true, force: true })
+mkdirSync(dist)
+
+const options = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'cjs',
+  // On Node 20, code from the code cache cannot use import().
+  supported: { 'dynamic-import': false },
+  minify: false,
+  metafile: true,
+  legalComments: 'linked',
+  define: { 'import.meta.url': 'bundleUrl' },
+  banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+}
+
+// The large name lists of faker are a separate file, so that only generate loads them.
+const separateGenerate = {
+  name: 'separate-generate',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/generate-fixtures\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './generate-fixtures.cjs', external: true } : undefined,
+    )
+  },
+}
+// The sandbox needs none of these: the package debug loads supports-color only if it is installed, and Fastify loads the
+// others only for schemas that it compiles itself and for `inject`.
+const ABSENT =
+  /^(?:supports-color|@fastify\/ajv-compiler|@fastify\/fast-json-stringify-compiler|light-my-request)$/
+// The SDK of MCP imports Ajv through this at once, for forms that our server never shows.
+const MCP_SHIMS = '@modelcontextprotocol/server/_shims'
+const withoutAbsent = {
+  name: 'absent',
+  setup({ onResolve, onLoad }) {
+    // The sandbox serves neither of them, and loading them takes a tenth of a start.
+    onResolve({ filter: /^node:http(?:s|2)$/ }, ({ path, importer }) =>
+      /\/fastify\/lib\/server\.js$/.test(importer) ? { path, namespace: 'not-served' } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'not-served' }, () => ({ contents: '' }))
+    onResolve({ filter: ABSENT }, ({ path }) => ({ path, namespace: 'absent' }))
+    onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: "throw new Error('absent')" }))
+    onResolve({ filter: new RegExp(`^${MCP_SHIMS}$`) }, ({ path }) => ({
+      path,
+      namespace: 'shims',
+    }))
+    onLoad({ filter: /.*/, namespace: 'shims' }, () => ({
+      contents: 'exports.process = process; exports.DefaultJsonSchemaValidator = class {}',
+    }))
+  },
+}
+const built = await Promise.all([
+  build({
+    ...options,
+    entryPoints: [join(root, 'src/bundle.ts')],
+    outfile: join(dist, 'payout-sandbox.cjs'),
+    plugins: [separateGenerate, withoutAbsent],
+  }),
+  build({
+    ...options,
+    entryPoints: [join(root, 'src/cli/generate-fixtures.ts')],
+    outfile: join(dist, 'generate-fixtures.cjs'),
+  }),
+])
+
+// V8 stores a text with one other character in twice the memory, and Node takes longer to read it. esbuild writes such a
+// character unchanged in patterns and templates, where its escape means the same.
+const bundle = join(dist, 'payout-sandbox.cjs')
+const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+writeFileSync(bundle, readFileSync(bundle, 'utf8').replaceAll(/[^\0-\x7f]/g, escaped))
+for (const name of ['loader.cjs', 'user-cache.cjs'])
+  cpSync(join(root, 'scripts', name), join(dist, name))
+writeFileSync(
+  join(dist, 'bin.cjs'),
+  `#!/usr/bin/env node
+require('./loader.cjs').main(process.argv.slice(2), process.env).then((code) => {
+  process.exitCode = code
+})
+`,
+)
+chmodSync(join(dist, 'bin.cjs'), 0o755)
+writeFileSync(
+  join(dist, 'index.js'),
+  `import bundle from './loader.cjs'\nexport const { AdminError, createAdminClient, startSandbox } = bundle\n`,
+)
+
+const swaggerUi = join(dist, 'swagger-ui')
+mkdirSync(swaggerUi)
+const assets = join(dirname(require.resolve('@fastify/swagger-ui/package.json')), 'static')
+for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
+  cpSync(join(assets, name), join(swaggerUi, name))
+
+// Imported here, because the import builds into the folder that was emptied above.
+const { metafile: consoleMetafile } = await import('./build-console.mjs')
+
+function run(script, ...args) {
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', script), ...args], {
+    stdio: 'inherit',
+  })
+  if (status !== 0) process.exit(1)
+}
+run('shipped.cjs')
+// Taken after real calls, so that the cache contains the code that they compile.
+run('code-cache.cjs')
+if (process.argv.includes('--types')) run('types.mjs', join(dist, 'types'))
+
+writeBill({ root, dist, metafiles: [...built.map(({ metafile }) => metafile), consoleMetafile] })
