@@ -72,7 +72,8 @@ const HEALTH_CHECKS = new Set(healthCalls.map(({ url }) => `/__admin${url}`))
 export async function buildApp(sandbox: Sandbox, options: AppOptions) {
   const shape = { ...options, isWatched: options.watch !== undefined }
   const service = await routesOf('service', shape)
-  let own: Promise<FastifyInstance> | undefined
+  // Calls must take effect in the order of the recording, so none waits for its routes.
+  let own = shape.isWatched ? Promise.resolve(await routesOf('sandbox', shape)) : undefined
   const deps = depsFor(sandbox, options)
   let isClosing = false
   function handle(request: IncomingMessage, response: ServerResponse) {
