@@ -59,7 +59,7 @@ export const newOwner = (disk: Disk) => ({
   pid: process.pid,
   host: hostname(),
   startedAt: startOf(disk, process.pid) ?? '',
-  nonce: uniqueText(),
+  nonce: uniqueText(16),
   boot: fromProc(() => bootOf(disk)) ?? '',
   pidNamespace: fromProc(() => disk.readlinkSync('/proc/self/ns/pid', 'utf8')) ?? '',
 })

@@ -45,7 +45,7 @@ const IS_CLAIMED = [
   ...(process.platform === 'win32' ? ['EPERM'] : []),
 ]
 // The name of the drafts of this process: the next try reuses what a failed try leaves.
-const DRAFT = uniqueText()
+const DRAFT = uniqueText(12)
 const IS_DRAFT = /^[0-9a-f]{12}$/
 
 /**
