@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type AppShape, createGuardedApp } from './http/guarded-app.ts'
+import { OperationOnDemand } from './http/operation.ts'
 import { serveAdmin } from './http/serve-admin.ts'
 import { serveOperation } from './http/serve-operation.ts'
 import { SERVICE_ROUTES } from './model/service-routes.ts'
@@ -14,8 +15,12 @@ export async function createServiceApp(shape: AppShape): Promise<FastifyInstance
     async (service) => {
       await allow?.(service)
       for (const id of OPERATIONS) {
-        const route = { id, ...SERVICE_ROUTES[id] }
-        serveOperation(service, route, () => loadOperation(id), shape)
+        const operation = new OperationOnDemand({ id, ...SERVICE_ROUTES[id] }, () =>
+          loadOperation(id),
+        )
+        // Calls must take effect in the order of the recording, so none waits for its operation.
+        if (shape.isWatched) await operation.load()
+        serveOperation(service, operation, shape)
       }
     },
     { prefix: '/v1' },

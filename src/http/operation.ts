@@ -19,6 +19,22 @@ export type Operation = Endpoint &
     handle(world: World, input: Input, lifecycles: Lifecycles, checked: unknown): JsonText
   }
 
+/** An operation that is loaded when it is first called. */
+export class OperationOnDemand {
+  readonly route: ServiceRoute
+  readonly #load: () => Promise<Operation>
+  loaded: Operation | undefined
+
+  constructor(route: ServiceRoute, load: () => Promise<Operation>) {
+    this.route = route
+    this.#load = load
+  }
+
+  async load(): Promise<void> {
+    this.loaded ??= await this.#load()
+  }
+}
+
 /** What a scenario can put in place of any response, and an error of the sandbox itself. */
 const SERVER_ERRORS = [
   'internal_error',

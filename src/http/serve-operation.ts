@@ -4,14 +4,13 @@ import { idempotencyKey } from '../assumptions/idempotency-key.ts'
 import { newWords } from '../assumptions/new-words.ts'
 import type { TokenUse } from '../assumptions/token.ts'
 import { trailingSlash } from '../assumptions/trailing-slash.ts'
-import type { ServiceRoute } from '../model/service-routes.ts'
 import { depsOf } from './app-deps.ts'
 import type { Input } from './endpoint.ts'
 import { JSON_TYPE, noRoute } from './errors.ts'
 import { hangUpSignal } from './hang-up.ts'
 import { keyOf, runOnce, type StoredResponse, type StoreResponse } from './idempotency.ts'
 import { logResponse } from './log-request.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, OperationOnDemand } from './operation.ts'
 import { validate } from './request-schemas.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
 import { delayOf, respondedWith, sendBroken } from './scenario-response.ts'
@@ -112,11 +111,10 @@ function send(op: Operation, reply: FastifyReply, response: StoredResponse) {
 /** Adds the route of an operation, which is loaded when it is first called: finds the client, validates, responds. */
 export function serveOperation(
   app: FastifyInstance,
-  route: ServiceRoute,
-  load: () => Promise<Operation>,
+  operation: OperationOnDemand,
   { explain }: { explain: boolean },
 ) {
-  let loaded: Operation | undefined
+  const { route } = operation
 
   function setRuleHeader(reply: FastifyReply, { decision: { rule } }: Call) {
     if (explain && rule) reply.header('x-sandbox-rule', rule.replaceAll(/[^\x20-\x7e]/g, '?'))
@@ -157,7 +155,7 @@ export function serveOperation(
   }
 
   function handler(request: FastifyRequest, reply: FastifyReply) {
-    const op = loaded!
+    const op = operation.loaded!
     const header = op.method === 'POST' ? request.headers['idempotency-key'] : undefined
     if (header !== undefined && request.world.assumed.get(idempotencyKey))
       return handleWithKey(op, request, reply, String(header))
@@ -171,11 +169,8 @@ export function serveOperation(
     } catch (error) {
       return done(error as Error)
     }
-    if (loaded) return done()
-    load().then((operation) => {
-      loaded = operation
-      done()
-    }, done)
+    if (operation.loaded) return done()
+    operation.load().then(() => done(), done)
   }
 
   // The readings of the client determine the schemas, so Fastify does not validate.
