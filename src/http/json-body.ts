@@ -7,6 +7,15 @@ import { type ErrorCode, SandboxError } from '../model/errors.ts'
 import { MAX_BODY } from '../runtime/heap-limits.ts'
 import { depsOf } from './app-deps.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The received body as text, if it was read. */
+    bodyText: string | undefined
+    /** The parsed body, before validation removes fields or adds defaults. */
+    sentBody: unknown
+  }
+}
+
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*(?:utf-?8|"utf-?8")\s*(?:;|$))/i
 const CONTENT_ENCODED = 'Content-Encoding is not supported. Send the body uncompressed.'
 const OTHER_CHARSET_TEXT =

@@ -15,15 +15,6 @@ import { validate } from './request-schemas.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
 import { delayOf, respondedWith, sendBroken } from './scenario-response.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The received body as text, if it was read. */
-    bodyText: string | undefined
-    /** The parsed body, before validation removes fields or adds defaults. */
-    sentBody: unknown
-  }
-}
-
 /** One valid request of an operation, with the decision of the scenarios. */
 type Call = {
   op: Operation
