@@ -67,11 +67,15 @@ const { readFile } = fs.promises
 fs.promises.readFile = async (path, ...rest) =>
   inside(path) === undefined ? readFile(path, ...rest) : fs.readFileSync(path, ...rest)
 
-/** Runs a CommonJS file of the executable, and returns what it exports. */
+const loaded = new Map()
+
+/** Runs a CommonJS file of the executable once, and returns what it exports. */
 function load(file) {
+  if (loaded.has(file)) return loaded.get(file).exports
   const parameters = ['exports', 'require', 'module', '__filename', '__dirname']
   const run = vm.compileFunction(fs.readFileSync(file, 'utf8'), parameters, { filename: file })
   const module_ = { exports: {} }
+  loaded.set(file, module_)
   const requireFrom = (name) =>
     name.startsWith('.') || isAbsolute(name) ? load(resolve(dirname(file), name)) : require(name)
   run(module_.exports, requireFrom, module_, file, dirname(file))
