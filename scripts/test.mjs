@@ -1,4 +1,4 @@
-// npm test [-- FILE or FOLDER ...]: bundles the test files at once, runs one more at a time than there are processors, and
+// npm test [-- FILE or FOLDER ...]: bundles the test files at once, runs two more at a time than there are processors, and
 // reports what a person wants to know. Most files share a process with others; see `needsOf`.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -140,8 +140,8 @@ async function main() {
     }
     await shared.close()
   }
-  // One more than there are processors, because many files wait for processes, browsers and timers.
-  await Promise.all(Array.from({ length: availableParallelism() + 1 }, work))
+  // Two more than there are processors, because many files wait for processes, browsers and timers.
+  await Promise.all(Array.from({ length: availableParallelism() + 2 }, work))
   await browser?.close()
 
   mkdirSync(dirname(timesFile), { recursive: true })
