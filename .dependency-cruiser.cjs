@@ -62,7 +62,7 @@ module.exports = {
       to: {
         path: '^src',
         pathNot:
-          '^src/(console|scenarios/words\\.ts$|model/(admin-routes|delivery-result|feed-kinds|search)\\.ts$)',
+          '^src/(console|scenarios/operations-and-events\\.ts$|model/(admin-routes|delivery-result|feed-kinds|search|service-routes)\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -4,7 +4,7 @@ import { type AppShape, createGuardedApp } from './http/guarded-app.ts'
 import { serveAdminDocument, serveServiceDocument } from './http/openapi-routes.ts'
 import { serveAdmin } from './http/serve-admin.ts'
 import { serveMcp } from './http/serve-mcp.ts'
-import { ADMIN_CALLS } from './routes/admin/calls.ts'
+import { ADMIN_CALLS } from './routes/admin/admin-calls.ts'
 import { serveConsole } from './routes/admin/console-page.ts'
 import { OPERATIONS } from './routes/v1/operations.ts'
 

@@ -6,7 +6,7 @@ import { serveOperation } from './http/serve-operation.ts'
 import { SERVICE_ROUTES } from './model/service-routes.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { loadOperation } from './routes/v1/load-operation.ts'
-import { OPERATIONS } from './scenarios/words.ts'
+import { OPERATIONS } from './scenarios/operations-and-events.ts'
 
 /** Creates the routes of the service and the health checks: those that the first call of most callers needs. */
 export async function createServiceApp(shape: AppShape): Promise<FastifyInstance> {

@@ -1,5 +1,5 @@
 import type { CompiledScenario } from '../scenarios/compiled.ts'
-import type { OperationId } from '../scenarios/words.ts'
+import type { OperationId } from '../scenarios/operations-and-events.ts'
 
 /** The expected and the counted calls of one operation. */
 export type Expectation = {

@@ -3,7 +3,7 @@ import type { AdminCall } from '../http/admin-call.ts'
 import type { AdminCallId } from '../model/admin-routes.ts'
 import type { FieldError } from '../model/errors.ts'
 import { fieldErrors, valueAt } from '../model/validation-errors.ts'
-import { ADMIN_CALLS } from '../routes/admin/calls.ts'
+import { ADMIN_CALLS } from '../routes/admin/admin-calls.ts'
 
 /** Whether an issue is a programming error: a value is defined, but has the wrong type. */
 const isWrongType = ({ code, path }: z.core.$ZodIssue, body: unknown): boolean =>

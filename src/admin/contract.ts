@@ -1,7 +1,7 @@
 // The types of the admin calls, from the schemas of their routes; types only, so that a client loads none of the routes.
 
 import type { AdminCallId } from '../model/admin-routes.ts'
-import type { ADMIN_CALLS } from '../routes/admin/calls.ts'
+import type { ADMIN_CALLS } from '../routes/admin/admin-calls.ts'
 
 type TypesOf<Id extends AdminCallId> = NonNullable<
   Extract<(typeof ADMIN_CALLS)[number], { id: Id }>['types']

@@ -1,4 +1,4 @@
-import { pageSize } from '../model/list.ts'
+import { pageSize } from '../model/paging.ts'
 import { assumption } from './assumption.ts'
 import { PAGED_LISTS } from './concerns.ts'
 import { changeFields, type SchemaChange, unchanged } from './schema-change.ts'

@@ -1,6 +1,6 @@
 import { closestWord } from '../model/closest-word.ts'
+import { ASSUMPTIONS } from './all-assumptions.ts'
 import type { Assumption } from './assumption.ts'
-import { ASSUMPTIONS } from './list.ts'
 
 /** Chosen readings by the name of their assumption. An assumption that is missing has its default. */
 export type Readings = Readonly<Record<string, string>>

@@ -17,7 +17,7 @@ export async function sweepForAgent(
     report,
   }
   const result = await runSweep({ args: [], program: command, flags, env }, signal)
-  const { countsText } = await import('../sweep/report/words.ts')
+  const { countsText } = await import('../sweep/report/sentences.ts')
   return {
     counts: countsText(result),
     report: resolve(report),

@@ -24,7 +24,7 @@ export const openapi: Command = {
         import('../http/openapi-service.ts'),
         import('../http/openapi-admin.ts'),
         import('../routes/v1/operations.ts'),
-        import('../routes/admin/calls.ts'),
+        import('../routes/admin/admin-calls.ts'),
       ])
     const document = flags['admin']
       ? adminDocument(ADMIN_CALLS)

@@ -1,5 +1,5 @@
 import { printableLine } from '../model/printable.ts'
-import type { Finding } from '../sweep/types.ts'
+import type { Finding } from '../sweep/faults-and-findings.ts'
 import { table } from './text-table.ts'
 
 const HEAD = ['finding', 'level', 'verdict', 'what was done', 'what happened']

@@ -7,8 +7,8 @@ import { countOf } from '../model/count-text.ts'
 import { parseDuration } from '../model/duration.ts'
 import { jsonLine } from '../model/printable.ts'
 import { prepareReport } from '../report/report.ts'
+import type { Plan, SweepResult } from '../sweep/faults-and-findings.ts'
 import type { SweepOptions } from '../sweep/sweep.ts'
-import type { Plan, SweepResult } from '../sweep/types.ts'
 import { type Command, CommandFailed, type Input } from './command.ts'
 import { type KnownFinding, knownFindings } from './known-findings.ts'
 import { gatherOptions, START_FLAGS } from './options.ts'
@@ -275,7 +275,7 @@ export const sweep: Command = {
     try {
       const result = await runSweep(input, stop.signal)
       const report = flags['report'] === undefined ? undefined : String(flags['report'])
-      const { countsText } = await import('../sweep/report/words.ts')
+      const { countsText } = await import('../sweep/report/sentences.ts')
       const { groupsOf } = await import('../sweep/report/groups.ts')
       const { sweepJson } = await import('../sweep/report/sweep-json.ts')
       process.stdout.write(

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Operation } from '../http/operation.ts'
-import { pagesOf } from '../model/list.ts'
+import { pagesOf } from '../model/paging.ts'
 import { valueAt } from '../model/validation-errors.ts'
 import type { FindingSource, Findings } from './findings.ts'
 

@@ -1,4 +1,4 @@
-import { ASSUMPTIONS } from '../assumptions/list.ts'
+import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
 import { readingProblem } from '../assumptions/readings.ts'
 import { endpointOf } from './findings.ts'
 import { MEASURES, NOT_MEASURABLE } from './measures.ts'

@@ -2,6 +2,7 @@
 import type * as z from 'zod'
 import type { AddBankAccountResponse } from '../model/bank-account.ts'
 import type { SubmitKycResponse } from '../model/kyc.ts'
+import { SERVICE_ROUTES } from '../model/service-routes.ts'
 import type { TransactionsResponse } from '../model/transaction.ts'
 import type { CreateUserResponse } from '../model/user.ts'
 import type { UpdatedWebhookResponse } from '../model/webhook.ts'
@@ -9,19 +10,7 @@ import { CallError, errorBodyOf, errorOf } from './call-error.ts'
 
 export const SERVICE_ROOT = '/v1'
 
-/** The method and the path of each call that the page sends. */
-const ROUTES = {
-  createUser: ['POST', '/user'],
-  addBankAccount: ['POST', '/bank'],
-  submitKyc: ['POST', '/kyc'],
-  createTransaction: ['POST', '/transaction'],
-  createWebhook: ['POST', '/clientWebhook'],
-  updateWebhook: ['PUT', '/clientWebhook'],
-} as const
-
-export type ServiceCallId = keyof typeof ROUTES
-
-/** The responses of these calls, unless a rule replaces them. */
+/** The responses of the calls that the page sends, unless a rule replaces them. */
 export type ServiceResponses = {
   createUser: z.output<typeof CreateUserResponse>
   addBankAccount: z.output<typeof AddBankAccountResponse>
@@ -31,10 +20,12 @@ export type ServiceResponses = {
   updateWebhook: z.output<typeof UpdatedWebhookResponse>
 }
 
+export type ServiceCallId = keyof ServiceResponses
+
 /** Creates a call of the service; the sandbox validates its body. */
 export function serviceCall<Id extends ServiceCallId>(id: Id, body: object) {
-  const [method, path] = ROUTES[id]
-  return { id, method, root: SERVICE_ROOT, path, body } as const
+  const { method, url } = SERVICE_ROUTES[id]
+  return { id, method, root: SERVICE_ROOT, path: url, body } as const
 }
 
 export const isServiceCall = ({ root }: { root: string }): boolean => root === SERVICE_ROOT

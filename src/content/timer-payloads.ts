@@ -1,20 +1,33 @@
 import * as z from 'zod'
+import type { StoredTimelineEntry } from '../active-scenario/timeline-limits.ts'
+import { BankStatus } from '../model/bank-account.ts'
 import { MAX_MS } from '../model/duration.ts'
+import { KycStatus } from '../model/kyc.ts'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { PaymentFailure, PaymentStatus } from '../model/payment.ts'
 import { UTR_TIMER } from '../model/payment-steps.ts'
 import { safeParse } from '../model/safe-parse.ts'
-import { EVENTS, MIN_REPEAT_MS } from '../scenarios/words.ts'
+import type { BankStep, KycStep, TimelinePayment, TransactionStep } from '../scenarios/compiled.ts'
+import { EVENTS, MIN_REPEAT_MS } from '../scenarios/operations-and-events.ts'
+import {
+  type ActionDefinition,
+  MAX_CREATED_USERS,
+  MAX_TIMES,
+} from '../scenarios/timeline-schema.ts'
 
 /** The payloads of timers by kind, to check a state document that a person may have written. */
 
+/** The schema of each field of a stored value: a field that the scenario language gets is missing here until it is added. */
+type FieldsOf<T> = { [Field in keyof Required<T>]: z.ZodType }
+
 const afterMs = z.int().min(0).max(MAX_MS)
-const checkStatus = z.enum(['pending', 'success', 'failed'])
 const text = z.string().max(1_000)
 
 const amount = z.string().refine((rupees) => (paiseOf(rupees) ?? 0) >= MIN_PAISE, {
   error: 'must be rupees such as "2500.00", from 1.00 to 9999999999.99',
 })
+
+const failureFields = PaymentFailure.partial().shape
 
 const payment = z.strictObject({
   amount,
@@ -26,16 +39,16 @@ const payment = z.strictObject({
   transaction: z
     .array(
       z.strictObject({
-        ...PaymentFailure.partial().shape,
+        ...failureFields,
         status: PaymentStatus,
         after_ms: afterMs,
-      }),
+      } satisfies FieldsOf<TransactionStep>),
     )
     .optional(),
-})
+} satisfies FieldsOf<TimelinePayment>)
 
 /** The actions of a timeline, as they are stored. */
-const ACTIONS: Readonly<Record<string, z.ZodType>> = {
+const ACTIONS = {
   trigger: z.strictObject({ trigger: z.enum(EVENTS), resource: text }),
   simulate: z.strictObject({
     simulate: z.discriminatedUnion('kind', [
@@ -48,18 +61,19 @@ const ACTIONS: Readonly<Record<string, z.ZodType>> = {
       z.strictObject({
         kind: z.enum(['kyc', 'bank']),
         resource: text,
-        status: checkStatus,
+        status: KycStatus,
         reason: text.optional(),
       }),
     ]),
   }),
   credit: z.strictObject({ credit: payment }),
   payout: z.strictObject({ payout: payment }),
-  create_users: z.strictObject({ create_users: z.int().min(1).max(1_000) }),
+  create_users: z.strictObject({ create_users: z.int().min(1).max(MAX_CREATED_USERS) }),
   use: z.strictObject({ use: text }),
   rule: z.strictObject({ rule: z.looseObject({}) }),
   reset: z.strictObject({ reset: z.literal(true) }),
-}
+} satisfies Record<Exclude<keyof ActionDefinition, 'resource'>, z.ZodType>
+const isAction = (word: string): word is keyof typeof ACTIONS => Object.hasOwn(ACTIONS, word)
 
 type Issues = { issues: z.core.$ZodRawIssue[] }
 
@@ -82,38 +96,37 @@ function addIssue(message: string, at: PropertyKey[], input: unknown, context: I
 
 const action = z.record(z.string(), z.unknown()).superRefine((value, context) => {
   const [word = '', ...more] = Object.keys(value).filter((key) => key !== 'resource')
-  const schema = more.length === 0 && Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined
-  if (schema) validate(schema, value, [], context)
+  if (more.length === 0 && isAction(word)) validate(ACTIONS[word], value, [], context)
   else addIssue(`must have one of ${Object.keys(ACTIONS).join(', ')}`, [], value, context)
 })
 
 const needsResource = true
 const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: boolean }>> = {
   'transaction.step': {
-    payload: z.strictObject({ ...PaymentFailure.partial().shape, status: PaymentStatus }),
+    payload: z.strictObject({ ...failureFields, status: PaymentStatus }),
     needsResource,
   },
   [UTR_TIMER]: { payload: z.strictObject({}), needsResource },
   'kyc.step': {
     payload: z.strictObject({
-      status: checkStatus,
+      status: KycStatus,
       after_ms: afterMs,
       message: text.optional(),
       statusCode: z.int().optional(),
       result: z.looseObject({}).nullable().optional(),
       reason: text.optional(),
-    }),
+    } satisfies FieldsOf<KycStep>),
     needsResource,
   },
   'bank.step': {
     payload: z.strictObject({
-      status: checkStatus,
+      status: BankStatus,
       after_ms: afterMs,
       message: text.optional(),
       reason: text.optional(),
       bankResponse: text.optional(),
       accountName: text.optional(),
-    }),
+    } satisfies FieldsOf<BankStep>),
     needsResource,
   },
   'webhook.attempt': {
@@ -124,8 +137,8 @@ const PAYLOADS: Readonly<Record<string, { payload: z.ZodType; needsResource?: bo
     payload: z.strictObject({
       do: action,
       every_ms: z.int().min(MIN_REPEAT_MS).max(MAX_MS).optional(),
-      remaining: z.int().min(1).max(1_000_000).optional(),
-    }),
+      remaining: z.int().min(1).max(MAX_TIMES).optional(),
+    } satisfies FieldsOf<StoredTimelineEntry>),
   },
 }
 

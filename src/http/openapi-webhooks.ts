@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { WEBHOOK_EVENT_BODIES } from '../model/webhook-event.ts'
-import { EVENTS, type EventName } from '../scenarios/words.ts'
+import { EVENTS, type EventName } from '../scenarios/operations-and-events.ts'
 
 type Json = Record<string, unknown>
 

@@ -7,7 +7,7 @@ import {
 } from '../scenarios/compiled.ts'
 import type { Decision } from '../scenarios/decide.ts'
 import type { RuleCall } from '../scenarios/match.ts'
-import type { OperationId } from '../scenarios/words.ts'
+import type { OperationId } from '../scenarios/operations-and-events.ts'
 import type { World } from '../world/world.ts'
 
 /** The later steps of what a call creates; those of KYC are one list for each document. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Timestamp } from './formats.ts'
-import { listFields, searchQuery } from './list.ts'
+import { listFields, searchQuery } from './paging.ts'
 
 /** An event as stored: its body's bytes are fixed when it is made. */
 export const EventRow = z.strictObject({

@@ -1,5 +1,5 @@
 import type { FieldError } from './errors.ts'
-import { type JsonText, json, stringify, unescaped } from './json-text.ts'
+import { type HasAnyString, type JsonText, json, stringify, unescaped } from './json-text.ts'
 
 /** The JSON text of an error response. */
 export const errorText = (
@@ -12,7 +12,7 @@ export const errorText = (
 /** The JSON text of a success response; its message is a literal. */
 export const successText = <const M extends string>(
   code: number,
-  message: string extends M ? never : M,
+  message: HasAnyString<M> extends false ? M : never,
   data: JsonText,
 ): JsonText =>
   json(`{"status":true,"code":${code},"message":"${unescaped(message)}","data":${data}}`)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Amount } from './amount.ts'
 import { envelope } from './envelope.ts'
 import { Timestamp, Uuid } from './formats.ts'
-import { listFields, listQuery } from './list.ts'
+import { listFields, listQuery } from './paging.ts'
 import { PaymentFailure, PaymentStatus } from './payment.ts'
 import { ANY_VALUE, MaskedIfsc, MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Timestamp } from './formats.ts'
-import { listFields, listQuery } from './list.ts'
+import { listFields, listQuery } from './paging.ts'
 
 /** A request to the built-in receiver, as stored and shown; signatures masked. */
 export const InboxRow = z

@@ -4,7 +4,7 @@ declare const brand: unique symbol
 export type JsonText = string & { readonly [brand]: true }
 
 /** Whether the type of a template has a place for any string, character by character. */
-type HasAnyString<T extends string> = string extends T
+export type HasAnyString<T extends string> = string extends T
   ? true
   : T extends `${infer First}${infer Rest}`
     ? string extends First

@@ -3,7 +3,7 @@ import { Amount, AmountInput } from './amount.ts'
 import { BenifBank } from './bank-account.ts'
 import { envelope } from './envelope.ts'
 import { Timestamp, text, Uuid } from './formats.ts'
-import { listFields, listQuery } from './list.ts'
+import { listFields, listQuery } from './paging.ts'
 import { MaskedNumber, sandboxDefault } from './sandbox-default.ts'
 
 /** Interface 2.4: a payment from user to user. */

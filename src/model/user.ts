@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { envelope } from './envelope.ts'
 import { Timestamp, text, Uuid } from './formats.ts'
-import { listFields, listQuery } from './list.ts'
+import { listFields, listQuery } from './paging.ts'
 import { sandboxDefault } from './sandbox-default.ts'
 
 const UserType = sandboxDefault(z.enum(['individual', 'business']))

@@ -2,8 +2,8 @@ import { SandboxError } from '../model/errors.ts'
 import { maskLogText, maskRequest } from '../model/mask.ts'
 import type { Condition } from '../scenarios/condition.ts'
 import { type CallParts, operationsOf, passes, testsOf } from '../scenarios/match.ts'
+import { CALL_PARTS } from '../scenarios/operations-and-events.ts'
 import type { MatchDefinition, Problem } from '../scenarios/read.ts'
-import { CALL_PARTS } from '../scenarios/words.ts'
 import type { SandboxTables } from '../tables/tables.ts'
 import {
   type Check,

@@ -5,7 +5,12 @@ import { KycItem, SubmitKyc } from '../model/kyc.ts'
 import { CreateTransaction, TransactionQuery } from '../model/transaction.ts'
 import { CreateUser, UserQuery, UserRow } from '../model/user.ts'
 import { CreateWebhook, UpdateWebhook } from '../model/webhook.ts'
-import { type CallPart, type EventPart, OPERATIONS, type OperationId } from './words.ts'
+import {
+  type CallPart,
+  type EventPart,
+  OPERATIONS,
+  type OperationId,
+} from './operations-and-events.ts'
 
 type Fields = { readonly shape: z.core.$ZodShape }
 type ByOperation = Readonly<Partial<Record<OperationId, Fields>>>

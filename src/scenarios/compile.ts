@@ -17,13 +17,20 @@ import type {
 } from './compiled.ts'
 import type { Condition } from './condition.ts'
 import { keyReader, operationsOf, type Test, testsOf } from './match.ts'
+import {
+  CALL_PARTS,
+  EVENT_PARTS,
+  EVENTS,
+  eventsOf,
+  OPERATIONS,
+  type OperationId,
+} from './operations-and-events.ts'
 import type { OutcomeDefinition } from './outcome-schema.ts'
 import { ruleIds } from './rule-ids.ts'
 import { createRuleList } from './rule-list.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from './rule-schema.ts'
 import type { CountDefinition, ScenarioDefinition } from './scenario-schema.ts'
 import type { ActionDefinition, TimelineDefinition } from './timeline-schema.ts'
-import { CALL_PARTS, EVENT_PARTS, EVENTS, eventsOf, OPERATIONS, type OperationId } from './words.ts'
 
 /** Removes the keys whose value is undefined, as exact optional types require. */
 function omitUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {

@@ -3,11 +3,11 @@ import type { Delay } from '../model/duration.ts'
 import type { KycStatus, PanResult } from '../model/kyc.ts'
 import type { PaymentFailure, PaymentStatus } from '../model/payment.ts'
 import type { RuleCall, RuleEvent, Test } from './match.ts'
+import type { EventName, OperationId } from './operations-and-events.ts'
 import type { RuleList } from './rule-list.ts'
 import type { RuleDefinition } from './rule-schema.ts'
 import type { ScenarioDefinition } from './scenario-schema.ts'
 import type { ActionDefinition } from './timeline-schema.ts'
-import type { EventName, OperationId } from './words.ts'
 
 /** A step of a payment. `after_ms` is the time since the previous step, on the client's clock; the first step happens at creation. */
 export type TransactionStep = { status: PaymentStatus; after_ms: number } & Partial<PaymentFailure>

@@ -2,10 +2,15 @@ import { didYouMean } from '../model/closest-word.ts'
 import { fieldsOf, isPlainField, isTextField } from './call-fields.ts'
 import { Comparison } from './condition-schema.ts'
 import { errorsOf } from './explain.ts'
+import {
+  type CallPart,
+  type EventPart,
+  OPERATIONS,
+  type OperationId,
+} from './operations-and-events.ts'
 import { isComparison, isOperator, OPERATOR_NAMES, OPERATORS, type Operator } from './operators.ts'
 import { isMapping, type Mapping, type Report } from './schema-parts.ts'
 import { quoteValue } from './wording.ts'
-import { type CallPart, type EventPart, OPERATIONS, type OperationId } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
 const MAX_CONDITIONS = 100

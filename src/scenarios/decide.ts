@@ -10,8 +10,8 @@ import {
   type WebhookOutcome,
 } from './compiled.ts'
 import type { CallParts, RuleCall, RuleEvent } from './match.ts'
+import type { OperationId } from './operations-and-events.ts'
 import { counterFor } from './rule-ids.ts'
-import type { OperationId } from './words.ts'
 
 /** How often a rule's `when` matched (for one value of its `key`), and how often the rule acted. */
 export type Counter = { matched: number; hits: number }

@@ -1,7 +1,7 @@
 import { formatDuration } from '../model/duration.ts'
 import type { CompiledRule, CompiledScenario, LifecycleOutcome } from './compiled.ts'
 import type { Test } from './match.ts'
-import type { OperationId } from './words.ts'
+import type { OperationId } from './operations-and-events.ts'
 
 /**
  * A value that decides the outcome of a call: `where` describes the field (`PAN`, `payout to account`), `operation` and

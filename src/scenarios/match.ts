@@ -1,5 +1,12 @@
 import type { Condition } from './condition.ts'
 import {
+  type CallPart,
+  type EventName,
+  type EventPart,
+  OPERATIONS,
+  type OperationId,
+} from './operations-and-events.ts'
+import {
   asText,
   CONVERT,
   type Conversion,
@@ -7,13 +14,6 @@ import {
   type Operator,
   operatorOf,
 } from './operators.ts'
-import {
-  type CallPart,
-  type EventName,
-  type EventPart,
-  OPERATIONS,
-  type OperationId,
-} from './words.ts'
 
 /**
  * One call of the service, as rules see it. Values are those that the client sent, without any defaults.

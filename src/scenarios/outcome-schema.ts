@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { BankLifecycle, KycLifecycle, TransactionLifecycle } from './lifecycle-schema.ts'
+import { EVENTS } from './operations-and-events.ts'
 import { AnyJson, type Check, crossCheck, Delay, isMissing, type Report } from './schema-parts.ts'
 import { oneOf, quoteValue } from './wording.ts'
-import { EVENTS } from './words.ts'
 
 /** All header names except those that frame the response: the server sets those itself. */
 const ALLOWED_HEADER =

@@ -1,7 +1,7 @@
 import { didYouMean } from '../model/closest-word.ts'
 import type { CompiledScenario } from './compiled.ts'
+import { MIN_REPEAT_MS } from './operations-and-events.ts'
 import { quoteValue } from './wording.ts'
-import { MIN_REPEAT_MS } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
 /** The scenario below every other one. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { operationsOf } from './match.ts'
+import { eventsOf, type OperationId } from './operations-and-events.ts'
 import {
   LIFECYCLES,
   sequenceFields,
@@ -10,7 +11,6 @@ import {
 import { type Check, crossCheck, isMapping, type Mapping, mustBe, text } from './schema-parts.ts'
 import { EventWhen, When } from './when-schema.ts'
 import { quoteValue } from './wording.ts'
-import { eventsOf, type OperationId } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
 const limits = {

@@ -1,12 +1,12 @@
 import * as z from 'zod'
+import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
 import type { Assumption } from '../assumptions/assumption.ts'
-import { ASSUMPTIONS } from '../assumptions/list.ts'
 import { type Readings, readingChoices } from '../assumptions/readings.ts'
+import { OPERATIONS } from './operations-and-events.ts'
 import { isOperator } from './operators.ts'
 import { Rule, rulesSchema, WebhookRule } from './rule-schema.ts'
 import { type Check, crossCheck, isMapping, mustBe, ScenarioName, text } from './schema-parts.ts'
 import { Timeline } from './timeline-schema.ts'
-import { OPERATIONS } from './words.ts'
 import type { Path } from './yaml-source.ts'
 
 const Bounds = z

@@ -3,6 +3,7 @@ import { parseDuration } from '../model/duration.ts'
 import { laterStatuses } from '../model/lifecycle.ts'
 import { MIN_PAISE, paiseOf } from '../model/money.ts'
 import { CheckState, PaymentState, Reason, TransactionLifecycle } from './lifecycle-schema.ts'
+import { EVENTS, MIN_REPEAT_MS } from './operations-and-events.ts'
 import { Rule } from './rule-schema.ts'
 import {
   type Check,
@@ -15,7 +16,6 @@ import {
   text,
 } from './schema-parts.ts'
 import { oneOf, quoteValue } from './wording.ts'
-import { EVENTS, MIN_REPEAT_MS } from './words.ts'
 
 const Uuid = z
   .string()
@@ -96,6 +96,11 @@ const TimelinePayment = z.strictObject({
   }),
 })
 
+/** The most users that one action creates. */
+export const MAX_CREATED_USERS = 1_000
+/** The most runs of a repeated entry. */
+export const MAX_TIMES = 1_000_000
+
 const ACTIONS = [
   'trigger',
   'simulate',
@@ -133,7 +138,7 @@ const Do = z
       create_users: z
         .int()
         .min(1)
-        .max(1_000)
+        .max(MAX_CREATED_USERS)
         .optional()
         .meta({ description: 'Creates this number of users.' }),
       use: ScenarioName.optional().meta({ description: 'Activates another scenario.' }),
@@ -158,7 +163,7 @@ const EntryFields = z.strictObject({
   times: z
     .int()
     .min(1)
-    .max(1_000_000)
+    .max(MAX_TIMES)
     .optional()
     .meta({ description: 'The total number of runs; repeats forever if it is missing.' }),
   do: Do,

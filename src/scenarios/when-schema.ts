@@ -4,6 +4,14 @@ import { ConditionCheck } from './condition-check.ts'
 import { type Comparison, Condition, fieldsSchema, NameComparison } from './condition-schema.ts'
 import { errorsOf } from './explain.ts'
 import { operationsOf } from './match.ts'
+import {
+  CALL_PARTS,
+  EVENT_PARTS,
+  EVENTS,
+  eventsOf,
+  OPERATIONS,
+  type OperationId,
+} from './operations-and-events.ts'
 import { isComparison, OPERATOR_NAMES } from './operators.ts'
 import {
   type Check,
@@ -15,7 +23,6 @@ import {
   mustBe,
 } from './schema-parts.ts'
 import { oneOf, quoteValue } from './wording.ts'
-import { CALL_PARTS, EVENT_PARTS, EVENTS, eventsOf, OPERATIONS, type OperationId } from './words.ts'
 
 const isOperation = (value: unknown): value is OperationId =>
   (OPERATIONS as readonly unknown[]).includes(value)

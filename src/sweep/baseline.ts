@@ -1,6 +1,6 @@
 import { rupeesOf } from '../model/money.ts'
+import type { Observation, SeenPayment } from './faults-and-findings.ts'
 import type { KeyLevel } from './observe.ts'
-import type { Observation, SeenPayment } from './types.ts'
 
 type Writes = ReadonlyMap<string, number>
 

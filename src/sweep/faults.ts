@@ -1,12 +1,12 @@
+import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
 import type { Assumption } from '../assumptions/assumption.ts'
-import { ASSUMPTIONS } from '../assumptions/list.ts'
 import type { Readings } from '../assumptions/readings.ts'
 import { OPERATIONS } from '../routes/v1/operations.ts'
+import type { OperationId } from '../scenarios/operations-and-events.ts'
 import type { OutcomeDefinition } from '../scenarios/outcome-schema.ts'
-import type { OperationId } from '../scenarios/words.ts'
 import { callOf, onlyAt, ordinal, ruleName } from './fault-words.ts'
+import type { Fault, Observation } from './faults-and-findings.ts'
 import { callPoints, documentPoints, type Point, type PointChoice } from './points.ts'
-import type { Fault, Observation } from './types.ts'
 import { webhookFaults } from './webhook-faults.ts'
 
 const isRead = (operation: OperationId) =>

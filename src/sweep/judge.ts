@@ -1,7 +1,13 @@
 import { rupeesOf } from '../model/money.ts'
+import {
+  type Level,
+  type Observation,
+  type Plan,
+  VERDICTS,
+  type Verdict,
+} from './faults-and-findings.ts'
 import { ANY_PAYMENT } from './observe.ts'
 import { isAccepted } from './start-run.ts'
-import { type Level, type Observation, type Plan, VERDICTS, type Verdict } from './types.ts'
 
 /** What a run is compared with. */
 export type Judging = {

@@ -1,7 +1,7 @@
 import type { DeliveryFault, DeliveryRow, StoredAttempt } from '../model/delivery.ts'
 import type { RequestLogEntry } from '../requests/request-log.ts'
 import type { World } from '../world/world.ts'
-import type { SeenCall, SeenDelivery, SeenPayment } from './types.ts'
+import type { SeenCall, SeenDelivery, SeenPayment } from './faults-and-findings.ts'
 
 /** Which of the `keys` of a payment compares the runs. */
 export type KeyLevel = 0 | 1 | 2 | 3

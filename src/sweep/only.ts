@@ -1,7 +1,7 @@
-import { ASSUMPTIONS } from '../assumptions/list.ts'
-import { EVENTS, OPERATIONS } from '../scenarios/words.ts'
+import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
+import { EVENTS, OPERATIONS } from '../scenarios/operations-and-events.ts'
 import { CALL_NAMES, LIFECYCLE_NAMES } from './faults.ts'
-import type { Fault } from './types.ts'
+import type { Fault } from './faults-and-findings.ts'
 import { WEBHOOK_NAMES } from './webhook-faults.ts'
 
 const KINDS: readonly Fault['kind'][] = ['assumption', 'call', 'lifecycle', 'webhook']

@@ -1,8 +1,8 @@
-import { ASSUMPTIONS } from '../assumptions/list.ts'
+import { ASSUMPTIONS } from '../assumptions/all-assumptions.ts'
 import type { RuleDefinition, WebhookRuleDefinition } from '../scenarios/rule-schema.ts'
 import type { ScenarioDefinition } from '../scenarios/scenario-schema.ts'
+import type { Fault, Plan } from './faults-and-findings.ts'
 import type { PlanRules } from './observe.ts'
-import type { Fault, Plan } from './types.ts'
 
 /** The name of a plan's scenario during its run. */
 export const PLAN_NAME = 'sweep-plan'

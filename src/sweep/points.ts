@@ -1,5 +1,5 @@
-import { OPERATIONS, type OperationId } from '../scenarios/words.ts'
-import type { Observation, SeenDelivery } from './types.ts'
+import { OPERATIONS, type OperationId } from '../scenarios/operations-and-events.ts'
+import type { Observation, SeenDelivery } from './faults-and-findings.ts'
 
 /** Which calls and events of each kind get faults: the first, the second and the last one; or the first one alone, or all. */
 export type PointChoice = 'first-last' | 'first' | 'all'

@@ -1,7 +1,7 @@
 import { PROBE_PLACEHOLDER } from '../webhooks/explore.ts'
 import type { World } from '../world/world.ts'
+import type { SeenPayment } from './faults-and-findings.ts'
 import { runProgram } from './program.ts'
-import type { SeenPayment } from './types.ts'
 
 /** The URL or the command that returns the integration's own view of a payment. */
 export type Probe = string

@@ -6,11 +6,11 @@ import type { Library } from '../scenarios/library.ts'
 import { type RunningServer, startServer } from '../server.ts'
 import type { World } from '../world/world.ts'
 import { concernedBy } from './faults.ts'
+import type { Observation, Plan } from './faults-and-findings.ts'
 import { type KeyLevel, Observer } from './observe.ts'
 import { assumptionOf, PLAN_NAME, planDefinition, planRules, rulesOfFault } from './plans.ts'
 import { type Probe, probeDifferences } from './probe.ts'
 import { runProgram } from './program.ts'
-import type { Observation, Plan } from './types.ts'
 
 /** What all runs of a sweep have in common. */
 export type RunSetup = {

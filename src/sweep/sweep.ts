@@ -3,12 +3,20 @@ import { join } from 'node:path'
 import { DEFAULT_READINGS } from '../assumptions/readings.ts'
 import { baselineDifferences, keyLevelOf, withLevel } from './baseline.ts'
 import { faultsOf } from './faults.ts'
+import type {
+  Fault,
+  Finding,
+  Observation,
+  Plan,
+  Run,
+  SweepResult,
+  Verdict,
+} from './faults-and-findings.ts'
 import { type Judging, judge } from './judge.ts'
 import { isSelected, problemOfOnly } from './only.ts'
 import { pairsOf, planDefinition, planKey, planText, type Quiet } from './plans.ts'
 import type { PointChoice } from './points.ts'
 import { CannotRun, type RunSetup, Stopped, startRun } from './start-run.ts'
-import type { Fault, Finding, Observation, Plan, Run, SweepResult, Verdict } from './types.ts'
 
 /** The sweep cannot be made. The message says why and what to do. */
 export class SweepError extends Error {

@@ -1,7 +1,7 @@
 import type { WebhookRuleDefinition } from '../scenarios/rule-schema.ts'
 import { onlyAt, ordinal, ruleName } from './fault-words.ts'
+import type { Fault, Observation } from './faults-and-findings.ts'
 import { type EventPoints, eventPoints, type PointChoice } from './points.ts'
-import type { Fault, Observation } from './types.ts'
 
 type WebhookFault = {
   name: string

@@ -1,4 +1,4 @@
-import type { ListQuery } from '../model/list.ts'
+import type { ListQuery } from '../model/paging.ts'
 import { type Entry, isBefore } from '../storage/entry.ts'
 
 /** What a list reads: a table of one client. */

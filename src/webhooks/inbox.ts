@@ -1,7 +1,7 @@
 import { webhookSignature } from '../assumptions/webhook-signature.ts'
 import type { InboxRow } from '../model/inbox.ts'
-import type { ListQuery } from '../model/list.ts'
 import { maskLogText } from '../model/mask.ts'
+import type { ListQuery } from '../model/paging.ts'
 import type { WorldContext } from '../tables/world-context.ts'
 import { maskSignatures } from './attempt-request.ts'
 import { SIGNATURE_SCHEMES } from './signature-schemes.ts'

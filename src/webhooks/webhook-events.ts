@@ -4,7 +4,7 @@ import { type JsonText, json, stringify, unescaped } from '../model/json-text.ts
 import { quoteInput } from '../model/mask.ts'
 import type { Views } from '../payouts/response-texts.ts'
 import type { RuleEvent } from '../scenarios/match.ts'
-import type { EventName } from '../scenarios/words.ts'
+import type { EventName } from '../scenarios/operations-and-events.ts'
 import { kindOf } from '../tables/resource-ids.ts'
 import { notFound, type WorldContext } from '../tables/world-context.ts'
 

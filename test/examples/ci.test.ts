@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { PACKAGE_ROOT } from '../../src/config/package-root.ts'
-import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { optionNames, read } from './files.ts'
 
 const dockerfile = read('Dockerfile')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { start } from '../helper.ts'
 
 t.test('every admin call rejects an unknown query parameter', async (t) => {

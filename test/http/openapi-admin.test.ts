@@ -1,7 +1,7 @@
 import t from 'tap'
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { ERRORS } from '../../src/model/errors.ts'
-import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { start } from '../helper.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the JSON it is.

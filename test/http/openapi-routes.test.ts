@@ -7,7 +7,7 @@ import { OperationOnDemand } from '../../src/http/operation.ts'
 import { serveAdmin } from '../../src/http/serve-admin.ts'
 import { serveOperation } from '../../src/http/serve-operation.ts'
 import { ADMIN_ROUTES } from '../../src/model/admin-routes.ts'
-import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 
 type Paths = Record<string, Record<string, unknown>>

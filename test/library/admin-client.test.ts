@@ -10,7 +10,7 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '../../src/index.ts'
-import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { ASHA, ROHAN, ROHANS_ACCOUNT } from '../helper.ts'
 
 async function started(t: Test, options: SandboxOptions = {}) {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { successText } from '../../src/model/envelope-text.ts'
 import {
   type JsonText,
   json,
@@ -20,6 +21,8 @@ t.test('a string that could be any does not compile without being escaped', asyn
   t.throws(() => JSON.parse(json(`{"rows":${text}}`)))
   // @ts-expect-error also behind other values
   t.throws(() => JSON.parse(json(`{"rows":${row},"n":${1 as number}${text}}`)))
+  // @ts-expect-error a message with any text
+  t.throws(() => JSON.parse(successText(200, `Not ${text}`, json('null'))))
   // @ts-expect-error no template at all
   t.equal(json(text), text)
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 import { HONOURED, start } from '../helper.ts'
 import { receiver } from '../receiver.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { MAX_SNAPSHOTS } from '../../src/content/snapshots.ts'
-import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { ASHA, HONOURED, KABIR, ROHAN, start, TOKEN } from '../helper.ts'
 import { manualTime } from '../manual-time.ts'
 import { receiver, SECRET } from '../receiver.ts'

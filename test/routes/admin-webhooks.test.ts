@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { EVENTS } from '../../src/scenarios/words.ts'
+import { EVENTS } from '../../src/scenarios/operations-and-events.ts'
 import { ASHA, ROHANS_ACCOUNT, type StartOptions, start } from '../helper.ts'
 import { receiver, SECRET, status } from '../receiver.ts'
 

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { OPERATIONS as ENDPOINTS } from '../../src/routes/v1/operations.ts'
 import { fieldsOf, OPERATIONS_WITH } from '../../src/scenarios/call-fields.ts'
+import { OPERATIONS } from '../../src/scenarios/operations-and-events.ts'
 import { readScenario } from '../../src/scenarios/read.ts'
-import { OPERATIONS } from '../../src/scenarios/words.ts'
 
 const keysOf = (schema: unknown) => Object.keys((schema as { shape?: object })?.shape ?? {})
 

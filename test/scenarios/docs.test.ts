@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { FAILURE_REASONS, failureOf } from '../../src/model/payment-failure.ts'
+import { EVENTS, OPERATIONS } from '../../src/scenarios/operations-and-events.ts'
 import { problemText, readScenario } from '../../src/scenarios/read.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/scenario-schema.ts'
-import { EVENTS, OPERATIONS } from '../../src/scenarios/words.ts'
 
 const guide = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8')
 const reference = guide.slice(guide.indexOf('## Reference'))

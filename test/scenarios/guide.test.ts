@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { compileScenario } from '../../src/scenarios/compile.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
+import type { EventName } from '../../src/scenarios/operations-and-events.ts'
 import { readScenario } from '../../src/scenarios/read.ts'
-import type { EventName } from '../../src/scenarios/words.ts'
 import {
   type Answer,
   ASHA,

@@ -5,10 +5,10 @@ import { createRandom } from '../../src/runtime/random.ts'
 import { type Counter, createDecider } from '../../src/scenarios/decide.ts'
 import { magicValuesOf } from '../../src/scenarios/magic-values.ts'
 import type { RuleCall } from '../../src/scenarios/match.ts'
+import { EVENTS, type EventName } from '../../src/scenarios/operations-and-events.ts'
 import { problemText } from '../../src/scenarios/read.ts'
 import { readLibrary } from '../../src/scenarios/read-library.ts'
 import { scenarioJsonSchema } from '../../src/scenarios/scenario-schema.ts'
-import { EVENTS, type EventName } from '../../src/scenarios/words.ts'
 
 const folder = new URL('../../scenarios/', import.meta.url).pathname
 const textOf = (file: string) => readFileSync(`${folder}${file}`, 'utf8')

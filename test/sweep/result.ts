@@ -1,5 +1,12 @@
+import type {
+  Fault,
+  Finding,
+  Observation,
+  Plan,
+  Run,
+  SweepResult,
+} from '../../src/sweep/faults-and-findings.ts'
 import { planText } from '../../src/sweep/plans.ts'
-import type { Fault, Finding, Observation, Plan, Run, SweepResult } from '../../src/sweep/types.ts'
 
 export const HOSTILE =
   '</code><script>alert(1)</script><img src=http://127.0.0.1:9/x onerror=1>"\'&'

@@ -5,7 +5,7 @@
 
 import { adminDocument } from '../../src/http/openapi-admin.ts'
 import { serviceDocument } from '../../src/http/openapi-service.ts'
-import { ADMIN_CALLS } from '../../src/routes/admin/calls.ts'
+import { ADMIN_CALLS } from '../../src/routes/admin/admin-calls.ts'
 import { OPERATIONS } from '../../src/routes/v1/operations.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: documents and bodies are walked as the JSON they are.

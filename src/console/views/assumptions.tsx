@@ -2,10 +2,10 @@ import { useId, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { useLoaded } from '../data.ts'
 import { SearchField, useSearch } from '../fields.tsx'
 import { useUrlField } from '../route.ts'
 import { Card, Problem, Prose } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
 
 type Assumption = ResponseBody<'listAssumptions'>['assumptions'][number]
 type Reading = Assumption['readings'][number]

@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ResponseBody } from '../../admin/contract.ts'
 import { Act, Copy, Dialog } from '../act.tsx'
 import { BASE, callOf, onResponse } from '../api.ts'
-import { useLoaded } from '../data.ts'
 import { Form, Input, type Search } from '../fields.tsx'
-import type { Client } from '../types.ts'
+import type { Client } from '../response-types.ts'
 import { Card, Found, Problem } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
 
 const consoleUrlOf = (name: string) => (name === 'default' ? '/__admin/' : `/@${name}/__admin/`)
 

@@ -1,7 +1,7 @@
 import { callOf } from '../api.ts'
-import { useLoaded } from '../data.ts'
 import { SearchField, useSearch } from '../fields.tsx'
 import { Problem, Scroll } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
 
 export function MagicValues() {
   const { data, problem } = useLoaded(callOf('listMagicValues'), ['scenario'])

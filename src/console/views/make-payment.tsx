@@ -2,12 +2,12 @@
 import { useRef } from 'preact/hooks'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { useLoaded } from '../data.ts'
 import { Choice, Fold, Form, Input, useFields } from '../fields.tsx'
 import { typedAmount } from '../format.ts'
+import type { BankAccount, User } from '../response-types.ts'
 import { serviceCall } from '../service.ts'
-import type { BankAccount, User } from '../types.ts'
 import { Problem } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
 import { AccessToken, open } from './make.tsx'
 
 const MAX_USERS = 100

@@ -1,11 +1,11 @@
-import { usePages } from '../data.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { rupeesText } from '../format.ts'
+import type { Payment } from '../response-types.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import type { Payment } from '../types.ts'
 import { Chip, Problem } from '../ui.tsx'
+import { usePages } from '../use-data.ts'
 import { MakePayment } from './make-payment.tsx'
 
 const COLUMNS: readonly Column<Payment>[] = [

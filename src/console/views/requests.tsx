@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Act, Copy } from '../act.tsx'
 import { BASE, callOf, curlOf, read } from '../api.ts'
-import { useEvents, useLoaded } from '../data.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
 import { listen } from '../live.ts'
+import type { LoggedRequest, ShortRequest } from '../response-types.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, listRows, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import type { LoggedRequest, ShortRequest } from '../types.ts'
 import { Card, Facts, HttpStatus, Problem, paymentText, Text } from '../ui.tsx'
+import { useEvents, useLoaded } from '../use-data.ts'
 import { Made, RuleOfRequest } from './request-links.tsx'
 
 const COLUMNS: readonly Column<ShortRequest>[] = [

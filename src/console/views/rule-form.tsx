@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { OPERATIONS } from '../../scenarios/words.ts'
+import { OPERATIONS } from '../../scenarios/operations-and-events.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { useLoaded } from '../data.ts'
 import { Choice, Form, Input, type Search } from '../fields.tsx'
 import { Card, Found, Problem } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
 
 const STEP_STATUSES = {
   createTransaction: ['transaction', ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED']],

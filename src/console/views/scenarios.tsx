@@ -1,9 +1,9 @@
 import type { ResponseBody } from '../../admin/contract.ts'
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { useLoaded } from '../data.ts'
 import { SearchField, useSearch } from '../fields.tsx'
 import { Card, Problem, Scroll } from '../ui.tsx'
+import { useLoaded } from '../use-data.ts'
 
 type Listed = ResponseBody<'listScenarios'>
 

@@ -8,8 +8,8 @@ import {
 } from '../../model/delivery-result.ts'
 import { Act } from '../act.tsx'
 import { callOf, type Effect, read } from '../api.ts'
+import type { Timer } from '../response-types.ts'
 import { useTimes } from '../settings.tsx'
-import type { Timer } from '../types.ts'
 
 type TimeText = (at: string) => string
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { spanText, untilText, useNow } from '../clock.ts'
 import { rupeesText } from '../format.ts'
+import type { Clock, Delivery, Payment, PaymentWithAll, Timer } from '../response-types.ts'
 import { useTimes } from '../settings.tsx'
-import type { Clock, Delivery, Payment, PaymentWithAll, Timer } from '../types.ts'
 import { Chip } from '../ui.tsx'
 import { attemptText, copyOf, deliveryText, type Moment, storyOf } from './story.ts'
 

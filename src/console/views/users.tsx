@@ -1,12 +1,12 @@
 import { Act } from '../act.tsx'
 import { callOf } from '../api.ts'
-import { useLoaded, usePages } from '../data.ts'
 import { Choice, SearchField, useSearch } from '../fields.tsx'
+import type { BankAccount, KycRecord, User } from '../response-types.ts'
 import { useUrlField } from '../route.ts'
 import { AT_WIDTH, type Column, Rows } from '../rows.tsx'
 import { At } from '../settings.tsx'
-import type { BankAccount, KycRecord, User } from '../types.ts'
 import { Card, Chip, Facts, Heads, Problem, Scroll } from '../ui.tsx'
+import { useLoaded, usePages } from '../use-data.ts'
 import { AddAccount, MakeUser, SubmitKyc } from './make.tsx'
 
 const COLUMNS: readonly Column<User>[] = [

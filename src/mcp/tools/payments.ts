@@ -1,9 +1,9 @@
 // The tools that make things fail, and that explain why something failed.
 import * as z from 'zod'
 import type { ResponseBody } from '../../admin/contract.ts'
-import { OPERATIONS } from '../../scenarios/words.ts'
+import { OPERATIONS } from '../../scenarios/operations-and-events.ts'
 import { type Connection, defineTool, ToolError } from '../tool.ts'
-import { Match } from './calls.ts'
+import { Match } from './service-calls.ts'
 import { listText, requestLine } from './text.ts'
 
 type Rule = Parameters<Connection['admin']['rules']['push']>[0]

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { countOf } from '../../model/count-text.ts'
 import { nextAttempt, sentStatus } from '../../model/delivery-result.ts'
-import { EVENTS } from '../../scenarios/words.ts'
+import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import { defineTool, ToolError } from '../tool.ts'
 import { listText, shortJson } from './text.ts'
 

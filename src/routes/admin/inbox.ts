@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { adminCall } from '../../http/admin-call.ts'
 import { InboxQuery, InboxResponse, ReceivedResponse } from '../../model/inbox.ts'
-import { pagesOf } from '../../model/list.ts'
+import { pagesOf } from '../../model/paging.ts'
 
 const bytesOf = (body: unknown): Uint8Array =>
   body instanceof Uint8Array ? body : new Uint8Array(0)

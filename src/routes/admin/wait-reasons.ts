@@ -10,7 +10,7 @@ import {
   nearestOf,
 } from '../../requests/near-miss.ts'
 import type { Test } from '../../scenarios/match.ts'
-import { EVENTS } from '../../scenarios/words.ts'
+import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import type { World } from '../../world/world.ts'
 
 const STATUSES = ['pending', 'success', 'failed']

@@ -8,10 +8,10 @@ import {
   ListDeliveriesResponse,
 } from '../../model/delivery.ts'
 import { text, Uuid } from '../../model/formats.ts'
-import { pagesOf } from '../../model/list.ts'
 import { rupeesOf } from '../../model/money.ts'
+import { pagesOf } from '../../model/paging.ts'
 import { searchTest } from '../../model/search.ts'
-import { EVENTS } from '../../scenarios/words.ts'
+import { EVENTS } from '../../scenarios/operations-and-events.ts'
 import { readTarget } from '../../webhooks/addresses.ts'
 import { attemptDetails } from '../../webhooks/attempt-request.ts'
 import { PROBE_PLACEHOLDER } from '../../webhooks/explore.ts'

@@ -1,5 +1,5 @@
 import { pagePastTheEnd } from '../../assumptions/page-past-the-end.ts'
-import { type ListQuery, pagesOf } from '../../model/list.ts'
+import { type ListQuery, pagesOf } from '../../model/paging.ts'
 import { notFound } from '../../tables/world-context.ts'
 import type { World } from '../../world/world.ts'
 

@@ -1,5 +1,5 @@
 import type { Operation } from '../../http/operation.ts'
-import type { OperationId } from '../../scenarios/words.ts'
+import type { OperationId } from '../../scenarios/operations-and-events.ts'
 
 const users = async () => (await import('./users.ts')).userOperations
 const kyc = async () => (await import('./kyc.ts')).kycOperations

@@ -3,7 +3,7 @@ import { operation } from '../../http/operation.ts'
 import { successText } from '../../model/envelope-text.ts'
 import { Uuid } from '../../model/formats.ts'
 import { json, listText } from '../../model/json-text.ts'
-import { pagesOf } from '../../model/list.ts'
+import { pagesOf } from '../../model/paging.ts'
 import {
   CreateTransaction,
   ListTransactionsResponse,

@@ -1,4 +1,4 @@
-import type { Fault, Finding } from '../types.ts'
+import type { Fault, Finding } from '../faults-and-findings.ts'
 
 const pointOf = ({ kind, name, operation, nth }: Fault) =>
   kind === 'assumption' ? name : [kind, operation, nth].join(' ')

@@ -1,5 +1,5 @@
 import { type Markup, markup } from '../../report/markup.ts'
-import type { Finding, Observation, SeenPayment } from '../types.ts'
+import type { Finding, Observation, SeenPayment } from '../faults-and-findings.ts'
 import { verdictMark } from './matrix.ts'
 import { type Row, type Step, sideBySide } from './steps.ts'
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type Markup, markup } from '../../report/markup.ts'
-import { type SweepResult, VERDICTS, type Verdict } from '../types.ts'
+import { type SweepResult, VERDICTS, type Verdict } from '../faults-and-findings.ts'
 import { groupsOf } from './groups.ts'
 import { findingHtml } from './html-finding.ts'
 import { matrices, verdictMark } from './matrix.ts'
+import { commandText, countsText } from './sentences.ts'
 import { STYLE } from './style.ts'
 import { verdictCounts } from './sweep-json.ts'
-import { commandText, countsText } from './words.ts'
 
 // Nothing is loaded and nothing runs. The style of the page is the only exception, by its hash.
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`

@@ -1,5 +1,5 @@
 import { type Markup, markup } from '../../report/markup.ts'
-import type { Fault, Run, SweepResult } from '../types.ts'
+import type { Fault, Run, SweepResult } from '../faults-and-findings.ts'
 
 /** The word of a verdict in its colour; it leads to the finding, if the run is one. */
 export const verdictMark = ({ verdict, level }: Run, finding?: string): Markup => {

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { printableLine } from '../../model/printable.ts'
 import type { ScenarioDefinition } from '../../scenarios/scenario-schema.ts'
-import type { Finding } from '../types.ts'
+import type { Finding } from '../faults-and-findings.ts'
 
 const comment = (text: string) => `# ${printableLine(text)}\n`
 

@@ -1,4 +1,4 @@
-import type { Observation, SeenCall, SeenDelivery } from '../types.ts'
+import type { Observation, SeenCall, SeenDelivery } from '../faults-and-findings.ts'
 
 /** One line of a timeline: a call or the delivery of an event, and how often it came in a row. */
 export type Step = {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type SweepResult, VERDICTS, type Verdict } from '../types.ts'
+import { type SweepResult, VERDICTS, type Verdict } from '../faults-and-findings.ts'
 
 const VERDICT_WORDS = Object.keys(VERDICTS) as Verdict[]
 

@@ -2,8 +2,8 @@ import { printableLine } from '../../model/printable.ts'
 import type { TestCase } from '../../report/junit.ts'
 import { codeBlock, markdownTable } from '../../report/markdown.ts'
 import type { Report } from '../../report/report.ts'
-import type { Finding, Run, SweepResult } from '../types.ts'
-import { commandText, countsText, levelText } from './words.ts'
+import type { Finding, Run, SweepResult } from '../faults-and-findings.ts'
+import { commandText, countsText, levelText } from './sentences.ts'
 
 function testOf(run: Run, found: Finding | undefined): TestCase {
   const { plan, what, verdict, level, happened, observation } = run

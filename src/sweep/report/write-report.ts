@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepareReport, writeReport } from '../../report/report.ts'
-import type { SweepResult } from '../types.ts'
+import type { SweepResult } from '../faults-and-findings.ts'
 import { reportHtml } from './html.ts'
 import { findingScenario, scenarioText } from './scenario-file.ts'
 import { sweepJson } from './sweep-json.ts'

@@ -1,6 +1,6 @@
 import { countOf } from '../../model/count-text.ts'
 import { printableLine } from '../../model/printable.ts'
-import type { Finding, SweepResult } from '../types.ts'
+import type { Finding, SweepResult } from '../faults-and-findings.ts'
 import { verdictCounts } from './sweep-json.ts'
 
 /** The counts of a sweep in one line. */
