@@ -1,17 +1,14 @@
 // Writes docs/img: screenshots of the console with example data. Needs Chromium and a build.
-import { existsSync, mkdirSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { startSandbox } from '../dist/index.js'
+import { findChromium } from './test-browser.mjs'
 
 const images = join(dirname(fileURLToPath(import.meta.url)), '../docs/img')
 mkdirSync(images, { recursive: true })
-const executablePath =
-  process.env.CHROMIUM ??
-  process.env.PATH.split(delimiter)
-    .map((folder) => join(folder, 'chromium'))
-    .find((path) => existsSync(path))
+const executablePath = findChromium()
 
 const sandbox = await startSandbox({ memory: true, clock: 'frozen', port: 0 })
 const post = async (url, body) => {

@@ -17,7 +17,7 @@ function canRun(path) {
 /** A Chromium of this machine: the one that `CHROMIUM` names, or the first on the PATH. */
 export function findChromium() {
   const { CHROMIUM, PATH = '' } = process.env
-  if (CHROMIUM !== undefined) return CHROMIUM
+  if (CHROMIUM) return CHROMIUM
   const paths = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)))
   return paths.find(canRun)
 }

@@ -41,6 +41,8 @@ export function createReport(write, readPlaces = (text) => text) {
       results++
       const title = [...names, result.name].filter(Boolean).join(' > ')
       if (result.skip) text += skip(title, result.skip)
+      else if (result.todo)
+        text += skip(title, `todo: ${result.todo === true ? 'no reason given' : result.todo}`)
       else if (result.ok) counts.passed++
       else {
         failed++
@@ -49,8 +51,18 @@ export function createReport(write, readPlaces = (text) => text) {
       }
     }
     function watch(level, names) {
-      level.on('child', (child) => watch(child, [...names, child.name]))
-      level.on('assert', (result) => noteResult(result, names))
+      let failedParts = 0
+      level.on('child', (child) => {
+        watch(child, [...names, child.name])
+        child.on('complete', ({ fail }) => {
+          failedParts = fail
+        })
+      })
+      level.on('assert', (result) => {
+        // A test fails if a part of it fails, which is counted already.
+        if (result.ok || failedParts === 0) noteResult(result, names)
+        failedParts = 0
+      })
     }
     watch(parser, [])
     parser.on('extra', (line) => {

@@ -146,7 +146,8 @@ async function main() {
 
   mkdirSync(dirname(timesFile), { recursive: true })
   writeFileSync(timesFile, JSON.stringify(times))
-  console.log(`\n${names.length} files in ${Math.round((performance.now() - began) / 1000)} s`)
+  const files = names.length === 1 ? '1 file' : `${names.length} files`
+  console.log(`\n${files} in ${Math.round((performance.now() - began) / 1000)} s`)
   report.end()
   // Green only if something was run.
   const { failed, passed } = report.counts

@@ -191,7 +191,8 @@ export class Scenarios {
       // With ids and numbers of their own: the random series restarts, and nothing may be drawn from it here.
       for (const [i, row] of before.timeline.entries())
         store.put('timers', { ...row, timer_id: `tml_${i}`, seq: i - before.timeline.length })
-      this.changed()
+      // The rules are as before, so nobody is notified.
+      this.#decider = undefined
     }
   }
 

@@ -25,7 +25,7 @@ export const RESET_PARTS = [
 export type ResetPart = (typeof RESET_PARTS)[number]
 
 /** The parts of a world that keep state of their own beside the rows. */
-type StatefulPart = 'clock' | 'profile' | 'scenario' | 'deliveries' | 'requests'
+type StatefulPart = 'clock' | 'data' | 'scenario' | 'deliveries' | 'requests'
 
 export type WorldContentDeps = {
   tables: SandboxTables
@@ -58,8 +58,8 @@ export function createWorldContent(deps: WorldContentDeps) {
   function reload(replaced: readonly StatefulPart[]) {
     const isReplaced = (part: StatefulPart) => replaced.includes(part)
     if (isReplaced('clock')) worldClock.reload()
-    if (isReplaced('clock') || isReplaced('profile')) deps.access.forget()
-    if (isReplaced('profile')) {
+    if (isReplaced('clock') || isReplaced('data')) deps.access.forget()
+    if (isReplaced('data')) {
       deps.onProfileChanged()
       delayed.rejectAll()
     }
@@ -115,7 +115,7 @@ export function createWorldContent(deps: WorldContentDeps) {
       const has = (part: ResetPart) => parts.includes(part)
       const replaced: StatefulPart[] = []
       if (has('clock')) replaced.push('clock')
-      if (has('data')) replaced.push('profile')
+      if (has('data')) replaced.push('data')
       if (has('data') || has('deliveries')) replaced.push('deliveries')
       if (has('requests')) replaced.push('requests')
       function load() {
@@ -136,7 +136,7 @@ export function createWorldContent(deps: WorldContentDeps) {
           load()
           adoptSettings(tables, deps.start, deps.wall)
         },
-        ['clock', 'profile', 'scenario', 'deliveries'],
+        ['clock', 'data', 'scenario', 'deliveries'],
         'restore',
         { from },
       )

@@ -102,6 +102,14 @@ t.test(
     )
     t.match(delivered[0], { resource_id: id, attempts: 1, response_status: 204, error: null })
     t.strictSame(of('reset'), [{ parts: ['data'] }])
+    t.strictSame(of('scenario'), [], 'a reset of the data leaves the scenario')
+    await send('POST', '/__admin/reset')
+    const all = eventsOf(await stream.until(/event: reset.*event: reset\ndata: [^\n]*\n\n/s))
+    t.equal(
+      all.filter(({ kind }) => kind === 'scenario').length,
+      1,
+      'and a reset activates it once',
+    )
     const numbers = events.map((event) => Number(event.id!.split('-')[1]))
     t.strictSame(
       numbers,

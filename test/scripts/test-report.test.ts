@@ -63,8 +63,19 @@ t.test('a failed test is shown with its place in the source, and counted', async
   )
   t.match(text, /^FAILED test\/some\.test\.ts/)
   t.match(text, /not ok: adds > a sum at test\/some\.test\.ts:7:\d+\n {4}diff: /)
-  t.ok(counts.failed >= 1)
-  t.match(text, new RegExp(`\\n\\n0 passed, ${counts.failed} failed, 0 skipped\\n$`))
+  t.equal(counts.failed, 1, 'the check, and not its test once more')
+  t.match(text, /\n\n0 passed, 1 failed, 0 skipped\n$/)
+})
+
+t.test('a todo is named, and counts as skipped', async (t) => {
+  const { text, counts } = await reportOf(
+    tapOf(
+      t,
+      `import t from 'tap'\nt.test('later', async (t) => t.ok(false, 'sums', { todo: 'soon' }))\n`,
+    ),
+  )
+  t.match(text, / {2}skipped: later > sums \(todo: soon\)\n/)
+  t.match(counts, { failed: 0, skipped: 1 })
 })
 
 t.test('a file fails that ends badly, or tests nothing', async (t) => {
