@@ -43,8 +43,10 @@ function changedFields(before: object, row: object): object | undefined {
   let commonFields = 0
   for (const name in row) {
     const value = (row as Record<string, unknown>)[name]
-    if (name in old) commonFields++
-    if (value !== old[name]) {
+    const oldValue = old[name]
+    // Most fields have a value, which saves the search for their name.
+    if (oldValue !== undefined || name in old) commonFields++
+    if (value !== oldValue) {
       if (value === undefined) return undefined
       changed[name] = value
     }

@@ -41,16 +41,17 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
 
   const runsInParallel = ({ kind }: TimerRow) => kinds.get(kind)?.parallel === true
 
-  // A row that was replaced has another entry in the heap.
-  const isCurrent = ({ timer_id, due_at, seq }: TimerRow) => {
+  /** The row of an entry of the heap; a row that was replaced has another entry. */
+  function currentRow({ timer_id, due_at, seq }: TimerRow): TimerRow | undefined {
     const row = rows.get(timer_id)
-    return row !== undefined && row.due_at === due_at && row.seq === seq
+    return row?.due_at === due_at && row.seq === seq ? row : undefined
   }
 
   /** The soonest timer that still exists. */
   function soonest(): TimerRow | undefined {
     for (let due = heap.peek(); due; due = heap.peek()) {
-      if (isCurrent(due)) return rows.get(due.timer_id)
+      const row = currentRow(due)
+      if (row) return row
       heap.pop()
     }
     return undefined
@@ -97,6 +98,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
           if (cost > 0 && cost + more > BATCH_COST) break
           if (order && work.isAny && !runsInParallel(timer)) break
           cost += more
+          heap.pop()
           taken.push(timer)
           const { happened, result } = run(timer, order)
           if (order && happened) fired.push(firedTimer(timer, result))
@@ -142,7 +144,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     countDue(end: number): number {
       let count = 0
       for (const timer of heap.all())
-        if (timer.due_at <= end && isCurrent(timer))
+        if (timer.due_at <= end && currentRow(timer))
           count += kinds.get(timer.kind)?.countRuns?.(timer, end) ?? 1
       return count
     },
