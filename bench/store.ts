@@ -229,6 +229,20 @@ const JOBS = {
     noteMany(20_000)
     return { us: noteMany(50_000), port: (app.server.address() as AddressInfo).port }
   },
+  /** Creates payments, each in a change of its own as by calls, and runs all their steps. */
+  async settle(payments: number) {
+    const world = sandbox.default
+    world.changeClock(() => world.clock.freeze())
+    const input = paymentIn(world)
+    for (let left = payments; left > 0; left -= BATCH) {
+      world.batch(() => {
+        for (let i = 0; i < Math.min(BATCH, left); i++) world.payments.create(input)
+      })
+      await turn()
+    }
+    await world.scheduler.advanceBy(60_000)
+    return true
+  },
   /** The time of an advance over payments with three steps each, ms. */
   async advance(payments: number) {
     const world = sandbox.byName('advanced')
@@ -267,6 +281,8 @@ const JOBS = {
   },
   /** Rewrites the data file, so that this does not happen during the next measurement. */
   async rest() {
+    await store.compact()
+    // A rewrite that was already running does not contain the last changes.
     await store.compact()
     return true
   },

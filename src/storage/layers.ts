@@ -12,8 +12,11 @@ export type TableSpec<R> = {
   indexes: Readonly<Record<string, KeyOf<R>>>
   /** Indexes for one row: if several rows have a key, the one that had it first is found. */
   uniques?: Readonly<Record<string, KeyOf<R>>>
-  /** Fields of texts that many rows have: a start keeps each such text once. */
-  repeated?: readonly (keyof R & string)[]
+  /**
+   * Groups of fields with texts that many rows have: a start keeps each such text once. The first field of a group
+   * decides about the others.
+   */
+  repeated?: readonly (readonly (keyof R & string)[])[]
 }
 
 /** The rows of one index key that a layer adds (oldest first), and the rows of lower layers that it removes. */

@@ -110,18 +110,31 @@ const MAX_TEXTS = 100_000
 
 /** Makes equal texts of rows one text in memory, as they were before the stop. */
 class Texts {
-  readonly #known = new Map<unknown, unknown>()
+  /** The first row with a text, by this text. */
+  readonly #known = new Map<unknown, Record<string, unknown>>()
 
-  share(row: Record<string, unknown>, fields: readonly string[]) {
+  /** Each group of fields begins with the one that decides about the others, so that only that text is searched. */
+  share(row: Record<string, unknown>, groups: readonly (readonly string[])[]) {
     const known = this.#known
     if (known.size > MAX_TEXTS) known.clear()
-    for (const field of fields) {
-      const text = row[field]
+    for (const fields of groups) {
+      const text = row[fields[0]!]
       const first = known.get(text)
-      if (first === undefined) known.set(text, text)
-      else row[field] = first
+      if (!first) known.set(text, row)
+      else for (const field of fields) if (row[field] === first[field]) row[field] = first[field]
     }
   }
+}
+
+type Fields = Record<string, unknown>
+
+function changedRow(old: Fields, fields: Fields): Fields {
+  // A field that only the copy has would give it a hidden class of its own, which needs more memory than the row.
+  for (const name in fields) if (!(name in old)) old[name] = undefined
+  // A copy first, then its fields: several times as fast as both in one literal.
+  const row = { ...old }
+  for (const name in fields) row[name] = fields[name]
+  return row
 }
 
 /** Applies the ops of a document and of journals, to rebuild the worlds. */
@@ -188,12 +201,8 @@ export class OpReader<Rows> {
         return
       case 'set': {
         const table = this.#target(op[1])
-        const old = table?.get(op[2]) as Record<string, unknown> | undefined
-        const fields = op[3] as Record<string, unknown>
-        if (!old) return
-        // A field that only the copy has would give it a hidden class of its own, which needs more memory than the row.
-        for (const name in fields) if (!(name in old)) old[name] = undefined
-        table!.put({ ...old, ...fields })
+        const old = table?.entry(op[2])
+        if (old) table!.set(changedRow(old.row as Fields, op[3] as Fields), old)
         return
       }
       case 'remove':

@@ -50,12 +50,8 @@ export const TABLES: Specs<Rows> = {
     // The generated id of a payment without a reference must not be a reference of another payment.
     uniques: { reference: (row) => row.reference_id ?? row.client_transaction_id },
     repeated: [
-      'from_user_id',
-      'to_user_id',
-      'benif_bank_id',
-      'account_number',
-      'ifsc_code',
-      'account_name',
+      ['from_user_id'],
+      ['benif_bank_id', 'to_user_id', 'account_number', 'ifsc_code', 'account_name'],
     ],
   },
   webhook: { id: (row) => row.webhook_id, at: () => 0, indexes: { all: always } },
@@ -80,7 +76,7 @@ export const TABLES: Specs<Rows> = {
     id: (row) => row.timer_id,
     at: () => 0,
     indexes: {},
-    repeated: ['kind', 'resource_id'],
+    repeated: [['kind'], ['resource_id']],
   },
   settings: { id: (row) => row.name, at: () => 0, indexes: {} },
   rules: { id: (row) => row.rule_id, at: () => 0, indexes: {} },
