@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writeBill } from './bill.mjs'
+import { withoutUnused } from './build-without-unused.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -69,37 +70,12 @@ const separateLibraries = {
     })
   },
 }
-// The sandbox needs none of these: the package debug loads supports-color only if it is installed, and Fastify loads the
-// others only for schemas that it compiles itself and for `inject`.
-const ABSENT =
-  /^(?:supports-color|@fastify\/ajv-compiler|@fastify\/fast-json-stringify-compiler|light-my-request)$/
-// The SDK of MCP imports Ajv through this at once, for forms that our server never shows.
-const MCP_SHIMS = '@modelcontextprotocol/server/_shims'
-const withoutAbsent = {
-  name: 'absent',
-  setup({ onResolve, onLoad }) {
-    // The sandbox serves neither of them, and loading them takes a tenth of a start.
-    onResolve({ filter: /^node:http(?:s|2)$/ }, ({ path, importer }) =>
-      /\/fastify\/lib\/server\.js$/.test(importer) ? { path, namespace: 'not-served' } : undefined,
-    )
-    onLoad({ filter: /.*/, namespace: 'not-served' }, () => ({ contents: '' }))
-    onResolve({ filter: ABSENT }, ({ path }) => ({ path, namespace: 'absent' }))
-    onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: "throw new Error('absent')" }))
-    onResolve({ filter: new RegExp(`^${MCP_SHIMS}$`) }, ({ path }) => ({
-      path,
-      namespace: 'shims',
-    }))
-    onLoad({ filter: /.*/, namespace: 'shims' }, () => ({
-      contents: 'exports.process = process; exports.DefaultJsonSchemaValidator = class {}',
-    }))
-  },
-}
 const built = await Promise.all([
   build({
     ...options,
     entryPoints: [join(root, 'src/bundle.ts')],
     outfile: join(dist, 'payout-sandbox.cjs'),
-    plugins: [separateGenerate, separateLibraries, withoutAbsent],
+    plugins: [separateGenerate, separateLibraries, withoutUnused(root)],
   }),
   build({
     ...options,
