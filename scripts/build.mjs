@@ -40,20 +40,42 @@ const separateGenerate = {
   },
 }
 
-// Libraries that a start does not run are files of their own: a third of the text that each start would read otherwise.
+// Libraries that a start does not run are files of their own: half of the text that each start would read otherwise. The SDK
+// of MCP has its own copy of zod there, and gets no schemas from us.
 const SEPARATE = {
-  re2js: ['re2js'],
-  yaml: ['yaml'],
-  undici: ['undici/lib/core/connect.js', 'undici/lib/dispatcher/client.js'],
+  'mcp-sdk': [
+    {
+      path: '@modelcontextprotocol/server',
+      names: ['createMcpHandler', 'ProtocolError', 'ProtocolErrorCode', 'Server'],
+    },
+    {
+      path: '@modelcontextprotocol/server/stdio',
+      names: ['StdioServerTransport', 'serveStdio'],
+    },
+  ],
+  re2js: [{ path: 're2js' }],
+  yaml: [{ path: 'yaml' }],
+  undici: [{ path: 'undici/lib/core/connect.js' }, { path: 'undici/lib/dispatcher/client.js' }],
 }
 const separateOf = new Map(
-  Object.entries(SEPARATE).flatMap(([file, paths]) =>
-    paths.map((path, i) => [
+  Object.entries(SEPARATE).flatMap(([file, libraries]) =>
+    libraries.map(({ path, names }, i) => [
       path,
-      { library: `require('./${file}.cjs')[${i}]`, of: require(path) },
+      { library: `require('./${file}.cjs').libraries[${i}]`, of: require(path), names },
     ]),
   ),
 )
+/** The text of a file of SEPARATE. Only the names that are needed are in it, if they are given. */
+const separateFile = (libraries) => {
+  const texts = libraries.map(({ path, names }, i) =>
+    names
+      ? `import { ${names} } from '${path}'; const library${i} = { ${names} }`
+      : `const library${i} = require('${path}')`,
+  )
+  return [...texts, `export const libraries = [${libraries.map((_, i) => `library${i}`)}]`].join(
+    '\n',
+  )
+}
 const separateLibraries = {
   name: 'separate-libraries',
   setup({ onResolve, onLoad }) {
@@ -62,10 +84,10 @@ const separateLibraries = {
     )
     onResolve({ filter: /./, namespace: 'separate' }, ({ path }) => ({ path, external: true }))
     onLoad({ filter: /./, namespace: 'separate' }, ({ path }) => {
-      const { library, of } = separateOf.get(path)
+      const { library, of, names = Object.keys(of) } = separateOf.get(path)
       if (typeof of === 'function') return { contents: `module.exports = ${library}` }
       // The file is loaded when an export is first used.
-      const getters = Object.keys(of).map((name) => `get ${name}() { return ${library}.${name} }`)
+      const getters = names.map((name) => `get ${name}() { return ${library}.${name} }`)
       return { contents: `module.exports = { ${getters.join(', ')} }` }
     })
   },
@@ -82,14 +104,12 @@ const built = await Promise.all([
     entryPoints: [join(root, 'src/cli/generate-fixtures.ts')],
     outfile: join(dist, 'generate-fixtures.cjs'),
   }),
-  ...Object.entries(SEPARATE).map(([file, paths]) =>
+  ...Object.entries(SEPARATE).map(([file, libraries]) =>
     build({
       ...options,
-      stdin: {
-        contents: `module.exports = [${paths.map((path) => `require('${path}')`).join(', ')}]`,
-        resolveDir: root,
-      },
+      stdin: { contents: separateFile(libraries), resolveDir: root },
       outfile: join(dist, `${file}.cjs`),
+      plugins: [withoutUnused(root)],
     }),
   ),
 ])
