@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writeBill } from './bill.mjs'
+import { withoutUnused } from './build-without-unused.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -39,20 +40,42 @@ const separateGenerate = {
   },
 }
 
-// Libraries that a start does not run are files of their own: a third of the text that each start would read otherwise.
+// Libraries that a start does not run are files of their own: half of the text that each start would read otherwise. The SDK
+// of MCP has its own copy of zod there, and gets no schemas from us.
 const SEPARATE = {
-  re2js: ['re2js'],
-  yaml: ['yaml'],
-  undici: ['undici/lib/core/connect.js', 'undici/lib/dispatcher/client.js'],
+  'mcp-sdk': [
+    {
+      path: '@modelcontextprotocol/server',
+      names: ['createMcpHandler', 'ProtocolError', 'ProtocolErrorCode', 'Server'],
+    },
+    {
+      path: '@modelcontextprotocol/server/stdio',
+      names: ['StdioServerTransport', 'serveStdio'],
+    },
+  ],
+  re2js: [{ path: 're2js' }],
+  yaml: [{ path: 'yaml' }],
+  undici: [{ path: 'undici/lib/core/connect.js' }, { path: 'undici/lib/dispatcher/client.js' }],
 }
 const separateOf = new Map(
-  Object.entries(SEPARATE).flatMap(([file, paths]) =>
-    paths.map((path, i) => [
+  Object.entries(SEPARATE).flatMap(([file, libraries]) =>
+    libraries.map(({ path, names }, i) => [
       path,
-      { library: `require('./${file}.cjs')[${i}]`, of: require(path) },
+      { library: `require('./${file}.cjs').libraries[${i}]`, of: require(path), names },
     ]),
   ),
 )
+/** The text of a file of SEPARATE. Only the names that are needed are in it, if they are given. */
+const separateFile = (libraries) => {
+  const texts = libraries.map(({ path, names }, i) =>
+    names
+      ? `import { ${names} } from '${path}'; const library${i} = { ${names} }`
+      : `const library${i} = require('${path}')`,
+  )
+  return [...texts, `export const libraries = [${libraries.map((_, i) => `library${i}`)}]`].join(
+    '\n',
+  )
+}
 const separateLibraries = {
   name: 'separate-libraries',
   setup({ onResolve, onLoad }) {
@@ -61,37 +84,12 @@ const separateLibraries = {
     )
     onResolve({ filter: /./, namespace: 'separate' }, ({ path }) => ({ path, external: true }))
     onLoad({ filter: /./, namespace: 'separate' }, ({ path }) => {
-      const { library, of } = separateOf.get(path)
+      const { library, of, names = Object.keys(of) } = separateOf.get(path)
       if (typeof of === 'function') return { contents: `module.exports = ${library}` }
       // The file is loaded when an export is first used.
-      const getters = Object.keys(of).map((name) => `get ${name}() { return ${library}.${name} }`)
+      const getters = names.map((name) => `get ${name}() { return ${library}.${name} }`)
       return { contents: `module.exports = { ${getters.join(', ')} }` }
     })
-  },
-}
-// The sandbox needs none of these: the package debug loads supports-color only if it is installed, and Fastify loads the
-// others only for schemas that it compiles itself and for `inject`.
-const ABSENT =
-  /^(?:supports-color|@fastify\/ajv-compiler|@fastify\/fast-json-stringify-compiler|light-my-request)$/
-// The SDK of MCP imports Ajv through this at once, for forms that our server never shows.
-const MCP_SHIMS = '@modelcontextprotocol/server/_shims'
-const withoutAbsent = {
-  name: 'absent',
-  setup({ onResolve, onLoad }) {
-    // The sandbox serves neither of them, and loading them takes a tenth of a start.
-    onResolve({ filter: /^node:http(?:s|2)$/ }, ({ path, importer }) =>
-      /\/fastify\/lib\/server\.js$/.test(importer) ? { path, namespace: 'not-served' } : undefined,
-    )
-    onLoad({ filter: /.*/, namespace: 'not-served' }, () => ({ contents: '' }))
-    onResolve({ filter: ABSENT }, ({ path }) => ({ path, namespace: 'absent' }))
-    onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: "throw new Error('absent')" }))
-    onResolve({ filter: new RegExp(`^${MCP_SHIMS}$`) }, ({ path }) => ({
-      path,
-      namespace: 'shims',
-    }))
-    onLoad({ filter: /.*/, namespace: 'shims' }, () => ({
-      contents: 'exports.process = process; exports.DefaultJsonSchemaValidator = class {}',
-    }))
   },
 }
 const built = await Promise.all([
@@ -99,21 +97,19 @@ const built = await Promise.all([
     ...options,
     entryPoints: [join(root, 'src/bundle.ts')],
     outfile: join(dist, 'payout-sandbox.cjs'),
-    plugins: [separateGenerate, separateLibraries, withoutAbsent],
+    plugins: [separateGenerate, separateLibraries, withoutUnused(root)],
   }),
   build({
     ...options,
     entryPoints: [join(root, 'src/cli/generate-fixtures.ts')],
     outfile: join(dist, 'generate-fixtures.cjs'),
   }),
-  ...Object.entries(SEPARATE).map(([file, paths]) =>
+  ...Object.entries(SEPARATE).map(([file, libraries]) =>
     build({
       ...options,
-      stdin: {
-        contents: `module.exports = [${paths.map((path) => `require('${path}')`).join(', ')}]`,
-        resolveDir: root,
-      },
+      stdin: { contents: separateFile(libraries), resolveDir: root },
       outfile: join(dist, `${file}.cjs`),
+      plugins: [withoutUnused(root)],
     }),
   ),
 ])

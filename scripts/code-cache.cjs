@@ -1,5 +1,5 @@
 // Starts the server of the bundle once, sends a few calls, and stores V8's code cache: beside the bundle, or in the file of
-// the argument.
+// the argument. What most starts do not need would make each of them slower: the admin API besides its health, and help.
 'use strict'
 const { readFileSync, writeFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
@@ -48,8 +48,6 @@ async function warm() {
     '{"email":"a@example.com","mobile":"9000000000"}',
   )
   await call(`${adminUrl}/health`)
-  await call(`${adminUrl}/clock`)
-  await firstText(['--help'])
   const beside = `${file}.${process.version}-${process.arch}.cache`
   writeFileSync(process.argv[2] ?? beside, script.createCachedData())
 }

@@ -7,6 +7,7 @@ import type { AppShape } from './http/guarded-app.ts'
 import { createHostCheck } from './http/host-guard.ts'
 import { createServers, type ServerLimits } from './http/listening.ts'
 import type { McpHandler } from './http/mcp-request.ts'
+import { dropTrailingSlash } from './http/trailing-slash.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { createServiceApp } from './service-app.ts'
 import type { RequestObserver } from './world/recorder.ts'
@@ -80,7 +81,9 @@ export async function buildApp(sandbox: Sandbox, options: AppOptions) {
     setDeps(request, deps)
     if (isClosing) response.setHeader('Connection', 'close')
     const url = rewriteClientPath(request)
-    if (isOfService({ url }) || HEALTH_CHECKS.has(url.split('?', 1)[0]!))
+    const isService = isOfService({ url })
+    if (isService) dropTrailingSlash(request)
+    if (isService || HEALTH_CHECKS.has(url.split('?', 1)[0]!))
       return service.routing(request, response)
     own ??= routesOf('sandbox', shape)
     void own.then(({ routing }) => {

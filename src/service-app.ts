@@ -3,6 +3,7 @@ import { type AppShape, createGuardedApp } from './http/guarded-app.ts'
 import { OperationOnDemand } from './http/operation.ts'
 import { serveAdmin } from './http/serve-admin.ts'
 import { serveOperation } from './http/serve-operation.ts'
+import { acceptTrailingSlash } from './http/trailing-slash.ts'
 import { SERVICE_ROUTES } from './model/service-routes.ts'
 import { healthCalls } from './routes/admin/health.ts'
 import { loadOperation } from './routes/v1/load-operation.ts'
@@ -10,7 +11,7 @@ import { OPERATIONS } from './scenarios/operations-and-events.ts'
 
 /** Creates the routes of the service and the health checks: those that the first call of most callers needs. */
 export async function createServiceApp(shape: AppShape): Promise<FastifyInstance> {
-  const { app, allow } = createGuardedApp(shape)
+  const { app, allow } = createGuardedApp(shape, acceptTrailingSlash)
   await app.register(
     async (service) => {
       await allow?.(service)

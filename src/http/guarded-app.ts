@@ -6,6 +6,7 @@ import { guardHost } from './host-guard.ts'
 import { acceptJsonOnly, SMALL_BODY } from './json-body.ts'
 import { collectMethods } from './methods.ts'
 import { createSiteGuard } from './site-guard.ts'
+import { restoreTrailingSlash } from './trailing-slash.ts'
 import { validatorCompiler } from './validation.ts'
 import { watchRequests } from './watch-calls.ts'
 
@@ -19,9 +20,13 @@ export type AppShape = {
 
 /**
  * Creates a Fastify instance with the guards of every request, and the headers and errors of every response. Also returns
- * the plugin that allows the pages of another site to read the responses of the service.
+ * the plugin that allows the pages of another site to read the responses of the service. `prepare` adds hooks that run before
+ * all others.
  */
-export function createGuardedApp({ cors: origin, explain, isWatched }: AppShape) {
+export function createGuardedApp(
+  { cors: origin, explain, isWatched }: AppShape,
+  prepare?: (app: FastifyInstance) => void,
+) {
   const app = Fastify({
     bodyLimit: SMALL_BODY,
     // The maximum length of Node's request line: an invalid id of any length reaches its own validation.
@@ -34,12 +39,14 @@ export function createGuardedApp({ cors: origin, explain, isWatched }: AppShape)
       },
     },
     frameworkErrors(error, request, reply) {
+      restoreTrailingSlash(request)
       watchRequest?.(request as never, reply as never)
       sendError(error, request as never, reply as never)
     },
   })
   // Fields that requests get later are not decorated: Fastify would set each of them on every request.
   app.setErrorHandler(sendError)
+  prepare?.(app)
   const watchRequest = isWatched ? watchRequests(app) : undefined
   app.addHook('onRequest', guardHost)
   app.addHook('onRequest', createSiteGuard(origin))

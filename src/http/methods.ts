@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { SandboxError } from '../model/errors.ts'
+import { isOfService } from './clients.ts'
 import { noRoute } from './errors.ts'
 
 /** Collects the methods of each path from the routes; returns the function that makes the error of a request without a route. */
 export function collectMethods(app: FastifyInstance) {
   const routes = new Map<string, { path: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
-    const path = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`)
+    // A path of the service can have a slash at its end.
+    const end = isOfService({ url }) ? '/?$' : '$'
+    const path = new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}${end}`)
     const route = routes.get(url) ?? { path, methods: new Set() }
     if (!url.includes('*')) routes.set(url, route)
     for (const one of [method].flat()) route.methods.add(one)

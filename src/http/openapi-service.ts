@@ -1,5 +1,5 @@
 import type { TokenUse } from '../assumptions/token.ts'
-import { ErrorResponse } from '../model/envelope.ts'
+import { ErrorResponse } from '../model/error-response.ts'
 import { documentOf, type OpenApiOperation } from './openapi.ts'
 import type { Components } from './openapi-components.ts'
 import examples from './openapi-examples.json' with { type: 'json' }

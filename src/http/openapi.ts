@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { VERSION } from '../config/version.ts'
-import { ErrorResponse } from '../model/envelope.ts'
+import { ErrorResponse } from '../model/error-response.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type Components, createComponents } from './openapi-components.ts'

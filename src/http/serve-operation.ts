@@ -14,6 +14,7 @@ import type { Operation, OperationOnDemand } from './operation.ts'
 import { validate } from './request-schemas.ts'
 import { type CallDecision, decideCall } from './scenario-decision.ts'
 import { delayOf, respondedWith, sendBroken } from './scenario-response.ts'
+import { hasTrailingSlash } from './trailing-slash.ts'
 
 /** One valid request of an operation, with the decision of the scenarios. */
 type Call = {
@@ -157,6 +158,7 @@ export function serveOperation(
   function findClient(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) {
     try {
       depsOf(request).choice.enterService(request, isRequired)
+      if (hasTrailingSlash(request)) checkTrailingSlash(request)
     } catch (error) {
       return done(error as Error)
     }
@@ -166,22 +168,12 @@ export function serveOperation(
 
   // The readings of the client determine the schemas, so Fastify does not validate.
   const { method, url } = route
-  const config = { endpoint: route }
-  app.route({ method, url, config, onRequest: findClient, handler })
-  app.route({
-    method,
-    url: `${url}/`,
-    config,
-    onRequest: [findClient, rejectTrailingSlash],
-    handler,
-  })
+  // A response to HEAD has no body, because Node leaves it out.
+  const methods = method === 'GET' ? ['GET', 'HEAD'] : method
+  app.route({ method: methods, url, config: { endpoint: route }, onRequest: findClient, handler })
 }
 
-/** The hook of a path with a slash at its end: the readings of the client say whether the path exists. */
-function rejectTrailingSlash(
-  { world, method, originalUrl }: FastifyRequest,
-  _reply: unknown,
-  done: (error?: Error) => void,
-) {
-  done(world.assumed.get(trailingSlash) ? undefined : noRoute(method, originalUrl))
+/** The readings of the client say whether a path with a slash at its end exists. */
+function checkTrailingSlash({ world, method, originalUrl }: FastifyRequest) {
+  if (!world.assumed.get(trailingSlash)) throw noRoute(method, originalUrl)
 }

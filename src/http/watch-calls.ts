@@ -33,7 +33,7 @@ const bytesOf = (chunk: unknown) =>
  */
 function watchResponse(
   raw: ServerResponse,
-  isStream: boolean,
+  { isStream, isBodiless }: { isStream: boolean; isBodiless: boolean },
   answered: (answer: SentResponse) => void,
 ) {
   const { writeHead, write, end } = raw as unknown as Record<
@@ -44,7 +44,7 @@ function watchResponse(
   let head: Pick<SentResponse, 'status' | 'headers'> = {}
   let isReported = false
   function collect(chunk: unknown) {
-    const bytes = bytesOf(chunk)
+    const bytes = isBodiless ? undefined : bytesOf(chunk)
     if (bytes && !isReported) chunks.push(bytes)
   }
   function report(fault?: ResponseFault) {
@@ -86,7 +86,9 @@ export function watchRequests(app: FastifyInstance) {
     const chunks: Buffer[] = []
     let isWhole = !hasBody
     let hasResponse = false
-    const broken = watchResponse(reply.raw, isStream, (answer) => {
+    // Fastify passes on the body of a response to HEAD, and Node leaves it out.
+    const isBodiless = raw.method === 'HEAD' && !request.is404
+    const broken = watchResponse(reply.raw, { isStream, isBodiless }, (answer) => {
       if (!isWhole && chunks.length > 0)
         watch.onBody(call, Buffer.concat(chunks), raw.destroyed ? 'hang_up' : 'rejected')
       hasResponse = true

@@ -24,14 +24,13 @@ async function routesInFastify(addRoutes: (app: FastifyInstance) => void) {
   app.setValidatorCompiler((() => () => true) as never)
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: '', version: '' } },
-    // A path with a slash at its end is a second spelling, which the document need not list.
-    transform: ({ url }) => ({ schema: {}, url: url.replace(/\/$/, '') }),
   })
   await app.register(async (scope) => addRoutes(scope))
   await app.ready()
   const { paths } = app.swagger()
   await app.close()
-  return routesOf(paths)
+  // HEAD is GET without a body, which the document need not list.
+  return routesOf(paths).filter((route) => !route.startsWith('head '))
 }
 
 t.test('the document of the service has the routes of the service, and no others', async (t) => {
