@@ -135,9 +135,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       for (const timer of rows.all()) heap.push(timer)
     },
     /** Changes when the timers were replaced: an advance that began before must not run the new ones. */
-    get epoch() {
-      return epoch
-    },
+    epoch: () => epoch,
     /** The number of timers that are known to run until an instant, without those that they will schedule. */
     countDue(end: number): number {
       let count = 0

@@ -1,6 +1,6 @@
 import type { createTimeline } from '../active-scenario/timeline.ts'
 import type { Scenarios } from '../active-scenario/world-scenarios.ts'
-import type { createRequestLog } from '../requests/request-log.ts'
+import type { RequestLog } from '../requests/request-log.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import type { Scheduler } from '../time/scheduler.ts'
 import type { createDeliveries } from '../webhooks/deliveries.ts'
@@ -39,7 +39,7 @@ export type WorldContentDeps = {
   timeline: ReturnType<typeof createTimeline>
   deliveries: ReturnType<typeof createDeliveries>
   inbox: ReturnType<typeof createInbox>
-  requests: ReturnType<typeof createRequestLog>
+  requests: RequestLog
   delayed: DelayedResponses
   access: Access
   feed: Feed

@@ -10,14 +10,14 @@ import { createKyc } from '../payouts/kyc.ts'
 import { createPayments } from '../payouts/payments.ts'
 import { createViews, type Views } from '../payouts/response-texts.ts'
 import { createUsers } from '../payouts/users.ts'
-import { createRequestLog } from '../requests/request-log.ts'
+import { RequestLog } from '../requests/request-log.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import type { Budget } from '../runtime/ring-buffer.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Library } from '../scenarios/library.ts'
 import { createResourceEvents } from '../tables/resource-events.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
-import type { WorldContext } from '../tables/world-context.ts'
+import { type WorldContext, withMore } from '../tables/world-context.ts'
 import type { Clock } from '../time/clock.ts'
 import { createScheduler, type TimerRow } from '../time/scheduler.ts'
 import {
@@ -33,7 +33,7 @@ import { createWebhookEvents } from '../webhooks/webhook-events.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 import { createAccess } from './access.ts'
 import { DelayedResponses } from './delayed-responses.ts'
-import { createFeed, type FeedEvents } from './feed.ts'
+import { Feed, type FeedEvents } from './feed.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
 import type { WorldStart } from './start-options.ts'
@@ -67,15 +67,36 @@ export type WorldDeps = {
 }
 
 /** The row of the client, and the response texts with its id. */
-function createProfile({ tables: { client } }: SandboxTables, assumed: Assumed) {
-  const newViews = () => createViews(client.newest('all', 'all')!.id, assumed)
-  let present = newViews()
-  /** The id changes with a reset to other fixtures or a restored snapshot. */
-  function views() {
-    if (present.readings !== assumed.readings || !client.get(present.clientId)) present = newViews()
-    return present
+class Profile {
+  readonly #clients: SandboxTables['tables']['client']
+  readonly #assumed: Assumed
+  #views: Views
+
+  constructor({ tables: { client } }: SandboxTables, assumed: Assumed) {
+    this.#clients = client
+    this.#assumed = assumed
+    this.#views = this.#newViews()
   }
-  return { views, row: () => client.get(present.clientId) ?? client.get(views().clientId)! }
+
+  #newViews() {
+    return createViews(this.#clients.newest('all', 'all')!.id, this.#assumed)
+  }
+
+  get views(): Views {
+    const { readings, clientId } = this.#views
+    // The id changes with a reset to other fixtures or a restored snapshot.
+    if (readings !== this.#assumed.readings || !this.#clients.get(clientId))
+      this.#views = this.#newViews()
+    return this.#views
+  }
+
+  get clientId(): string {
+    return this.views.clientId
+  }
+
+  row() {
+    return this.#clients.get(this.#views.clientId) ?? this.#clients.get(this.clientId)!
+  }
 }
 
 /** The scheduler of a world, with its timers in a table. */
@@ -112,9 +133,9 @@ function createPayouts(context: WorldContext, checkKyc: () => boolean) {
   const users = createUsers(context)
   return {
     users,
-    kyc: createKyc({ ...context, users }),
-    bankAccounts: createBankAccounts({ ...context, users }),
-    payments: createPayments({ ...context, users, checkKyc }),
+    kyc: createKyc(withMore(context, { users })),
+    bankAccounts: createBankAccounts(withMore(context, { users })),
+    payments: createPayments(withMore(context, { users, checkKyc })),
   }
 }
 
@@ -133,29 +154,31 @@ function createSending(
     settings: webhookSettings,
     lane: sendLimit.lane(),
   })
-  const deliveries = createDeliveries({
-    ...context,
-    webhooks,
-    scenarios,
-    webhookEvents: createWebhookEvents({ ...context, views }),
-    sender: attempts,
-    retryPlan: RETRY_PLANS[webhookSettings.retries],
-    storeHooks: store,
-    later: runtime.later,
-    onError: (error) =>
-      log.error(`The result of a webhook attempt of client ${name} was lost`, error),
-    onChanged,
-  })
+  const deliveries = createDeliveries(
+    withMore(context, {
+      webhooks,
+      scenarios,
+      webhookEvents: createWebhookEvents(withMore(context, { views })),
+      sender: attempts,
+      retryPlan: RETRY_PLANS[webhookSettings.retries],
+      storeHooks: store,
+      later: runtime.later,
+      onError: (error: unknown) =>
+        log.error(`The result of a webhook attempt of client ${name} was lost`, error),
+      onChanged,
+    }),
+  )
   const { deadlineMs } = webhookSettings
-  const explore = createExplore({
-    ...context,
-    webhooks,
-    attempts,
-    runtime,
-    lane: sendLimit.lane(),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-  })
-  const inbox = createInbox({ ...context, webhooks, unixNow: attempts.unixNow })
+  const explore = createExplore(
+    withMore(context, {
+      webhooks,
+      attempts,
+      runtime,
+      lane: sendLimit.lane(),
+      ...(deadlineMs !== undefined && { deadlineMs }),
+    }),
+  )
+  const inbox = createInbox(withMore(context, { webhooks, unixNow: attempts.unixNow }))
   return { webhooks, deliveries, explore, inbox }
 }
 
@@ -164,15 +187,16 @@ type Publish = <K extends FeedKind>(kind: K, subject: FeedEvents[K]) => void
 /** The scenarios of a client, and its readings, of which the active scenario chooses some. */
 function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publish) {
   const { tables, start, library } = deps
-  const scenarios = createScenarios({
-    ...context,
-    library,
-    startScenario: start.scenario,
-    onChanged(name) {
-      assumptions.update()
-      publish('scenario', { name })
-    },
-  })
+  const scenarios = createScenarios(
+    withMore(context, {
+      library,
+      startScenario: start.scenario,
+      onChanged(name: string) {
+        assumptions.update()
+        publish('scenario', { name })
+      },
+    }),
+  )
   const assumptions = new WorldAssumptions({
     tables,
     assumed: context.assumed,
@@ -200,13 +224,13 @@ function createCopies(
       adopt: (load) => content.restore('snapshot', load),
       pauses,
     }),
-    state: stateOnDemand({
-      ...context,
-      ...parts,
-      adopt: (load) => content.restore('state', load),
-      stage: () => createStaging(store, tables),
-      pauses,
-    }),
+    state: stateOnDemand(
+      Object.assign(withMore(context, parts), {
+        adopt: (load: () => void) => content.restore('state', load),
+        stage: () => createStaging(store, tables),
+        pauses,
+      }),
+    ),
   }
 }
 
@@ -218,12 +242,12 @@ export function createWorld(deps: WorldDeps) {
   // The store persists the position in the random series with every change.
   const random = createRandom(start.randomSeed, tables.random)
   const events = createResourceEvents()
-  const feed = createFeed(deps.feedName)
+  const feed = new Feed(deps.feedName)
   /** Publishes an event after the commit of the present change. */
   function publish<K extends FeedKind>(kind: K, subject: FeedEvents[K]) {
     if (feed.isWanted) store.afterCommit(() => feed.publish(kind, subject))
   }
-  const requests = createRequestLog({
+  const requests = new RequestLog({
     budget: deps.logBudget,
     elapsed: runtime.elapsed,
     onLogged: (call) => feed.publish('request', call),
@@ -234,26 +258,26 @@ export function createWorld(deps: WorldDeps) {
   })
   const assumed = new Assumed()
   const context = { store: tables, clock, random, scheduler, events, assumed }
-  const profile = createProfile(tables, assumed)
+  const profile = new Profile(tables, assumed)
   const payouts = createPayouts(context, () => profile.row().check_kyc)
   const { scenarios, assumptions } = createBehaviour(context, deps, publish)
   const access = createAccess(tables, clock, assumed)
   const sending = createSending(context, deps, {
     scenarios,
-    views: profile.views,
+    views: () => profile.views,
     onChanged: (row) => publish('delivery', row),
   })
   events.on(({ type, resourceId }) => {
     if (feed.isWanted) publish('change', { type, resource_id: resourceId, at: clock.iso() })
   })
-  const timeline = createTimeline({
-    ...context,
-    ...payouts,
-    scenarios,
-    // A reset starts a timeline, and a timeline can reset.
-    reset: () => content.reset(RESET_PARTS),
-    warn: (message) => log.warn(`client ${name}: ${message}`),
-  })
+  const timeline = createTimeline(
+    Object.assign(withMore(context, payouts), {
+      scenarios,
+      // A reset starts a timeline, and a timeline can reset.
+      reset: () => content.reset(RESET_PARTS),
+      warn: (message: string) => log.warn(`client ${name}: ${message}`),
+    }),
+  )
   const delayed = new DelayedResponses(runtime, (count) => feed.publish('waiting', { count }))
   const content = createWorldContent({
     tables,
@@ -280,7 +304,9 @@ export function createWorld(deps: WorldDeps) {
     clockNow: worldClock.now,
   })
 
-  return {
+  // Getters of a literal would be functions and a hidden class of each client.
+  return Object.assign(profile, {
+    profile: () => profile.row(),
     name,
     tables,
     clock,
@@ -291,13 +317,6 @@ export function createWorld(deps: WorldDeps) {
     assumed,
     assumptions,
     enter: access.enter,
-    get clientId() {
-      return profile.views().clientId
-    },
-    profile: profile.row,
-    get views() {
-      return profile.views()
-    },
     ...payouts,
     ...sending,
     scenarios,
@@ -343,7 +362,7 @@ export function createWorld(deps: WorldDeps) {
       requests.clear()
       feed.close()
     },
-  }
+  })
 }
 
 /** One client's world. */
