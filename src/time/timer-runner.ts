@@ -14,6 +14,8 @@ export type RunnerDeps = {
   onError: (error: unknown, timer: TimerRow) => void
   /** Called inside the change that removes a timer. */
   onRun?: ((timer: TimerRow) => void) | undefined
+  /** Called for a timer whose kind has no handler yet. */
+  onUnknownKind?: (() => void) | undefined
 }
 
 // The maximum cost of the timers that run as one change; at least one timer runs.
@@ -32,14 +34,19 @@ export const firedTimer = (timer: TimerRow, result?: object): Fired => ({
 })
 
 /** Finds the next due timer, and runs timers with the handlers of their kinds. */
-export function createRunner({ rows, onError, onRun }: RunnerDeps) {
+export function createRunner({ rows, onError, onRun, onUnknownKind }: RunnerDeps) {
   const heap = createTimerHeap()
   const kinds = new Map<string, KindOptions & { handler: TimerHandler }>()
   const work = new RunningWork()
   let isInBatch = false
   let epoch = 0
 
-  const runsInParallel = ({ kind }: TimerRow) => kinds.get(kind)?.parallel === true
+  function kindOf({ kind }: TimerRow) {
+    if (!kinds.has(kind)) onUnknownKind?.()
+    return kinds.get(kind)
+  }
+
+  const runsInParallel = (timer: TimerRow) => kindOf(timer)?.parallel === true
 
   // A row that was replaced has another entry in the heap.
   const isCurrent = ({ timer_id, due_at, seq }: TimerRow) => {
@@ -62,7 +69,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       result = rows.change(() => {
         rows.remove(timer.timer_id)
         onRun?.(timer)
-        return kinds.get(timer.kind)?.handler(timer, order)
+        return kindOf(timer)?.handler(timer, order)
       })
     } catch (error) {
       // The row was restored, so put it back on the heap.
@@ -93,7 +100,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
     try {
       rows.change(() => {
         for (let timer = soonest(); timer && timer.due_at <= at; timer = soonest()) {
-          const more = kinds.get(timer.kind)?.cost?.(timer) ?? 1
+          const more = kindOf(timer)?.cost?.(timer) ?? 1
           if (cost > 0 && cost + more > BATCH_COST) break
           if (order && work.isAny && !runsInParallel(timer)) break
           cost += more
@@ -141,7 +148,7 @@ export function createRunner({ rows, onError, onRun }: RunnerDeps) {
       let count = 0
       for (const timer of heap.all())
         if (timer.due_at <= end && isCurrent(timer))
-          count += kinds.get(timer.kind)?.countRuns?.(timer, end) ?? 1
+          count += kindOf(timer)?.countRuns?.(timer, end) ?? 1
       return count
     },
   }

@@ -38,7 +38,7 @@ export type WorldContentDeps = {
   assumptions: WorldAssumptions
   timeline: ReturnType<typeof createTimeline>
   deliveries: ReturnType<typeof createDeliveries>
-  inbox: ReturnType<typeof createInbox>
+  inbox: () => ReturnType<typeof createInbox>
   requests: RequestLog
   delayed: DelayedResponses
   access: Access
@@ -101,7 +101,7 @@ export function createWorldContent(deps: WorldContentDeps) {
 
   function clearDeliveries() {
     deliveries.clear()
-    deps.inbox.clear()
+    deps.inbox().clear()
   }
 
   return {
@@ -150,5 +150,3 @@ export function createWorldContent(deps: WorldContentDeps) {
     },
   }
 }
-
-export type WorldContent = ReturnType<typeof createWorldContent>

@@ -2,14 +2,10 @@ import { createTimeline } from '../active-scenario/timeline.ts'
 import { createScenarios } from '../active-scenario/world-scenarios.ts'
 import { Assumed } from '../assumptions/assumed.ts'
 import { createSnapshots } from '../content/snapshots.ts'
-import type { StateDeps } from '../content/state.ts'
 import { stateOnDemand } from '../content/state-on-demand.ts'
 import type { FeedKind } from '../model/feed-kinds.ts'
-import { createBankAccounts } from '../payouts/bank-accounts.ts'
-import { createKyc } from '../payouts/kyc.ts'
-import { createPayments } from '../payouts/payments.ts'
-import { createViews, type Views } from '../payouts/response-texts.ts'
-import { createUsers } from '../payouts/users.ts'
+import { Payouts } from '../payouts/payouts.ts'
+import type { Views } from '../payouts/response-texts.ts'
 import { RequestLog } from '../requests/request-log.ts'
 import { createRandom, type Random } from '../runtime/random.ts'
 import type { Budget } from '../runtime/ring-buffer.ts'
@@ -19,7 +15,7 @@ import { createResourceEvents } from '../tables/resource-events.ts'
 import type { SandboxStore, SandboxTables } from '../tables/tables.ts'
 import { type WorldContext, withMore } from '../tables/world-context.ts'
 import type { Clock } from '../time/clock.ts'
-import { createScheduler, type TimerRow } from '../time/scheduler.ts'
+import { createScheduler, type SchedulerDeps, type TimerRow } from '../time/scheduler.ts'
 import {
   createAttemptSender,
   RETRY_PLANS,
@@ -34,12 +30,14 @@ import { createWebhooks } from '../webhooks/webhooks.ts'
 import { createAccess } from './access.ts'
 import { DelayedResponses } from './delayed-responses.ts'
 import { Feed, type FeedEvents } from './feed.ts'
+import { PartsOnDemand } from './parts-on-demand.ts'
+import { Profile } from './profile.ts'
 import type { TimerObserver } from './recorder.ts'
 import { createStaging } from './staging.ts'
 import type { WorldStart } from './start-options.ts'
 import { WorldAssumptions } from './world-assumptions.ts'
 import { createWorldClock } from './world-clock.ts'
-import { createWorldContent, RESET_PARTS, type WorldContent } from './world-content.ts'
+import { createWorldContent, RESET_PARTS } from './world-content.ts'
 
 export type WorldDeps = {
   name: string
@@ -66,45 +64,14 @@ export type WorldDeps = {
   log: { warn(message: string): void; error(message: string, error?: unknown): void }
 }
 
-/** The row of the client, and the response texts with its id. */
-class Profile {
-  readonly #clients: SandboxTables['tables']['client']
-  readonly #assumed: Assumed
-  #views: Views
-
-  constructor({ tables: { client } }: SandboxTables, assumed: Assumed) {
-    this.#clients = client
-    this.#assumed = assumed
-    this.#views = this.#newViews()
-  }
-
-  #newViews() {
-    return createViews(this.#clients.newest('all', 'all')!.id, this.#assumed)
-  }
-
-  get views(): Views {
-    const { readings, clientId } = this.#views
-    // The id changes with a reset to other fixtures or a restored snapshot.
-    if (readings !== this.#assumed.readings || !this.#clients.get(clientId))
-      this.#views = this.#newViews()
-    return this.#views
-  }
-
-  get clientId(): string {
-    return this.views.clientId
-  }
-
-  row() {
-    return this.#clients.get(this.#views.clientId) ?? this.#clients.get(this.clientId)!
-  }
-}
-
 /** The scheduler of a world, with its timers in a table. */
 function createWorldScheduler(
   { name, tables, runtime, timerRan, log }: WorldDeps,
   clock: Clock,
   random: Random,
-  { onHalfway, onRun }: { onHalfway: () => void; onRun: (timer: TimerRow) => void },
+  more: Required<Pick<SchedulerDeps, 'onHalfway' | 'onUnknownKind'>> & {
+    onRun: (timer: TimerRow) => void
+  },
 ) {
   const { timers } = tables.tables
   return createScheduler({
@@ -121,22 +88,12 @@ function createWorldScheduler(
       log.error(`Timer ${timer.timer_id} (${timer.kind}) of client ${name} failed`, error),
     onRun(timer) {
       timerRan?.(name, timer)
-      onRun(timer)
+      more.onRun(timer)
     },
-    onHalfway,
+    onUnknownKind: more.onUnknownKind,
+    onHalfway: more.onHalfway,
     runtime,
   })
-}
-
-/** What a client's users do: KYC, bank accounts and payments. */
-function createPayouts(context: WorldContext, checkKyc: () => boolean) {
-  const users = createUsers(context)
-  return {
-    users,
-    kyc: createKyc(withMore(context, { users })),
-    bankAccounts: createBankAccounts(withMore(context, { users })),
-    payments: createPayments(withMore(context, { users, checkKyc })),
-  }
 }
 
 /** The webhook of a client: what is sent, by itself or on request, and what its inbox receives. */
@@ -168,18 +125,16 @@ function createSending(
       onChanged,
     }),
   )
-  const { deadlineMs } = webhookSettings
-  const explore = createExplore(
-    withMore(context, {
-      webhooks,
-      attempts,
-      runtime,
-      lane: sendLimit.lane(),
-      ...(deadlineMs !== undefined && { deadlineMs }),
-    }),
-  )
-  const inbox = createInbox(withMore(context, { webhooks, unixNow: attempts.unixNow }))
-  return { webhooks, deliveries, explore, inbox }
+  return {
+    webhooks,
+    deliveries,
+    makeExplore() {
+      const { deadlineMs } = webhookSettings
+      const limits = { lane: sendLimit.lane(), ...(deadlineMs !== undefined && { deadlineMs }) }
+      return createExplore({ ...context, webhooks, attempts, runtime, ...limits })
+    },
+    makeInbox: () => createInbox({ ...context, webhooks, unixNow: attempts.unixNow }),
+  }
 }
 
 type Publish = <K extends FeedKind>(kind: K, subject: FeedEvents[K]) => void
@@ -207,33 +162,6 @@ function createBehaviour(context: WorldContext, deps: WorldDeps, publish: Publis
   return { scenarios, assumptions }
 }
 
-/** The snapshots of a client, and its state as a document. */
-function createCopies(
-  context: WorldContext,
-  { tables, store, runtime }: WorldDeps,
-  {
-    content,
-    ...parts
-  }: Pick<StateDeps, 'scenarios' | 'assumptions' | 'clockNow'> & { content: WorldContent },
-) {
-  const pauses = runtime.yieldsToOthers
-  return {
-    snapshots: createSnapshots({
-      store: tables,
-      save: content.save,
-      adopt: (load) => content.restore('snapshot', load),
-      pauses,
-    }),
-    state: stateOnDemand(
-      Object.assign(withMore(context, parts), {
-        adopt: (load: () => void) => content.restore('state', load),
-        stage: () => createStaging(store, tables),
-        pauses,
-      }),
-    ),
-  }
-}
-
 /** Creates one client's world: its parts, on its own tables, clock and random series. */
 export function createWorld(deps: WorldDeps) {
   const { name, tables, store, start, runtime, log, steadyWall: wall } = deps
@@ -255,14 +183,15 @@ export function createWorld(deps: WorldDeps) {
   const scheduler = createWorldScheduler(deps, clock, random, {
     onHalfway: worldClock.persistSoon,
     onRun: (timer) => publish('timer', timer),
+    onUnknownKind: () => void payouts.handleTimers(),
   })
   const assumed = new Assumed()
   const context = { store: tables, clock, random, scheduler, events, assumed }
   const profile = new Profile(tables, assumed)
-  const payouts = createPayouts(context, () => profile.row().check_kyc)
+  const payouts = new Payouts(context, () => profile.row.check_kyc)
   const { scenarios, assumptions } = createBehaviour(context, deps, publish)
   const access = createAccess(tables, clock, assumed)
-  const sending = createSending(context, deps, {
+  const { webhooks, deliveries, makeExplore, makeInbox } = createSending(context, deps, {
     scenarios,
     views: () => profile.views,
     onChanged: (row) => publish('delivery', row),
@@ -271,7 +200,8 @@ export function createWorld(deps: WorldDeps) {
     if (feed.isWanted) publish('change', { type, resource_id: resourceId, at: clock.iso() })
   })
   const timeline = createTimeline(
-    Object.assign(withMore(context, payouts), {
+    withMore(context, {
+      payouts,
       scenarios,
       // A reset starts a timeline, and a timeline can reset.
       reset: () => content.reset(RESET_PARTS),
@@ -289,7 +219,8 @@ export function createWorld(deps: WorldDeps) {
     scenarios,
     assumptions,
     timeline,
-    ...sending,
+    deliveries,
+    inbox: () => parts.inbox,
     requests,
     delayed,
     access,
@@ -297,16 +228,21 @@ export function createWorld(deps: WorldDeps) {
     loadStartRows: deps.loadStartRows,
     onProfileChanged: deps.onProfileChanged,
   })
-  const copies = createCopies(context, deps, {
-    content,
-    scenarios,
-    assumptions,
-    clockNow: worldClock.now,
+  const pauses = runtime.yieldsToOthers
+  const parts = new PartsOnDemand(profile, payouts, {
+    explore: makeExplore,
+    inbox: makeInbox,
+    snapshots: () =>
+      createSnapshots({
+        store: tables,
+        save: content.save,
+        adopt: (load) => content.restore('snapshot', load),
+        pauses,
+      }),
   })
 
-  // Getters of a literal would be functions and a hidden class of each client.
-  return Object.assign(profile, {
-    profile: () => profile.row(),
+  return Object.assign(parts, {
+    profile: () => profile.row,
     name,
     tables,
     clock,
@@ -317,13 +253,22 @@ export function createWorld(deps: WorldDeps) {
     assumed,
     assumptions,
     enter: access.enter,
-    ...payouts,
-    ...sending,
+    webhooks,
+    deliveries,
     scenarios,
     timeline,
     requests,
     feed,
-    ...copies,
+    state: stateOnDemand(
+      withMore(context, {
+        scenarios,
+        assumptions,
+        clockNow: worldClock.now,
+        adopt: (load: () => void) => content.restore('state', load),
+        stage: () => createStaging(store, tables),
+        pauses,
+      }),
+    ),
     change: tables.change,
     batch: store.batch,
     onDurable: store.onDurable,
@@ -358,7 +303,7 @@ export function createWorld(deps: WorldDeps) {
     stop() {
       worldClock.stop()
       scheduler.stop()
-      sending.deliveries.stop()
+      deliveries.stop()
       requests.clear()
       feed.close()
     },
